@@ -65,7 +65,7 @@ const layering = {
         open.push(...(this.getModuleInfo(id)?.importedIds ?? []));
       }
     }
-    const strays = [...layerOf.keys()].filter((id) => slashed(id).includes('/src/review/'));
+    const strays = [...layerOf.keys()].filter((id) => /\/src\/(review|cluster)\//.test(slashed(id)));
     if (strays.length > 0) throw new Error(`internal error: every command would load ${strays.join(', ')}`);
   },
 };

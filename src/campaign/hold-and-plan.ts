@@ -63,17 +63,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
           return again;
         },
       });
-    const { prices } = graph;
-    return {
-      made,
-      outline: outlineOf(graph),
-      prices,
-      loaded,
-      facts,
-      guard,
-      finding,
-      ...(options.review && { makeLive }),
-    };
+    return { made, outline: outlineOf(graph), loaded, facts, guard, finding, ...(options.review && { makeLive }) };
   } catch (error) {
     await guard.release();
     throw error;

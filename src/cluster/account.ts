@@ -1,4 +1,4 @@
-import { type Boss, headQueue, headQueueOptions } from './boss.ts';
+import { type Boss, headQueue, headQueueOptions, ofBoss } from './boss.ts';
 import type { Database, Sql } from './database.ts';
 import { Lease, leaseMs } from './lease.ts';
 import { workChannel } from './runs.ts';
@@ -23,13 +23,6 @@ export async function openHeadQueue({ db, boss, account }: Seats): Promise<void>
 /** Sends a job that waited so long that it was deleted. Nothing happens where there is a head, or the job waits. */
 export async function offerHead({ db, boss, account }: Seats): Promise<void> {
   await db.persist(() => boss.send(headQueue(account), { account }));
-}
-
-/** A transaction, as pg-boss wants it. */
-function ofBoss(tx: Sql) {
-  return {
-    executeSql: async (text: string, values?: unknown[]) => ({ rows: await tx.query(text, values) }),
-  };
 }
 
 /** Whether the job was still that attempt's; the declared type of the answer is empty. */

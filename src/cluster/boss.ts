@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss';
-import type { Database } from './database.ts';
+import type { Database, Sql } from './database.ts';
 import { loadPackage } from './load-packages.ts';
 import { protocol } from './protocol.ts';
 
@@ -11,9 +11,16 @@ export function headQueue(account: string): string {
   return `head-v${protocol}-${account}`;
 }
 
-/** The queue of files that go to one store. */
-export function filesQueue(store: string): string {
-  return `files-v${protocol}-${store}`;
+/** The queue of an account's files that go to one place. */
+export function filesQueue(account: string, place: string): string {
+  return `files-v${protocol}-${account}-${place}`;
+}
+
+/** A transaction, as the queue wants it. */
+export function ofBoss(tx: Sql) {
+  return {
+    executeSql: async (text: string, values?: unknown[]) => ({ rows: await tx.query(text, values) }),
+  };
 }
 
 /** Every setting that is not the default, and why. Dead workers are noticed within 10 + 5 s. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type pg from 'pg';
 import { CampaignError } from '../contract/failure.ts';
 import { messageOf } from '../ground/values.ts';
@@ -86,6 +87,8 @@ class PostgresDatabase implements Database {
       onConnect: (client) => client.query(commitDurably).then(() => {}),
     };
     this.#pool = new driver.Pool(this.#config);
+    // Each call that waits for the server listens to it.
+    setMaxListeners(0, this.#closing.signal);
     // Of connections that nobody uses at the moment; whoever uses one is told by its call.
     this.#pool.on('error', () => {});
     options.signal?.addEventListener('abort', () => this.#closing.abort(), { once: true });

@@ -5,6 +5,8 @@ import { SharedSlots } from '../engine/shared-slots.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import { Durations } from '../service/polling/durations.ts';
 import { createService } from '../service/service.ts';
+import type { Boss } from './boss.ts';
+import { FileDesk } from './file-desk.ts';
 import { HeadRun, type HeadRunGround } from './head-run.ts';
 import { guardCreates } from './lease.ts';
 import type { RunRecord } from './run-record.ts';
@@ -12,7 +14,8 @@ import { openRunsOf, runChannel, workChannel } from './runs.ts';
 import { makeWakeUp } from './wake-up.ts';
 import type { HeadOfRuns } from './worker.ts';
 
-export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes'> {
+export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes' | 'desk'> {
+  boss: Pick<Boss, 'createQueue' | 'insert'>;
   access: { baseUrl: string; token: string };
 }
 
@@ -29,13 +32,15 @@ export class Head implements HeadOfRuns {
   readonly #options: HeadOptions;
   readonly #runs = new Map<string, HeadRun>();
   readonly #slots = new SharedSlots();
+  readonly #desk: FileDesk;
 
   constructor(options: HeadOptions) {
     this.#options = options;
+    this.#desk = new FileDesk({ ...options, epoch: options.seat.epoch });
   }
 
   facts(): { [name: string]: number } {
-    return { runs: this.#runs.size, inFlight: this.#slots.taken };
+    return { runs: this.#runs.size, inFlight: this.#slots.taken, files: this.#desk.waiting };
   }
 
   /** Resolves when no run is open, or after the signal everything has come back. Rejects with the first failure. */
@@ -134,8 +139,12 @@ export class Head implements HeadOfRuns {
       signal,
       shared,
       routes,
+      desk: this.#desk,
     };
-    return { ground, close: () => service.close() };
+    const close = async () => {
+      await Promise.all([service.close(), this.#desk.close()]);
+    };
+    return { ground, close };
   }
 
   /** What is on record of any run: jobs of one are no strangers to another. */

@@ -122,7 +122,9 @@ function waitUntilReady(child: ChildProcess): Promise<'ready' | { said: string }
   let said = '';
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', () => resolve({ said }));
+    // Its last words may come after its end, and what waits for the end of its input holds their pipe open.
+    child.once('exit', () => child.stdin?.end());
+    child.once('close', () => resolve({ said }));
     child.stderr?.on('data', (piece: Buffer) => {
       said = (said + piece.toString()).slice(-mostWords);
       if (!said.includes('ready to accept connections')) return;

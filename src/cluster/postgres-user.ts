@@ -1,5 +1,17 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { renameFile } from '../disk/fs/durable.ts';
@@ -56,28 +68,40 @@ function prepareFolder(path: string, { uid, gid }: { uid: number; gid: number })
   chmodSync(path, 0o700);
 }
 
-/** Copies belong to root, and a copy that is there is whole: it gets its name at the end. */
+/** A copy that is there is whole: it gets its name at the end. */
 async function copyPrograms(programs: string): Promise<string> {
   const version = basename(dirname(programs));
   const digest = createHash('sha256').update(programs).digest('hex').slice(0, 8);
   const copy = join(common, `mediabatch-postgres-${version}-${digest}`);
+  if (isRoots(copy)) return copy;
+  const temporary = mkdtempSync(join(common, 'mediabatch-postgres-'));
   try {
-    const stats = lstatSync(copy);
-    if (stats.isDirectory() && stats.uid === 0) return copy;
-    throw new CampaignError({ code: 'MB3706', message: `${copy} is not a folder of root`, hint: 'remove it' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  const temporary = `${copy}.${process.pid}`;
-  cpSync(programs, temporary, { recursive: true, verbatimSymlinks: true });
-  chmodSync(temporary, 0o755);
-  try {
+    cpSync(programs, temporary, { recursive: true, verbatimSymlinks: true });
+    openForAll(temporary);
     await renameFile(temporary, copy);
-  } catch {
-    // Somebody else was faster.
+  } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
+    // Somebody else was faster, or there is no room.
+    if (!isRoots(copy)) throw error;
   }
   return copy;
+}
+
+/** Anybody can give a folder a name there; what is run from it must be root's. */
+function isRoots(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  if (stats.isDirectory() && stats.uid === 0) return true;
+  throw new CampaignError({ code: 'MB3706', message: `${path} is not a folder of root`, hint: 'remove it' });
+}
+
+/** For whoever installed with a umask that keeps others out. */
+function openForAll(folder: string): void {
+  for (const name of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
+    const path = join(folder, name);
+    const { mode } = lstatSync(path);
+    if ((mode & constants.S_IFMT) !== constants.S_IFLNK) chmodSync(path, mode | (mode & 0o100 ? 0o055 : 0o044));
+  }
 }
 
 /** Whether users other than root can enter it, and every folder above it. */

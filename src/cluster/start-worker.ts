@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '../contract/clock.ts';
 import type { WorkerNews } from '../contract/worker.ts';
-import { makeRedact, readCredential } from '../service/secrets.ts';
+import { createDownloader } from '../service/download.ts';
+import { makeRedact } from '../service/secrets.ts';
 import { accountOf } from './account-id.ts';
 import { openBoss } from './boss.ts';
 import { openDatabase } from './database.ts';
@@ -10,6 +11,8 @@ import { checkEngineUrl, showEngine } from './engine-url.ts';
 import { Head } from './head.ts';
 import { migrate } from './schema.ts';
 import { makeSeal } from './seal.ts';
+import { serveFiles } from './serve-files.ts';
+import { Slots } from './slots.ts';
 import { openStore } from './store.ts';
 import { work } from './worker.ts';
 
@@ -62,6 +65,11 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
       files,
       ...(store && { store: store.name }),
     });
+    const downloads = createDownloader({ baseUrl: access.baseUrl, redact, requestTimeoutMs });
+    const slots = new Slots(files);
+    const filesOf = store && keepEach(store.filesOf);
+    const own = store && filesOf && { store: store.id, slots, downloads, filesOf };
+    const hand = { db, boss, account, seal, clock, worker: id };
     try {
       await work({
         ...{ db, boss, clock, id, account, files, redact, signal, tell },
@@ -69,23 +77,27 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
         store: store?.id,
         exitWhenIdle: options.exitWhenIdle,
         makeHead: (seat, until) =>
-          new Head({
-            replays: readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
-            db,
-            account,
-            seat,
-            access,
-            seal,
-            store,
-            accountOf: digestOf,
-            clock,
-            signal: until,
-          }),
+          new Head({ db, boss, account, seat, access, seal, own, accountOf: digestOf, clock, signal: until }),
+        ...(own && { serveFiles: (until) => serveFiles({ ...hand, ...own, place: own.store, signal: until }) }),
       });
     } finally {
+      await downloads.close();
       await boss.stop({ graceful: false });
     }
   } finally {
     await db.close();
   }
+}
+
+/** For the beginning of a download's answer: a head may not be told how patient each run is. */
+const requestTimeoutMs = 30_000;
+
+/** Makes each value once: files that swap names are in each other's way, so they have one owner. */
+function keepEach<T>(make: (name: string) => T): (name: string) => T {
+  const made = new Map<string, T>();
+  return (name) => {
+    const one = made.get(name) ?? make(name);
+    made.set(name, one);
+    return one;
+  };
 }

@@ -148,7 +148,7 @@ class Drive implements Driven {
 
   async #goOn(): Promise<DriveResult> {
     for (;;) {
-      if (this.#underWay > 0) {
+      if (this.#underWay > 0 || this.#waitsForPlace) {
         await new Promise<void>((resolve) => {
           this.#onFinished = resolve;
         });
@@ -156,6 +156,11 @@ class Drive implements Driven {
     }
     if (this.#errors.length > 0) throw this.#errors[0];
     return this.#ended;
+  }
+
+  /** Other plans have all places: one of theirs is given up sooner or later, and then this one goes on. */
+  get #waitsForPlace(): boolean {
+    return this.#errors.length === 0 && this.#ready.size > 0 && this.#options.slots?.isFree === false;
   }
 
   async #goesOn(): Promise<boolean> {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { endOf, manifestOf, missingFiles } from './rig/campaign.ts';
 import { epochOf } from './rig/chaos.ts';
-import { applied, ClusterPlace, loading } from './rig/place.ts';
+import { applied, ClusterPlace, loading, openRuns } from './rig/place.ts';
 import { type Running, until } from './rig/processes.ts';
 
 const shape = { rows: 3, concurrency: 4, budget: 28 };
@@ -148,8 +148,10 @@ test.concurrent('two workers after a restart of the server: one head', async ({ 
 test('what the moments are named by is written by a run that nobody disturbs', async ({ onTestFinished }) => {
   const place = await ClusterPlace.make(onTestFinished);
   place.write('campaign.yaml', manifestOf(shape));
+  const submitter = place.submit(['--store', place.store, '--events', 'events.jsonl']);
+  await until('it is submitted', async () => (await openRuns(place)) === 1);
   const head = place.worker(['--exit-when-idle']);
-  const ran = await applied(place.submit(['--store', place.store, '--events', 'events.jsonl']));
+  const ran = await applied(submitter);
   expect(ran.code, ran.err + head.err()).toBe(0);
   expect(endOf(place, ran).spent).toBe(cost);
   expect((await head.ended).code, head.err()).toBe(0);

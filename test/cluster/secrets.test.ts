@@ -30,7 +30,7 @@ test('neither the key, nor a part of it, nor any link is ever in the database, i
   place.key = key;
   place.write('campaign.yaml', manifestOf({ rows: 8, concurrency: 4, budget: 100 }));
   place.judge.jobMs = 400;
-  place.judge.fate = ({ nth }) => (nth % 5 === 0 ? 'lose' : 'book');
+  place.judge.fate = ({ nth, kind }) => (kind === 'image' && nth % 5 === 0 ? 'lose' : 'book');
   const workers = [place.worker(['--files', '2']), place.worker(['--files', '2'])];
   const submitter = place.submit(['--store', place.store, '--events', 'events.jsonl']);
   const dumps: string[] = [];

@@ -1,14 +1,17 @@
 import { relative } from 'node:path';
 import { findFinishedJobs } from '../../campaign/find-finished-jobs.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
+import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import { joinLocks } from '../../lock/join.ts';
+import type { Lock } from '../../lock/record.ts';
 import { outputsToCheck } from '../../plan/assemble.ts';
 import { makeStatus, type RunStatus } from '../../plan/status.ts';
-import { safeJson } from '../../report/safe-text.ts';
+import { safeJson, safeText } from '../../report/safe-text.ts';
 import { stepsText } from '../../report/status-steps.ts';
 import { statusJson, statusText } from '../../report/status-text.ts';
 import { open } from '../open.ts';
@@ -25,13 +28,15 @@ export interface StatusOptions {
   varFile?: string[];
   select?: string[];
   exclude?: string[];
+  engine?: string;
 }
 
 export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const { paths, seen } = campaign;
   const graph = await requireGraph(campaign);
-  const { lock } = await requireLock(campaign, undefined);
+  const loaded = await requireLock(campaign, undefined);
+  const lock = await withEngine(loaded.lock, { campaign, name: graph.name, options, terminal });
   const selected = makeSelector(graph, lock).chosen(options);
   const outputs = outputsToCheck(graph, lock).map(({ output }) => output);
   const present = await checkOutputs(paths.outputs, outputs, { seen });
@@ -55,6 +60,27 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
       statusText(view, { style: terminal.outStyle, paste: terminal.paste, isSelection: selected !== undefined }),
     );
   return exitCodes.done;
+}
+
+/** With what an engine knows beyond the lock here. */
+async function withEngine(
+  lock: Lock,
+  about: { campaign: OpenCampaign; name: string; options: StatusOptions; terminal: Terminal },
+): Promise<Lock> {
+  const { campaign, name, options, terminal } = about;
+  if (options.engine === undefined) return lock;
+  const { lookAtRun } = await import('../../campaign/engine-run.ts');
+  const found = await lookAtRun(options.engine, campaign, { name });
+  if (found === undefined) {
+    terminal.err(`no run of ${safeText(name)} is open on this engine\n`);
+    return lock;
+  }
+  const { state, submitted, origin } = found.run;
+  const what = state === 'ended' ? 'has ended' : 'is open';
+  terminal.err(
+    `the run on ${safeText(found.shown)} that was submitted from ${safeText(origin.host)} at ${submitted.toISOString()} ${what}\n`,
+  );
+  return joinLocks(lock, found.lock);
 }
 
 /** Who has the lock. A guard that cannot be read says nothing of it. */

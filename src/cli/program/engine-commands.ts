@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProgramContext } from './context.ts';
-import { wholeNumber } from './options.ts';
+import { manifestArgument } from './name-manifest.ts';
+import { addStateOptions, wholeNumber } from './options.ts';
 
 /** Commands of runs that several machines carry out. */
 export function addEngineCommands(program: Command, { terminal, exit }: ProgramContext): void {
@@ -17,6 +18,19 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
     .option('--files <n>', 'files at once', filesAtOnce, 4)
     .option('--exit-when-idle', 'end as soon as no run of the account is open')
     .action(async (options) => exit(await (await import('../commands/worker.ts')).worker(options, terminal)));
+
+  addStateOptions(
+    program
+      .command('cancel')
+      .addArgument(manifestArgument())
+      .summary('stop the spending of a run on an engine')
+      .description(
+        'Nothing more is bought for the run of this campaign; jobs that run are paid, and collected. `apply` attaches to it, and brings what it has made.',
+      )
+      .addOption(engineOption()),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/cancel.ts')).cancel(file, options, terminal)),
+  );
 
   program
     .command('workers')

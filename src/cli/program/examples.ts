@@ -198,6 +198,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch worker --engine postgres://me@db/media --store /mnt/media', 'and fetches files', 'not run'],
     ['mediabatch worker --engine postgres://me@db/media --exit-when-idle', 'for CI', 'not run'],
   ],
+  cancel: [
+    ['MEDIABATCH_ENGINE=postgres://me@db/media mediabatch cancel', 'the run of campaign.yaml', 'not run'],
+    ['mediabatch cancel shop.yaml --engine postgres://me@db/media', 'that of another campaign', 'not run'],
+  ],
   workers: [
     ['MEDIABATCH_ENGINE=postgres://me@db/media mediabatch workers', 'as it is now', 'not run'],
     ['mediabatch workers --engine postgres://me@db/media --json', 'for a program', 'not run'],

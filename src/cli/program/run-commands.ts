@@ -136,6 +136,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         )
         .option('--list', 'one line for each step, with its job, credits, file and error')
         .option('--json', 'one JSON document on stdout')
+        .option('--engine <address>', 'with what the run of this campaign on an engine has recorded by now')
         .addOption(
           new Option('--follow', 'show the run that is under way in another terminal, until it ends').conflicts([
             'list',

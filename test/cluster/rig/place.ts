@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TestContext } from 'vitest';
+import { openStore } from '../../../src/cluster/store.ts';
 import { bin, root, temporaryFolder } from '../../rig/command.ts';
 import { Judge } from './judge.ts';
 import { type Ended, Processes, type Running } from './processes.ts';
@@ -65,6 +66,8 @@ export class ClusterPlace {
     const server = await Server.make(shared.path, path, { processes, diskBytes });
     const place: ClusterPlace | undefined = new ClusterPlace(path, processes, server);
     await place.judge.open();
+    // Workers may be there before the first submit.
+    await openStore(place.store, { makes: true });
     return place;
   }
 
@@ -127,4 +130,11 @@ export const applyWords = ['apply', 'campaign.yaml', '--yes', '--request-timeout
 export async function applied(running: Running): Promise<Applied> {
   const ended = await running.ended;
   return { ...ended, out: running.out(), err: running.err() };
+}
+
+/** Number of runs that the engine has, and that have not ended; 0 as long as it has no tables. */
+export async function openRuns({ server }: ClusterPlace): Promise<number> {
+  const text = "SELECT count(*)::int AS runs FROM mediabatch.run WHERE state = 'open'";
+  const [row] = await server.ask<{ runs: number }>(text).catch(() => []);
+  return row?.runs ?? 0;
 }

