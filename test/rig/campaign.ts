@@ -18,6 +18,8 @@ import type { FileState } from '../../src/plan/decide.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { allowPosts } from '../../src/plan/post-consent.ts';
 import type { PriceHints } from '../../src/plan/prices.ts';
+import type { ResumedPlan } from '../../src/run/resume-plan.ts';
+import type { StepEnd } from '../../src/run/step-end.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
 import { ScriptedService } from './scripted-service.ts';
 import { StandstillError, VirtualClock } from './virtual-clock.ts';
@@ -64,6 +66,10 @@ export interface RunOptions {
   people?(live: LiveRun): Promise<void>;
   /** Leave the lines of the run as they are, as a killed process does. */
   unsettled?: boolean;
+  /** What is left of a plan that others have begun, instead of a plan of its own. */
+  resumed?: Pick<ResumedPlan, 'plan' | 'ends' | 'learned'>;
+  /** Called with the name of each order that has ended. */
+  onEnd?(name: string, end: StepEnd): void;
 }
 
 export interface RunResult {
@@ -135,7 +141,8 @@ export class TestCampaign {
   }
 
   async run(options: RunOptions = {}): Promise<RunResult> {
-    const planned = this.plan(options);
+    const { resumed, onEnd } = options;
+    const planned = resumed?.plan ?? this.plan(options);
     const plan = options.publish === false ? planned : allowPosts(planned);
     const controller = new AbortController();
     // As a run does: every step listens.
@@ -166,6 +173,8 @@ export class TestCampaign {
       onError,
       creates,
       goesOn: live && (() => live.goesOn()),
+      onEnd,
+      ...(resumed !== undefined && { ends: resumed.ends, learned: resumed.learned }),
     });
     if (live !== undefined) {
       live.begin({ ledger, gate, driven, signal: controller.signal, emit });

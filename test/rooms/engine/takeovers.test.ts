@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { orderName, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
+import { allowPosts } from '../../../src/plan/post-consent.ts';
+import { type ResumedPlan, resumePlan } from '../../../src/run/resume-plan.ts';
+import type { StepEnd } from '../../../src/run/step-end.ts';
+import { images, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
+
+/** How many histories each property sees; `npm run test:crash` asks for more. */
+const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
+const timeoutMs = 900_000;
+
+/** One plan, carried out by one process after the other, each of which knows what is on record and nothing else. */
+class Relay {
+  readonly campaign: TestCampaign;
+  readonly plan: Plan;
+  readonly #before;
+  readonly #options: RunOptions;
+  readonly ends = new Map<string, StepEnd>();
+
+  constructor(campaign: TestCampaign, options: RunOptions = {}) {
+    this.campaign = campaign;
+    this.#options = { concurrency: 3, ...options };
+    this.plan = allowPosts(campaign.plan(this.#options));
+    this.#before = campaign.file.read();
+  }
+
+  resume(): ResumedPlan {
+    const { campaign, ends } = this;
+    return resumePlan(this.plan, {
+      before: this.#before,
+      lock: campaign.file.read(),
+      prices: campaign.graph.prices,
+      ends,
+      now: campaign.clock.now(),
+      replays: campaign.service.canReplay ? 'yes' : 'no',
+      accountOf: (send) => `${send}-${campaign.account}`,
+    });
+  }
+
+  /** `remembers`: of the ends that a process saw, so many were on record when it died. */
+  async run(dieAt?: { line: number; written: boolean }, remembers = Number.POSITIVE_INFINITY): Promise<void> {
+    const resumed = this.resume();
+    this.#compare(resumed);
+    for (const [name, end] of resumed.newEnds) this.ends.set(name, end);
+    const onEnd = (name: string, end: StepEnd) => {
+      if (this.ends.size < remembers) this.ends.set(name, end);
+    };
+    const options = { ...this.#options, resumed, onEnd, unsettled: true };
+    if (dieAt === undefined) await this.campaign.run(options);
+    else await this.campaign.runAndDie(dieAt, options);
+  }
+
+  /** Where a new plan would go on with the same purchase, both say how. */
+  #compare({ plan, ends, newEnds }: ResumedPlan): void {
+    const again = this.campaign.plan(this.#options);
+    const replanned = new Map(again.rows.flatMap(({ order }) => (order ? [[orderName(order), order]] : [])));
+    const resumed = new Map<string, unknown>();
+    const expected = new Map<string, unknown>();
+    for (const { order } of plan.rows) {
+      if (order === undefined || ends.has(orderName(order))) continue;
+      const other = replanned.get(orderName(order));
+      const isHeldBack = again.rows.some(({ address, action }) => address === order.address && action === 'blocked');
+      if (other === undefined && isHeldBack) continue;
+      resumed.set(orderName(order), purchaseOf(order));
+      expected.set(orderName(order), other === undefined ? 'nothing to do' : purchaseOf(other));
+    }
+    expect(resumed).toEqual(expected);
+    for (const [name, { outcome }] of newEnds) {
+      const action = again.rows.find(({ address }) => address === name)?.action;
+      if (outcome === 'done') expect([name, action]).toEqual([name, 'keep']);
+    }
+  }
+
+  get spent(): number {
+    return this.campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0);
+  }
+}
+
+/** What decides what is paid for. */
+function purchaseOf({ key, generation, attempt, repeat, refused, jobId, send, sharesJobOf }: StepOrder) {
+  return { key, generation, attempt, repeat, refused, jobId, send, sharesJobOf };
+}
+
+const deaths = fc.array(
+  fc.record({ line: fc.nat(9), written: fc.boolean(), remembers: fc.nat(6), ambiguous: fc.boolean() }),
+  { maxLength: 6 },
+);
+
+describe('a plan that one process after the other carries out', () => {
+  const chained = `version: 1
+name: test
+tasks:
+  pic: { kind: image, foreach: [p1, p2, p3], with: { prompt: "a {{row}}" } }
+  twin: { kind: image, with: { prompt: "a p1" } }
+  song: { kind: music, foreach: [s1, s2], with: { model: song-7.5, prompt: "{{row}}" } }
+`;
+
+  test(
+    'buys each thing once, and ends as if one had done it',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(deaths, async (moments) => {
+          const relay = new Relay(new TestCampaign(chained));
+          const { service } = relay.campaign;
+          for (const { ambiguous, remembers, ...dieAt } of moments) {
+            const from = service.creates.length + 1;
+            service.trouble = (create) =>
+              ambiguous && create === from ? { answer: { is: 'ambiguous', message: 'lost' }, booked: true } : undefined;
+            await relay.run(dieAt, remembers);
+            service.trouble = () => undefined;
+          }
+          await relay.run();
+          expect(service.ledger.map(({ body }) => body).sort()).toEqual([...new Set(service.ledger.map(({ body }) => body))].sort());
+          expect(service.ledger).toHaveLength(5);
+          const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderName(order)] : []));
+          expect([...relay.ends.keys()].sort()).toEqual(orders.sort());
+          expect([...relay.ends.values()].map(({ outcome }) => outcome)).toEqual(orders.map(() => 'done'));
+          expect(relay.campaign.plan().rows.map(({ action }) => action)).toEqual(orders.map(() => 'keep'));
+        }),
+        { numRuns: runs(30) },
+      );
+    },
+    timeoutMs,
+  );
+
+  test(
+    'never spends more than its caps, at prices known or unknown',
+    async () => {
+      const wished = fc.record({
+        moments: deaths,
+        budget: fc.option(fc.integer({ min: 3, max: 40 })),
+        maxCredits: fc.option(fc.integer({ min: 3, max: 40 })),
+        isKnown: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(wished, async ({ moments, budget, maxCredits, isKnown }) => {
+          const prices = isKnown ? 'prices: { image: 3 }\n' : '';
+          const extra = `${prices}${budget === null ? '' : `budget: { credits: ${budget} }\n`}`;
+          const campaign = new TestCampaign(images(8, extra));
+          const relay = new Relay(campaign, maxCredits === null ? {} : { maxCredits });
+          const { service } = campaign;
+          const cap = Math.min(budget ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
+          for (const { ambiguous, remembers, ...dieAt } of moments) {
+            const from = service.creates.length + 2;
+            service.trouble = (create) =>
+              ambiguous && create === from ? { answer: { is: 'ambiguous', message: 'lost' }, booked: true } : undefined;
+            await relay.run(dieAt, remembers);
+            expect(relay.spent).toBeLessThanOrEqual(cap);
+            service.trouble = () => undefined;
+          }
+          await relay.run();
+          expect(relay.spent).toBeLessThanOrEqual(cap);
+          const bodies = service.ledger.map(({ body }) => body);
+          expect(new Set(bodies).size).toBe(bodies.length);
+          // What the caps allow is bought, however often somebody died.
+          expect(relay.spent).toBe(Math.min(24, Math.floor(cap / 3) * 3));
+        }),
+        { numRuns: runs(30) },
+      );
+    },
+    timeoutMs,
+  );
+
+  test(
+    'retries as often as the plan allows, counted over all of them',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(deaths, fc.integer({ min: 1, max: 4 }), async (moments, attempts) => {
+          const manifest = images(2).replace('kind: image', `kind: image, retry: { attempts: ${attempts} }`);
+          const relay = new Relay(new TestCampaign(manifest));
+          const { service } = relay.campaign;
+          service.endOf = () => ({ is: 'failed', error: 'came to nothing' });
+          for (const { remembers, ambiguous: _, ...dieAt } of moments) await relay.run(dieAt, remembers);
+          await relay.run();
+          expect(service.ledger).toHaveLength(2 * attempts);
+          const ends = [...relay.ends.values()];
+          expect(ends.map(({ outcome, credits }) => ({ outcome, credits }))).toEqual(
+            ends.map(() => ({ outcome: 'failed', credits: expect.any(Number) })),
+          );
+        }),
+        { numRuns: runs(30) },
+      );
+    },
+    timeoutMs,
+  );
+});
