@@ -108,7 +108,7 @@ async function submit(work: Work): Promise<Applied> {
   const { engine, campaign, options } = work;
   const { environment, paths, tell, seen } = campaign;
   const held = await holdAndPlan(campaign, { ...options, forEngine: true });
-  const { made, outline, facts, guard, finding } = held;
+  const { made, outline, prices, facts, guard, finding } = held;
   try {
     const plan = await options.agree(made);
     if (plan === 'no' || plan === 'interrupted') return { is: plan };
@@ -131,6 +131,7 @@ async function submit(work: Work): Promise<Applied> {
       lock: loaded.lock,
       outline,
       createRoutes: facts.createRoutes,
+      prices,
       settings: options,
     });
     await noteRun(work, submission.id, { submitted: false, since: new Date(systemClock.now()) });

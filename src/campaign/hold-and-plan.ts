@@ -63,7 +63,17 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
           return again;
         },
       });
-    return { made, outline: outlineOf(graph), loaded, facts, guard, finding, ...(options.review && { makeLive }) };
+    const { prices } = graph;
+    return {
+      made,
+      outline: outlineOf(graph),
+      prices,
+      loaded,
+      facts,
+      guard,
+      finding,
+      ...(options.review && { makeLive }),
+    };
   } catch (error) {
     await guard.release();
     throw error;

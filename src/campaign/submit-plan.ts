@@ -6,6 +6,7 @@ import type { Json } from '../ground/json.ts';
 import type { Lock } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
+import type { WrittenPrices } from '../plan/prices.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import type { RunSettings } from './options.ts';
 
@@ -27,10 +28,11 @@ export function submissionOf(
     lock: Lock;
     outline: GraphOutline;
     createRoutes: CreateRoutes;
+    prices: WrittenPrices;
     settings: RunSettings;
   },
 ): Submission {
-  const { account, sandbox, manifest, store, lock, outline, createRoutes, settings } = about;
+  const { account, sandbox, manifest, store, lock, outline, createRoutes, prices, settings } = about;
   const theirs = (row: PlanRow) => row.order !== undefined && !isForThisMachine(row);
   const header: RunHeader = {
     plan: {
@@ -42,6 +44,7 @@ export function submissionOf(
     },
     outline: { tasks: outline.tasks, addresses: [...outline.addresses] },
     createRoutes: createRoutes as unknown as Json,
+    prices,
   };
   return {
     id: randomUUID(),

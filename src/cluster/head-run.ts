@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
-import type { Outputs, Service } from '../contract/ports.ts';
+import type { Downloads, Outputs, Service } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-out.ts';
 import { exitCodeOf } from '../engine/exit-code.ts';
@@ -10,8 +10,9 @@ import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
 import { hasOpenSends } from '../lock/sends.ts';
 import { writeHeader } from '../lock/write.ts';
 import { countSteps } from '../plan/actions.ts';
-import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
-import { resumeOrder, totalsOfFold } from '../run/resume-order.ts';
+import { orderName, type PlanRow, type Price, type StepOrder } from '../plan/plan.ts';
+import { ceilingOf } from '../plan/prices.ts';
+import { type ResumedPlan, resumePlan } from '../run/resume-plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import type { Seat } from './account.ts';
@@ -37,10 +38,12 @@ export interface HeadRunGround {
   own: OwnHand | undefined;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
+  /** Whether the same key gives the same job, with this credential. */
+  replays: 'yes' | 'no';
   clock: Clock;
   /** Aborted: nothing new is paid for; what is on the wire is awaited, everything is recorded, and the next head goes on. */
   signal: AbortSignal;
-  service: Service;
+  service: Service & Downloads;
   shared: SharedAccount;
   /** Grow with each run. */
   routes: { [kind: string]: CreateRoutes[string] };
@@ -50,11 +53,7 @@ export interface HeadRunGround {
 interface Found {
   header: RunHeader;
   lock: Lock;
-  plan: Plan;
-  ends: Map<string, StepEnd>;
-  /** Price classes of which something was charged more than the plan says. */
-  closedPrices: ReadonlySet<string>;
-  learned: ReadonlyMap<string, number>;
+  resumed: ResumedPlan;
   /** Nobody has told anything of it yet. */
   isNew: boolean;
 }
@@ -100,7 +99,7 @@ export class HeadRun {
     const lines = openLines(db, this.#term);
     const carried = this.#carryOut(found, lines);
     this.#carried = carried;
-    for (const name of found.closedPrices) carried.gate.closePrice(name);
+    for (const name of overchargedPrices(found.resumed)) carried.gate.closePrice(name);
     if (this.#isCancelled) this.cancel();
     try {
       const ends = await carried.driven.ends;
@@ -117,40 +116,35 @@ export class HeadRun {
   }
 
   async #find(): Promise<Found> {
-    const { db, clock, accountOf, service } = this.#ground;
-    const { id, totals: submitted, settings } = this.#record;
+    const { db, clock, accountOf, replays } = this.#ground;
+    const { id, totals, settings } = this.#record;
     const header = await readHeader(db, id);
     Object.assign(this.#ground.routes, header.createRoutes);
-    const lock = await this.#readLock();
-    const ends = await readEnds(db, id);
-    const planned: StepOrder[] = [];
     const orders = new Map<string, StepOrder>();
-    for await (const order of readOrders(db, id)) {
-      const name = orderName(order);
-      const replays = service.replays(order.kind) ? ('yes' as const) : ('no' as const);
-      const facts = { now: clock.now(), accountOf, replays, onUnknown: settings.onUnknown };
-      const next = ends.has(name) ? { order } : resumeOrder(order, lock, facts);
-      planned.push(order);
-      orders.set(name, 'order' in next ? next.order : order);
-      if ('end' in next) {
-        ends.set(name, next.end);
-        this.#ends.add(name, next.end);
-      }
-    }
-    const open = [...orders].flatMap(([name, { send }]) => (send === undefined || ends.has(name) ? [] : [send.id]));
-    const { totals, closedPrices, learned } = totalsOfFold(submitted, { planned, lock, asked: new Set(open) });
+    for await (const order of readOrders(db, id)) orders.set(orderName(order), order);
     const { events } = await readEvents(db, id);
     const isNew = events.length === 0;
     const rows = header.plan.rows.flatMap((row) => rowsOf(row, orders, isNew));
-    return { header, lock, plan: { ...header.plan, rows, totals }, closedPrices, learned, ends, isNew };
+    const lock = await this.#readLock('all');
+    const resumed = resumePlan(
+      { ...header.plan, rows, totals },
+      {
+        ...{ now: clock.now(), accountOf, replays, onUnknown: settings.onUnknown, prices: header.prices },
+        lock,
+        before: isNew ? lock : await this.#readLock('submitted'),
+        ends: await readEnds(db, id),
+      },
+    );
+    for (const [name, end] of resumed.newEnds) this.#ends.add(name, end);
+    return { header, resumed, lock, isNew };
   }
 
-  async #readLock(): Promise<Lock> {
+  async #readLock(which: 'all' | 'submitted'): Promise<Lock> {
     const { db } = this.#ground;
     // The submitter's lock may have had no lines, and so no header.
     const texts = [writeHeader({ version: lockVersion })];
     for (let after: string | undefined; ; ) {
-      const { lines, next } = await readLines(db, this.#record.id, after);
+      const { lines, next } = await readLines(db, this.#record.id, after, which);
       if (lines.length === 0) break;
       texts.push(...lines);
       after = next;
@@ -161,15 +155,16 @@ export class HeadRun {
     return lock;
   }
 
-  #carryOut({ plan, lock, ends, learned }: Found, lines: LockFile): CarriedOut {
+  #carryOut({ lock, resumed }: Found, lines: LockFile): CarriedOut {
     const { db, seal, clock, signal, service, shared, accountOf } = this.#ground;
     const { id, settings } = this.#record;
+    const { plan, ends, learned } = resumed;
     return carryOut(plan, {
       ...{ lock, ends, learned, service, clock, signal, accountOf },
       file: lines,
       bodies: openBodies(db, this.#term, seal),
       outputs: this.#openOutputs(),
-      emit: (fact) => this.#emit(fact),
+      emit: (fact) => this.#emit(withBefore(fact, resumed)),
       // Whether it is, every line asks the database.
       isAlone: () => Promise.resolve(true),
       times: { graceMs: 0, gapMs: 0, fenceMs: 0 },
@@ -178,7 +173,7 @@ export class HeadRun {
       onError: settings.onError,
       account: shared,
       run: id,
-      onEnd: (name, end) => this.#noteEnd(name, end),
+      onEnd: (name, end) => this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }),
     });
   }
 
@@ -201,7 +196,7 @@ export class HeadRun {
     this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
   }
 
-  #tellStart({ header, plan }: Found): void {
+  #tellStart({ header, resumed: { plan } }: Found): void {
     this.#emit({
       event: 'run-started',
       version: 1,
@@ -213,9 +208,9 @@ export class HeadRun {
     });
   }
 
-  async #end({ header, plan }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {
+  async #end({ header, resumed }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {
     const { db, clock } = this.#ground;
-    const { totals, submitted } = this.#record;
+    const { submitted } = this.#record;
     const { ledger, gate } = carried;
     const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
     const exit = exitCodeOf({
@@ -229,7 +224,6 @@ export class HeadRun {
       needsPeople: false,
     });
     const unsaved = [...ends.values()].filter((step) => step.unsaved).length;
-    const before = plan.totals.alreadyPaid - totals.alreadyPaid;
     const end: Extract<RunEvent, { event: 'run-ended' }> = {
       at: new Date(clock.now()).toISOString(),
       event: 'run-ended',
@@ -237,9 +231,9 @@ export class HeadRun {
       outcomes: count(outcomes.values()),
       ...(unsaved > 0 && { unsaved }),
       kept: header.plan.rows.filter(({ action }) => action === 'keep').length,
-      spentNow: before + ledger.budget.spentNow,
+      spentNow: resumed.spentBefore + ledger.budget.spentNow,
       spentEver: ledger.budget.spentEver,
-      held: ledger.budget.held + plan.totals.held,
+      held: ledger.budget.held + resumed.plan.totals.held,
       balance: ledger.balance,
       elapsedMs: clock.now() - submitted.getTime(),
       ...(ledger.estimates.result !== undefined && { estimated: ledger.estimates.result }),
@@ -255,6 +249,24 @@ export class HeadRun {
     this.#failure = { error };
     this.#carried?.gate.stop('error', messageOf(error));
   }
+}
+
+/** What earlier heads of the run were charged is told as this one's. */
+function withBefore(fact: RunFact, { spentBefore, spent }: ResumedPlan): RunFact {
+  if (fact.event === 'credits-changed') return { ...fact, spentNow: fact.spentNow + spentBefore };
+  if (fact.event !== 'step-finished') return fact;
+  return { ...fact, credits: addUp(fact.credits, spent.get(fact.address)) };
+}
+
+function addUp(credits: number | null, before: number | null = 0): number | null {
+  return credits === null || before === null ? null : credits + before;
+}
+
+/** Price classes of which something was charged more than the plan says: nothing more of them is bought. */
+function overchargedPrices({ plan, learned }: ResumedPlan): Set<string> {
+  const prices = plan.rows.flatMap(({ order }) => (order === undefined ? [] : [order.price]));
+  const isOver = (price: Price) => (learned.get(price.class) ?? 0) > (ceilingOf(price) ?? Number.POSITIVE_INFINITY);
+  return new Set(prices.filter(isOver).map((price) => price.class));
 }
 
 /** The row with its order. Rows without one are told of once. */

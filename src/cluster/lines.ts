@@ -56,14 +56,17 @@ export async function insertRows(sql: Sql, run: string, lines: Iterable<string>)
   if (text !== '') await write();
 }
 
-/** Lines of a run in order, each with its LF, after the row `after` (0: all). `next`: the last row that was read. */
+/** Lines of a run in order, each with its LF, after the row `after` (0: all). `submitted`: only those that a submit brought. `next`: the
+ * last row that was read. */
 export async function readLines(
   sql: Sql,
   run: string,
   after: string = '0',
+  which: 'all' | 'submitted' = 'all',
 ): Promise<{ lines: string[]; next: string }> {
   const rows = await sql.query<{ seq: string; text: string }>(
-    'SELECT seq, text FROM mediabatch.line WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT 200',
+    `SELECT seq, text FROM mediabatch.line WHERE run = $1 AND seq > $2 ${which === 'all' ? '' : 'AND epoch = 0'}
+     ORDER BY seq LIMIT 200`,
     [run, after],
   );
   const lines = rows.flatMap(({ text }) => text.split(/(?<=\n)/));

@@ -3,6 +3,7 @@ import type { ExitCode } from '../contract/exit.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import type { Json } from '../ground/json.ts';
 import type { Plan, PlanTotals, StepOrder } from '../plan/plan.ts';
+import type { WrittenPrices } from '../plan/prices.ts';
 
 /** How a run goes about its work; plain JSON. Times in ms. */
 export interface ClusterSettings {
@@ -23,6 +24,8 @@ export interface RunHeader {
   outline: Omit<GraphOutline, 'addresses'> & { addresses: readonly string[] };
   /** Routes of creates, as far as the service's document tells. */
   createRoutes: Json;
+  /** Prices that the manifest tells. */
+  prices: WrittenPrices;
 }
 
 /** Where a run came from, for people. */

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Clock } from '../contract/clock.ts';
 import type { WorkerNews } from '../contract/worker.ts';
 import { createDownloader } from '../service/download.ts';
-import { makeRedact } from '../service/secrets.ts';
+import { makeRedact, readCredential } from '../service/secrets.ts';
 import { accountOf } from './account-id.ts';
 import { openBoss } from './boss.ts';
 import { openDatabase } from './database.ts';
@@ -77,7 +77,11 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
         store: store?.id,
         exitWhenIdle: options.exitWhenIdle,
         makeHead: (seat, until) =>
-          new Head({ db, boss, account, seat, access, seal, own, accountOf: digestOf, clock, signal: until }),
+          new Head({
+            ...{ db, boss, account, seat, access, seal, own, clock, signal: until },
+            accountOf: digestOf,
+            replays: sandbox !== undefined || readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
+          }),
         ...(own && { serveFiles: (until) => serveFiles({ ...hand, ...own, place: own.store, signal: until }) }),
       });
     } finally {

@@ -1,0 +1,113 @@
+import type { Lock } from '../lock/record.ts';
+import { spentCredits } from '../lock/spent.ts';
+import { isSpending } from '../plan/actions.ts';
+import { heldCredits } from '../plan/held.ts';
+import { findLostPrices } from '../plan/lost-prices.ts';
+import type { SendFacts } from '../plan/open-sends.ts';
+import { orderName, type Plan, type PlanRow, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { pricesFrom, type WrittenPrices } from '../plan/prices.ts';
+import { resumeOrder } from './resume-order.ts';
+import type { StepEnd } from './step-end.ts';
+
+export interface ResumeFacts extends SendFacts {
+  /** As it was when the plan was made, and as it is now. */
+  before: Lock;
+  lock: Lock;
+  /** Prices that the manifest tells. */
+  prices: WrittenPrices;
+  /** How orders have ended, by name, as far as that is on record. */
+  ends: ReadonlyMap<string, StepEnd>;
+}
+
+/** What is left of a plan that somebody else has begun. */
+export interface ResumedPlan {
+  /** All of its rows, with what is left of their orders, and totals as of now. */
+  plan: Plan;
+  /** All orders that have ended, by name. */
+  ends: Map<string, StepEnd>;
+  /** Those among them that are not on record yet. */
+  newEnds: Map<string, StepEnd>;
+  /** Credits that the run has been charged so far. */
+  spentBefore: number;
+  /** The same for orders that go on, by name. */
+  spent: ReadonlyMap<string, number | null>;
+  /** What was charged in this run, by price class. */
+  learned: ReadonlyMap<string, number>;
+}
+
+/**
+ * Takes up a plan where others have left it. Spent and held never come to more than the plan's caps, however often that
+ * happens: what they were charged counts, and what they may have been charged is held.
+ */
+export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
+  const { before, lock } = facts;
+  const ends = new Map(facts.ends);
+  const newEnds = new Map<string, StepEnd>();
+  const spent = new Map<string, number | null>();
+  const learned = new Map<string, number>();
+  const rows = plan.rows.map((row): PlanRow => {
+    const { order } = row;
+    if (order === undefined) return row;
+    const name = orderName(order);
+    learn(learned, order, facts);
+    if (ends.has(name)) return row;
+    const resumed = resumeOrder(
+      order,
+      { before: before.steps.get(order.address), record: lock.steps.get(order.address) },
+      facts,
+    );
+    if ('end' in resumed) {
+      ends.set(name, resumed.end);
+      newEnds.set(name, resumed.end);
+      return row;
+    }
+    if (resumed.spent !== 0) spent.set(name, resumed.spent);
+    return { ...row, order: resumed.order };
+  });
+  const open = rows.filter(({ order }) => order !== undefined && !ends.has(orderName(order)));
+  const { totals, spentBefore } = sumAgain(plan.totals, open, facts);
+  return { plan: { ...plan, rows, totals }, ends, newEnds, spentBefore, spent, learned };
+}
+
+/** What was charged since the plan was made tells the price of its class. */
+function learn(learned: Map<string, number>, { address, key, price }: StepOrder, { before, lock }: ResumeFacts): void {
+  const known = new Set(before.steps.get(address)?.purchases.map(({ jobId }) => jobId));
+  for (const { jobId, credits = 0, ...purchase } of lock.steps.get(address)?.purchases ?? []) {
+    if (jobId === undefined || known.has(jobId) || purchase.key !== key || credits === 0) continue;
+    learned.set(price.class, Math.max(credits, learned.get(price.class) ?? 0));
+  }
+}
+
+function sumAgain(
+  totals: PlanTotals,
+  open: readonly PlanRow[],
+  { before, lock, prices }: ResumeFacts,
+): { totals: PlanTotals; spentBefore: number } {
+  const { budget, maxCredits } = totals;
+  const priceOf = pricesFrom(lock, prices);
+  const asked = new Set(open.flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])));
+  const held = heldCredits(lock, priceOf, asked);
+  const graph = { budget };
+  const spending = open.filter(({ action, order }) => isSpending(action) && order?.jobId === undefined);
+  const lostPrices = findLostPrices({ lock, graph }, { held, priceOf, asked, rows: spending });
+  const alreadyPaid = spentCredits(lock);
+  const spentBefore = alreadyPaid - spentCredits(before);
+  const { lostPrices: _lost, budgetLeft: _left, maxCredits: _most, ...same } = totals;
+  const left =
+    maxCredits === undefined ? undefined : maxCredits - spentBefore - Math.max(0, held.credits - totals.held);
+  // A charge that nobody can price may be all that is left: nothing more is bought under a cap.
+  const isUnpriced = held.unknownPrices > lostPrices.length && (budget ?? maxCredits) !== undefined;
+  const most = isUnpriced ? 0 : left === undefined ? undefined : Math.max(0, left);
+  const budgetLeft = budget === undefined ? undefined : Math.max(0, budget - alreadyPaid - held.credits);
+  return {
+    spentBefore,
+    totals: {
+      ...same,
+      alreadyPaid,
+      held: held.credits,
+      ...(budgetLeft !== undefined && { budgetLeft }),
+      ...(lostPrices.length > 0 && { lostPrices }),
+      ...(most !== undefined && { maxCredits: most }),
+    },
+  };
+}
