@@ -15,6 +15,8 @@ interface Places {
   to: string;
   outputs: OutputFiles;
   tell: Tell;
+  /** Aborted: what is not here yet stays where it is. */
+  signal: AbortSignal;
 }
 
 /** A file of a store that is far away mostly waits. */
@@ -27,8 +29,10 @@ export class FileBringer {
   readonly #places: Places;
   readonly #lanes: Promise<void>[] = Array.from({ length: atOnce }, () => Promise.resolve());
   #next = 0;
-  /** Files that the lock calls saved and that the store does not have so. */
+  /** Files that the lock calls saved, and that did not come. */
   readonly missing: string[] = [];
+  /** Why the first of them did not, if its bytes are not to blame. */
+  trouble: string | undefined;
 
   constructor(places: Places) {
     this.#places = places;
@@ -45,7 +49,7 @@ export class FileBringer {
     }
   }
 
-  /** Resolves when everything that was taken in is here, or is among the missing. Throws `OutputError` of this disk. */
+  /** Resolves when everything that was taken in is here, or is among the missing. */
   async end(): Promise<void> {
     await Promise.all(this.#lanes);
   }
@@ -65,15 +69,18 @@ export class FileBringer {
   }
 
   async #copy(output: Output, target: Parameters<OutputFiles['save']>[0]): Promise<boolean> {
-    const { from, outputs: files } = this.#places;
-    for (let tries = 1; tries <= mostTries; tries += 1) {
-      const body = await from.read(output);
-      if (body === undefined) return false;
+    const { from, outputs: files, signal } = this.#places;
+    for (let tries = 1; tries <= mostTries && !signal.aborted; tries += 1) {
       try {
-        await files.save(target, { body: checked(body, output), bytes: output.bytes, type: output.type });
+        const body = await from.read(output);
+        if (body === undefined) return false;
+        await files.save(target, { body: checked(body, { output, signal }), bytes: output.bytes, type: output.type });
         return true;
       } catch (error) {
-        if (!(error instanceof OutputError) || error.why !== 'bad-bytes') throw error;
+        if (!(error instanceof OutputError)) throw error;
+        if (error.why === 'bad-bytes') continue;
+        this.trouble ??= error.message;
+        return false;
       }
     }
     return false;
@@ -81,11 +88,25 @@ export class FileBringer {
 }
 
 /** Breaks off when the bytes are not those of the lock: then nothing gets the file's name. */
-async function* checked(body: AsyncIterable<Uint8Array>, { path, sha256 }: Output): AsyncGenerator<Uint8Array> {
+function checked(
+  body: AsyncIterable<Uint8Array>,
+  { output, signal }: { output: Output; signal: AbortSignal },
+): AsyncIterable<Uint8Array> {
   const digest = createHash('sha256');
-  for await (const chunk of body) {
-    digest.update(chunk);
-    yield chunk;
-  }
-  if (digest.digest('hex') !== sha256) throw new Error(`${path} has other bytes in the store`);
+  const chunks = body[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        if (signal.aborted) throw new Error('interrupted');
+        const next = await chunks.next();
+        if (next.done !== true) digest.update(next.value);
+        else if (digest.digest('hex') !== output.sha256) throw new Error(`${output.path} has other bytes in the store`);
+        return next;
+      },
+      async return() {
+        await chunks.return?.();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
 }

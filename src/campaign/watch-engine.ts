@@ -38,7 +38,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   const known = new Set(writeLines(lock));
   const file = await openRunLock(paths.lock, { loaded, lock, claims: true });
   const { store } = options;
-  const bringer = store === undefined ? undefined : makeBringer(store, campaign);
+  const bringer = store === undefined ? undefined : makeBringer(store, campaign, signal);
   let recorded = false;
   try {
     const { watchRun } = await import('../cluster/watch-run.ts');
@@ -56,11 +56,8 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     if (record === undefined) throw unknownRun(run, engine);
     await bringer?.end();
     if (record === 'left') return { exit: exitCodes.interrupted, outcomes: new Map() };
-    const { missing = [] } = bringer ?? {};
-    if (missing.length > 0) {
-      const text = `${missing.length} files are not in the store as the lock has them: ${missing.slice(0, 5).join(', ')}`;
-      tell({ is: 'notice', text });
-    }
+    const text = bringer && missingText(bringer);
+    if (text !== undefined) tell({ is: 'notice', text });
     const bytes = await readLockBytes(paths.lock);
     const now = bytes === undefined ? lock : { ...lock, ...readLock(paths.lock, bytes).lock };
     const emit = (fact: RunFact) => on({ at: new Date().toISOString(), ...fact });
@@ -77,9 +74,18 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   }
 }
 
-function makeBringer(from: StoreFiles, campaign: OpenCampaign): FileBringer {
+function makeBringer(from: StoreFiles, campaign: OpenCampaign, signal: AbortSignal): FileBringer {
   const { paths, tell } = campaign;
-  return new FileBringer({ from, to: paths.outputs, outputs: outputsOf(campaign), tell });
+  return new FileBringer({ from, to: paths.outputs, outputs: outputsOf(campaign), tell, signal });
+}
+
+/** What did not come from the store, and what brings it; undefined when everything did. */
+function missingText({ missing, trouble }: FileBringer): string | undefined {
+  const [first] = missing;
+  if (first === undefined) return undefined;
+  const which = missing.length === 1 ? first : `${missing.length} files (${missing.slice(0, 3).join(', ')}, …)`;
+  const why = trouble ?? 'the store does not have the bytes that the lock names';
+  return `${which} did not come from the store: ${why}. The next \`apply\` fetches what is missing, for 0 credits`;
 }
 
 function unknownRun(run: string, { shown }: Engine): CampaignError {

@@ -18,7 +18,8 @@ export function checkEngineUrl(text: string): string {
 
 /** The address without anything that signs in. */
 export function showEngine(text: string): string {
-  if (!URL.canParse(text)) return 'the engine';
+  // Without `//` a user name would be taken for the protocol, and a password for the path.
+  if (!/^[a-z]+:\/\//i.test(text) || !URL.canParse(text)) return 'the engine';
   const { protocol, username, host, pathname } = new URL(text);
   return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
 }

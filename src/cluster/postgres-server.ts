@@ -25,7 +25,7 @@ const mostWords = 4000;
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '100',
+  max_connections: '300',
   shared_buffers: '64MB',
   wal_level: 'minimal',
   max_wal_senders: '0',

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import type { Download } from '../contract/answer.ts';
+import type { Clock } from '../contract/clock.ts';
 import { OutputError } from '../contract/errors.ts';
 import type { OutputTarget } from '../contract/output-target.ts';
 import { diskErrors } from '../disk/fs/disk-errors.ts';
@@ -25,12 +26,12 @@ export function parseS3(name: string): { bucket: string; prefix: string } | unde
 /** Objects of a bucket below a prefix. A marker there tells it from every other store, as in a folder. */
 export async function openS3Store(
   name: string,
-  { makes, env }: { makes: boolean; env: NodeJS.Dict<string> },
+  { makes, env, clock }: { makes: boolean; env: NodeJS.Dict<string>; clock: Clock },
 ): Promise<Store> {
   const place = parseS3(name);
   if (place === undefined) throw unusable(name, 'is no address of the form s3://BUCKET/PREFIX');
   const { prefix } = place;
-  const bucket = await Bucket.open(place.bucket, env);
+  const bucket = await Bucket.open(place.bucket, { env, clock });
   try {
     const marker = `${prefix}.mediabatch/store.json`;
     const id = (await findMarker(name, bucket, marker)) ?? (makes ? await makeMarker(name, bucket, marker) : undefined);

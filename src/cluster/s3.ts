@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Readable } from 'node:stream';
 import type { AwsClient } from 'aws4fetch';
+import type { Clock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { messageOf } from '../ground/values.ts';
+import { bodyOf } from './body-of.ts';
 import { loadPackage } from './load-packages.ts';
 
 /** Larger files are sent in parts of this size. Each file on its way takes so much memory. */
@@ -52,15 +54,17 @@ export class Bucket {
   readonly #name: string;
   readonly #endpoint: string;
   readonly #client: AwsClient;
+  readonly #clock: Clock;
 
-  private constructor(name: string, endpoint: string, client: AwsClient) {
+  private constructor(name: string, endpoint: string, { client, clock }: { client: AwsClient; clock: Clock }) {
     this.#name = name;
     this.#endpoint = endpoint;
     this.#client = client;
+    this.#clock = clock;
   }
 
   /** Address and credentials come from the environment that other programs read as well (AWS_*). */
-  static async open(name: string, env: NodeJS.Dict<string>): Promise<Bucket> {
+  static async open(name: string, { env, clock }: { env: NodeJS.Dict<string>; clock: Clock }): Promise<Bucket> {
     const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = env;
     const sessionToken = env.AWS_SESSION_TOKEN || undefined;
     if (accessKeyId === '' || secretAccessKey === '') throw noCredentials(name);
@@ -70,7 +74,7 @@ export class Bucket {
     const { AwsClient: Client } = await loadPackage('aws4fetch', () => import('aws4fetch'));
     const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
     const client = new Client({ ...keys, service: 's3', region, retries: 0 });
-    return new Bucket(name, endpoint.replace(/\/+$/, ''), client);
+    return new Bucket(name, endpoint.replace(/\/+$/, ''), { client, clock });
   }
 
   /** `undefined`: there is no such object. */
@@ -82,7 +86,7 @@ export class Bucket {
   /** `undefined`: there is no such object. The body rejects when the connection breaks. */
   async get(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const answer = await this.#ask('GET', key);
-    if (answer.status !== 404) return answer.body ?? noBytes();
+    if (answer.status !== 404) return bodyOf(answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body));
     await answer.body?.cancel();
     return undefined;
   }
@@ -153,9 +157,13 @@ export class Bucket {
       const answer = await this.#send(method, key, request);
       if (!(answer instanceof BucketError) && (answer.ok || answer.status === 404)) return answer;
       const error = answer instanceof BucketError ? answer : asError(answer.status, await textOf(answer));
-      const isAway = error.status === 0 || error.status >= 500 || error.status === 429 || error.status === 408;
+      const isAway =
+        error.status === 0 ||
+        (error.status >= 500 && error.status !== 501) ||
+        error.status === 429 ||
+        error.status === 408;
       if (!isAway || tries === mostTries) throw error;
-      await sleep(Math.min(longestPauseMs, 500 * 2 ** (tries - 1)) * (0.5 + Math.random() / 2));
+      await this.#clock.sleep(Math.min(longestPauseMs, 500 * 2 ** (tries - 1)) * (0.5 + this.#clock.random() / 2));
     }
   }
 
@@ -184,8 +192,6 @@ function factsOf({ headers }: Response): ObjectFacts {
     tag: headers.get('etag') ?? '',
   };
 }
-
-async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 async function textOf(answer: Response): Promise<string> {
   return answer.text().catch(() => '');

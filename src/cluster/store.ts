@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { type Clock, systemClock } from '../contract/clock.ts';
 import { readSmallFile } from '../disk/fs/plain-file.ts';
 import { writeNewFile } from '../disk/fs/replace.ts';
 import { findOutputFile } from '../disk/outputs/output-path.ts';
 import { createOutputs } from '../disk/outputs/outputs.ts';
 import { isOutputPath } from '../lock/check-line.ts';
+import { bodyOf } from './body-of.ts';
 import { readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
 
 export type { Store, StoreFiles } from './store-marker.ts';
@@ -20,11 +22,11 @@ const mostBytes = 4096;
  */
 export async function openStore(
   name: string,
-  { makes, env = process.env }: { makes: boolean; env?: NodeJS.Dict<string> },
+  { makes, env = process.env, clock = systemClock }: { makes: boolean; env?: NodeJS.Dict<string>; clock?: Clock },
 ): Promise<Store> {
   if (!name.startsWith('s3:')) return openFolder(name, makes);
   const { openS3Store } = await import('./s3-store.ts');
-  return openS3Store(name, { makes, env });
+  return openS3Store(name, { makes, env, clock });
 }
 
 async function openFolder(name: string, makes: boolean): Promise<Store> {
@@ -43,7 +45,7 @@ function filesBelow(root: string): StoreFiles {
     async read({ path }) {
       const full = isOutputPath(path) ? findOutputFile(root, path) : undefined;
       const stats = full === undefined ? undefined : await stat(full).catch(() => undefined);
-      return full === undefined || stats?.isFile() !== true ? undefined : createReadStream(full);
+      return full === undefined || stats?.isFile() !== true ? undefined : bodyOf(createReadStream(full));
     },
   };
 }

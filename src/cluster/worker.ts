@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../contract/clock.ts';
 import { HeadLostError } from '../contract/errors.ts';
 import type { WorkerNews } from '../contract/worker.ts';
@@ -56,6 +57,8 @@ export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, tell } = options;
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
+  // Everything of a worker listens.
+  setMaxListeners(0, either);
   // What is submitted, and what a head gives back, is told.
   const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
   const listening = await db.listen(workChannel, wakeUp.hear);

@@ -185,6 +185,8 @@ export interface Service {
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   /** Resolves when the job has ended, or is no longer watched. */
   watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
+  /** Jobs in flight beyond which another one ends no sooner, as nobody could look. Absent: no limit. */
+  usefulInFlight?(): number;
   /** The newest job of a kind's list; empty if there is none. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;
   /** The kind's list from the newest job down to all of the fences. Throws `ServiceError`. */

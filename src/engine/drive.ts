@@ -178,9 +178,15 @@ class Drive implements Driven {
     };
   }
 
-  #fillSlots(): void {
+  get #isSlotFree(): boolean {
     const { concurrency, slots } = this.#options;
-    while (this.#slotsTaken < concurrency && slots?.isFree !== false) {
+    if (this.#slotsTaken >= concurrency || slots?.isFree === false) return false;
+    return (slots?.taken ?? this.#slotsTaken) < (this.#ports.service.usefulInFlight?.() ?? Number.POSITIVE_INFINITY);
+  }
+
+  #fillSlots(): void {
+    const { slots } = this.#options;
+    while (this.#isSlotFree) {
       const order = this.#ready.take({ isIdle: this.#underWay === 0 });
       if (order === undefined) return;
       this.#begun.add(orderName(order));

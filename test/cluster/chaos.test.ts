@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { seeded } from '../rig/random.ts';
-import { buyFirstFilm, type End, endOf, missingFiles, refusing, runLocally } from './rig/campaign.ts';
+import { buyFirstFilm, differences, type End, endOf, missingFiles, refusing, runLocally } from './rig/campaign.ts';
 import { Chaos } from './rig/chaos.ts';
 import { losesAnswers } from './rig/judge.ts';
 import { applied, ClusterPlace } from './rig/place.ts';
@@ -39,9 +39,9 @@ describe('three workers, a submitter and a server, killed and frozen at random',
     await chaos.rage(25_000);
     const ran = await applied(chaos.submitter);
     const wrong = await watch.end();
-    const told = `${JSON.stringify(chaos.deeds)}, ${place.judge.count('create')} creates, looked ${watch.looks} times\n${ran.err.slice(-2000)}`;
+    const told = `${JSON.stringify(chaos.deeds)}, ${place.judge.count('create')} creates, looked ${watch.looks} times\n${ran.err.slice(-1500)}\n${chaos.workers.map((one) => one.err().slice(-600)).join('\n')}`;
     it(wrong, told).toEqual([]);
-    it(endOf(place, ran), told).toEqual(local);
+    it(differences(endOf(place, ran), local), told).toEqual([]);
     it(missingFiles(place), told).toEqual([]);
     for (const worker of chaos.workers) worker.signal('SIGTERM');
     const ends = await Promise.all(chaos.workers.map(({ ended }) => ended));

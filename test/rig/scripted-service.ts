@@ -38,6 +38,7 @@ export class ScriptedService implements Service, Downloads {
   silent = false;
   nameOf: ((create: number) => string) | undefined;
   mostInFlight = 0;
+  useful = Number.POSITIVE_INFINITY;
   /** Creates that were waiting for their answers at the same time. */
   mostOnWire = 0;
   #onWire = 0;
@@ -159,6 +160,10 @@ export class ScriptedService implements Service, Downloads {
   shown: (echoes: { [field: string]: Json }) => { [field: string]: Json } = (echoes) => echoes;
   listTrouble: (read: number) => ServiceError | undefined = () => undefined;
   #listReads = 0;
+
+  usefulInFlight(): number {
+    return this.useful;
+  }
 
   async newestJob(kind: string): Promise<string> {
     return (await this.#list(kind))[0]?.jobId ?? '';

@@ -11,6 +11,7 @@ import { Durations } from './durations.ts';
 import { JobList, type Page } from './job-list.ts';
 import { passOn } from './probe.ts';
 import { isCurrent, type Place, ReadyQueue } from './ready-queue.ts';
+import { usefulInFlight } from './useful-in-flight.ts';
 import { isWaiting, newlyWatched, tookMs, type WatchedJob } from './watched-job.ts';
 
 /** One job in the care of the poller. */
@@ -111,6 +112,13 @@ export class Poller {
         else if (this.#jobs.size <= mostHurried) this.#bringForward(this.#jobs);
       },
     };
+  }
+
+  /** Jobs in flight beyond which another one ends no sooner. */
+  get usefulInFlight(): number {
+    const isTold = [...this.#lists.values()].some(({ jobs }) => jobs.size > 0);
+    if (isTold || this.#options.fixedMs !== undefined) return Number.POSITIVE_INFINITY;
+    return usefulInFlight(this.#jobs, this.#rate.gapMs);
   }
 
   #listOf(kind: Kind): JobList | undefined {

@@ -91,6 +91,23 @@ export function summaryIn(err: string): string {
     .trim();
 }
 
+/** In what two ends differ, in a few words each; empty is good. */
+export function differences(end: End, local: End): string[] {
+  const found: string[] = [];
+  if (end.code !== local.code) found.push(`exit ${end.code} instead of ${local.code}`);
+  if (end.spent !== local.spent) found.push(`${end.spent} spent instead of ${local.spent}`);
+  for (const address of new Set([...Object.keys(end.ends), ...Object.keys(local.ends)])) {
+    const [is, was] = [end.ends[address], local.ends[address]];
+    if (is !== was) found.push(`${address} ended ${is} instead of ${was}`);
+  }
+  const [lines, others] = [end.lock.split('\n'), local.lock.split('\n')];
+  const [ours, theirs] = [new Set(lines), new Set(others)];
+  found.push(...lines.filter((line) => !theirs.has(line)).map((line) => `in its lock alone: ${line.slice(0, 160)}`));
+  found.push(...others.filter((line) => !ours.has(line)).map((line) => `not in its lock: ${line.slice(0, 160)}`));
+  if (lines.length !== ours.size) found.push('its lock has lines twice');
+  return found.slice(0, 20);
+}
+
 /** Outputs of a lock that are not where they belong, byte for byte: in the campaign's folder, or in the store. */
 export function missingFiles(place: ClusterPlace): string[] {
   const lock = readLockFile(place.path('campaign.lock.jsonl'));

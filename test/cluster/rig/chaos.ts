@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { exitCodes } from '../../../src/contract/exit.ts';
 import type { ClusterPlace } from './place.ts';
-import type { Running } from './processes.ts';
+import { type Running, until } from './processes.ts';
 
 /** How often what was done. */
 export type Deeds = Record<string, number>;
@@ -32,14 +33,25 @@ export class Chaos {
 
   /** Then nothing is killed any more, everything runs, and the submitter is attached. */
   async rage(calmAfterMs: number): Promise<void> {
+    const before = this.#place.judge.ledger.length;
+    await until('something was bought', () => this.#place.judge.ledger.length > before, 90);
     const end = Date.now() + calmAfterMs;
     while (Date.now() < end && !(await this.#isOver())) {
       await wait(500 + this.#random() * 2500);
+      await this.keep();
       if (!(await this.#isOver())) await this.#strike();
     }
     this.#isCalm = true;
     await Promise.all(this.#others);
-    if (!this.submitter.isRunning() && !(await this.#hasEnded(this.submitter))) this.submitter = this.#startSubmitter();
+    await this.keep();
+  }
+
+  /** As whoever looks after processes does: those that found no server when they began are started again. */
+  async keep(): Promise<void> {
+    for (const [index, worker] of this.workers.entries()) {
+      if (!worker.isRunning()) this.workers[index] = this.#place.worker();
+    }
+    if (!this.submitter.isRunning() && !(await this.#isOver())) this.submitter = this.#startSubmitter();
   }
 
   /** The submitter has ended by itself: the run is over. */
@@ -49,7 +61,7 @@ export class Chaos {
 
   async #hasEnded(submitter: Running): Promise<boolean> {
     const { code, signal } = await submitter.ended;
-    return signal === null && code !== 130;
+    return signal === null && code !== exitCodes.interrupted && code !== exitCodes.unreachable;
   }
 
   async #strike(): Promise<void> {
@@ -79,11 +91,6 @@ export class Chaos {
     this.#count(`${role} killed`);
     victim.signal('SIGKILL');
     await victim.ended;
-    const pauseMs = this.#random() * 3000;
-    this.#later(async () => {
-      await wait(pauseMs);
-      this.workers = this.workers.map((one) => (one === victim ? this.#place.worker() : one));
-    });
   }
 
   async #freeze(role: 'head' | 'hand'): Promise<void> {

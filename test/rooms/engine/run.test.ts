@@ -40,6 +40,14 @@ describe('one run', () => {
     expect(campaign.service.mostInFlight).toBe(6);
   });
 
+  test('does not fill it with jobs that nobody could watch', async () => {
+    const campaign = new TestCampaign(images(20));
+    campaign.service.useful = 4;
+    const { outcomes } = await campaign.run({ concurrency: 6 });
+    expect(campaign.service.mostInFlight).toBe(4);
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+  });
+
   test('however many jobs may run at once, so many creates are on the wire, and no intent is written ahead', async () => {
     const campaign = new TestCampaign(images(60));
     let intended = 0;

@@ -33,6 +33,18 @@ test.each([
   240_000,
 );
 
+test('images that are queried one by one: no more in flight than queries find over, and no longer a run', async () => {
+  const steps = independent(2000, logNormal(30_000, 0.4, seeded(1)));
+  const options = { perSecond: 2, createsPerSecond: 50, seed: 1 };
+  const all = await simulate('image', steps, { ...options, concurrency: 1000, takesAll: true });
+  const useful = await simulate('image', steps, { ...options, concurrency: 1000 });
+  expect(useful.times).toBeLessThan(1.01 * all.times);
+  expect(useful.meanLagMs).toBeLessThan(0.6 * all.meanLagMs);
+  // Where a list tells, everything begins at once.
+  const listed = { ...options, concurrency: 1000 };
+  expect(await simulate('video', steps, listed)).toEqual(await simulate('video', steps, { ...listed, takesAll: true }));
+}, 240_000);
+
 function known(): number[] {
   return Array.from({ length: 100 }, logNormal(300_000, 0.4, seeded(2)));
 }

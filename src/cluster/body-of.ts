@@ -1,0 +1,19 @@
+import type { Readable } from 'node:stream';
+
+/** What a stream gives, as the body of a download: closed by its iterator's `return`, even if iteration never began. */
+export function bodyOf(stream: Readable): AsyncIterable<Uint8Array> {
+  // Whoever iterates is told as well.
+  stream.on('error', () => {});
+  return {
+    [Symbol.asyncIterator]() {
+      const chunks: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]();
+      return {
+        next: () => chunks.next(),
+        async return() {
+          stream.destroy();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FileBringer } from '../../../src/campaign/bring-files.ts';
+import { openStore } from '../../../src/cluster/store.ts';
+import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
+import type { Output } from '../../../src/lock/record.ts';
+import { BucketStandIn } from '../../rig/bucket-stand-in.ts';
+import { makeFolder } from '../disk/folder.ts';
+import { png } from '../disk/media.ts';
+import { filesIn, recorded } from '../disk/targets.ts';
+
+const names = Array.from({ length: 20 }, (_, number) => `images/p${number}.png`);
+/** Pictures that differ. */
+const pictureOf = (name: string) => Buffer.concat([png.subarray(0, 30), Buffer.from(name), png.subarray(30)]);
+
+function lineOf(output: Output): string {
+  return `${JSON.stringify({ address: output.path, kind: 'image', state: 'done', outputs: [output] })}\n`;
+}
+
+/** A store that holds all pictures, a bringer into an empty folder, and what was asked of the store. */
+async function openPlaces(how: 'folder' | 'bucket', signal = new AbortController().signal) {
+  const to = makeFolder();
+  const asked: string[] = [];
+  const places = how === 'folder' ? await makeStoreFolder() : await makeStoreBucket(asked);
+  const notices: string[] = [];
+  const tell = (news: { is: string; text?: string }) => void notices.push(news.text ?? news.is);
+  const from = places.store.filesOf('shop');
+  const bringer = new FileBringer({ from, to, outputs: createOutputs(to), tell, signal });
+  return { ...places, to, bringer, asked, notices };
+}
+
+async function makeStoreFolder() {
+  const folder = makeFolder();
+  const store = await openStore(folder, { makes: true });
+  const put = (name: string, bytes: Buffer) => {
+    mkdirSync(dirname(join(folder, 'shop', name)), { recursive: true });
+    writeFileSync(join(folder, 'shop', name), bytes);
+  };
+  for (const name of names) put(name, pictureOf(name));
+  return { store, put };
+}
+
+async function makeStoreBucket(asked: string[]) {
+  const bucket = await BucketStandIn.start();
+  const store = await openStore('s3://media', { makes: true, env: bucket.env });
+  const put = (name: string, bytes: Buffer) =>
+    void bucket.objects.set(`media/shop/${name}`, { bytes, headers: { 'content-type': 'image/png' } });
+  for (const name of names) put(name, pictureOf(name));
+  const cut = new Set<string>();
+  bucket.trouble = ({ url }) => {
+    asked.push(url);
+    // Each connection breaks once.
+    if (cut.has(url)) return undefined;
+    cut.add(url);
+    return 'cut';
+  };
+  return { store, put };
+}
+
+describe.each(['folder', 'bucket'] as const)('the files of a run in a %s', (how) => {
+  it('come into the folder of the campaign by the digests of its lock', async () => {
+    const { bringer, to, asked, notices } = await openPlaces(how);
+    const outputs = names.map((name) => recorded(name, pictureOf(name)));
+    const [first = '', ...rest] = outputs.map(lineOf);
+    bringer.add([first]);
+    bringer.add(rest);
+    await bringer.end();
+    expect(bringer.missing).toEqual([]);
+    expect(filesIn(to)).toEqual([...names].sort());
+    for (const name of names) expect(readFileSync(join(to, name)).equals(pictureOf(name))).toBe(true);
+    const before = asked.length;
+    bringer.add([first, ...rest]);
+    await bringer.end();
+    expect(asked).toHaveLength(before);
+    expect(notices).toEqual([]);
+  });
+
+  it('stay away where they are not what the lock says', async () => {
+    const { bringer, put, to } = await openPlaces(how);
+    put('images/p0.png', pictureOf('another'));
+    put('images/p1.png', pictureOf('images/p1.png').subarray(0, 20));
+    put('images/p2.png', Buffer.alloc(0));
+    const bad = ['images/p0.png', 'images/p1.png', 'images/p2.png', 'images/gone.png'];
+    const lines = [...bad, 'images/p3.png'].map((name) => lineOf(recorded(name, pictureOf(name))));
+    const outside = lineOf(recorded('../../outside.png', png));
+    bringer.add([...lines, outside, '{"address":"a","kind":"image","state":"failed"}\n']);
+    await bringer.end();
+    expect([...bringer.missing].sort()).toEqual([...bad].sort());
+    expect(filesIn(to)).toEqual(['images/p3.png']);
+    expect(existsSync(join(to, '../../outside.png'))).toBe(false);
+  });
+
+  it('stay where they are once nobody waits for them', async () => {
+    const leaving = new AbortController();
+    const { bringer, to, asked } = await openPlaces(how, leaving.signal);
+    leaving.abort();
+    bringer.add(names.map((name) => lineOf(recorded(name, pictureOf(name)))));
+    await bringer.end();
+    expect([filesIn(to), asked]).toEqual([[], []]);
+  });
+
+  it('do not come where this disk takes none', async () => {
+    const { bringer, to } = await openPlaces(how);
+    writeFileSync(join(to, 'images'), 'a file in the way');
+    bringer.add([lineOf(recorded('images/p0.png', pictureOf('images/p0.png')))]);
+    await bringer.end();
+    expect(bringer.missing).toEqual(['images/p0.png']);
+    expect(bringer.trouble).toMatch(/images.* is in the way: it is not a folder$/);
+  });
+});
