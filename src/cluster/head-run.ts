@@ -25,7 +25,7 @@ import { openLines, readLines } from './lines.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 import { endRun, readEnds, readHeader, readOrders } from './runs.ts';
 import type { Seal } from './seal.ts';
-import { readToldEvents, type ToldEvents } from './told-events.ts';
+import { factsOfEnd, isLettingGo, readToldEvents, type ToldEvents } from './told-events.ts';
 
 /** What the runs of a head share. */
 export interface HeadRunGround {
@@ -131,7 +131,7 @@ export class HeadRun {
       {
         ...{ now: clock.now(), accountOf, replays, onUnknown: settings.onUnknown, prices: header.prices },
         lock,
-        before: isNew ? lock : await this.#readLock('submitted'),
+        before: await this.#readLock('submitted'),
         ends: await readEnds(db, id),
       },
     );
@@ -211,8 +211,10 @@ export class HeadRun {
       told,
     );
     for (const { order } of plan.rows) {
-      const end = order && ends.get(orderName(order));
-      if (order === undefined || end === undefined || order.asksOnly || told.hasEnded(order.address)) continue;
+      if (order === undefined || order.asksOnly) continue;
+      const end = ends.get(orderName(order));
+      if (end === undefined) told.reopen(order.address);
+      if (end === undefined || told.hasEnded(order.address)) continue;
       for (const fact of factsOfEnd(order, end, { lock, told })) this.#emit(fact, told);
     }
   }
@@ -222,12 +224,14 @@ export class HeadRun {
     const { submitted } = this.#record;
     const { ledger, gate } = carried;
     const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
+    // What stopped an earlier head is the reason for what nobody has carried out since.
+    const isShort = [...outcomes.values()].some((outcome) => outcome !== 'done' && outcome !== 'unneeded');
     const exit = exitCodeOf({
       plan: header.plan,
       outcomes: outcomes.values(),
-      stopped: gate.stopped ?? told.stopped,
-      overBudget: ledger.overBudget || told.hasStopped('budget'),
-      overPrice: gate.hasHeldPrices || told.hasStopped('price'),
+      stopped: gate.stopped ?? (isShort ? told.stopped : undefined),
+      overBudget: ledger.overBudget || (isShort && told.hasStopped('budget')),
+      overPrice: gate.hasHeldPrices || (isShort && told.hasStopped('price')),
       hasOpenSends: hasOpenSends(ledger.lock),
       interrupted: this.#isCancelled,
       needsPeople: false,
@@ -278,42 +282,6 @@ function overchargedPrices({ plan, learned }: ResumedPlan): Set<string> {
   const prices = plan.rows.flatMap(({ order }) => (order === undefined ? [] : [order.price]));
   const isOver = (price: Price) => (learned.get(price.class) ?? 0) > (ceilingOf(price) ?? Number.POSITIVE_INFINITY);
   return new Set(prices.filter(isOver).map((price) => price.class));
-}
-
-function isLettingGo(fact: RunFact): boolean {
-  switch (fact.event) {
-    case 'step-started':
-    case 'step-left':
-    case 'spending-stopped':
-      return true;
-    case 'step-finished':
-      return fact.outcome !== 'done';
-    default:
-      return false;
-  }
-}
-
-/** What a step would have told of its end. */
-function* factsOfEnd(
-  { address, task, kind, action, fingerprint }: StepOrder,
-  { outcome, credits, error, recoverable, unsaved }: StepEnd,
-  { lock, told }: { lock: Lock; told: ToldEvents },
-): Generator<RunFact> {
-  yield { event: 'step-started', address, task, kind, action };
-  if (outcome === 'done' && !told.hasSaved(address)) {
-    const made = lock.steps.get(address)?.purchases.find((one) => one.fingerprint === fingerprint && one.outputs);
-    for (const output of made?.outputs ?? []) yield { event: 'output-saved', address, output, how: 'downloaded' };
-  }
-  yield {
-    event: 'step-finished',
-    address,
-    task,
-    outcome,
-    credits,
-    ...(error !== undefined && { error }),
-    ...(recoverable && { recoverable }),
-    ...(unsaved && { unsaved }),
-  };
 }
 
 function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRow {

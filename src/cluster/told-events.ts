@@ -1,4 +1,7 @@
 import type { RunEvent, RunFact, StopReason } from '../contract/event.ts';
+import type { Lock } from '../lock/record.ts';
+import type { StepOrder } from '../plan/plan.ts';
+import type { StepEnd } from '../run/step-end.ts';
 import type { Sql } from './database.ts';
 import { readEvents } from './events.ts';
 
@@ -44,6 +47,11 @@ export class ToldEvents {
     return this.#ended.has(address);
   }
 
+  /** A step that was said to have ended goes on: its end was not on record. It begins once more. */
+  reopen(address: string): void {
+    if (this.#ended.delete(address)) this.#begun.delete(address);
+  }
+
   /** Takes note of an event; false when it was told before, in other words perhaps. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
@@ -71,10 +79,10 @@ export class ToldEvents {
     }
   }
 
+  /** Of prices each is told; of everything else the first says enough. */
   #noteStop({ because, detail }: Stop): boolean {
     const details = this.#stops.get(because) ?? new Set();
     this.#stops.set(because, details);
-    // Of prices each is told; of everything else the first says enough.
     const isNews = details.size === 0 || (because === 'price' && !details.has(detail));
     details.add(detail);
     return isNews;
@@ -96,4 +104,41 @@ function add(names: Set<string>, name: string): boolean {
   const isNews = !names.has(name);
   names.add(name);
   return isNews;
+}
+
+/** What begins or ends only because a head leaves. */
+export function isLettingGo(fact: RunFact): boolean {
+  switch (fact.event) {
+    case 'step-started':
+    case 'step-left':
+    case 'spending-stopped':
+      return true;
+    case 'step-finished':
+      return fact.outcome !== 'done';
+    default:
+      return false;
+  }
+}
+
+/** What a step would have told of its end. */
+export function* factsOfEnd(
+  { address, task, kind, action, fingerprint }: StepOrder,
+  { outcome, credits, error, recoverable, unsaved }: StepEnd,
+  { lock, told }: { lock: Lock; told: ToldEvents },
+): Generator<RunFact> {
+  yield { event: 'step-started', address, task, kind, action };
+  if (outcome === 'done' && !told.hasSaved(address)) {
+    const made = lock.steps.get(address)?.purchases.find((one) => one.fingerprint === fingerprint && one.outputs);
+    for (const output of made?.outputs ?? []) yield { event: 'output-saved', address, output, how: 'downloaded' };
+  }
+  yield {
+    event: 'step-finished',
+    address,
+    task,
+    outcome,
+    credits,
+    ...(error !== undefined && { error }),
+    ...(recoverable && { recoverable }),
+    ...(unsaved && { unsaved }),
+  };
 }
