@@ -6,6 +6,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { removeEngineNote } from '../disk/lock/engine-note.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import type { GraphOutline } from '../graph/outline.ts';
+import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import { writeLines } from '../lock/write.ts';
 import { FileBringer } from './bring-files.ts';
@@ -13,6 +14,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { outputsOf } from './outputs-of.ts';
 import type { LoadedLock } from './read-lock.ts';
 import type { RunResult } from './run.ts';
+import { serveOwnFiles } from './serve-own-files.ts';
 import { openRunLock, settleLock } from './settle.ts';
 
 export interface WatchOptions {
@@ -40,6 +42,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   const { store } = options;
   const bringer = store === undefined ? undefined : makeBringer(store, campaign, signal);
   let recorded = false;
+  const hand = await startHand(engine, campaign, options);
   try {
     const { watchRun } = await import('../cluster/watch-run.ts');
     const record = await watchRun(engine.database, run, {
@@ -70,8 +73,31 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     if (signal.aborted) return { exit: exitCodes.interrupted, outcomes: new Map() };
     throw error;
   } finally {
+    await hand.stop();
     await file.close();
   }
+}
+
+/** Saves files here while somebody watches, if the run has no store for them. */
+async function startHand(
+  engine: Engine,
+  campaign: OpenCampaign,
+  { run, signal }: Pick<WatchOptions, 'run' | 'signal'>,
+): Promise<{ stop(): Promise<void> }> {
+  const { readRun } = await import('../cluster/runs.ts');
+  const record = await readRun(engine.database, run);
+  if (record?.state !== 'open' || record.store !== null) return { stop: async () => {} };
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const served = serveOwnFiles(engine, campaign, { name: record.campaign, signal: until }).catch((error: unknown) => {
+    if (!until.aborted) campaign.tell({ is: 'notice', text: `no files are saved here any more: ${messageOf(error)}` });
+  });
+  return {
+    async stop() {
+      over.abort();
+      await served;
+    },
+  };
 }
 
 function makeBringer(from: StoreFiles, campaign: OpenCampaign, signal: AbortSignal): FileBringer {

@@ -34,6 +34,8 @@ const settings = {
   // Few calls at once; the rows of runs have connections of their own.
   max: 3,
   application_name: 'mediabatch-queue',
+  // Of the client below it: a connection whose other end is gone without a word is given up.
+  query_timeout: 60_000,
   options: '-c idle_in_transaction_session_timeout=10000',
 } as const;
 

@@ -19,12 +19,13 @@ import type { Seat } from './account.ts';
 import { openBodies } from './bodies.ts';
 import type { Database } from './database.ts';
 import { EndWriter } from './end-writer.ts';
-import { EventWriter, readEvents } from './events.ts';
+import { EventWriter } from './events.ts';
 import type { FileDesk, OwnHand } from './file-desk.ts';
 import { openLines, readLines } from './lines.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 import { endRun, readEnds, readHeader, readOrders } from './runs.ts';
 import type { Seal } from './seal.ts';
+import { readTold, type Told } from './told-events.ts';
 
 /** What the runs of a head share. */
 export interface HeadRunGround {
@@ -54,8 +55,7 @@ interface Found {
   header: RunHeader;
   lock: Lock;
   resumed: ResumedPlan;
-  /** Nobody has told anything of it yet. */
-  isNew: boolean;
+  told: Told;
 }
 
 /** One open run under a head, from what is on record of it to its end. */
@@ -95,7 +95,8 @@ export class HeadRun {
     const { db, signal } = this.#ground;
     const found = await this.#find();
     if (signal.aborted) return;
-    if (found.isNew) this.#tellStart(found);
+    if (!found.told.isBegun) this.#tellStart(found);
+    this.#tellEnds(found);
     const lines = openLines(db, this.#term);
     const carried = this.#carryOut(found, lines);
     this.#carried = carried;
@@ -122,20 +123,20 @@ export class HeadRun {
     Object.assign(this.#ground.routes, header.createRoutes);
     const orders = new Map<string, StepOrder>();
     for await (const order of readOrders(db, id)) orders.set(orderName(order), order);
-    const { events } = await readEvents(db, id);
-    const isNew = events.length === 0;
-    const rows = header.plan.rows.flatMap((row) => rowsOf(row, orders, isNew));
+    const told = await readTold(db, id);
+    const rows = header.plan.rows.flatMap((row) => rowsOf(row, orders, told));
+    const lock = await this.#readLock('all');
     const resumed = resumePlan(
       { ...header.plan, rows, totals },
       {
         ...{ now: clock.now(), accountOf, replays, onUnknown: settings.onUnknown, prices: header.prices },
         before: await this.#readLock('submitted'),
-        lock: await this.#readLock('all'),
+        lock,
         ends: await readEnds(db, id),
       },
     );
     for (const [name, end] of resumed.newEnds) this.#ends.add(name, end);
-    return { header, resumed, lock: await this.#readLock('all'), isNew };
+    return { header, resumed, lock, told };
   }
 
   async #readLock(which: 'all' | 'submitted'): Promise<Lock> {
@@ -207,6 +208,17 @@ export class HeadRun {
     });
   }
 
+  /** Ends that are on record, and that a head which died told nobody of. */
+  #tellEnds({ resumed, told }: Found): void {
+    for (const { order } of resumed.plan.rows) {
+      const end = order === undefined ? undefined : resumed.ends.get(orderName(order));
+      if (order === undefined || end === undefined || order.asksOnly || told.ended.has(order.address)) continue;
+      const { address, task } = order;
+      const { outcome, credits, error } = end;
+      this.#emit({ event: 'step-finished', address, task, outcome, credits, ...(error !== undefined && { error }) });
+    }
+  }
+
   async #end({ header, resumed }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {
     const { db, clock } = this.#ground;
     const { submitted } = this.#record;
@@ -269,10 +281,10 @@ function overchargedPrices({ plan, learned }: ResumedPlan): Set<string> {
 }
 
 /** The row with its order. Rows without one are told of once. */
-function rowsOf(row: PlanRow, orders: ReadonlyMap<string, StepOrder>, isNew: boolean): PlanRow[] {
+function rowsOf(row: PlanRow, orders: ReadonlyMap<string, StepOrder>, told: Told): PlanRow[] {
   const order = orders.get(row.send === undefined ? row.address : `${row.address}\u0000${row.send}`);
   if (order !== undefined) return [{ ...row, order }];
-  return isNew ? [row] : [];
+  return told.left.has(row.address) ? [] : [row];
 }
 
 function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: number } {

@@ -107,7 +107,9 @@ describe('files that hands fetch', () => {
     leaving.abort();
     expect(await first).toMatchObject({ is: 'unreachable' });
     await db.query('UPDATE mediabatch.account SET epoch = 2');
+    const [before] = await rows();
     const second = outputs(2).fetch(target(), { ...file, url: `${secret}-new` }, still);
+    while ((await rows())[0]?.task?.equals(before?.task ?? png) !== false) await systemClock.sleep(5);
     hand();
     expect((await second).is).toBe('saved');
     expect(asked).toEqual([`${secret}-new`]);

@@ -111,7 +111,9 @@ tasks:
             service.trouble = () => undefined;
           }
           await relay.run();
-          expect(service.ledger.map(({ body }) => body).sort()).toEqual([...new Set(service.ledger.map(({ body }) => body))].sort());
+          expect(service.ledger.map(({ body }) => body).sort()).toEqual(
+            [...new Set(service.ledger.map(({ body }) => body))].sort(),
+          );
           expect(service.ledger).toHaveLength(5);
           const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderName(order)] : []));
           expect([...relay.ends.keys()].sort()).toEqual(orders.sort());
