@@ -8,9 +8,10 @@ import { CampaignError } from '../contract/failure.ts';
 import { readEngineNote, removeEngineNote, writeEngineNote } from '../disk/lock/engine-note.ts';
 import type { Guard } from '../disk/lock/guard.ts';
 import type { GraphOutline } from '../graph/outline.ts';
+import type { Lock } from '../lock/record.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Applied, ApplyGraphOptions, EngineChoice } from './apply-options.ts';
-import { requireAccess } from './environment.ts';
+import { accountFacts, addressOf, type Helpers, startHelpers } from './engine-helpers.ts';
 import { holdAndPlan } from './hold-and-plan.ts';
 import { holdGuard } from './hold-guard.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -33,38 +34,55 @@ export async function applyOnEngine(campaign: OpenCampaign, options: Options): P
   setMaxListeners(0, closing.signal);
   const { openEngine } = await import('../cluster/open-engine.ts');
   const { tell } = campaign;
-  const engine = await openEngine(options.engine.url, requireAccess(campaign.environment), {
-    onAway: (error) => tell({ is: 'notice', text: `the engine is away: ${error.message}; the run waits for it` }),
-    onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
-    signal: closing.signal,
-  });
+  const address = await addressOf(options.engine, campaign);
   try {
-    const work = { engine, campaign, options, closing };
-    return (await attach(work)) ?? (await submit(work));
+    const engine = await openEngine(address.url, accountFacts(campaign), {
+      onAway: (error) => tell({ is: 'notice', text: `the engine is away: ${error.message}; the run waits for it` }),
+      onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
+      signal: closing.signal,
+      shown: address.shown,
+    });
+    const work: Work = { engine, url: address.url, campaign, options, closing };
+    try {
+      return (await attach(work)) ?? (await submit(work));
+    } finally {
+      await work.helpers?.close();
+      await engine.close();
+    }
   } finally {
-    await engine.close();
+    await address.close();
   }
 }
 
 interface Work {
   engine: Engine;
+  url: string;
+  /** What runs beside this process by now. */
+  helpers?: Helpers;
   campaign: OpenCampaign;
   options: Options;
   /** Aborted: nobody waits for the engine any more. */
   closing: AbortController;
 }
 
-function refuseHere({ sandbox }: OpenCampaign, { review }: Options): void {
-  if (review === undefined && !sandbox) return;
-  const [option, why] = sandbox
-    ? ['--sandbox', 'workers elsewhere do not reach the embedded service of this process']
-    : ['--review', 'people decide between two runs then'];
-  throw new CampaignError({
-    code: 'MB3001',
-    message: `${option} and --engine do not go together yet: ${why}`,
-    hint: 'leave one of them out',
-    options: [option, '--engine'],
-  });
+function refuseHere({ sandbox }: OpenCampaign, { review, engine }: Options): void {
+  const isOwn = engine.url === 'embedded';
+  const refuse = (options: string[], message: string, hint: string) => {
+    throw new CampaignError({ code: 'MB3001', message, hint, options });
+  };
+  if (review !== undefined) {
+    const message = '--review and --engine do not go together: people decide between two runs then';
+    refuse(['--review', '--engine'], message, 'leave one of them out');
+  }
+  if (sandbox && !isOwn) {
+    const message =
+      '--sandbox goes with --engine embedded only: workers elsewhere do not reach the service in this process';
+    refuse(['--sandbox', '--engine'], message, 'or let `mediabatch sandbox` be the service, and leave --sandbox out');
+  }
+  if (!isOwn && engine.workers !== undefined) {
+    const message = '--workers goes with --engine embedded only: other engines have workers of their own';
+    refuse(['--workers', '--engine'], message, 'start them with `mediabatch worker`, on any machine');
+  }
 }
 
 /** The run that this clone has submitted, ended or not, or one of another clone that is open. */
@@ -86,6 +104,7 @@ async function attach(work: Work): Promise<Applied | undefined> {
   try {
     const loaded = await requireLock(campaign, campaign.service);
     await noteRun(work, run.id, { submitted: true, since: run.submitted });
+    if (run.state === 'open') await help(work);
     const { plan, outline } = await readHeader(engine.database, run.id);
     tell({ is: 'notice', text: attachedText(run, engine) });
     return await watch(work, { run: run.id, plan, made: plan, outline: outlineFrom(outline), loaded });
@@ -112,9 +131,10 @@ async function submit(work: Work): Promise<Applied> {
   try {
     const plan = await options.agree(made);
     if (plan === 'no' || plan === 'interrupted') return { is: plan };
-    const access = requireAccess(environment);
     const isTheirs = plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row));
-    if (isTheirs) await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
+    const { access } = await help(work, { plan, lock: held.loaded.lock });
+    if (isTheirs && !campaign.sandbox)
+      await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
     const loaded = await doHere(work, plan, { ...held, guard });
     if ('result' in loaded) return { is: 'ran', made, carriedOut: plan, result: loaded.result };
     if (!isTheirs) {
@@ -149,6 +169,14 @@ async function submit(work: Work): Promise<Applied> {
   }
 }
 
+/** Starts what is to run beside this process. */
+async function help(work: Work, begin?: { plan: Plan; lock: Lock }): Promise<Helpers> {
+  const { campaign, options, url } = work;
+  const { engine, rehearsal } = options;
+  work.helpers = await startHelpers(campaign, { engine, url, rehearsal, ...(begin && { begin }) });
+  return work.helpers;
+}
+
 async function storeOf(name: string) {
   const { openStore } = await import('../cluster/store.ts');
   return openStore(name, { makes: true });
@@ -167,7 +195,7 @@ async function doHere(work: Work, plan: Plan, held: Held): Promise<LoadedLock | 
   const result = await runPlan({ ...plan, rows }, campaign, {
     ...work.options,
     ...held,
-    access: requireAccess(campaign.environment),
+    access: work.helpers?.access,
     clock: systemClock,
     createRoutes: held.facts.createRoutes,
     on: () => {},
@@ -177,14 +205,14 @@ async function doHere(work: Work, plan: Plan, held: Held): Promise<LoadedLock | 
 }
 
 /** Nothing of the plan is for workers. */
-async function runHere({ campaign, options }: Work, plan: Plan, held: Held): Promise<RunResult> {
+async function runHere({ campaign, options, helpers }: Work, plan: Plan, held: Held): Promise<RunResult> {
   const { on, end, ...ending } = await options.observe(plan);
   try {
     return await runPlan(plan, campaign, {
       ...options,
       ...ending,
       ...held,
-      access: plan.rows.some(({ order }) => order !== undefined) ? requireAccess(campaign.environment) : undefined,
+      access: plan.rows.some(({ order }) => order !== undefined) ? helpers?.access : undefined,
       clock: systemClock,
       createRoutes: held.facts.createRoutes,
       on,
@@ -203,7 +231,7 @@ interface Watched {
 }
 
 /** Until it has ended, or somebody leaves: then the run goes on. */
-async function watch({ engine, campaign, options, closing }: Work, watched: Watched): Promise<Applied> {
+async function watch({ engine, campaign, options, closing, helpers }: Work, watched: Watched): Promise<Applied> {
   const { run, plan, made, outline, loaded } = watched;
   const { store } = options.engine;
   const files = store === undefined ? undefined : (await storeOf(store)).filesOf(plan.campaign);
@@ -218,18 +246,21 @@ async function watch({ engine, campaign, options, closing }: Work, watched: Watc
       on,
       clock: systemClock,
       run: (hear: (event: RunEvent) => void) =>
-        watchOnEngine(engine, campaign, { run, outline, loaded, store: files, signal: until, on: hear }),
+        watchOnEngine(engine, campaign, {
+          ...{ run, outline, loaded, store: files, access: helpers?.access, signal: until, on: hear },
+        }),
     });
     if (stray?.seen !== undefined) throw stray.seen.error;
     return { is: 'ran', made, carriedOut: plan, result };
   } finally {
     signal?.removeEventListener('abort', leave);
     await end?.();
-    if (signal?.aborted) campaign.tell({ is: 'notice', text: detachedText(engine) });
+    if (signal?.aborted) campaign.tell({ is: 'notice', text: detachedText(engine, options.engine) });
   }
 }
 
-function detachedText({ shown }: Engine): string {
+function detachedText({ shown }: Engine, { url }: EngineChoice): string {
+  if (url === 'embedded') return 'the embedded engine stops with this command: the same command goes on with its run';
   return `detached: the run goes on at ${shown}. The same command attaches to it again; \`mediabatch cancel\` stops it`;
 }
 

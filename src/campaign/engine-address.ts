@@ -6,9 +6,13 @@ export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): str
 }
 
 /** The same; throws MB3705 where nobody has named one. */
-export function requireEngine(given: string | undefined, env: NodeJS.ProcessEnv): string {
+export function requireEngine(
+  given: string | undefined,
+  env: NodeJS.ProcessEnv,
+  { mayBeEmbedded = false }: { mayBeEmbedded?: boolean } = {},
+): string {
   const engine = engineOf(given, env);
-  if (engine !== undefined && engine !== 'embedded') return engine;
+  if (engine !== undefined && (mayBeEmbedded || engine !== 'embedded')) return engine;
   throw new CampaignError({
     code: 'MB3705',
     message:

@@ -3,7 +3,7 @@ import type { RunRecord } from '../cluster/run-record.ts';
 import { readEngineNote } from '../disk/lock/engine-note.ts';
 import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion } from '../lock/record.ts';
-import { requireAccess } from './environment.ts';
+import { accountFacts, addressOf } from './engine-helpers.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
 /** A run of a campaign on an engine, and what is on record of it there. */
@@ -56,7 +56,9 @@ async function withRun<Answer>(
   const { openEngine } = await import('../cluster/open-engine.ts');
   const { findOpenRun, readRun } = await import('../cluster/runs.ts');
   const { tell } = campaign;
-  const engine = await openEngine(url, requireAccess(campaign.environment), {
+  const address = await addressOf({ url }, campaign);
+  const engine = await openEngine(address.url, accountFacts(campaign), {
+    shown: address.shown,
     onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}` }),
     onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
     signal: new AbortController().signal,
@@ -68,5 +70,6 @@ async function withRun<Answer>(
     return run && (await act(run, engine));
   } finally {
     await engine.close();
+    await address.close();
   }
 }

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { applyGraph } from '../campaign/apply.ts';
 import type { EngineChoice } from '../campaign/apply-options.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
@@ -150,7 +151,19 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
 }
 
 /** In a rehearsal only one that was asked for: the address in the environment is for real runs. */
-function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoice | undefined {
+function engineFor({ engine, store, sandbox, workers }: ApplyOptions): EngineChoice | undefined {
   const url = sandbox === true ? engine : engineOf(engine, process.env);
-  return url === undefined ? undefined : { url, store };
+  if (url === undefined) {
+    if (workers === undefined) return undefined;
+    throw new CampaignError({
+      code: 'MB3001',
+      message: '--workers goes with --engine embedded only',
+      hint: 'one machine needs no workers: leave it out, or add --engine embedded',
+      options: ['--workers', '--engine'],
+    });
+  }
+  const count = workers ?? (url === 'embedded' ? 1 : undefined);
+  if (count === undefined) return { url, store };
+  const command = [process.execPath, fileURLToPath(new URL('./bin.js', import.meta.url)), 'worker'] as const;
+  return { url, store, workers: { count, command, env: process.env } };
 }

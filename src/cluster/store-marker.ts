@@ -45,6 +45,6 @@ export function unusable(name: string, why: string): CampaignError {
   return new CampaignError({
     code: 'MB3705',
     message: `the store ${name} ${why}`,
-    hint: 'check whether it is mounted, or what its address is; `apply --store` makes a new store in a place that is there',
+    hint: `${name.startsWith('s3:') ? 'check the address and AWS_* in the environment' : 'check whether it is mounted'}; \`apply --store\` makes a new store in a place that is there`,
   });
 }

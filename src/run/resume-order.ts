@@ -88,20 +88,20 @@ function resumeSend(
   { facts, spent, record }: { facts: SendFacts; spent: number | null; record: StepRecord },
 ): Resumed {
   if (order.jobId !== undefined) return { order, spent };
+  const { campaign, fingerprint, repeat } = order;
+  const refused = countRefused(record.purchases, { campaign, fingerprint, repeat });
   const open = made.filter(isOpenSend);
   const asked = open.find((purchase) => settlingOf(purchase, facts).by !== 'person') ?? open[0];
   if (asked !== undefined) {
     const settling = settlingOf(asked, facts);
     if (settling.by === 'person') return { end: { outcome: 'unresolved', credits: null, error: settling.reason } };
     const { key, attempt } = asked;
-    return { order: { ...order, key, attempt, send: askedSend(asked) }, spent };
+    return { order: { ...order, key, attempt, refused, send: askedSend(asked) }, spent };
   }
   const { send: _send, ...unsent } = order;
   if (made.every(({ state }) => state !== 'refused'))
     return { order: order.send === undefined ? order : unsent, spent };
   // A refusal is free, and may not hold any more.
-  const { campaign, fingerprint, repeat } = order;
-  const refused = countRefused(record.purchases, { campaign, fingerprint, repeat });
   const key = idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 });
   return { order: { ...unsent, attempt: 1, key, refused }, spent };
 }

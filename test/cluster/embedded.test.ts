@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/cluster/database.ts';
 import { openEmbedded } from '../../src/cluster/embedded.ts';
-import { startPostgres } from '../../src/cluster/postgres-server.ts';
 import { root, temporaryFolder } from '../rig/command.ts';
 import { until } from './rig/processes.ts';
 
@@ -45,7 +45,8 @@ function program(folder: string, modules: string): string {
   const own = (name: string) => JSON.stringify(pathToFileURL(join(modules, 'src/cluster', name)).href);
   writeFileSync(
     path,
-    `import { openEmbedded } from ${own('embedded.ts')};
+    `import { openDatabase } from '../../src/cluster/database.ts';
+import { openEmbedded } from ${own('embedded.ts')};
 const { url } = await openEmbedded(process.argv[2] ?? '');
 console.log(url);
 process.kill(process.pid, 'SIGKILL');
@@ -87,15 +88,21 @@ test('a server whose owner was killed stops by itself, and the next one takes it
   expect(new URL(next.url).password).toBe(new URL(old).password);
 });
 
-test('a postmaster that was killed is started again on its data', async () => {
+test('a postmaster that is killed is started again by its owner, at the same address and with its data', async () => {
   const folder = join(folderHere(), 'engine');
-  const first = await startPostgres(folder);
-  await ask(first.url, 'CREATE TABLE kept AS SELECT 7 AS n');
-  process.kill(first.pid, 'SIGKILL');
-  await until('it is gone', () => !isRunning(first.pid));
-  const second = await openEmbedded(folder);
-  onTestFinished(() => second.close());
-  expect(await ask(second.url, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
+  const engine = await openEmbedded(folder);
+  const database = await openDatabase(engine.url, { name: 'test' });
+  await database.query('CREATE TABLE kept AS SELECT 7 AS n');
+  const [row] = await database.query<{ path: string }>("SELECT current_setting('data_directory') AS path");
+  for (let n = 0; n < 3; n += 1) {
+    const pid = Number(readFileSync(join(row?.path ?? '', 'postmaster.pid'), 'utf8').split('\n')[0]);
+    process.kill(pid, 'SIGKILL');
+    await until('it is gone', () => !isRunning(pid));
+    expect(await database.query('SELECT n FROM kept')).toEqual([{ n: 7 }]);
+  }
+  await database.close();
+  await engine.close();
+  await expect(ask(engine.url, 'SELECT 1')).rejects.toThrow();
 });
 
 // Only root starts servers as somebody else.

@@ -13,7 +13,7 @@ export interface CancelOptions extends StateOptions {
 /** Ends the spending of a run on an engine. Its jobs are paid: they are collected, and `apply` brings them. */
 export async function cancel(file: string, options: CancelOptions, terminal: Terminal): Promise<number> {
   const { style, err } = terminal;
-  const engine = requireEngine(options.engine, process.env);
+  const engine = requireEngine(options.engine, process.env, { mayBeEmbedded: true });
   const campaign = await open(file, options, terminal);
   const { name } = await requireGraph(campaign);
   const done = await cancelOnEngine(engine, campaign, { name });

@@ -45,8 +45,15 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
 export function engineOption(): Option {
   return new Option(
     '--engine <address>',
-    'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',
+    'postgres://user@host:5432/database, or embedded; better in MEDIABATCH_ENGINE, because `ps` shows options',
   );
+}
+
+/** Workers beside one process. */
+export function workersAtOnce(text: string): number {
+  const value = wholeNumber(text);
+  if (value < 1 || value > 16) throw new InvalidArgumentError('give a number from 1 to 16');
+  return value;
 }
 
 function filesAtOnce(text: string): number {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { listPaths, prices, statusPaths } from '../../rig/booking-kinds.ts';
-import { type BookedJob, BookingService, type Fate } from '../../rig/booking-service.ts';
+import { type BookedJob, BookingService, type Fate, type IncomingCreate } from '../../rig/booking-service.ts';
 
 /** A request; of creates, of one job or of a list only a head makes any. */
 export interface Asked {
@@ -75,8 +75,14 @@ export class Judge extends BookingService {
 
 export const priceOf = (kind: string): number => prices[kind] ?? 1;
 
-/** A share of the answers is lost: after the charge, before it, or by a refusal that passes. */
-export function losesAnswers(random: () => number, share: number): () => Fate {
+/**
+ * A share of the answers is lost: after the charge, before it, or by a refusal that passes. Those of films only after it:
+ * of two creates that left no trace in a list nobody can say what became of them, and a person is asked.
+ */
+export function losesAnswers(random: () => number, share: number): (create: IncomingCreate) => Fate {
   const fates: Fate[] = ['lose', 'lose', 'drop', 429, 502];
-  return () => (random() < share ? (fates[Math.floor(random() * fates.length)] ?? 'book') : 'book');
+  return ({ kind }) => {
+    if (random() >= share) return 'book';
+    return kind === 'video' ? 'lose' : (fates[Math.floor(random() * fates.length)] ?? 'book');
+  };
 }

@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+
+export interface WorkersOptions {
+  count: number;
+  /** Program and words that start one. */
+  command: readonly [string, ...string[]];
+  env: NodeJS.ProcessEnv;
+  /** Called when one ended that was not told to. `said`: its last line. A new one takes its place. */
+  onLost(said: string): void;
+}
+
+const restMs = 1000;
+/** Of what one said last. */
+const mostWords = 2000;
+
+/** Workers beside this process, which end with it. */
+export function startWorkers({ count, command, env, onLost }: WorkersOptions): { close(): Promise<void> } {
+  const [program, ...words] = command;
+  let isClosing = false;
+  const running = new Set<ChildProcess>();
+  const keepOne = async () => {
+    while (!isClosing) {
+      // In a session of its own: a person's Ctrl-C is for whoever started it, which then lets it hand over.
+      const child = spawn(program, words, { env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+      running.add(child);
+      let said = '';
+      child.stderr?.on('data', (piece: Buffer) => {
+        said = (said + piece.toString()).slice(-mostWords);
+      });
+      await new Promise<void>((resolve) => {
+        child.once('error', (error) => {
+          said = error.message;
+          resolve();
+        });
+        child.once('close', () => resolve());
+      });
+      running.delete(child);
+      if (isClosing) return;
+      onLost(said.trim().split('\n').at(-1) ?? '');
+      await wait(restMs);
+    }
+  };
+  const kept = Array.from({ length: count }, keepOne);
+  return {
+    async close() {
+      isClosing = true;
+      for (const child of running) child.kill('SIGTERM');
+      await Promise.all(kept);
+    },
+  };
+}

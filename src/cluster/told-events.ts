@@ -1,0 +1,144 @@
+import type { RunEvent, RunFact, StopReason } from '../contract/event.ts';
+import type { Lock } from '../lock/record.ts';
+import type { StepOrder } from '../plan/plan.ts';
+import type { StepEnd } from '../run/step-end.ts';
+import type { Sql } from './database.ts';
+import { readEvents } from './events.ts';
+
+type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
+
+/**
+ * What the heads of a run have told of it. Whoever folds the stream from its start sees each step begin and end once,
+ * however many heads there were: a later one begins again with what was under way.
+ */
+export class ToldEvents {
+  readonly #begun = new Set<string>();
+  readonly #ended = new Set<string>();
+  readonly #stops = new Map<StopReason, Set<string>>();
+  readonly #saved = new Set<string>();
+  #isStarted = false;
+  #balance: number | null = null;
+
+  /** Whether the run's beginning has been told. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  /** What the account had when a head last knew it; `null`: none did. */
+  get balance(): number | null {
+    return this.#balance;
+  }
+
+  /** Why a head stopped all spending, if one did. */
+  get stopped(): StopReason | undefined {
+    return [...this.#stops.keys()].find((because) => because !== 'budget' && because !== 'price');
+  }
+
+  /** Whether a head has stopped spending for this reason. */
+  hasStopped(because: StopReason): boolean {
+    return this.#stops.has(because);
+  }
+
+  hasSaved(address: string): boolean {
+    return this.#saved.has(address);
+  }
+
+  hasEnded(address: string): boolean {
+    return this.#ended.has(address);
+  }
+
+  /** A step that was said to have ended goes on: its end was not on record. It begins once more. */
+  reopen(address: string): void {
+    if (this.#ended.delete(address)) this.#begun.delete(address);
+  }
+
+  /** Takes note of an event; false when it was told before, in other words perhaps. */
+  note(fact: RunFact): boolean {
+    switch (fact.event) {
+      case 'run-started': {
+        const isNews = !this.#isStarted;
+        this.#isStarted = true;
+        return isNews;
+      }
+      case 'step-started':
+      case 'step-left':
+        return add(this.#begun, fact.address);
+      case 'step-finished':
+        return add(this.#ended, fact.address);
+      case 'spending-stopped':
+        return this.#noteStop(fact);
+      case 'output-saved':
+        this.#saved.add(fact.address);
+        return true;
+      case 'job-created':
+      case 'credits-changed':
+        this.#balance = fact.balance ?? this.#balance;
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  /** Of prices each is told; of everything else the first says enough. */
+  #noteStop({ because, detail }: Stop): boolean {
+    const details = this.#stops.get(because) ?? new Set();
+    this.#stops.set(because, details);
+    const isNews = details.size === 0 || (because === 'price' && !details.has(detail));
+    details.add(detail);
+    return isNews;
+  }
+}
+
+/** Reads the events of a run from its start. */
+export async function readToldEvents(sql: Sql, run: string): Promise<ToldEvents> {
+  const told = new ToldEvents();
+  for (let after: string | undefined; ; ) {
+    const { events, next }: { events: RunEvent[]; next: string } = await readEvents(sql, run, after);
+    if (events.length === 0) return told;
+    for (const event of events) told.note(event);
+    after = next;
+  }
+}
+
+function add(names: Set<string>, name: string): boolean {
+  const isNews = !names.has(name);
+  names.add(name);
+  return isNews;
+}
+
+/** What begins or ends only because a head leaves. */
+export function isLettingGo(fact: RunFact): boolean {
+  switch (fact.event) {
+    case 'step-started':
+    case 'step-left':
+    case 'spending-stopped':
+      return true;
+    case 'step-finished':
+      return fact.outcome !== 'done';
+    default:
+      return false;
+  }
+}
+
+/** What a step would have told of its end. */
+export function* factsOfEnd(
+  { address, task, kind, action, fingerprint }: StepOrder,
+  { outcome, credits, error, recoverable, unsaved }: StepEnd,
+  { lock, told }: { lock: Lock; told: ToldEvents },
+): Generator<RunFact> {
+  yield { event: 'step-started', address, task, kind, action };
+  if (outcome === 'done' && !told.hasSaved(address)) {
+    const made = lock.steps.get(address)?.purchases.find((one) => one.fingerprint === fingerprint && one.outputs);
+    for (const output of made?.outputs ?? []) yield { event: 'output-saved', address, output, how: 'downloaded' };
+  }
+  yield {
+    event: 'step-finished',
+    address,
+    task,
+    outcome,
+    credits,
+    ...(error !== undefined && { error }),
+    ...(recoverable && { recoverable }),
+    ...(unsaved && { unsaved }),
+  };
+}
