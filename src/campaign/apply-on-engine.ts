@@ -9,6 +9,7 @@ import { readEngineNote, removeEngineNote, writeEngineNote } from '../disk/lock/
 import type { Guard } from '../disk/lock/guard.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import type { Lock } from '../lock/record.ts';
+import { advise, call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Applied, ApplyGraphOptions, EngineChoice } from './apply-options.ts';
 import { accountFacts, addressOf, type Helpers, startHelpers } from './engine-helpers.ts';
@@ -288,6 +289,6 @@ function lostRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
-    hint: 'if its database was made anew, what the run has bought since stands in no lock: `mediabatch jobs` shows it; `mediabatch unlock` gives the campaign free. Nothing was sent',
+    hint: advise`if its database was made anew, what the run has bought since stands in no lock: ${call('jobs')} shows it; ${call('unlock')} gives the campaign free. Nothing was sent`,
   });
 }

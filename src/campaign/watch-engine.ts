@@ -9,6 +9,7 @@ import type { GraphOutline } from '../graph/outline.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import { writeLines } from '../lock/write.ts';
+import { advise, call } from '../plan/advice.ts';
 import { FileBringer } from './bring-files.ts';
 import type { Access } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -124,6 +125,6 @@ function unknownRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run} of this campaign`,
-    hint: 'if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at `mediabatch jobs`, then remove the note with `mediabatch unlock`',
+    hint: advise`if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at ${call('jobs')}, then remove the note with ${call('unlock')}`,
   });
 }

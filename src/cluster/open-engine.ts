@@ -26,7 +26,7 @@ export async function openEngine(
   account: AccountFacts,
   { onAway, onBack, signal, shown = showEngine(url) }: EngineEars & { signal: AbortSignal; shown?: string | undefined },
 ): Promise<Engine> {
-  const database = await openDatabase(checkEngineUrl(url), { name: 'mediabatch apply', onAway, onBack, signal });
+  const database = await openDatabase(checkEngineUrl(url), { name: 'mediabatch-apply', onAway, onBack, signal });
   try {
     await migrate(database);
     // What the queue does by itself is the workers' business.
