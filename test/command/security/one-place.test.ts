@@ -35,16 +35,20 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/authorization: `Bearer/)).toEqual([embedded, 'service/http.ts']);
   });
 
-  test('only the service room opens connections', () => {
-    const network =
-      /^import (?!type ).*from '(undici|node:(http|https|http2|tls|dgram|dns)(\/promises)?)'|import\('undici'\)|\bfetch\(/m;
+  test('only the service room opens connections, but for those to the engine and its store', () => {
+    const packages = "import\\('(undici|pg|pg-boss|aws4fetch)'\\)";
+    const builtins = "^import (?!type ).*from '(undici|node:(http|https|http2|tls|dgram|dns)(\\/promises)?)'";
+    // That of the platform, and not a method of this name.
+    const network = new RegExp(`${builtins}|${packages}|(?:await|return|=>|[(=]) fetch\\(`, 'm');
     // The review page is asked, and asks its own server from a browser that lets it ask nobody else.
     const others = filesWith(network).filter((path) => !/^(service|page)\//.test(path));
-    expect(others).toEqual([embedded, 'review/serve/serve-review.ts']);
+    const engine = ['cluster/boss.ts', 'cluster/database.ts', 'cluster/embedded.ts', 'cluster/s3.ts'];
+    expect(others).toEqual([embedded, ...engine, 'review/serve/serve-review.ts']);
     expect(filesWith(/server\.listen\(/)).toEqual(['review/serve/serve-review.ts']);
     // `node:net` elsewhere is arithmetic on addresses, and a pipe that somebody has opened for `--events`.
     expect(filesWith(/\b(createConnection|net\.connect)\(/)).toEqual([]);
-    expect(filesWith(/\bcreateServer\(/)).toEqual(['review/serve/serve-review.ts']);
+    // Which port is free is found out by listening to it for a moment.
+    expect(filesWith(/\bcreateServer\(/)).toEqual(['cluster/postgres-server.ts', 'review/serve/serve-review.ts']);
     expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
   });
 
@@ -69,6 +73,8 @@ describe('each guard stands in one place', () => {
   test('an id of the service gets into an address by one function', () => {
     expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/job-path.ts']);
     expect(filesWith(/encodeURIComponent\(/)).toEqual([
+      // Names of objects in a bucket.
+      'cluster/s3.ts',
       'graph/uploads.ts',
       'service/job-path.ts',
       'service/secrets.ts',
@@ -90,12 +96,18 @@ describe('each guard stands in one place', () => {
   });
 });
 
-/** Where the command line says (a gallery, the manual), what a person has agreed to delete, and scratch of our own. */
+/** Where the command line says (a gallery, the manual), what a person has agreed to delete, scratch of our own, an embedded engine, a store. */
 const writersOfTheirOwn = [
   'campaign/delete-leftover.ts',
   'campaign/embed-sandbox.ts',
+  'campaign/engine-helpers.ts',
   'cli/commands/help-html.ts',
   'cli/doctor/check-folder.ts',
+  'cluster/embedded.ts',
+  'cluster/postgres-server.ts',
+  'cluster/postgres-user.ts',
+  'cluster/s3-store.ts',
+  'cluster/store.ts',
   'review/gallery/gallery-folder.ts',
   'review/sheet/save-sheets.ts',
 ];
