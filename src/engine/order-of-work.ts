@@ -73,6 +73,8 @@ export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number
     case 'create':
     case 'redo':
     case 'retry':
+      // As another head has left it: its job is one of those that an account may have at once.
+      if (order.jobId !== undefined) return 3_000_000 + height;
       return order.send === undefined ? height : 1_000_000 + height;
     default:
       return order.action satisfies never;

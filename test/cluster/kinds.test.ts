@@ -25,7 +25,7 @@ tasks:
   bed: { kind: music, retry: { attempts: 2 }, with: { model: song-7.5, prompt: calm, output_format: wav } }
   voice: { kind: voiceover, with: { text: "A lamp like no other.", voice_id: Alice, output_format: wav } }
   film: { kind: video, with: { prompt: "A slow push in", duration: 2 } }
-  cuts: { kind: clipping, with: { videoUrl: "{{tasks.film.url}}", maxClips: 2 } }
+  cuts: { kind: clipping, with: { videoUrl: "{{tasks.film.url}}", maxClips: 1 } }
   cover:
     kind: thumbnail
     foreach: "{{tasks.cuts.clips}}"
@@ -81,7 +81,10 @@ async function launch(
   const args = ['--publish', '--var', `account=${data[0]?.id}`, '--events', 'events.jsonl'];
   const ran = await run(place, { env: service.env, args });
   const events = readLines<RunEvent>(place.path('events.jsonl'));
-  const finished = events.flatMap((event) => (event.event === 'step-finished' ? [event] : []));
+  // A file of ours goes up before anything is submitted.
+  const finished = events.flatMap((event) =>
+    event.event === 'step-finished' && event.address !== 'logo' ? [event] : [],
+  );
   return {
     ...ran,
     lock: readLines<object>(place.path('campaign.lock.jsonl')).slice(1).map(withoutInventions),

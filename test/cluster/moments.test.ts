@@ -53,6 +53,7 @@ describe('a head that is killed', () => {
     it((await head.ended).signal, head.err() + submitter.err()).toBe('SIGKILL');
     const next = place.worker();
     const ran = await applied(submitter);
+    await until('the next worker has begun', () => next.err() !== '');
     const told = `${next.err()}\n${ran.err}`;
     it(ran.code, told).toBe(0);
     it(place.judge.wrong, told).toEqual([]);

@@ -3,10 +3,10 @@ import { differences, endOf, manifestOf, missingFiles, runLocally } from './rig/
 import { applied, ClusterPlace } from './rig/place.ts';
 import { until } from './rig/processes.ts';
 
-const shape = { rows: 9, concurrency: 3, budget: 200 };
-const cost = 9 * 3 + 9 * 3 + 3 * 10;
+const shape = { rows: 15, concurrency: 3, budget: 200 };
+const cost = 15 * 3 + 15 * 3 + 5 * 10;
 /** Of what there is to buy; then somebody changes their mind about where. */
-const third = 7;
+const third = 11;
 
 test.concurrent('half here, half on the engine, and back: nothing is bought twice', async (context) => {
   const { onTestFinished, expect: it } = context;
@@ -15,7 +15,7 @@ test.concurrent('half here, half on the engine, and back: nothing is bought twic
   const whole = await runLocally(calm);
   const place = await ClusterPlace.make(onTestFinished);
   place.judge.cap = shape.concurrency;
-  place.judge.jobMs = 400;
+  place.judge.jobMs = 3000;
   place.write('campaign.yaml', manifestOf(shape));
 
   // Killed here: what it has bought is found by the engine.
