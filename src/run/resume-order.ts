@@ -67,7 +67,9 @@ function chooseJob(made: readonly Purchase[], { jobId }: StepOrder): Purchase | 
 function attach(order: StepOrder, { jobId, key, attempt, credits }: Purchase): StepOrder {
   const { send: _send, ...rest } = order;
   if (jobId === undefined) return rest;
-  return { ...rest, key, attempt, jobId, ...(credits !== undefined && { credits }) };
+  // As what it is: jobs that run take their places before anything new is bought.
+  const action = rest.action === 'download' || rest.action === 'move' ? rest.action : ('attach' as const);
+  return { ...rest, action, key, attempt, jobId, ...(credits !== undefined && { credits }) };
 }
 
 /** Nothing was recorded of it since. */

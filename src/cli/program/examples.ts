@@ -194,16 +194,16 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch uploads list --json', 'for a program', 'not run'],
   ],
   worker: [
-    ['MEDIABATCH_ENGINE=postgres://me@db/media mediabatch worker', 'one that may be the head', 'not run'],
+    ['mediabatch worker', 'MEDIABATCH_ENGINE is set', 'not run'],
     ['mediabatch worker --engine postgres://me@db/media --store /mnt/media', 'and fetches files', 'not run'],
     ['mediabatch worker --engine postgres://me@db/media --exit-when-idle', 'for CI', 'not run'],
   ],
   cancel: [
-    ['MEDIABATCH_ENGINE=postgres://me@db/media mediabatch cancel', 'the run of campaign.yaml', 'not run'],
+    ['mediabatch cancel', 'MEDIABATCH_ENGINE is set', 'not run'],
     ['mediabatch cancel shop.yaml --engine postgres://me@db/media', 'that of another campaign', 'not run'],
   ],
   workers: [
-    ['MEDIABATCH_ENGINE=postgres://me@db/media mediabatch workers', 'as it is now', 'not run'],
+    ['mediabatch workers', 'as it is now', 'not run'],
     ['mediabatch workers --engine postgres://me@db/media --json', 'for a program', 'not run'],
   ],
   doctor: [
