@@ -53,12 +53,21 @@ async function relay(moments: readonly Death[]) {
     emit({ event: 'run-started', version: 1, campaign: name, steps: countSteps(plan), concurrency, totals, tasks });
     for (const fact of factsBefore(resumed.plan, resumed.ends, { lock, told })) emit(fact);
     const most = known.size + (moment?.loses ? 0 : (moment?.ends ?? Number.POSITIVE_INFINITY));
+    // As a head does: what another one could find to have ended otherwise is told when it is on record.
+    const untold = new Map<string, RunFact>();
     const onEnd = (step: string, end: StepEnd) => {
-      if (known.size < most) known.set(step, end);
+      if (known.size >= most) return;
+      known.set(step, end);
+      const fact = untold.get(step);
+      if (fact !== undefined) emit(fact);
+    };
+    const onEvent = (fact: RunFact) => {
+      if (fact.event === 'step-finished' && fact.outcome !== 'done') untold.set(fact.address, fact);
+      else emit(fact);
     };
     const lost = { answer: { is: 'ambiguous', message: 'lost' }, booked: true } as const;
     campaign.service.trouble = () => (moment?.loses ? lost : undefined);
-    const options = { resumed, onEnd, onEvent: emit, unsettled: true };
+    const options = { resumed, onEnd, onEvent, unsettled: true };
     if (moment === undefined) await campaign.run(options);
     else await campaign.runAndDie(moment, options);
   }
