@@ -231,7 +231,7 @@ interface Watched {
 }
 
 /** Until it has ended, or somebody leaves: then the run goes on. */
-async function watch({ engine, campaign, options, closing }: Work, watched: Watched): Promise<Applied> {
+async function watch({ engine, campaign, options, closing, helpers }: Work, watched: Watched): Promise<Applied> {
   const { run, plan, made, outline, loaded } = watched;
   const { store } = options.engine;
   const files = store === undefined ? undefined : (await storeOf(store)).filesOf(plan.campaign);
@@ -246,7 +246,9 @@ async function watch({ engine, campaign, options, closing }: Work, watched: Watc
       on,
       clock: systemClock,
       run: (hear: (event: RunEvent) => void) =>
-        watchOnEngine(engine, campaign, { run, outline, loaded, store: files, signal: until, on: hear }),
+        watchOnEngine(engine, campaign, {
+          ...{ run, outline, loaded, store: files, access: helpers?.access, signal: until, on: hear },
+        }),
     });
     if (stray?.seen !== undefined) throw stray.seen.error;
     return { is: 'ran', made, carriedOut: plan, result };

@@ -1,6 +1,6 @@
 import type { Engine } from '../cluster/open-engine.ts';
 import { systemClock } from '../contract/clock.ts';
-import { requireAccess } from './environment.ts';
+import type { Access } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { outputsOf } from './outputs-of.ts';
 
@@ -15,7 +15,7 @@ const requestTimeoutMs = 30_000;
 export async function serveOwnFiles(
   { database: db, boss, account }: Engine,
   campaign: OpenCampaign,
-  { name, signal }: { name: string; signal: AbortSignal },
+  { name, access, signal }: { name: string; access: Access; signal: AbortSignal },
 ): Promise<void> {
   const [{ serveFiles }, { placeOf }, { makeSeal }, { Slots }, { createDownloader }, { makeRedact }] =
     await Promise.all([
@@ -26,7 +26,7 @@ export async function serveOwnFiles(
       import('../service/download.ts'),
       import('../service/secrets.ts'),
     ]);
-  const { baseUrl, token } = requireAccess(campaign.environment);
+  const { baseUrl, token } = access;
   const downloads = createDownloader({ baseUrl, redact: makeRedact(token), requestTimeoutMs });
   const files = outputsOf(campaign);
   try {

@@ -10,6 +10,7 @@ import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import { writeLines } from '../lock/write.ts';
 import { FileBringer } from './bring-files.ts';
+import type { Access } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { outputsOf } from './outputs-of.ts';
 import type { LoadedLock } from './read-lock.ts';
@@ -22,6 +23,8 @@ export interface WatchOptions {
   run: string;
   outline: GraphOutline;
   loaded: LoadedLock;
+  /** How its files are fetched, where they are saved here. Absent: the run has ended. */
+  access: Access | undefined;
   /** Where the workers put the files of this campaign. */
   store: StoreFiles | undefined;
   /** Aborted: nobody watches any more; the run goes on. */
@@ -82,16 +85,19 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
 async function startHand(
   engine: Engine,
   campaign: OpenCampaign,
-  { run, signal }: Pick<WatchOptions, 'run' | 'signal'>,
+  { run, access, signal }: Pick<WatchOptions, 'run' | 'access' | 'signal'>,
 ): Promise<{ stop(): Promise<void> }> {
   const { readRun } = await import('../cluster/runs.ts');
   const record = await readRun(engine.database, run);
-  if (record?.state !== 'open' || record.store !== null) return { stop: async () => {} };
+  if (record?.state !== 'open' || record.store !== null || access === undefined) return { stop: async () => {} };
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
-  const served = serveOwnFiles(engine, campaign, { name: record.campaign, signal: until }).catch((error: unknown) => {
-    if (!until.aborted) campaign.tell({ is: 'notice', text: `no files are saved here any more: ${messageOf(error)}` });
-  });
+  const served = serveOwnFiles(engine, campaign, { name: record.campaign, access, signal: until }).catch(
+    (error: unknown) => {
+      if (!until.aborted)
+        campaign.tell({ is: 'notice', text: `no files are saved here any more: ${messageOf(error)}` });
+    },
+  );
   return {
     async stop() {
       over.abort();

@@ -41,7 +41,7 @@ const settings = {
 
 export const headQueueOptions = {
   // One head at a time, whether it waits or works.
-  policy: 'exclusive',
+  policy: 'exclusive', // I37
   heartbeatSeconds: 10,
   // Failures of steps are the ledger's business; that of a head is that another one goes on. Without end.
   retryLimit: 1_000_000,

@@ -120,7 +120,10 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share)
       .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto')
       .addOption(engineOption())
-      .option('--store <folder>', 'with --engine: where workers put files, a folder that all of them reach')
+      .option(
+        '--store <folder>',
+        'with --engine: where workers put files, a folder that all share, or s3://bucket/prefix',
+      )
       .option('--workers <n>', 'with --engine embedded: workers beside this process (default: 1)', workersAtOnce),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/apply.ts')).apply(file, options, terminal)),

@@ -16,7 +16,7 @@ export function loading(...names: string[]): { NODE_OPTIONS: string } {
 }
 
 const preload = (name: string) => pathToFileURL(join(root, 'test', name)).href;
-const preloads = [preload('rig/short-waits.mjs'), preload('cluster/rig/from-address.mjs')];
+const preloads = [preload('cluster/rig/short-waits.mjs'), preload('cluster/rig/from-address.mjs')];
 
 /** Answers of a create are awaited so long, in s; a new head waits for as long, too. */
 const createSeconds = 5;

@@ -447,7 +447,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I18',
     off: 'plan and apply decide with the same facts',
-    file: 'src/campaign/apply.ts',
+    file: 'src/campaign/hold-and-plan.ts',
     switch: { part: 'chosen,', by: "chosen, redo: ['*']," },
     seenBy: {
       file: 'test/command/plan-apply.test.ts',
@@ -921,6 +921,76 @@ export const controls: readonly Control[] = [
       file: 'test/rooms/campaign/live-model.test.ts',
       title:
         'nothing is bought that was not named, nothing twice, and no verdict that was answered is lost, killed or not',
+    },
+  },
+  {
+    mark: 'I31',
+    off: 'a line is written by the head of the highest epoch alone',
+    file: 'src/cluster/lines.ts',
+    switch: { part: 'FROM held ON', by: 'FROM mediabatch.account WHERE id = $1 ON' },
+    seenBy: {
+      file: 'test/rooms/cluster/lock-file-contract.test.ts',
+      title: 'are refused once they belong to another, and everything after that',
+    },
+  },
+  {
+    mark: 'I32',
+    off: 'an end is written by the head of the highest epoch alone',
+    file: 'src/cluster/runs.ts',
+    switch: { part: 'FROM held, unnest', by: 'FROM mediabatch.account AS held, unnest' },
+    seenBy: {
+      file: 'test/rooms/cluster/runs.test.ts',
+      title: 'knows how its orders have ended: the first word counts, and only that of its head',
+    },
+  },
+  {
+    mark: 'I33',
+    off: 'an event is written by the head of the highest epoch alone',
+    file: 'src/cluster/events.ts',
+    switch: { part: 'FROM held ON', by: 'FROM mediabatch.account WHERE id = $1 ON' },
+    seenBy: {
+      file: 'test/rooms/cluster/runs.test.ts',
+      title: 'tells its events in order, a few rows for many, until its head is another',
+    },
+  },
+  {
+    mark: 'I34',
+    off: 'a run is ended by the head of the highest epoch alone',
+    file: 'src/cluster/runs.ts',
+    switch: { part: ' AND EXISTS (SELECT FROM held)', by: '' },
+    seenBy: {
+      file: 'test/rooms/cluster/runs.test.ts',
+      title: 'takes its bodies and links along when it ends, and nothing when its head is another',
+    },
+  },
+  {
+    mark: 'I35',
+    off: 'whether a create may still leave is asked right before it is written',
+    file: 'src/service/exchange.ts',
+    switch: { part: 'this.#mayLeave?.() !== false', by: 'true' },
+    seenBy: {
+      file: 'test/rooms/service/create-connections.test.ts',
+      title: 'I35 a kind without replay: whether it may leave is asked when its connection is there',
+    },
+  },
+  {
+    mark: 'I36',
+    off: 'what a database keeps of links and bodies is sealed',
+    file: 'src/cluster/seal.ts',
+    switch: { part: "cipher.update(text, 'utf8')", by: 'Buffer.from(text)' },
+    seenBy: {
+      file: 'test/rooms/cluster/values.test.ts',
+      title: 'never looks the same twice, and shows nothing of the text',
+    },
+  },
+  {
+    mark: 'I37',
+    off: 'an account has one head, and so one poller',
+    file: 'src/cluster/boss.ts',
+    switch: { part: 'exclusive', by: 'standard' },
+    seenBy: {
+      file: 'test/rooms/cluster/seat.test.ts',
+      title: 'a job that was deleted is sent again, and a waiting one stays alone',
     },
   },
 ];

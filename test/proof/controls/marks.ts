@@ -5,7 +5,7 @@ export type MarkName = Invariant['id'];
 
 /**
  * A line of a source that an invariant depends on. Its mark stands at its end, or alone in the line before it; one comment
- * may hold several: `// I5, I20`.
+ * may hold several: `// I5, I20`. In a statement of SQL it stands after `--`.
  */
 export interface Mark {
   name: MarkName;
@@ -13,7 +13,7 @@ export interface Mark {
   line: number;
 }
 
-const comment = /^(.*?)\s*\/\/ (I\d+(?: \([^)]+\))?(?:, I\d+(?: \([^)]+\))?)*)$/;
+const comment = /^(.*?)\s*(?:\/\/|--) (I\d+(?: \([^)]+\))?(?:, I\d+(?: \([^)]+\))?)*)$/;
 
 export function findMarks(source: string): Mark[] {
   return source.split('\n').flatMap((text, index) => {

@@ -426,4 +426,96 @@ export const invariants: readonly Invariant[] = [
       },
     ],
   },
+  {
+    id: 'I31',
+    says: 'a line of a run on an engine is written by the head of the highest epoch, and by nobody else',
+    shown: [
+      {
+        file: 'test/rooms/cluster/lock-file-contract.test.ts',
+        title: 'are refused once they belong to another, and everything after that',
+      },
+      {
+        file: 'test/cluster/freeze.test.ts',
+        title: 'at call %i: another takes over, and nothing is bought twice when it wakes up',
+      },
+    ],
+  },
+  {
+    id: 'I32',
+    says: 'so is how a step has ended',
+    shown: [
+      {
+        file: 'test/rooms/cluster/runs.test.ts',
+        title: 'knows how its orders have ended: the first word counts, and only that of its head',
+      },
+      {
+        file: 'test/cluster/freeze.test.ts',
+        title: 'at call %i: another takes over, and nothing is bought twice when it wakes up',
+      },
+    ],
+  },
+  {
+    id: 'I33',
+    says: 'so is what is told of a run',
+    shown: [
+      {
+        file: 'test/rooms/cluster/runs.test.ts',
+        title: 'tells its events in order, a few rows for many, until its head is another',
+      },
+      {
+        file: 'test/cluster/freeze.test.ts',
+        title: 'at call %i: another takes over, and nothing is bought twice when it wakes up',
+      },
+    ],
+  },
+  {
+    id: 'I34',
+    says: 'so is the end of a run',
+    shown: [
+      {
+        file: 'test/rooms/cluster/runs.test.ts',
+        title: 'takes its bodies and links along when it ends, and nothing when its head is another',
+      },
+      { file: 'test/cluster/chaos.test.ts', title: 'seed %i: as if nothing had happened' },
+    ],
+  },
+  {
+    id: 'I35',
+    says: 'a create of a head leaves only while nobody else can have taken its place',
+    shown: [
+      {
+        file: 'test/rooms/service/create-connections.test.ts',
+        title: 'I35 %s: whether it may leave is asked when its connection is there',
+      },
+      {
+        file: 'test/cluster/freeze.test.ts',
+        title: 'at call %i: another takes over, and nothing is bought twice when it wakes up',
+      },
+    ],
+  },
+  {
+    id: 'I36',
+    says: 'neither the key nor a link can be read in the tables of an engine',
+    shown: [
+      { file: 'test/rooms/cluster/values.test.ts', title: 'never looks the same twice, and shows nothing of the text' },
+      {
+        file: 'test/cluster/secrets.test.ts',
+        title: 'neither the key, nor a part of it, nor any link is ever in the database, its log, or on a screen',
+      },
+    ],
+  },
+  {
+    id: 'I37',
+    says: 'an account has one head, and so one poller and one rate',
+    shown: [
+      {
+        file: 'test/rooms/cluster/seat.test.ts',
+        title: 'a job that was deleted is sent again, and a waiting one stays alone',
+      },
+      {
+        file: 'test/cluster/workers.test.ts',
+        title: 'two campaigns of an account: one poller, one cap of its own each, both budgets',
+      },
+    ],
+  },
 ];

@@ -78,7 +78,7 @@ describe.each(['folder', 'bucket'] as const)('the files of a run in a %s', (how)
 
   it('stay away where they are not what the lock says', async () => {
     const { bringer, put, to } = await openPlaces(how);
-    put('images/p0.png', pictureOf('another'));
+    put('images/p0.png', pictureOf('images/pX.png'));
     put('images/p1.png', pictureOf('images/p1.png').subarray(0, 20));
     put('images/p2.png', Buffer.alloc(0));
     const bad = ['images/p0.png', 'images/p1.png', 'images/p2.png', 'images/gone.png'];

@@ -201,6 +201,15 @@ describe('a file for a bucket', () => {
     expect(bucket.uploads.size).toBe(0);
   });
 
+  it('whose parts the storage could not join after it had answered 200 has no name', async () => {
+    const { bucket, files, at } = await openFiles();
+    bucket.trouble = ({ method, url }) =>
+      method === 'POST' && url.includes('uploadId') ? { status: 200, code: 'InternalError' } : undefined;
+    const error = await failure(files.save(target({ save: 'film' }), { body: chunks(large(9_000_000)) }));
+    expect([error.why, error.message]).toEqual(['disk', expect.stringContaining('InternalError')]);
+    expect([at('film.png'), bucket.uploads.size]).toEqual([undefined, 0]);
+  });
+
   it('waits for a storage that is away for a while, and not for ever', async () => {
     const { bucket, files, at, pauses } = await openFiles();
     let left = 7;
