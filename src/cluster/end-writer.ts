@@ -8,7 +8,7 @@ export class EndWriter {
   readonly #database: Database;
   readonly #term: Term & { run: string };
   readonly #onLost: (error: unknown) => void;
-  #waiting = new Map<string, StepEnd>();
+  #waiting: { name: string; end: StepEnd; then: () => void }[] = [];
   #busy: Promise<void> | undefined;
 
   /** `onLost`: called when they cannot be put on record; `HeadLostError` among the reasons. */
@@ -18,8 +18,9 @@ export class EndWriter {
     this.#onLost = onLost;
   }
 
-  add(name: string, end: StepEnd): void {
-    this.#waiting.set(name, end);
+  /** `then`: called when it is on record. */
+  add(name: string, end: StepEnd, then: () => void = () => {}): void {
+    this.#waiting.push({ name, end, then });
     this.#busy ??= this.#write();
   }
 
@@ -31,10 +32,11 @@ export class EndWriter {
   async #write(): Promise<void> {
     await Promise.resolve();
     try {
-      while (this.#waiting.size > 0) {
-        const ends = this.#waiting;
-        this.#waiting = new Map();
-        await writeEnds(this.#database, this.#term, ends);
+      while (this.#waiting.length > 0) {
+        const ended = this.#waiting;
+        this.#waiting = [];
+        await writeEnds(this.#database, this.#term, new Map(ended.map(({ name, end }) => [name, end])));
+        for (const { then } of ended) then();
       }
     } catch (error) {
       this.#onLost(error);

@@ -66,6 +66,8 @@ export class HeadRun {
   readonly #term: { account: string; epoch: number; run: string };
   readonly #events: EventWriter;
   readonly #ends: EndWriter;
+  /** Ends by address that are told when they are on record: no other head can come to another one then. */
+  readonly #untold = new Map<string, RunFact>();
   #failure: { error: unknown } | undefined;
   #carried: CarriedOut | undefined;
   #isCancelled = false;
@@ -96,6 +98,7 @@ export class HeadRun {
     const { db, signal } = this.#ground;
     const found = await this.#find();
     if (signal.aborted) return;
+    await this.#ends.flush();
     this.#tellBefore(found);
     const lines = openLines(db, this.#term);
     const carried = this.#carryOut(found, lines);
@@ -173,7 +176,7 @@ export class HeadRun {
       onError: settings.onError,
       account: shared,
       run: id,
-      onEnd: (name, end) => this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }),
+      onEnd: (name, end) => this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }, told),
     });
   }
 
@@ -183,22 +186,29 @@ export class HeadRun {
   }
 
   /** Of what ends because this head leaves, the next one decides: only what is done is done for all. */
-  #noteEnd(name: string, end: StepEnd): void {
-    if (this.#failure !== undefined) return;
-    if (this.#ground.signal.aborted && end.outcome !== 'done') return;
-    this.#ends.add(name, end);
+  #noteEnd(name: string, end: StepEnd, told: ToldEvents): void {
+    const fact = this.#untold.get(name);
+    this.#untold.delete(name);
+    if (this.#failure !== undefined || (this.#ground.signal.aborted && end.outcome !== 'done')) return;
+    this.#ends.add(name, end, () => fact && this.#tell(fact, told));
   }
 
   /** What begins or ends only because this head leaves goes on under the next one. */
   #emit(fact: RunFact, told: ToldEvents): void {
     const isLeaving = this.#ground.signal.aborted || this.#failure !== undefined;
     if (isLeaving && isLettingGo(fact)) return;
+    // Whether something is done, the lock tells every head.
+    if (fact.event === 'step-finished' && fact.outcome !== 'done') this.#untold.set(fact.address, fact);
+    else this.#tell(fact, told);
+  }
+
+  #tell(fact: RunFact, told: ToldEvents): void {
     if (told.note(fact)) this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
   }
 
   /** The beginning of the run; then what is on record, and died with the head that was about to tell it. */
   #tellBefore({ header, lock, resumed: { plan, ends }, told }: Found): void {
-    this.#emit(
+    this.#tell(
       {
         event: 'run-started',
         version: 1,
@@ -210,7 +220,7 @@ export class HeadRun {
       },
       told,
     );
-    for (const fact of factsBefore(plan, ends, { lock, told })) this.#emit(fact, told);
+    for (const fact of factsBefore(plan, ends, { lock, told })) this.#tell(fact, told);
   }
 
   async #end({ header, resumed, told }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {

@@ -47,11 +47,6 @@ export class ToldEvents {
     return this.#ended.has(address);
   }
 
-  /** A step that was said to have ended goes on: its end was not on record. It begins once more. */
-  reopen(address: string): void {
-    if (this.#ended.delete(address)) this.#begun.delete(address);
-  }
-
   /** Takes note of an event; false when it was told before, in other words perhaps. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
@@ -129,8 +124,7 @@ export function* factsBefore(
   for (const { order } of plan.rows) {
     if (order === undefined || order.asksOnly) continue;
     const end = ends.get(orderName(order));
-    if (end === undefined) told.reopen(order.address);
-    else if (!told.hasEnded(order.address)) yield* factsOfEnd(order, end, { lock, told });
+    if (end !== undefined && !told.hasEnded(order.address)) yield* factsOfEnd(order, end, { lock, told });
   }
 }
 
