@@ -25,7 +25,7 @@ import { openLines, readLines } from './lines.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 import { endRun, readEnds, readHeader, readOrders } from './runs.ts';
 import type { Seal } from './seal.ts';
-import { factsOfEnd, isLettingGo, readToldEvents, type ToldEvents } from './told-events.ts';
+import { factsBefore, isLettingGo, readToldEvents, type ToldEvents } from './told-events.ts';
 
 /** What the runs of a head share. */
 export interface HeadRunGround {
@@ -210,13 +210,7 @@ export class HeadRun {
       },
       told,
     );
-    for (const { order } of plan.rows) {
-      if (order === undefined || order.asksOnly) continue;
-      const end = ends.get(orderName(order));
-      if (end === undefined) told.reopen(order.address);
-      if (end === undefined || told.hasEnded(order.address)) continue;
-      for (const fact of factsOfEnd(order, end, { lock, told })) this.#emit(fact, told);
-    }
+    for (const fact of factsBefore(plan, ends, { lock, told })) this.#emit(fact, told);
   }
 
   async #end({ header, resumed, told }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {

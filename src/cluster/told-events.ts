@@ -1,6 +1,6 @@
 import type { RunEvent, RunFact, StopReason } from '../contract/event.ts';
 import type { Lock } from '../lock/record.ts';
-import type { StepOrder } from '../plan/plan.ts';
+import { orderName, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { Sql } from './database.ts';
 import { readEvents } from './events.ts';
@@ -120,8 +120,22 @@ export function isLettingGo(fact: RunFact): boolean {
   }
 }
 
+/** What is on record of a plan, and died with the head that was about to tell it. */
+export function* factsBefore(
+  plan: Pick<Plan, 'rows'>,
+  ends: ReadonlyMap<string, StepEnd>,
+  { lock, told }: { lock: Lock; told: ToldEvents },
+): Generator<RunFact> {
+  for (const { order } of plan.rows) {
+    if (order === undefined || order.asksOnly) continue;
+    const end = ends.get(orderName(order));
+    if (end === undefined) told.reopen(order.address);
+    else if (!told.hasEnded(order.address)) yield* factsOfEnd(order, end, { lock, told });
+  }
+}
+
 /** What a step would have told of its end. */
-export function* factsOfEnd(
+function* factsOfEnd(
   { address, task, kind, action, fingerprint }: StepOrder,
   { outcome, credits, error, recoverable, unsaved }: StepEnd,
   { lock, told }: { lock: Lock; told: ToldEvents },

@@ -28,6 +28,7 @@ const alsoAbout: Readonly<Record<string, readonly string[]>> = {
   looking: ['gallery', 'report', 'history'],
   polling: ['poll', 'rate'],
   library: ['api', 'node', 'typescript'],
+  engine: ['cluster', 'postgres', 'workers', 'machines', 'distributed', 'store', 's3'],
 };
 
 /** The manual: its contents, a page, a command's options, a code; or all of it as pages. */

@@ -26,6 +26,7 @@ export const topicGroups = {
   },
   'In a team': {
     ci: 'pull requests, unattended runs, notifications',
+    engine: 'several machines: a database and workers',
     sandbox: 'the same with play money',
     library: 'the same from a program',
     service: 'keys, addresses, which operation is used for what',

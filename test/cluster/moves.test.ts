@@ -1,0 +1,66 @@
+import { test } from 'vitest';
+import { differences, endOf, manifestOf, missingFiles, runLocally } from './rig/campaign.ts';
+import { applied, ClusterPlace } from './rig/place.ts';
+import { until } from './rig/processes.ts';
+
+const shape = { rows: 9, concurrency: 3, budget: 200 };
+const cost = 9 * 3 + 9 * 3 + 3 * 10;
+/** Of what there is to buy; then somebody changes their mind about where. */
+const third = 7;
+
+test.concurrent('half here, half on the engine, and back: nothing is bought twice', async (context) => {
+  const { onTestFinished, expect: it } = context;
+  const calm = await ClusterPlace.make(onTestFinished);
+  calm.write('campaign.yaml', manifestOf(shape));
+  const whole = await runLocally(calm);
+  const place = await ClusterPlace.make(onTestFinished);
+  place.judge.cap = shape.concurrency;
+  place.judge.jobMs = 400;
+  place.write('campaign.yaml', manifestOf(shape));
+
+  // Killed here: what it has bought is found by the engine.
+  const here = place.start(['apply', 'campaign.yaml', '--yes'], { env: { MEDIABATCH_ENGINE: '' } });
+  await until('a third was bought here', () => place.judge.ledger.length >= third);
+  here.signal('SIGKILL');
+  await here.ended;
+
+  const worker = place.worker();
+  const there = place.submit(['--store', place.store]);
+  await until('another third was bought there', () => place.judge.ledger.length >= 2 * third);
+  // As long as the engine has it, nobody carries it out here.
+  there.signal('SIGINT');
+  it((await there.ended).code, there.err()).toBe(130);
+  it(there.err()).toMatch(/goes on/);
+  const refused = await place.applyLocally();
+  it(refused.code, refused.err).toBe(75);
+  it(refused.err).toContain('--engine');
+  const cancelled = await place.run(['cancel', 'campaign.yaml']);
+  it(cancelled.code, cancelled.err).toBe(0);
+  const attached = await applied(place.submit(['--store', place.store]));
+  const bought = place.judge.ledger.length;
+  it(attached.code, attached.err).toBe(130);
+  worker.signal('SIGTERM');
+  it((await worker.ended).code, worker.err()).toBe(0);
+
+  const back = await place.applyLocally(place.home, ['--events', 'events.jsonl']);
+  it(back.code, back.err).toBe(0);
+  it(place.judge.wrong).toEqual([]);
+  it(place.judge.spent, `${bought} bought until it was cancelled`).toBe(cost);
+  it(differences({ ...endOf(place, back), ends: whole.ends }, whole)).toEqual([]);
+  it(missingFiles(place)).toEqual([]);
+});
+
+test.concurrent('done on the engine: here there is nothing to do, and the other way round', async (context) => {
+  const { onTestFinished, expect: it } = context;
+  const place = await ClusterPlace.make(onTestFinished);
+  place.write('campaign.yaml', manifestOf(shape));
+  place.worker();
+  const first = await applied(place.submit(['--store', place.store]));
+  it(first.code, first.err).toBe(0);
+  const second = await place.applyLocally();
+  it(second.err).toMatch(/nothing to do/i);
+  it(second.code).toBe(0);
+  const third = await applied(place.submit(['--store', place.store]));
+  it(third.code, third.err).toBe(0);
+  it(place.judge.spent).toBe(cost);
+});
