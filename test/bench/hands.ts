@@ -55,9 +55,16 @@ async function sendLarge(response: ServerResponse, from: string): Promise<void> 
     freeAt.set(from, at + (piece / line) * 1000);
     const wait = at - performance.now();
     if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait));
-    if (!response.write(zeros)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(zeros)) await drained(response);
   }
   response.end(pixel.subarray(33));
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const either = new AbortController();
+  const { signal } = either;
+  await Promise.race(['drain', 'close'].map((event) => once(response, event, { signal }).catch(() => {})));
+  either.abort();
 }
 
 const server = createServer((request, response) => {

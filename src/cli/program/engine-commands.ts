@@ -15,7 +15,7 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
     )
     .addOption(engineOption())
     .option('--store <folder>', 'where files go: a folder that all workers share, or s3://bucket/prefix')
-    .option('--files <n>', 'files at once', filesAtOnce, 4)
+    .option('--files <n>', 'files at once', filesAtOnce, 8)
     .option('--exit-when-idle', 'end as soon as no run of the account is open')
     .action(async (options) => exit(await (await import('../commands/worker.ts')).worker(options, terminal)));
 
