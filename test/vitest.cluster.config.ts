@@ -16,6 +16,6 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
-    maxConcurrency: 3,
+    maxConcurrency: 5,
   },
 });

@@ -12,15 +12,16 @@ import { listWorkloads } from './workloads.ts';
 const { values, positionals } = readArguments();
 const repetitions = values.reps === undefined ? undefined : Number(values.reps);
 const timeoutMs = Number(values.timeout) * 1000;
-const known = [...listWorkloads({ long: true }).map(({ id }) => id), 'W5'].sort();
-const unknown = positionals.filter((id) => !known.includes(id));
+const known = [...listWorkloads({ long: true }).map(({ id }) => id), 'W5', 'cluster'].sort();
+const asked = [...positionals, ...(values.only ?? [])];
+const unknown = asked.filter((id) => !known.includes(id));
 if (unknown.length > 0 && !values.ablate) stopUsage(`no workload ${unknown.join(', ')}; there are ${known.join(', ')}`);
 if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions > 0)) {
   stopUsage('--reps takes a whole number from 1');
 }
 if (!(timeoutMs > 0)) stopUsage('--timeout takes seconds');
 
-const wanted = positionals.length === 0 ? known : positionals;
+const wanted = asked.length === 0 ? known : asked;
 const extra = values.with.split(' ').filter((word) => word !== '');
 const tell = (message: string) => void process.stderr.write(`${message}\n`);
 const print = (text: string) => {
@@ -48,7 +49,10 @@ for (const { id, trials } of workloads) {
     print(tableOfTrial(trial, summaries));
   }
 }
-const goals: Goal[] = [...judgeStart(starts), ...judge(results)];
+const onEngine = wanted.includes('cluster')
+  ? await (await import('./cluster.ts')).benchCluster({ repetitions: repetitions ?? 3, tell, print })
+  : [];
+const goals: Goal[] = [...judgeStart(starts), ...judge(results), ...onEngine];
 if (goals.length > 0) print(tableOfGoals(goals));
 if (values.json) {
   const document = { machine: tellMachine(extra), start: starts, workloads: Object.fromEntries(results), goals };
@@ -61,6 +65,7 @@ function readArguments() {
     return parseArgs({
       allowPositionals: true,
       options: {
+        only: { type: 'string', multiple: true },
         reps: { type: 'string' },
         long: { type: 'boolean', default: false },
         ablate: { type: 'boolean', default: false },

@@ -1,0 +1,237 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStore } from '../../src/cluster/store.ts';
+import { Processes, type Running } from '../cluster/rig/processes.ts';
+import { Server } from '../cluster/rig/server.ts';
+import { logNormal, seeded } from '../rig/random.ts';
+import { makeFolder, removeFolder } from './folders.ts';
+import type { Goal } from './goals.ts';
+import { writeCampaign } from './inputs.ts';
+import { bin, median } from './measure.ts';
+import { table } from './print.ts';
+import { startStub } from './service.ts';
+import { type BenchStep, independent } from './steps.ts';
+
+/** The same campaign in one process, on an engine whose head fetches files itself, and on one whose hands do (Linux). */
+type How = 'local' | 'head fetches' | 'hands fetch';
+
+interface Measured {
+  wallMs: number;
+  /** Of all Node processes, from the start of the command to its end. */
+  nodeMs: number;
+  postgresMs: number;
+  headMiB: number;
+  readsPerStep: number;
+}
+
+interface Shape {
+  name: string;
+  steps: BenchStep[];
+  concurrency: number;
+}
+
+const shapes: Shape[] = [
+  { name: '2,000 steps of 0 s', steps: independent(2000, () => 0), concurrency: 200 },
+  {
+    name: '500 jobs log-normal around 3 s',
+    steps: independent(500, logNormal(3000, 0.5, seeded(7))),
+    concurrency: 100,
+  },
+];
+const hows: How[] = ['local', 'head fetches', 'hands fetch'];
+const workers = 3;
+/** Of one second, Linux counts so many. */
+const ticks = 100;
+
+/** Measures in turn, so that what is compared ran side by side; prints a table, and gives the goals. */
+export async function benchCluster(options: {
+  repetitions: number;
+  tell(message: string): void;
+  print(text: string): void;
+}): Promise<Goal[]> {
+  const goals: Goal[] = [];
+  for (const shape of shapes) {
+    const runs = new Map<How, Measured[]>(hows.map((how) => [how, []]));
+    for (let repetition = 0; repetition < options.repetitions; repetition += 1) {
+      for (const how of hows) {
+        const measured = await runOnce(shape, how);
+        runs.get(how)?.push(measured);
+        options.tell(`cluster, ${shape.name}, ${how}: ${(measured.wallMs / 1000).toFixed(2)} s`);
+      }
+    }
+    options.print(tableOf(shape, runs));
+    goals.push(...goalsOf(shape, runs));
+  }
+  goals.push(...(await measureIdle()));
+  return goals;
+}
+
+interface Place {
+  folder: string;
+  processes: Processes;
+  server: Server | undefined;
+  env: NodeJS.ProcessEnv;
+}
+
+async function withPlace<Answer>(
+  { engine, steps }: { engine: boolean; steps: BenchStep[] },
+  act: (place: Place, stats: () => Promise<{ polls: number; listReads: number }>) => Promise<Answer>,
+): Promise<Answer> {
+  const folder = makeFolder();
+  const processes = new Processes(folder);
+  const stub = await startStub({ durationsMs: steps.map(({ durationMs }) => durationMs) });
+  try {
+    const shared = join(folder, 'shared');
+    mkdirSync(shared);
+    const server = engine ? await Server.make(shared, folder, { processes }) : undefined;
+    const env = {
+      ...process.env,
+      ...stub.env,
+      NO_COLOR: '1',
+      ...(server !== undefined && { MEDIABATCH_ENGINE: server.url }),
+    };
+    return await act({ folder, processes, server, env }, stub.stats);
+  } finally {
+    await processes.end();
+    stub.stop();
+    removeFolder(folder, steps.length);
+  }
+}
+
+function runOnce({ steps, concurrency }: Shape, how: How): Promise<Measured> {
+  return withPlace({ engine: how !== 'local', steps }, async ({ folder, processes, server, env }, stats) => {
+    const home = join(folder, 'home');
+    const store = join(folder, 'store');
+    mkdirSync(store);
+    await openStore(store, { makes: true });
+    writeCampaign(home, steps, { kind: 'image', concurrency });
+    const files = how === 'hands fetch' ? '8' : '64';
+    const words = [process.execPath, bin, 'worker', '--store', store, '--files', files];
+    const count = how === 'local' ? 0 : how === 'hands fetch' ? workers : 1;
+    const hands = Array.from({ length: count }, () => processes.start('worker', words, { cwd: folder, env }));
+    for (const hand of hands) await seen(hand, /works on/);
+    const postgresBefore = server === undefined ? 0 : cpuMsOf(processes.left().filter(isPostgres));
+    const before = hands.map(({ pid }) => cpuMsOf([pid]));
+    const startedAt = performance.now();
+    const to = how === 'local' ? [] : ['--store', store];
+    const apply = processes.start('apply', [process.execPath, bin, 'apply', 'campaign.yaml', '--yes', ...to], {
+      cwd: home,
+      env,
+    });
+    let applyMs = 0;
+    const timer = setInterval(() => {
+      applyMs = Math.max(applyMs, cpuMsOf([apply.pid]));
+    }, 20);
+    const { code } = await apply.ended;
+    const wallMs = performance.now() - startedAt;
+    clearInterval(timer);
+    if (code !== 0) throw new Error(`apply ended with ${code}: ${apply.err().slice(-1000)}`);
+    const handsMs = hands.reduce((sum, { pid }, index) => sum + cpuMsOf([pid]) - (before[index] ?? 0), 0);
+    const asked = await stats();
+    return {
+      wallMs,
+      nodeMs: applyMs + handsMs,
+      postgresMs: server === undefined ? 0 : cpuMsOf(processes.left().filter(isPostgres)) - postgresBefore,
+      headMiB: Math.max(0, ...hands.map(({ pid }) => peakMiBOf(pid))),
+      readsPerStep: (asked.polls + asked.listReads) / steps.length,
+    };
+  });
+}
+
+/** What it costs that one worker waits for work, in percent of a core. */
+function measureIdle(): Promise<Goal[]> {
+  return withPlace({ engine: true, steps: [] }, async ({ folder, processes, env }) => {
+    const worker = processes.start('worker', [process.execPath, bin, 'worker'], { cwd: folder, env });
+    await seen(worker, /works on/);
+    await pause(5000);
+    const of = () => [cpuMsOf([worker.pid]), cpuMsOf(processes.left().filter(isPostgres))] as const;
+    const [worker0, postgres0] = of();
+    await pause(30_000);
+    const [worker1, postgres1] = of();
+    const share = (ms: number) => ms / 300;
+    return [
+      { trial: 'cluster idle', text: 'one worker, % of a core', most: 1, value: share(worker1 - worker0) },
+      { trial: 'cluster idle', text: 'Postgres, % of a core', most: 2, value: share(postgres1 - postgres0) },
+    ];
+  });
+}
+
+function goalsOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): Goal[] {
+  const ratio = (how: How, pick: (one: Measured) => number) =>
+    median((runs.get(how) ?? []).map((one, index) => pick(one) / pick(runs.get('local')?.[index] ?? one)));
+  const trial = `cluster, ${name}`;
+  if (steps.some(({ durationMs }) => durationMs > 0)) {
+    return hows.slice(1).flatMap((how) => [
+      { trial, text: `${how}: makespan × local`, most: 1.05, value: ratio(how, ({ wallMs }) => wallMs) },
+      {
+        trial,
+        text: `${how}: reads per job × local`,
+        most: 1.05,
+        value: ratio(how, ({ readsPerStep }) => readsPerStep),
+      },
+    ]);
+  }
+  const postgres = (runs.get('hands fetch') ?? []).map(({ postgresMs }) => postgresMs / steps.length);
+  return [
+    { trial, text: 'hands fetch: CPU of Node × local', most: 2, value: ratio('hands fetch', ({ nodeMs }) => nodeMs) },
+    {
+      trial,
+      text: 'head fetches: CPU of Node × local',
+      most: 1.3,
+      value: ratio('head fetches', ({ nodeMs }) => nodeMs),
+    },
+    { trial, text: 'hands fetch: ms of Postgres per step', most: 1.5, value: median(postgres) },
+    { trial, text: 'hands fetch: wall × local', most: 1.8, value: ratio('hands fetch', ({ wallMs }) => wallMs) },
+  ];
+}
+
+function tableOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): string {
+  const rows = [...runs].map(([how, all]) => {
+    const of = (pick: (one: Measured) => number, digits: number) => median(all.map(pick)).toFixed(digits);
+    return [
+      how,
+      of(({ wallMs }) => wallMs / 1000, 2),
+      of(({ nodeMs }) => nodeMs / steps.length, 2),
+      of(({ postgresMs }) => postgresMs / steps.length, 2),
+      of(({ headMiB }) => headMiB, 0),
+      of(({ readsPerStep }) => readsPerStep, 2),
+    ];
+  });
+  const head = ['where', 'wall s', 'CPU of Node, ms a step', 'of Postgres', 'largest worker MiB', 'reads a step'];
+  return `cluster: ${name}\n\n${table([head, ...rows])}`;
+}
+
+/** User and system time of these, and of their children that have ended, in ms. */
+function cpuMsOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + (statOf(pid)?.cpuMs ?? 0), 0);
+}
+
+function statOf(pid: number): { name: string; cpuMs: number } | undefined {
+  try {
+    const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    const times = rest.split(' ').slice(11, 15).map(Number);
+    return { name, cpuMs: (times.reduce((sum, time) => sum + time, 0) * 1000) / ticks };
+  } catch {
+    return undefined;
+  }
+}
+
+function isPostgres(pid: number): boolean {
+  return statOf(pid)?.name === 'postgres';
+}
+
+function peakMiBOf(pid: number): number {
+  const status = readdirSync('/proc').includes(String(pid)) ? readFileSync(`/proc/${pid}/status`, 'utf8') : '';
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
+async function seen(process: Running, words: RegExp): Promise<void> {
+  while (!words.test(process.err())) {
+    if (!process.isRunning()) throw new Error(`a worker ended: ${process.err()}`);
+    await pause(50);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
