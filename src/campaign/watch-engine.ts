@@ -4,7 +4,6 @@ import type { RunEvent, RunFact } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { removeEngineNote } from '../disk/lock/engine-note.ts';
-import { readLockBytes } from '../disk/lock/lock-file.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
@@ -45,16 +44,16 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   const file = await openRunLock(paths.lock, { loaded, lock, claims: true });
   const { store } = options;
   const bringer = store === undefined ? undefined : makeBringer(store, campaign, signal);
-  let recorded = false;
+  const news: string[] = [];
   const hand = await startHand(engine, campaign, options);
   try {
     const { watchRun } = await import('../cluster/watch-run.ts');
     const record = await watchRun(engine.database, run, {
       signal,
       async onLines(lines) {
-        const news = lines.filter((line) => !known.has(line));
-        recorded ||= news.length > 0;
-        await Promise.all(news.map((line) => file.append(line)));
+        const fresh = lines.filter((line) => !known.has(line));
+        news.push(...fresh);
+        await Promise.all(fresh.map((line) => file.append(line)));
         bringer?.add(lines);
       },
       // Its end is told when the lock is settled.
@@ -65,10 +64,10 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     if (record === 'left') return { exit: exitCodes.interrupted, outcomes: new Map() };
     const text = bringer && missingText(bringer);
     if (text !== undefined) tell({ is: 'notice', text });
-    const bytes = await readLockBytes(paths.lock);
-    const now = bytes === undefined ? lock : { ...lock, ...readLock(paths.lock, bytes).lock };
+    // Not from the file, which git or an editor may have written since: what was mirrored must not be lost with it.
+    const now = { ...lock, ...readLock(paths.lock, Buffer.from([...known, ...news].join(''))).lock };
     const emit = (fact: RunFact) => on({ at: new Date().toISOString(), ...fact });
-    await settleLock(file, { ledger: { lock: now, recorded }, outline, loaded, emit });
+    await settleLock(file, { ledger: { lock: now, recorded: news.length > 0 }, outline, loaded, emit });
     await removeEngineNote(paths.lock);
     const { exit, outcomes, end } = record.result ?? { exit: exitCodes.internalError, outcomes: {} };
     if (end !== undefined) on(end);
@@ -125,6 +124,6 @@ function unknownRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run} of this campaign`,
-    hint: advise`if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at ${call('jobs')}, then remove the note with ${call('unlock')}`,
+    hint: advise`if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at ${call('jobs', '--unknown')}, then remove the note with ${call('unlock', '--id', run)}`,
   });
 }
