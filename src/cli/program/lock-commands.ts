@@ -35,6 +35,7 @@ export function addLockCommands(program: Command, context: ProgramContext): void
     .description('Ends the claim of a run that is gone on another machine.')
     .option('--sandbox', 'the lock of the sandbox runs')
     .option('--lock <file>', 'another lock than the one beside the manifest')
+    .option('--force', 'of a run on an engine: although the engine is there, and has the run open')
     .action(async (file: string, options) =>
       exit(await (await import('../commands/unlock.ts')).unlock(file, options, terminal)),
     );
