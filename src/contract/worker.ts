@@ -2,6 +2,8 @@
 export type WorkerNews =
   /** `store`: where files go, as a person named it; absent: it fetches none. `files`: how many at once. */
   | { is: 'started'; worker: string; account: string; service: string; server: string; store?: string; files: number }
+  /** It begins as soon as its store is there. */
+  | { is: 'no store'; why: string }
   /** It has the account now. `waitMs`: before it looks up or sends again creates of the last head; 0: nothing to wait for. */
   | { is: 'head'; epoch: number; runs: number; waitMs: number }
   /** It has the account no more: no run is open; it was asked to end; or another worker took it over. */

@@ -31,6 +31,8 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
         word: style.yellow('notice'),
         text: `${countOf(news.runs, 'open run')} ${notForItText(news.why, news.runs)}`,
       };
+    case 'no store':
+      return { word: style.yellow('notice'), text: `${safeText(news.why, longestError)}: it begins when something is` };
     case 'server away':
       return {
         word: style.yellow('notice'),
