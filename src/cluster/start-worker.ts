@@ -80,7 +80,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
         exitWhenIdle: options.exitWhenIdle,
         makeHead: (seat, until) =>
           new Head({
-            ...{ db, boss, account, seat, access, seal, own, clock, signal: until },
+            ...{ db, boss, account, seat, access, seal, own, clock, redact, tell, signal: until },
             accountOf: digestOf,
             replays: sandbox !== undefined || readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
           }),

@@ -12,6 +12,8 @@ export type WorkerNews =
   | { is: 'not for it'; why: NotForIt; runs: number }
   | { is: 'server away'; error: string }
   | { is: 'server back' }
+  /** A run that the head cannot drive, while it goes on with the others. */
+  | { is: 'put aside'; campaign: string; run: string; error: string; againAfterMs: number }
   /** It goes on by itself. */
   | { is: 'failed'; error: string; againAfterMs: number }
   /** By a signal, or because nothing is left to do. */
