@@ -262,7 +262,7 @@ async function watch({ engine, campaign, options, closing, helpers }: Work, watc
 
 function detachedText({ shown }: Engine, { url }: EngineChoice): string {
   if (url === 'embedded') return 'the embedded engine stops with this command: the same command goes on with its run';
-  return `detached: the run goes on at ${shown}. The same command attaches to it again; \`mediabatch cancel\` stops it`;
+  return `detached: the run goes on at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
 }
 
 async function noteRun(
