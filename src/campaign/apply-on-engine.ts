@@ -289,6 +289,6 @@ function lostRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
-    hint: advise`if its database was made anew, what the run has bought since stands in no lock: ${call('jobs')} shows it; ${call('unlock')} gives the campaign free. Nothing was sent`,
+    hint: advise`if its database was made anew, what the run has bought since stands in no lock: ${call('jobs', '--unknown')} shows it; ${call('unlock', '--id', run)} gives the campaign free. Nothing was sent`,
   });
 }

@@ -124,6 +124,6 @@ function unknownRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run} of this campaign`,
-    hint: advise`if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at ${call('jobs')}, then remove the note with ${call('unlock')}`,
+    hint: advise`if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at ${call('jobs', '--unknown')}, then remove the note with ${call('unlock', '--id', run)}`,
   });
 }
