@@ -1,7 +1,7 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
-import { type Boss, headQueue, headQueueOptions } from './boss.ts';
+import { type Boss, headQueue, headQueueOptions, ofBoss } from './boss.ts';
 import type { Database, Sql } from './database.ts';
 import { held, type Term, writeAsHead } from './guarded.ts';
 import { insertRows, repeatable } from './lines.ts';
@@ -45,8 +45,7 @@ export async function submitRun(
     await insertRun(sql, submission);
     await insertOrders(sql, id, orders);
     await insertRows(sql, id, lines);
-    const db = { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) };
-    await boss.send(queue, { account }, { db });
+    await boss.send(queue, { account }, { db: ofBoss(sql) });
     await sql.query('SELECT pg_notify($1, $2)', [workChannel, account]);
     return { id, attached: false };
   });
@@ -96,13 +95,6 @@ export async function readRun(sql: Sql, id: string): Promise<RunRecord | undefin
 export function openRunsOf(sql: Sql, account: string): Promise<RunRecord[]> {
   const text = `SELECT ${columns} FROM mediabatch.run WHERE account = $1 AND state = 'open' ORDER BY submitted, id`;
   return sql.query<RunRecord>(text, [account]);
-}
-
-/** Open runs of all accounts and the `ended` newest others, newest first. */
-export function listRuns(sql: Sql, { ended }: { ended: number }): Promise<RunRecord[]> {
-  const text = `(SELECT ${columns} FROM mediabatch.run WHERE state = 'open') UNION ALL
-    (SELECT ${columns} FROM mediabatch.run WHERE state = 'ended' ORDER BY ended DESC LIMIT $1) ORDER BY submitted DESC, id`;
-  return sql.query<RunRecord>(text, [ended]);
 }
 
 export async function readHeader(sql: Sql, id: string): Promise<RunHeader> {
