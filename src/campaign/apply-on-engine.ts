@@ -262,7 +262,7 @@ async function watch({ engine, campaign, options, closing, helpers }: Work, watc
 
 function detachedText({ shown }: Engine, { url }: EngineChoice): string {
   if (url === 'embedded') return 'the embedded engine stops with this command: the same command goes on with its run';
-  return `detached: the run goes on at ${shown}. The same command attaches to it again; \`mediabatch cancel\` stops it`;
+  return `detached: the run goes on at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
 }
 
 async function noteRun(
@@ -289,6 +289,6 @@ function lostRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
-    hint: advise`if its database was made anew, what the run has bought since stands in no lock: ${call('jobs')} shows it; ${call('unlock')} gives the campaign free. Nothing was sent`,
+    hint: advise`if its database was made anew, what the run has bought since stands in no lock: ${call('jobs', '--unknown')} shows it; ${call('unlock', '--id', run)} gives the campaign free. Nothing was sent`,
   });
 }

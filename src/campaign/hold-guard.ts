@@ -43,11 +43,12 @@ export async function holdGuard(
 }
 
 /** Two runs of one campaign would share its keys, and a list kind would be bought twice. */
-function elsewhereError(shown: string, { engine, since }: EngineNote): CampaignError {
+function elsewhereError(shown: string, { engine, since, run }: EngineNote): CampaignError {
+  const name = nameOfEngine(engine);
   return new CampaignError({
     code: 'MB3704',
     message: `${shown} belongs to a run that was submitted to ${engine} at ${since}`,
-    hint: advise`${call('apply', '--engine', engine)} attaches to it, and brings what it has made; ${call('cancel', '--engine', engine)} stops it`,
+    hint: advise`${call('apply', '--engine', name)} attaches to it, and brings what it has made; ${call('cancel', '--engine', name)} stops it. If that engine is gone for good: ${call('unlock', '--id', run)}`,
     lock: shown,
   });
 }
@@ -60,6 +61,11 @@ async function waitForGuard(
   const text = `for ${who}; ${Math.round(waitMs / 1000)} s at most (--lock-timeout)`;
   tell({ is: 'waiting', text });
   return takeGuard(lockPath, { waitMs, clock: systemClock });
+}
+
+/** As it is named on a command line. */
+export function nameOfEngine(shown: string): string {
+  return /^postgres(ql)?:/.test(shown) ? shown : 'embedded';
 }
 
 type Held = Extract<GuardAnswer, { is: 'held' }>;

@@ -61,6 +61,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     });
     if (record === undefined) throw unknownRun(run, engine);
     await bringer?.end();
+    if (record !== 'left' && record.error !== null) throw putAside(record.error, { engine, lock: paths.lock });
     if (record === 'left') return { exit: exitCodes.interrupted, outcomes: new Map() };
     const text = bringer && missingText(bringer);
     if (text !== undefined) tell({ is: 'notice', text });
@@ -120,10 +121,19 @@ function missingText({ missing, trouble }: FileBringer): string | undefined {
   return `${which} did not come from the store: ${why}. The next \`apply\` fetches what is missing, for 0 credits`;
 }
 
+function putAside(error: string, { engine, lock }: { engine: Engine; lock: string }): CampaignError {
+  return new CampaignError({
+    code: 'MB3704',
+    message: `the workers on ${engine.shown} cannot go on with this run: ${error}`,
+    hint: advise`it stays open, nothing is lost, and it is tried again each minute: ${call('apply')} attaches to it again`,
+    lock,
+  });
+}
+
 function unknownRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run} of this campaign`,
-    hint: advise`if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at ${call('jobs')}, then remove the note with ${call('unlock')}`,
+    hint: advise`if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at ${call('jobs', '--unknown')}, then remove the note with ${call('unlock', '--id', run)}`,
   });
 }

@@ -15,7 +15,7 @@ export const runChannel = 'mediabatch_run';
 
 const ordersPerPart = 200;
 const columns = `id, account, protocol, campaign, state, sandbox, settings, totals, origin, store, cancelled, submitted,
-  ended, result`;
+  ended, result, error`;
 
 /**
  * Puts a run on record, with the job of its head, in one transaction. Keys are made from the campaign's name, so an account
@@ -136,7 +136,7 @@ export function writeEnds(
 }
 
 const updateRun = `${held}, written AS (
-    UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4 WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
+    UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4, error = NULL WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
   , answered AS (DELETE FROM mediabatch.body WHERE run = $3 AND EXISTS (SELECT FROM held))
   , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
@@ -148,6 +148,19 @@ export async function endRun(
   result: RunResultRecord,
 ): Promise<void> {
   await writeAsHead(database, term, updateRun, [run, JSON.stringify(result)]);
+}
+
+const updateError = `${held}, written AS (
+    UPDATE mediabatch.run SET error = $4::text WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held))
+  SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
+
+/** Records why a head does not go on with a run, which stays open; `null`: it does. */
+export async function noteRunError(
+  database: Database,
+  { run, ...term }: Term & { run: string },
+  error: string | null,
+): Promise<void> {
+  await writeAsHead(database, term, updateError, [run, error]);
 }
 
 /** Nothing more is bought for it; what runs is collected. `false`: it has ended. */

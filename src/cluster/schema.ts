@@ -92,6 +92,10 @@ const migrations = [
     error text
   );
   `,
+  `
+  ALTER TABLE mediabatch.run ADD COLUMN error text;
+  ALTER TABLE mediabatch.account ADD COLUMN create_timeout_ms float8 NOT NULL DEFAULT 0;
+  `,
 ] as const;
 
 /** Of all programs that use this database: nobody else migrates meanwhile. */

@@ -9,7 +9,7 @@ import { findOutputFile } from '../disk/outputs/output-path.ts';
 import { createOutputs } from '../disk/outputs/outputs.ts';
 import { isOutputPath } from '../lock/check-line.ts';
 import { bodyOf } from './body-of.ts';
-import { readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
+import { missing, readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
 
 export type { Store, StoreFiles } from './store-marker.ts';
 
@@ -35,7 +35,7 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
   if (found?.isDirectory() !== true) throw unusable(name, 'is no folder on this machine');
   const state = join(folder, '.mediabatch');
   const id = findMarker(name, join(state, marker)) ?? (makes ? await makeMarker(name, state) : undefined);
-  if (id === undefined) throw unusable(name, 'has no .mediabatch/store.json, so nothing was ever saved there');
+  if (id === undefined) throw missing(name);
   return { id, name, filesOf: (campaign) => filesBelow(join(folder, campaign)) };
 }
 

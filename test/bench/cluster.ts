@@ -19,6 +19,8 @@ interface Measured {
   wallMs: number;
   /** Of all Node processes, from the start of the command to its end. */
   nodeMs: number;
+  /** Of that the part of `apply`, which mirrors lines and brings files into the campaign's folder. */
+  applyMs: number;
   postgresMs: number;
   headMiB: number;
   readsPerStep: number;
@@ -110,7 +112,7 @@ function runOnce({ steps, concurrency }: Shape, how: How): Promise<Measured> {
     const count = how === 'local' ? 0 : how === 'hands fetch' ? workers : 1;
     const hands = Array.from({ length: count }, () => processes.start('worker', words, { cwd: folder, env }));
     for (const hand of hands) await seen(hand, /works on/);
-    const postgresBefore = server === undefined ? 0 : cpuMsOf(processes.left().filter(isPostgres));
+    const postgresBefore = server === undefined ? 0 : postgresMsOf(processes);
     const before = hands.map(({ pid }) => cpuMsOf([pid]));
     const startedAt = performance.now();
     const to = how === 'local' ? [] : ['--store', store];
@@ -130,8 +132,8 @@ function runOnce({ steps, concurrency }: Shape, how: How): Promise<Measured> {
     const asked = await stats();
     return {
       wallMs,
-      nodeMs: applyMs + handsMs,
-      postgresMs: server === undefined ? 0 : cpuMsOf(processes.left().filter(isPostgres)) - postgresBefore,
+      ...{ applyMs, nodeMs: applyMs + handsMs },
+      postgresMs: server === undefined ? 0 : postgresMsOf(processes) - postgresBefore,
       headMiB: Math.max(0, ...hands.map(({ pid }) => peakMiBOf(pid))),
       readsPerStep: (asked.polls + asked.listReads) / steps.length,
     };
@@ -144,7 +146,7 @@ function measureIdle(): Promise<Goal[]> {
     const worker = processes.start('worker', [process.execPath, bin, 'worker'], { cwd: folder, env });
     await seen(worker, /works on/);
     await pause(5000);
-    const of = () => [cpuMsOf([worker.pid]), cpuMsOf(processes.left().filter(isPostgres))] as const;
+    const of = () => [cpuMsOf([worker.pid]), postgresMsOf(processes)] as const;
     const [worker0, postgres0] = of();
     await pause(30_000);
     const [worker1, postgres1] = of();
@@ -192,12 +194,21 @@ function tableOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): st
       how,
       of(({ wallMs }) => wallMs / 1000, 2),
       of(({ nodeMs }) => nodeMs / steps.length, 2),
+      of(({ applyMs }) => applyMs / steps.length, 2),
       of(({ postgresMs }) => postgresMs / steps.length, 2),
       of(({ headMiB }) => headMiB, 0),
       of(({ readsPerStep }) => readsPerStep, 2),
     ];
   });
-  const head = ['where', 'wall s', 'CPU of Node, ms a step', 'of Postgres', 'largest worker MiB', 'reads a step'];
+  const head = [
+    'where',
+    'wall s',
+    'CPU of Node, ms a step',
+    'of that apply',
+    'of Postgres',
+    'largest worker MiB',
+    'reads a step',
+  ];
   return `cluster: ${name}\n\n${table([head, ...rows])}`;
 }
 
@@ -206,18 +217,25 @@ function cpuMsOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + (statOf(pid)?.cpuMs ?? 0), 0);
 }
 
-function statOf(pid: number): { name: string; cpuMs: number } | undefined {
+function statOf(pid: number): { parent: number; cpuMs: number } | undefined {
   try {
-    const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
-    const times = rest.split(' ').slice(11, 15).map(Number);
-    return { name, cpuMs: (times.reduce((sum, time) => sum + time, 0) * 1000) / ticks };
+    const [, rest = ''] = /^\d+ \(.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    const fields = rest.split(' ').map(Number);
+    const times = fields.slice(11, 15);
+    return { parent: fields[1] ?? 0, cpuMs: (times.reduce((sum, time) => sum + time, 0) * 1000) / ticks };
   } catch {
     return undefined;
   }
 }
 
-function isPostgres(pid: number): boolean {
-  return statOf(pid)?.name === 'postgres';
+/** A Postgres writes its title over its environment, so that its processes are told by their parent. */
+function postgresMsOf(processes: Processes): number {
+  const [postmaster] = processes.all.filter(({ name, isRunning }) => name === 'postgres' && isRunning());
+  if (postmaster === undefined) return 0;
+  const all = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && statOf(pid)?.parent === postmaster.pid);
+  return cpuMsOf([postmaster.pid, ...all]);
 }
 
 function peakMiBOf(pid: number): number {

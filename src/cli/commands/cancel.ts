@@ -1,5 +1,6 @@
 import { requireEngine } from '../../campaign/engine-address.ts';
 import { cancelOnEngine } from '../../campaign/engine-run.ts';
+import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { safeText } from '../../report/safe-text.ts';
@@ -29,6 +30,6 @@ export async function cancel(file: string, options: CancelOptions, terminal: Ter
     );
     err('nothing more is bought for it; jobs that run are paid, and collected\n');
   }
-  err(`to bring what it has made: ${terminal.paste({ call: 'apply', words: [] })}\n`);
+  err(`to bring what it has made: ${terminal.paste({ call: 'apply', words: ['--engine', nameOfEngine(shown)] })}\n`);
   return exitCodes.done;
 }

@@ -1,6 +1,7 @@
 import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import { readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
 import { readGuardHolder, removeGuard } from '../../disk/lock/guard.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -16,6 +17,14 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
   const removed = await removeGuard(lock, options.id);
   if (removed === 'removed') {
     terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
+    return exitCodes.done;
+  }
+  const note = readEngineNote(lock);
+  if (note?.run === options.id) {
+    await removeEngineNote(lock);
+    terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
+    const jobs = terminal.paste({ call: 'jobs', words: ['--unknown'] });
+    terminal.err(`what that run has bought, and no lock here knows: ${jobs}\n`);
     return exitCodes.done;
   }
   const holder = await readGuardHolder(lock);

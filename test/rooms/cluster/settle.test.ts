@@ -1,0 +1,59 @@
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
+import { requireLock } from '../../../src/campaign/read-lock.ts';
+import { watchOnEngine } from '../../../src/campaign/watch-engine.ts';
+import { submitRun } from '../../../src/cluster/runs.ts';
+import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
+import { emptyLock, writeHeader } from '../../../src/lock/write.ts';
+import { engineHere, submission } from './engine-here.ts';
+
+const account = 'a'.repeat(32);
+
+function line(n: number): string {
+  const facts = { fingerprint: `1:${'f'.repeat(64)}`, generation: 1, attempt: 1, state: 'running', key: `k${n}` };
+  return `${JSON.stringify({ address: `hero@${n}`, kind: 'image', ...facts, jobId: `job-${n}`, request: {} })}\n`;
+}
+
+test.each(['nobody', 'git'])(
+  '%s writes the lock between the last line and the end: no job of it is lost',
+  async (who) => {
+    const { db, boss } = await engineHere();
+    const { id } = await submitRun(db, boss, { ...submission({ account, store: 's' }), lines: [line(1), line(2)] });
+    const event = { event: 'noticed', at: '2026-01-01T00:00:00Z', message: 'the last one' };
+    await db.query('INSERT INTO mediabatch.event (run, epoch, no, text) VALUES ($1, 0, 1, $2)', [
+      id,
+      JSON.stringify(event),
+    ]);
+    await db.query("UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $2 WHERE id = $1", [
+      id,
+      JSON.stringify({ exit: 0, outcomes: {} }),
+    ]);
+    const folder = mkdtempSync(join(tmpdir(), 'mediabatch-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const lock = join(folder, 'campaign.lock.jsonl');
+    writeFileSync(lock, writeHeader(emptyLock()));
+    await writeEngineNote(lock, { run: id, engine: 'x', account, since: '2026', submitted: true });
+    const paths = { lock, folder, outputs: folder };
+    const campaign = { paths, service: undefined, tell: () => {} } as unknown as OpenCampaign;
+    const loaded = await requireLock(campaign, undefined);
+    const result = await watchOnEngine({ database: db, boss, account, shown: 'x', close: async () => {} }, campaign, {
+      run: id,
+      outline: { tasks: [], addresses: new Set() },
+      loaded,
+      access: undefined,
+      store: undefined,
+      signal: new AbortController().signal,
+      on(told) {
+        if (who === 'nobody' || told.event !== 'noticed' || told.message !== event.message) return;
+        writeFileSync(`${lock}.git`, writeHeader(emptyLock()));
+        renameSync(`${lock}.git`, lock);
+      },
+    });
+    expect(result.exit).toBe(0);
+    for (const job of ['job-1', 'job-2']) expect(readFileSync(lock, 'utf8')).toContain(job);
+    expect(readEngineNote(lock)).toBeUndefined();
+  },
+);
