@@ -41,6 +41,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   const { campaign, terminal, given, saved } = context;
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes, pollInterval, requestTimeout } = options;
+  const engine = engineFor(options);
   const notification = openNotification(options, terminal);
   let events: ReturnType<typeof openEvents>;
   let begun: string | undefined;
@@ -85,7 +86,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
       speed: options.sandboxSpeed,
       failRate: options.sandboxFailRate,
     },
-    engine: engineFor(options),
+    engine,
     ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal }) }),
     verify(made, graph) {
       unselected = findUnselected(made, { options, graph, command: 'apply' });
@@ -111,6 +112,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
         latest: () => live?.latest ?? plan,
         detail: options.quiet === true ? 'quiet' : options.verbose === true ? 'events' : undefined,
         bell: options.bell === true,
+        elsewhere: engine !== undefined && engine.url !== 'embedded',
       });
       // Before a run begins a signal ends the process, and an error that nobody awaits as well.
       const interruption = listenForInterruption();

@@ -18,6 +18,9 @@ const limits: readonly string[] = [
   'onUnknown',
 ];
 
+/** Who carries a run out: while an engine has it, nobody else may. */
+const engines: readonly string[] = ['engine', 'store', 'workers'];
+
 /** How the program was called, as far as commands that are printed have to be called alike. */
 export interface Called {
   /** As the person gave it. */
@@ -38,16 +41,27 @@ export function pasteAfter(program: Command, called: Called): Paste {
   return ({ call: name, words, file = called.file ?? defaultManifest, bare }) => {
     const command = program.commands.find((one) => one.name() === name);
     if (command === undefined) throw new Error(`internal error: there is no command ${name}`);
-    const carried = bare === true ? [] : name === 'apply' ? [...state, ...limits] : state;
+    const carried = bare === true ? [] : name === 'apply' ? [...state, ...limits, ...engines] : [...state, 'engine'];
     const flags = command.options.flatMap((option) => {
       const isGiven = words.some((word) => word === option.long || word === option.short);
       return carried.includes(option.attributeName()) && !isGiven
-        ? flagOf(option, called.options[option.attributeName()])
+        ? flagOf(option, shownValue(option.attributeName(), called))
         : [];
     });
     const subject = isAboutFile(command) ? [file.startsWith('-') ? `./${file}` : file] : [];
     return ['mediabatch', name, ...[...subject, ...flags, ...words].map((word) => shellWord(word))].join(' ');
   };
+}
+
+/** What signs in to an engine is shown to nobody. */
+function shownValue(name: string, { options }: Called): unknown {
+  const value = options[name];
+  if (name !== 'engine' || value === 'embedded') return value;
+  if (typeof value !== 'string' || !/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  url.password = '';
+  for (const secret of ['password', 'sslpassword']) url.searchParams.delete(secret);
+  return url.href;
 }
 
 function isAboutFile(command: Command): boolean {

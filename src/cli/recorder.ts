@@ -61,6 +61,8 @@ export async function makeRecorder(
     latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
     detail: Detail | undefined;
     bell: boolean;
+    /** Workers elsewhere carry it out, whether or not somebody watches. */
+    elsewhere?: boolean;
   },
 ): Promise<RunReporter> {
   const { terminal, json, events, clock, paths, page, detail } = options;
@@ -125,6 +127,7 @@ export async function makeRecorder(
                 outputs,
                 unfit,
                 sandbox: terminal.called.options.sandbox === true,
+                elsewhere: options.elsewhere === true,
               }),
         );
         github?.(runAnnotations(view, { file: toCheckoutPath(paths.manifest) }));

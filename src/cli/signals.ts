@@ -12,7 +12,14 @@ export interface Interruption {
   stop(): void;
 }
 
-export function listenForInterruption(onFirst: () => void = () => {}): Interruption {
+/**
+ * `endsWithStarter`: whoever started this process with a channel to it takes it along, however they die. What it was using
+ * may be gone with them, so it has only so long to leave.
+ */
+export function listenForInterruption(
+  onFirst: () => void = () => {},
+  { endsWithStarter = false }: { endsWithStarter?: boolean } = {},
+): Interruption {
   const controller = new AbortController();
   // Every sleep and every request listens; their number is that of the jobs, not a leak.
   setMaxListeners(0, controller.signal);
@@ -33,6 +40,13 @@ export function listenForInterruption(onFirst: () => void = () => {}): Interrupt
     ...(process.platform === 'win32' ? ['SIGBREAK' as const] : []),
   ];
   for (const name of signals) process.on(name, () => interrupt(name));
+  if (endsWithStarter) {
+    process.once('disconnect', () => {
+      if (!controller.signal.aborted) interrupt('whoever started it is gone');
+      setTimeout(second.resolve, orphanLeavesMs).unref();
+    });
+    process.channel?.unref();
+  }
   const stopWatching = watchForOrphaning(() => {
     if (!controller.signal.aborted) interrupt('SIGTERM (the parent process is gone)');
   });
@@ -42,6 +56,9 @@ export function listenForInterruption(onFirst: () => void = () => {}): Interrupt
     stop: stopWatching,
   };
 }
+
+/** For what is on the wire. */
+const orphanLeavesMs = 10_000;
 
 function withResolvers(): { promise: Promise<void>; resolve(): void } {
   let resolve: () => void = () => {};

@@ -33,11 +33,12 @@ interface RunRow {
   failed: number;
   store: string | null;
   protocol: number;
+  error: string | null;
 }
 
 async function readRuns(sql: Sql): Promise<EngineRun[]> {
   const rows = await sql.query<RunRow>(
-    `SELECT id, account, campaign, state, cancelled IS NOT NULL AS cancelled, sandbox, origin, store, protocol,
+    `SELECT id, account, campaign, state, cancelled IS NOT NULL AS cancelled, sandbox, origin, store, protocol, error,
        ${age('submitted')} AS "submittedMs", ${age('ended')} AS "endedMs", (result->>'exit')::int AS exit,
        (SELECT count(*)::int FROM mediabatch.ended WHERE run = shown.id) AS ends,
        (SELECT coalesce(sum(length(orders) - length(replace(orders, E'\\n', '')) + 1), 0)::int
@@ -51,16 +52,19 @@ async function readRuns(sql: Sql): Promise<EngineRun[]> {
      ) AS shown ORDER BY state DESC, submitted DESC, id`,
     [mostEnded],
   );
-  return rows.map(({ origin, ends, orders, wanted, saved, failed, cancelled, endedMs, exit, state, ...row }) => ({
-    ...row,
-    state: state === 'ended' ? 'ended' : cancelled ? 'stopping' : 'open',
-    host: origin.host ?? '',
-    manifest: origin.manifest ?? '',
-    ...(endedMs !== null && { endedMs }),
-    ...(exit !== null && { exit }),
-    steps: { ended: ends, of: orders },
-    files: { wanted, saved, failed },
-  }));
+  return rows.map(
+    ({ origin, ends, orders, wanted, saved, failed, cancelled, endedMs, exit, state, error, ...row }) => ({
+      ...row,
+      state: state === 'ended' ? 'ended' : cancelled ? 'stopping' : 'open',
+      host: origin.host ?? '',
+      manifest: origin.manifest ?? '',
+      ...(endedMs !== null && { endedMs }),
+      ...(exit !== null && { exit }),
+      ...(error !== null && { error }),
+      steps: { ended: ends, of: orders },
+      files: { wanted, saved, failed },
+    }),
+  );
 }
 
 async function readAccounts(sql: Sql): Promise<EngineAccount[]> {

@@ -26,6 +26,8 @@ export interface RunHeader {
   createRoutes: Json;
   /** Prices that the manifest tells. */
   prices: WrittenPrices;
+  /** What it was made of: a digest of the campaign's steps, and what was typed. Absent in runs of earlier versions. */
+  given?: { steps: string; options: { readonly [flag: string]: Json } };
 }
 
 /** Where a run came from, for people. */
@@ -58,6 +60,8 @@ export interface RunRecord {
   submitted: Date;
   ended: Date | null;
   result: RunResultRecord | null;
+  /** Why the head has put it aside; `null`: it has not. */
+  error: string | null;
 }
 
 /** Everything that a head needs to carry a plan out. */

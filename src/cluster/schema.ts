@@ -92,6 +92,10 @@ const migrations = [
     error text
   );
   `,
+  `
+  ALTER TABLE mediabatch.run ADD COLUMN error text;
+  ALTER TABLE mediabatch.account ADD COLUMN create_timeout_ms float8 NOT NULL DEFAULT 0;
+  `,
 ] as const;
 
 /** Of all programs that use this database: nobody else migrates meanwhile. */
@@ -115,8 +119,9 @@ export async function migrate(database: Database): Promise<void> {
 }
 
 async function versionOf(sql: Sql): Promise<number> {
-  const [found] = await sql.query<{ name: string | null }>("SELECT to_regclass('mediabatch.meta')::text AS name");
-  if ((found?.name ?? null) === null) return 0;
+  // A name alone may be looked up in what this connection knew before it waited for the lock; a table is read anew.
+  const found = await sql.query("SELECT FROM pg_tables WHERE schemaname = 'mediabatch' AND tablename = 'meta'");
+  if (found.length === 0) return 0;
   const [meta] = await sql.query<{ version: number }>('SELECT version FROM mediabatch.meta');
   return meta?.version ?? 0;
 }

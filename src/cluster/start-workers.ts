@@ -22,7 +22,8 @@ export function startWorkers({ count, command, env, onLost }: WorkersOptions): {
   const keepOne = async () => {
     while (!isClosing) {
       // In a session of its own: a person's Ctrl-C is for whoever started it, which then lets it hand over.
-      const child = spawn(program, words, { env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+      // The channel carries nothing: it ends when this process does, however it dies, and the worker ends with it.
+      const child = spawn(program, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], detached: true });
       running.add(child);
       let said = '';
       child.stderr?.on('data', (piece: Buffer) => {

@@ -20,6 +20,8 @@ export interface EngineRun {
   endedMs?: number;
   /** Exit code of an ended one. */
   exit?: number;
+  /** Why its head has put it aside; the next attempt is made by itself. */
+  error?: string;
   steps: { ended: number; of: number };
   files: { wanted: number; saved: number; failed: number };
   store: string | null;

@@ -1,14 +1,18 @@
 import { relative } from 'node:path';
+import { engineOf } from '../../campaign/engine-address.ts';
 import { findFinishedJobs } from '../../campaign/find-finished-jobs.ts';
+import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
+import { call } from '../../plan/advice.ts';
 import { outputsToCheck } from '../../plan/assemble.ts';
 import { makeStatus, type RunStatus } from '../../plan/status.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
@@ -68,9 +72,14 @@ async function withEngine(
   about: { campaign: OpenCampaign; name: string; options: StatusOptions; terminal: Terminal },
 ): Promise<Lock> {
   const { campaign, name, options, terminal } = about;
-  if (options.engine === undefined) return lock;
+  // In a rehearsal only one that was asked for, as `apply` has it.
+  const engine = options.sandbox === true ? options.engine : engineOf(options.engine, process.env);
+  if (engine === undefined) {
+    tellElsewhere(campaign, terminal);
+    return lock;
+  }
   const { lookAtRun } = await import('../../campaign/engine-run.ts');
-  const found = await lookAtRun(options.engine, campaign, { name });
+  const found = await lookAtRun(engine, campaign, { name });
   if (found === undefined) {
     terminal.err(`no run of ${safeText(name)} is open on this engine\n`);
     return lock;
@@ -81,6 +90,17 @@ async function withEngine(
     `the run on ${safeText(found.shown)} that was submitted from ${safeText(origin.host)} at ${submitted.toISOString()} ${what}\n`,
   );
   return joinLocks(lock, found.lock);
+}
+
+/** A run that this clone has submitted goes on without a word here; commands that are printed after this name its engine. */
+function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
+  const note = readEngineNote(paths.lock);
+  if (note === undefined) return;
+  const { called } = terminal;
+  terminal.called = { ...called, options: { ...called.options, engine: nameOfEngine(note.engine) } };
+  terminal.err(
+    `a run was submitted to ${safeText(note.engine)} at ${safeText(note.since)}; with what it has done since: ${terminal.paste(call('status'))}\n`,
+  );
 }
 
 /** Who has the lock. A guard that cannot be read says nothing of it. */

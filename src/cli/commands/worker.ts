@@ -22,7 +22,7 @@ export async function worker(options: WorkerCommandOptions, terminal: Terminal):
   const engine = requireEngine(options.engine, env);
   const access = requireAccess(readEnvironment(env, process.cwd()));
   const tell = (news: WorkerNews) => terminal.err(workerLine(news, { style: terminal.style, now: systemClock.now() }));
-  const interruption = listenForInterruption();
+  const interruption = listenForInterruption(() => {}, { endsWithStarter: true });
   const working = workOnEngine({
     engine,
     access,

@@ -13,6 +13,8 @@ export interface SummaryOptions extends TroubleOptions {
   outputs?: string;
   /** The money is play money. */
   sandbox?: boolean;
+  /** Workers elsewhere carry the run out, whether or not somebody watches. */
+  elsewhere?: boolean;
 }
 
 const shownNotices = 10;
@@ -91,8 +93,22 @@ function countOpen(view: RunView, steps: StepView[]): OpenSteps {
   };
 }
 
+/** Nobody here watches to the end, which is told by the run's own words. */
+function isLeft(view: RunView, { elsewhere }: SummaryOptions): boolean {
+  return elsewhere === true && view.end === undefined;
+}
+
+/** What the workers go on with. */
+function leftBlock(view: RunView, steps: StepView[], { paste }: SummaryOptions): string[] {
+  const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
+  const open = goingOn + unsaved + unsure + unstarted;
+  const lines = open === 0 ? [] : [`${countOf(open, 'step')} ${open === 1 ? 'goes' : 'go'} on without this command`];
+  return [...lines, `to watch again, and bring what is made: ${paste(call('apply'))}`];
+}
+
 /** Jobs that go on without us, and steps that never began. */
 function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): string[] {
+  if (isLeft(view, options)) return leftBlock(view, steps, options);
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
   const lines: string[] = [];
   if (goingOn > 0) {
@@ -118,6 +134,7 @@ function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): s
 
 /** The same in two or three lines. */
 function shortOpenBlock(view: RunView, steps: StepView[], options: SummaryOptions): string[] {
+  if (isLeft(view, options)) return leftBlock(view, steps, options);
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
   const counts: [count: number, words: string][] = [
     [goingOn, 'running on, paid'],

@@ -321,6 +321,15 @@ describe('summaryText', () => {
     expect(text).toContain('2 steps were not started');
   });
 
+  it('says of a watch that somebody left only that the steps go on', () => {
+    const view = createRunView();
+    const facts = [runStarted([{ id: 'hero', kind: 'image', steps: 6 }]), ...boughtStep('hero@a').slice(0, 4)];
+    for (const fact of facts) foldEvent(view, at(0, fact));
+    const text = summaryText(view, { style: noColor, paste: pasteFor('campaign.yaml'), elsewhere: true });
+    expect(text).toContain('6 steps go on without this command\n');
+    expect(text).not.toContain('not started');
+  });
+
   const ended = (
     address: string,
     outcome: 'failed' | 'lost' | 'refused' | 'unresolved' | 'blocked',
