@@ -15,6 +15,15 @@ export async function readEngineState(sql: Sql): Promise<EngineState> {
   return { runs: await readRuns(sql), accounts: await readAccounts(sql), workers: await readWorkers(sql) };
 }
 
+/** Whether a worker of the account lives. */
+export async function hasWorker(sql: Sql, account: string): Promise<boolean> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT id FROM mediabatch.worker WHERE account = $1 AND ${age('beat')} <= $2 LIMIT 1`,
+    [account, silentMs],
+  );
+  return rows.length > 0;
+}
+
 interface RunRow {
   id: string;
   account: string;
