@@ -4,15 +4,15 @@ import type { RunHeader, RunRecord } from '../cluster/run-record.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
-import { CampaignError } from '../contract/failure.ts';
 import { readEngineNote, removeEngineNote, writeEngineNote } from '../disk/lock/engine-note.ts';
 import type { Guard } from '../disk/lock/guard.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import type { Lock } from '../lock/record.ts';
-import { advise, call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Applied, ApplyGraphOptions, EngineChoice } from './apply-options.ts';
 import { accountFacts, addressOf, type Helpers, startHelpers } from './engine-helpers.ts';
+import { lostRun, refuseHere, refuseOtherEngine } from './engine-refusals.ts';
+import { differencesFrom, type GivenOfRun, givenOf, notOfRunText } from './given-of-run.ts';
 import { holdAndPlan } from './hold-and-plan.ts';
 import { holdGuard } from './hold-guard.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -62,28 +62,10 @@ interface Work {
   helpers?: Helpers;
   campaign: OpenCampaign;
   options: Options;
+  /** What is to be carried out. */
+  given?: GivenOfRun;
   /** Aborted: nobody waits for the engine any more. */
   closing: AbortController;
-}
-
-function refuseHere({ sandbox }: OpenCampaign, { review, engine }: Options): void {
-  const isOwn = engine.url === 'embedded';
-  const refuse = (options: string[], message: string, hint: string) => {
-    throw new CampaignError({ code: 'MB3001', message, hint, options });
-  };
-  if (review !== undefined) {
-    const message = '--review and --engine do not go together: people decide between two runs then';
-    refuse(['--review', '--engine'], message, 'leave one of them out');
-  }
-  if (sandbox && !isOwn) {
-    const message =
-      '--sandbox goes with --engine embedded only: workers elsewhere do not reach the service in this process';
-    refuse(['--sandbox', '--engine'], message, 'or let `mediabatch sandbox` be the service, and leave --sandbox out');
-  }
-  if (!isOwn && engine.workers !== undefined) {
-    const message = '--workers goes with --engine embedded only: other engines have workers of their own';
-    refuse(['--workers', '--engine'], message, 'start them with `mediabatch worker`, on any machine');
-  }
 }
 
 /** The run that this clone has submitted, ended or not, or one of another clone that is open. */
@@ -93,6 +75,7 @@ async function attach(work: Work): Promise<Applied | undefined> {
   const { findOpenRun, readHeader, readRun } = await import('../cluster/runs.ts');
   const checked = await options.check();
   work.options = { ...options, check: async () => checked };
+  work.given = givenOf(checked.graph, options);
   const note = readEngineNote(paths.lock);
   if (note !== undefined) refuseOtherEngine(note, engine);
   const noted = note && (await readRun(engine.database, note.run));
@@ -106,9 +89,9 @@ async function attach(work: Work): Promise<Applied | undefined> {
     const loaded = await requireLock(campaign, campaign.service);
     await noteRun(work, run.id, { submitted: true, since: run.submitted });
     if (run.state === 'open') await help(work);
-    const { plan, outline } = await readHeader(engine.database, run.id);
+    const { plan, outline, given } = await readHeader(engine.database, run.id);
     tell({ is: 'notice', text: attachedText(run, engine) });
-    return await watch(work, { run: run.id, plan, made: plan, outline: outlineFrom(outline), loaded });
+    return await watchAnothers(work, given, { run: run.id, plan, made: plan, outline: outlineFrom(outline), loaded });
   } finally {
     await guard.release();
   }
@@ -154,6 +137,7 @@ async function submit(work: Work): Promise<Applied> {
       createRoutes: facts.createRoutes,
       prices,
       settings: options,
+      given: work.given,
     });
     await noteRun(work, submission.id, { submitted: false, since: new Date(systemClock.now()) });
     const { id, attached } = await submitRun(engine.database, engine.boss, submission);
@@ -164,7 +148,14 @@ async function submit(work: Work): Promise<Applied> {
       text: `another clone has just submitted this campaign to ${engine.shown}: attached to its run`,
     });
     const other = await readHeader(engine.database, id);
-    return await watch(work, { run: id, plan: other.plan, made, outline: outlineFrom(other.outline), loaded });
+    const { outline: otherOutline } = other;
+    return await watchAnothers(work, other.given, {
+      run: id,
+      plan: other.plan,
+      made,
+      outline: outlineFrom(otherOutline),
+      loaded,
+    });
   } finally {
     await guard.release();
   }
@@ -223,6 +214,17 @@ async function runHere({ campaign, options, helpers }: Work, plan: Plan, held: H
   }
 }
 
+/** Nothing that is typed, or was edited, is dropped without a word. */
+async function watchAnothers(work: Work, then: GivenOfRun | undefined, watched: Watched): Promise<Applied> {
+  const { tell } = work.campaign;
+  const text = work.given && notOfRunText(differencesFrom(then, work.given));
+  if (text !== undefined) tell({ is: 'notice', text });
+  const applied = await watch(work, watched);
+  if (text !== undefined && applied.is === 'ran' && applied.result.end !== undefined)
+    tell({ is: 'notice', text: 'that was the run as it was submitted: apply again for what was not part of it' });
+  return applied;
+}
+
 interface Watched {
   run: string;
   plan: Plan;
@@ -272,23 +274,4 @@ async function noteRun(
 ): Promise<void> {
   const { account, shown } = engine;
   await writeEngineNote(campaign.paths.lock, { run, account, engine: shown, since: since.toISOString(), submitted });
-}
-
-function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
-  if (note.engine === shown && note.account === account) return;
-  const other = note.engine === shown ? 'with another key, or for another address of the service' : `on ${note.engine}`;
-  throw new CampaignError({
-    code: 'MB3704',
-    message: `this campaign has a run ${other}`,
-    hint: 'attach to that one first; nothing was sent',
-    lock: note.engine,
-  });
-}
-
-function lostRun(run: string, { shown }: Engine): CampaignError {
-  return new CampaignError({
-    code: 'MB3702',
-    message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
-    hint: advise`if its database was made anew, what the run has bought since stands in no lock: ${call('jobs', '--unknown')} shows it; ${call('unlock', '--id', run)} gives the campaign free. Nothing was sent`,
-  });
 }

@@ -8,6 +8,7 @@ import { writeLines } from '../lock/write.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { WrittenPrices } from '../plan/prices.ts';
 import type { CreateRoutes } from '../service/create.ts';
+import type { GivenOfRun } from './given-of-run.ts';
 import type { RunSettings } from './options.ts';
 
 const defaults = { requestTimeoutMs: 30_000, createTimeoutMs: 120_000 };
@@ -30,9 +31,10 @@ export function submissionOf(
     createRoutes: CreateRoutes;
     prices: WrittenPrices;
     settings: RunSettings;
+    given: GivenOfRun | undefined;
   },
 ): Submission {
-  const { account, sandbox, manifest, store, lock, outline, createRoutes, prices, settings } = about;
+  const { account, sandbox, manifest, store, lock, outline, createRoutes, prices, settings, given } = about;
   const theirs = (row: PlanRow) => row.order !== undefined && !isForThisMachine(row);
   const header: RunHeader = {
     plan: {
@@ -45,6 +47,7 @@ export function submissionOf(
     outline: { tasks: outline.tasks, addresses: [...outline.addresses] },
     createRoutes: createRoutes as unknown as Json,
     prices,
+    ...(given !== undefined && { given }),
   };
   return {
     id: randomUUID(),

@@ -64,7 +64,8 @@ test.concurrent('lines that were said to be durable are there, once and in order
     after = page.next;
   }
   expect(found).toEqual(written);
-  expect(found.length).toBeGreaterThan(100);
+  // However slow the machine is, some were written between two ends of the server.
+  expect(found.length).toBeGreaterThan(kills);
   const batches = written.filter((line) => line.includes('.0"')).length;
   expect((await readEnds(database, 'r')).size).toBe(batches);
 });

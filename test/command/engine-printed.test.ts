@@ -13,10 +13,10 @@ describe('commands that are printed while an engine has the run', () => {
     const one = program.command(name).argument('[file]').option('--lock <file>');
     if (name !== 'plan') one.option('--engine <address>');
   }
-  const after = (engine: string) => pasteAfter(program, { file: 'campaign.yaml', options: { engine } });
+  const pasteWith = (engine: string) => pasteAfter(program, { file: 'campaign.yaml', options: { engine } });
 
   test('name it wherever it may be named, and nowhere else', () => {
-    const paste = after('embedded');
+    const paste = pasteWith('embedded');
     expect(paste({ call: 'apply', words: [] })).toBe('mediabatch apply campaign.yaml --engine embedded');
     expect(paste({ call: 'status', words: [] })).toBe('mediabatch status campaign.yaml --engine embedded');
     expect(paste({ call: 'plan', words: [] })).toBe('mediabatch plan campaign.yaml');
@@ -29,7 +29,7 @@ describe('commands that are printed while an engine has the run', () => {
     ['postgres://me@db/x?password=hidden-word', 'postgres://me@db/x'],
     ['postgres:me:hidden-word@db/x', undefined],
   ])('never show what signs in: %s', (given, shown) => {
-    const pasted = after(given)({ call: 'apply', words: [] });
+    const pasted = pasteWith(given)({ call: 'apply', words: [] });
     expect(pasted).not.toContain('hidden-word');
     expect(pasted.includes('--engine')).toBe(shown !== undefined);
     expect(pasted).toContain(shown ?? 'campaign.yaml');

@@ -1,0 +1,50 @@
+import type { Engine } from '../cluster/open-engine.ts';
+import { CampaignError } from '../contract/failure.ts';
+import { advise, call } from '../plan/advice.ts';
+import type { ApplyGraphOptions, EngineChoice } from './apply-options.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+
+/** Throws MB3001 where options do not go together. */
+export function refuseHere(
+  { sandbox }: OpenCampaign,
+  { review, engine }: ApplyGraphOptions & { engine: EngineChoice },
+): void {
+  const isOwn = engine.url === 'embedded';
+  const refuse = (options: string[], message: string, hint: string) => {
+    throw new CampaignError({ code: 'MB3001', message, hint, options });
+  };
+  if (review !== undefined) {
+    const message = '--review and --engine do not go together: people decide between two runs then';
+    refuse(['--review', '--engine'], message, 'leave one of them out');
+  }
+  if (sandbox && !isOwn) {
+    const message =
+      '--sandbox goes with --engine embedded only: workers elsewhere do not reach the service in this process';
+    refuse(['--sandbox', '--engine'], message, 'or let `mediabatch sandbox` be the service, and leave --sandbox out');
+  }
+  if (!isOwn && engine.workers !== undefined) {
+    const message = '--workers goes with --engine embedded only: other engines have workers of their own';
+    refuse(['--workers', '--engine'], message, 'start them with `mediabatch worker`, on any machine');
+  }
+}
+
+/** Throws MB3704 when the run of this campaign is on another engine, or another account's. */
+export function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
+  if (note.engine === shown && note.account === account) return;
+  const other = note.engine === shown ? 'with another key, or for another address of the service' : `on ${note.engine}`;
+  throw new CampaignError({
+    code: 'MB3704',
+    message: `this campaign has a run ${other}`,
+    hint: 'attach to that one first; nothing was sent',
+    lock: note.engine,
+  });
+}
+
+/** MB3702: the engine was asked, and does not have it. */
+export function lostRun(run: string, { shown }: Engine): CampaignError {
+  return new CampaignError({
+    code: 'MB3702',
+    message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
+    hint: advise`if its database was made anew, what the run has bought since stands in no lock: ${call('jobs', '--unknown')} shows it; ${call('unlock', '--id', run)} gives the campaign free. Nothing was sent`,
+  });
+}

@@ -1,0 +1,54 @@
+import type { Graph } from '../graph/graph.ts';
+import { canonicalJson, type Json } from '../ground/json.ts';
+import type { ApplyGraphOptions } from './apply-options.ts';
+import { digestOfSteps } from './save-plan.ts';
+
+/** What a run was made of, as far as somebody who attaches to it may expect something else. */
+export interface GivenOfRun {
+  /** Digest of the steps of the graph. */
+  steps: string;
+  /** By the names of the command line; only those that were given. */
+  options: { readonly [flag: string]: Json };
+}
+
+type Options = Pick<
+  ApplyGraphOptions,
+  'redo' | 'select' | 'exclude' | 'first' | 'sample' | 'seed' | 'maxCredits' | 'concurrency' | 'saved' | 'publish'
+>;
+
+export function givenOf(graph: Graph, options: Options): GivenOfRun {
+  const { redo, select, exclude, first, sample, seed, maxCredits, concurrency, saved, publish } = options;
+  const flags = {
+    '--redo': redo,
+    '--select': select,
+    '--exclude': exclude,
+    '--first': first,
+    '--sample': sample,
+    '--seed': seed,
+    '--max-credits': maxCredits,
+    '--concurrency': concurrency,
+    '--publish': publish,
+    'the saved plan': saved?.path,
+  };
+  const given = Object.entries(flags).flatMap(([flag, value]): [string, Json][] =>
+    value === undefined || value === false || (Array.isArray(value) && value.length === 0) ? [] : [[flag, value]],
+  );
+  return { steps: digestOfSteps(graph), options: Object.fromEntries(given) };
+}
+
+/** What is given now, and is not what the run was submitted with. Nothing is said of a run whose makings are not known. */
+export function differencesFrom(then: GivenOfRun | undefined, now: GivenOfRun): { isEdited: boolean; flags: string[] } {
+  if (then === undefined) return { isEdited: false, flags: [] };
+  const flags = Object.entries(now.options).flatMap(([flag, value]) => {
+    const before = then.options[flag];
+    return before !== undefined && canonicalJson(before) === canonicalJson(value) ? [] : [flag];
+  });
+  return { isEdited: then.steps !== now.steps, flags };
+}
+
+/** For whoever attaches, before anything is watched; undefined: they get what they typed. */
+export function notOfRunText({ isEdited, flags }: ReturnType<typeof differencesFrom>): string | undefined {
+  const parts = [...(isEdited ? ['what has been changed in the campaign since'] : []), ...flags];
+  if (parts.length === 0) return undefined;
+  return `not part of that run, which goes on as it was submitted: ${parts.join(', ')}`;
+}
