@@ -88,27 +88,25 @@ async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
   }));
 }
 
-type WorkerRow = Omit<EngineWorker, 'isSilent' | 'isHead' | 'rates' | 'error'> & {
+type WorkerRow = Omit<EngineWorker, 'isSilent' | 'isHead' | 'rates'> & {
   doing: Json | null;
-  error: string | null;
   isHead: boolean;
 };
 
 async function readWorkers(sql: Sql): Promise<EngineWorker[]> {
   const rows = await sql.query<WorkerRow>(
     `SELECT worker.id, worker.account, host, pid, protocol, version, store, files, ${age('worker.beat')} AS "beatMs", doing,
-       worker.error, account.id IS NOT NULL AS "isHead"
+       account.id IS NOT NULL AS "isHead"
      FROM mediabatch.worker LEFT JOIN mediabatch.account ON account.head = worker.id
        AND EXISTS (SELECT FROM mediabatch.run WHERE run.account = account.id AND state = 'open')
      ORDER BY account.id IS NULL, host, pid, worker.id`,
   );
-  return rows.map(({ doing, error, ...row }) => {
+  return rows.map(({ doing, ...row }) => {
     const rates = ratesOf(doing);
     return {
       ...row,
       isSilent: row.beatMs > silentMs,
       ...(rates !== undefined && row.isHead && { rates }),
-      ...(error !== null && { error }),
     };
   });
 }

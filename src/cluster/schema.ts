@@ -86,10 +86,8 @@ const migrations = [
     version text NOT NULL,
     store text,
     files int NOT NULL,
-    started timestamptz NOT NULL DEFAULT now(),
     beat timestamptz NOT NULL DEFAULT now(),
-    doing jsonb,
-    error text
+    doing jsonb
   );
   `,
   `

@@ -52,5 +52,4 @@ export interface EngineWorker {
   isHead: boolean;
   /** What it says of its work as a head. */
   rates?: { [name: string]: number };
-  error?: string;
 }

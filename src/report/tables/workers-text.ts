@@ -105,9 +105,6 @@ function troublesText({ runs, accounts, workers }: EngineState, style: Style): s
     const text = `run ${id.slice(0, 8)} of ${campaign} is put aside, and tried again each minute: ${error}`;
     lines.push(`${style.red('error')} ${safeText(text, 400)}`);
   }
-  for (const { host, pid, error } of workers) {
-    if (error !== undefined) lines.push(`${style.red('error')} ${safeText(`${host} ${pid}: ${error}`, 300)}`);
-  }
   for (const [account, count] of openRunsByAccount(runs)) {
     const isServed = workers.some((worker) => worker.account === account && !worker.isSilent);
     if (isServed) continue;
