@@ -17,6 +17,7 @@ export const longTests = [
   'test/command/manual-run.test.ts',
   'test/command/plan-apply.test.ts',
   'test/rooms/cluster/files.test.ts',
+  'test/rooms/cluster/head.test.ts',
   'test/rooms/lock/git.test.ts',
   'test/rooms/review/campaign-host.test.ts',
   'test/rooms/review/thumbs.test.ts',

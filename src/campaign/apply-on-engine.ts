@@ -238,6 +238,7 @@ async function watch({ engine, campaign, options, closing, helpers }: Work, watc
   const { run, plan, made, outline, loaded } = watched;
   const { store } = options.engine;
   const files = store === undefined ? undefined : (await storeOf(store)).filesOf(plan.campaign);
+  if (helpers !== undefined && options.engine.workers === undefined) await tellOfNoWorker(engine, campaign, store);
   const { on, end, signal, stray } = await options.observe(plan);
   const leave = () => closing.abort();
   signal?.addEventListener('abort', leave, { once: true });
@@ -260,6 +261,19 @@ async function watch({ engine, campaign, options, closing, helpers }: Work, watc
     await end?.();
     if (signal?.aborted) campaign.tell({ is: 'notice', text: detachedText(engine, options.engine) });
   }
+}
+
+/** Without one a screen would stay empty, and nobody would know why. */
+async function tellOfNoWorker(
+  { database, account, shown }: Engine,
+  { tell }: OpenCampaign,
+  store: string | undefined,
+): Promise<void> {
+  const { hasWorker } = await import('../cluster/engine-state.ts');
+  if (await hasWorker(database, account)) return;
+  const place = store === undefined ? '' : ' with the same --store';
+  const text = `no worker of this account runs on ${shown}: the run waits until \`mediabatch worker\`${place} is started`;
+  tell({ is: 'notice', text });
 }
 
 function detachedText({ shown }: Engine, { url }: EngineChoice): string {

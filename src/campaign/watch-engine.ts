@@ -61,6 +61,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     });
     if (record === undefined) throw unknownRun(run, engine);
     await bringer?.end();
+    if (record !== 'left' && record.error !== null) throw putAside(record.error, { engine, lock: paths.lock });
     if (record === 'left') return { exit: exitCodes.interrupted, outcomes: new Map() };
     const text = bringer && missingText(bringer);
     if (text !== undefined) tell({ is: 'notice', text });
@@ -118,6 +119,15 @@ function missingText({ missing, trouble }: FileBringer): string | undefined {
   const which = missing.length === 1 ? first : `${missing.length} files (${missing.slice(0, 3).join(', ')}, …)`;
   const why = trouble ?? 'the store does not have the bytes that the lock names';
   return `${which} did not come from the store: ${why}. The next \`apply\` fetches what is missing, for 0 credits`;
+}
+
+function putAside(error: string, { engine, lock }: { engine: Engine; lock: string }): CampaignError {
+  return new CampaignError({
+    code: 'MB3704',
+    message: `the workers on ${engine.shown} cannot go on with this run: ${error}`,
+    hint: advise`it stays open, nothing is lost, and it is tried again each minute: ${call('apply')} attaches to it again`,
+    lock,
+  });
 }
 
 function unknownRun(run: string, { shown }: Engine): CampaignError {

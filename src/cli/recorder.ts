@@ -115,7 +115,8 @@ export async function makeRecorder(
     async end() {
       for (const reporter of reporters) await reporter.end();
       cursorIsBack();
-      if (hasWork) {
+      // Whoever left a run that no worker has begun has nothing to sum up.
+      if (hasWork && !(options.elsewhere === true && view.steps === 0)) {
         const outputs = relative(process.cwd(), paths.outputs);
         const isShort = detail === 'quiet' && view.end?.exit === exitCodes.done;
         terminal.err(

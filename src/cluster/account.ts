@@ -1,3 +1,4 @@
+import { HeadLostError } from '../contract/errors.ts';
 import { type Boss, headQueue, headQueueOptions, ofBoss } from './boss.ts';
 import type { Database, Sql } from './database.ts';
 import { Lease, leaseMs } from './lease.ts';
@@ -50,7 +51,7 @@ interface Raised {
   epoch: string;
   /** The head before, unless it left with nothing on its way to the service. */
   last: string | null;
-  /** The longest of the open runs. */
+  /** The longest of the open runs, and of what the heads before may have on its way. */
   createTimeoutMs: number;
 }
 
@@ -67,11 +68,13 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
       const touched = await boss.touch(headQueue(account), job, { db: ofBoss(tx) });
       if (!isDone(touched)) return undefined;
       const [row] = await tx.query<Raised>(
-        `WITH last AS (SELECT head FROM mediabatch.account WHERE id = $1 FOR UPDATE)
-         UPDATE mediabatch.account SET epoch = epoch + 1, head = $2, beat = now() FROM last
-         WHERE id = $1 RETURNING epoch::text AS epoch, last.head AS last, (
-           SELECT coalesce(max((settings->>'createTimeoutMs')::float8), 0) FROM mediabatch.run
-           WHERE account = $1 AND state = 'open') AS "createTimeoutMs"`,
+        `WITH last AS (SELECT head, create_timeout_ms AS ms FROM mediabatch.account WHERE id = $1 FOR UPDATE),
+           longest AS (SELECT coalesce(max((settings->>'createTimeoutMs')::float8), 0) AS ms FROM mediabatch.run
+             WHERE account = $1 AND state = 'open')
+         UPDATE mediabatch.account SET epoch = epoch + 1, head = $2, beat = now(),
+           create_timeout_ms = CASE WHEN last.head IS NULL THEN longest.ms ELSE greatest(longest.ms, last.ms) END
+         FROM last, longest WHERE id = $1
+         RETURNING epoch::text AS epoch, last.head AS last, create_timeout_ms AS "createTimeoutMs"`,
         [account, worker],
       );
       return row;
@@ -79,8 +82,9 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
     return raised !== undefined;
   });
   if (raised === undefined) return undefined;
-  const waitMs = raised.last === null ? 0 : leaseMs + raised.createTimeoutMs;
-  return new Seat({ ...options, lease, epoch: Number(raised.epoch), waitMs });
+  const { createTimeoutMs } = raised;
+  const waitMs = raised.last === null ? 0 : leaseMs + createTimeoutMs;
+  return new Seat({ ...options, lease, epoch: Number(raised.epoch), waitMs, createTimeoutMs });
 }
 
 /**
@@ -92,13 +96,17 @@ export class Seat {
   readonly lease: Lease;
   readonly #options: SeatOptions & { job: Job };
   readonly #waitMs: number;
+  #createTimeoutMs: number;
   readonly #takenAt = performance.now();
 
-  constructor(options: SeatOptions & { job: Job; lease: Lease; epoch: number; waitMs: number }) {
+  constructor(
+    options: SeatOptions & { job: Job; lease: Lease; epoch: number; waitMs: number; createTimeoutMs: number },
+  ) {
     this.epoch = options.epoch;
     this.lease = options.lease;
     this.#options = options;
     this.#waitMs = options.waitMs;
+    this.#createTimeoutMs = options.createTimeoutMs;
   }
 
   /**
@@ -108,6 +116,19 @@ export class Seat {
    */
   waitMs(): number {
     return Math.max(0, this.#waitMs - (performance.now() - this.#takenAt));
+  }
+
+  /** To be called before creates may take this long, in ms: whoever takes over waits for the longest. */
+  async allowCreates(timeoutMs: number): Promise<void> {
+    if (timeoutMs <= this.#createTimeoutMs) return;
+    const { db, account } = this.#options;
+    const held = await db.query<{ id: string }>(
+      `UPDATE mediabatch.account SET create_timeout_ms = greatest(create_timeout_ms, $3)
+       WHERE id = $1 AND epoch = $2 RETURNING id`,
+      [account, this.epoch, timeoutMs],
+    );
+    if (held.length === 0) throw new HeadLostError();
+    this.#createTimeoutMs = timeoutMs;
   }
 
   /** One heartbeat. Resolves with whether this process is still the head. */

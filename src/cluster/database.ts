@@ -36,8 +36,6 @@ export interface DatabaseOptions {
   /** Called once when the server goes away, with what was seen. */
   onAway?(error: Error): void;
   onBack?(): void;
-  /** A server that is away from the start is waited for, too. Default: that is MB3702. */
-  waits?: boolean;
 }
 
 /** A fact is durable when its call resolves, whatever is set for this user or database. */
@@ -99,11 +97,10 @@ class PostgresDatabase implements Database {
     return this.#awaySince;
   }
 
-  /** The first statement: what is wrong with the address is told now. */
+  /** The first statement: what is wrong with the address is told now, and a server that is away is not waited for. */
   async reach(): Promise<void> {
     try {
-      if (this.#options.waits) await this.query('SELECT 1');
-      else await this.#pool.query('SELECT 1');
+      await this.#pool.query('SELECT 1');
     } catch (error) {
       if (this.#closing.signal.aborted) throw error;
       throw new CampaignError({

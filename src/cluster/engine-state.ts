@@ -15,6 +15,15 @@ export async function readEngineState(sql: Sql): Promise<EngineState> {
   return { runs: await readRuns(sql), accounts: await readAccounts(sql), workers: await readWorkers(sql) };
 }
 
+/** Whether a worker of the account lives. */
+export async function hasWorker(sql: Sql, account: string): Promise<boolean> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT id FROM mediabatch.worker WHERE account = $1 AND ${age('beat')} <= $2 LIMIT 1`,
+    [account, silentMs],
+  );
+  return rows.length > 0;
+}
+
 interface RunRow {
   id: string;
   account: string;
@@ -33,11 +42,12 @@ interface RunRow {
   failed: number;
   store: string | null;
   protocol: number;
+  error: string | null;
 }
 
 async function readRuns(sql: Sql): Promise<EngineRun[]> {
   const rows = await sql.query<RunRow>(
-    `SELECT id, account, campaign, state, cancelled IS NOT NULL AS cancelled, sandbox, origin, store, protocol,
+    `SELECT id, account, campaign, state, cancelled IS NOT NULL AS cancelled, sandbox, origin, store, protocol, error,
        ${age('submitted')} AS "submittedMs", ${age('ended')} AS "endedMs", (result->>'exit')::int AS exit,
        (SELECT count(*)::int FROM mediabatch.ended WHERE run = shown.id) AS ends,
        (SELECT coalesce(sum(length(orders) - length(replace(orders, E'\\n', '')) + 1), 0)::int
@@ -51,16 +61,19 @@ async function readRuns(sql: Sql): Promise<EngineRun[]> {
      ) AS shown ORDER BY state DESC, submitted DESC, id`,
     [mostEnded],
   );
-  return rows.map(({ origin, ends, orders, wanted, saved, failed, cancelled, endedMs, exit, state, ...row }) => ({
-    ...row,
-    state: state === 'ended' ? 'ended' : cancelled ? 'stopping' : 'open',
-    host: origin.host ?? '',
-    manifest: origin.manifest ?? '',
-    ...(endedMs !== null && { endedMs }),
-    ...(exit !== null && { exit }),
-    steps: { ended: ends, of: orders },
-    files: { wanted, saved, failed },
-  }));
+  return rows.map(
+    ({ origin, ends, orders, wanted, saved, failed, cancelled, endedMs, exit, state, error, ...row }) => ({
+      ...row,
+      state: state === 'ended' ? 'ended' : cancelled ? 'stopping' : 'open',
+      host: origin.host ?? '',
+      manifest: origin.manifest ?? '',
+      ...(endedMs !== null && { endedMs }),
+      ...(exit !== null && { exit }),
+      ...(error !== null && { error }),
+      steps: { ended: ends, of: orders },
+      files: { wanted, saved, failed },
+    }),
+  );
 }
 
 async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
@@ -75,27 +88,25 @@ async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
   }));
 }
 
-type WorkerRow = Omit<EngineWorker, 'isSilent' | 'isHead' | 'rates' | 'error'> & {
+type WorkerRow = Omit<EngineWorker, 'isSilent' | 'isHead' | 'rates'> & {
   doing: Json | null;
-  error: string | null;
   isHead: boolean;
 };
 
 async function readWorkers(sql: Sql): Promise<EngineWorker[]> {
   const rows = await sql.query<WorkerRow>(
     `SELECT worker.id, worker.account, host, pid, protocol, version, store, files, ${age('worker.beat')} AS "beatMs", doing,
-       worker.error, account.id IS NOT NULL AS "isHead"
+       account.id IS NOT NULL AS "isHead"
      FROM mediabatch.worker LEFT JOIN mediabatch.account ON account.head = worker.id
        AND EXISTS (SELECT FROM mediabatch.run WHERE run.account = account.id AND state = 'open')
      ORDER BY account.id IS NULL, host, pid, worker.id`,
   );
-  return rows.map(({ doing, error, ...row }) => {
+  return rows.map(({ doing, ...row }) => {
     const rates = ratesOf(doing);
     return {
       ...row,
       isSilent: row.beatMs > silentMs,
       ...(rates !== undefined && row.isHead && { rates }),
-      ...(error !== null && { error }),
     };
   });
 }

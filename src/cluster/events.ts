@@ -2,12 +2,13 @@ import type { RunEvent } from '../contract/event.ts';
 import type { Database, Sql } from './database.ts';
 import { held, type Term } from './guarded.ts';
 import { RowWriter } from './row-writer.ts';
+import { runChannel } from './runs.ts';
 
 const insertEvents = `${held},
   written AS (
     INSERT INTO mediabatch.event (run, epoch, no, text)
     SELECT $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I33
-  SELECT count(*) AS held, pg_notify('mediabatch_run', $3::text) FROM held`;
+  SELECT count(*) AS held, pg_notify('${runChannel}', $3::text) FROM held`;
 
 const gatherMs = 100;
 const mostGathered = 256;

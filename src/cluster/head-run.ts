@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
-import type { Downloads, Outputs, Service } from '../contract/ports.ts';
+import type { Downloads, Service } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-out.ts';
 import { exitCodeOf } from '../engine/exit-code.ts';
@@ -87,6 +87,11 @@ export class HeadRun {
     return this.#carried?.ledger.lock.steps.values() ?? [];
   }
 
+  /** Whether anything of it may have been sent by this head. */
+  get hasBegun(): boolean {
+    return this.#carried !== undefined;
+  }
+
   /** Nothing more is bought; what runs is collected. */
   cancel(): void {
     this.#isCancelled = true;
@@ -159,14 +164,14 @@ export class HeadRun {
   }
 
   #carryOut({ lock, resumed, told }: Found, lines: LockFile): CarriedOut {
-    const { db, seal, clock, signal, service, shared, accountOf } = this.#ground;
+    const { db, seal, clock, signal, service, shared, accountOf, desk, own } = this.#ground;
     const { id, settings } = this.#record;
     const { plan, ends, learned } = resumed;
     return carryOut(plan, {
       ...{ lock, ends, learned, service, clock, signal, accountOf },
       file: lines,
       bodies: openBodies(db, this.#term, seal),
-      outputs: this.#openOutputs(),
+      outputs: desk.outputsOf(this.#record, own),
       emit: (fact) => this.#emit(withBefore(fact, { ...resumed, told }), told),
       // Whether it is, every line asks the database.
       isAlone: () => Promise.resolve(true),
@@ -178,11 +183,6 @@ export class HeadRun {
       run: id,
       onEnd: (name, end) => this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }, told),
     });
-  }
-
-  #openOutputs(): Outputs {
-    const { desk, own } = this.#ground;
-    return desk.outputsOf(this.#record, own);
   }
 
   /** Of what ends because this head leaves, the next one decides: only what is done is done for all. */

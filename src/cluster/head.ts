@@ -1,7 +1,10 @@
 import { setMaxListeners } from 'node:events';
+import { HeadLostError } from '../contract/errors.ts';
+import type { WorkerNews } from '../contract/worker.ts';
 import { AccountGate } from '../engine/account-gate.ts';
 import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
 import { SharedSlots } from '../engine/shared-slots.ts';
+import { messageOf } from '../ground/values.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import { Durations } from '../service/polling/durations.ts';
 import { createService } from '../service/service.ts';
@@ -9,28 +12,45 @@ import type { Boss } from './boss.ts';
 import { FileDesk } from './file-desk.ts';
 import { HeadRun, type HeadRunGround } from './head-run.ts';
 import { guardCreates } from './lease.ts';
+import { RunLimits } from './run-limits.ts';
 import type { RunRecord } from './run-record.ts';
-import { openRunsOf, runChannel, workChannel } from './runs.ts';
+import { noteRunError, openRunsOf, runChannel, workChannel } from './runs.ts';
 import { makeWakeUp } from './wake-up.ts';
 import type { HeadOfRuns } from './worker.ts';
 
 export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes' | 'desk'> {
   boss: Pick<Boss, 'createQueue' | 'insert'>;
   access: { baseUrl: string; token: string };
+  /** Takes secrets out of a text that is put on record. */
+  redact(text: string): string;
+  tell(news: WorkerNews): void;
+}
+
+/** A run that this head could not go on with. */
+interface PutAside {
+  run: HeadRun;
+  error: unknown;
+  /** When it is tried again, in ms since 1970. */
+  againAt: number;
 }
 
 /** Between two looks for runs that were submitted or cancelled, in ms. Both are told; this is for what was missed. */
 const lookMs = 1000;
+/** Before another attempt at a run that was put aside, in ms. */
+const againAfterMs = 60_000;
 /** Creates of the account on the wire at once. */
 const places = 64;
 
 /**
  * Drives all open runs of an account: one service with its poller, one gate, one search for lost creates. What belongs to
- * a run alone – its budget, its lines, its ends – is in `HeadRun`.
+ * a run alone – its budget, its lines, its ends – is in `HeadRun`. A run that cannot be driven is put aside, and the others
+ * go on.
  */
 export class Head implements HeadOfRuns {
   readonly #options: HeadOptions;
   readonly #runs = new Map<string, HeadRun>();
+  readonly #aside = new Map<string, PutAside>();
+  readonly #limits = new RunLimits();
   readonly #slots = new SharedSlots();
   readonly #desk: FileDesk;
 
@@ -65,17 +85,18 @@ export class Head implements HeadOfRuns {
   }
 
   async #driveAll(leaving: AbortController, wakeUp: ReturnType<typeof makeWakeUp>): Promise<void> {
-    const { db, account } = this.#options;
+    const { db, account, clock } = this.#options;
     const first = await openRunsOf(db, account);
     const { ground, close } = this.#openGround(first, leaving.signal);
     const failures: unknown[] = [];
+    const leaveFor = (error: unknown) => {
+      failures.push(error);
+      leaving.abort();
+    };
     const begin = (record: RunRecord) => {
       const run = new HeadRun(record, ground);
       this.#runs.set(record.id, run);
-      const ended = run.drive().catch((error: unknown) => {
-        failures.push(error);
-        leaving.abort();
-      });
+      const ended = this.#drive(record, run, leaving.signal).catch(leaveFor);
       void ended.then(() => {
         this.#runs.delete(record.id);
         wakeUp.wake();
@@ -85,12 +106,15 @@ export class Head implements HeadOfRuns {
       for (let open = first; ; open = await openRunsOf(db, account)) {
         for (const record of open) {
           if (leaving.signal.aborted) break;
-          if (!this.#runs.has(record.id)) begin(record);
+          if (!this.#runs.has(record.id) && this.#mayBegin(record.id)) begin(record);
           if (record.cancelled !== null) this.#runs.get(record.id)?.cancel();
         }
         const isOver = leaving.signal.aborted || open.length === 0;
         if (isOver && this.#runs.size === 0) break;
-        await wakeUp.within(lookMs);
+        // What was begun here needs a new head, which reads everything anew.
+        const due = [...this.#aside.values()].find(({ run, againAt }) => run.hasBegun && clock.now() >= againAt);
+        if (due !== undefined && this.#runs.size === 0) leaveFor(due.error);
+        else await wakeUp.within(lookMs);
         while (leaving.signal.aborted && this.#runs.size > 0) await wakeUp.within(lookMs);
         if (leaving.signal.aborted) break;
       }
@@ -100,12 +124,37 @@ export class Head implements HeadOfRuns {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** What the runs share. Limits of the service are the most patient ones of the runs that are open at the beginning. */
+  /** Not what was put aside, until it is time, and never in this seat when something of it may have been sent. */
+  #mayBegin(id: string): boolean {
+    const aside = this.#aside.get(id);
+    if (aside === undefined) return true;
+    if (aside.run.hasBegun || this.#options.clock.now() < aside.againAt) return false;
+    return this.#aside.delete(id);
+  }
+
+  /** Rejects only with what concerns all runs. */
+  async #drive(record: RunRecord, run: HeadRun, leaving: AbortSignal): Promise<void> {
+    const { db, account, seat, clock, redact, tell } = this.#options;
+    const term = { account, epoch: seat.epoch, run: record.id };
+    try {
+      await seat.allowCreates(record.settings.createTimeoutMs);
+      this.#limits.take(record.settings);
+      if (record.error !== null) await noteRunError(db, term, null);
+      await run.drive();
+    } catch (error) {
+      if (error instanceof HeadLostError || leaving.aborted) throw error;
+      const text = redact(messageOf(error));
+      this.#aside.set(record.id, { run, error, againAt: clock.now() + againAfterMs });
+      await noteRunError(db, term, text);
+      tell({ is: 'put aside', campaign: record.campaign, run: record.id, error: text, againAfterMs });
+    }
+  }
+
+  /** What the runs share. Time-outs of the service are the longest of the runs so far. */
   #openGround(first: readonly RunRecord[], signal: AbortSignal): { ground: HeadRunGround; close(): Promise<void> } {
     const { access, seat, clock } = this.#options;
-    const most = (read: (record: RunRecord) => number | undefined, least: number) =>
-      first.reduce((ms, record) => Math.max(ms, read(record) ?? least), 0) || least;
-    const createTimeoutMs = most(({ settings }) => settings.createTimeoutMs, 120_000);
+    const limits = this.#limits;
+    for (const { settings } of first) limits.take(settings);
     const routes: { [kind: string]: CreateRoutes[string] } = {};
     const pollIntervalMs = first.find(({ settings }) => settings.pollIntervalMs !== undefined)?.settings.pollIntervalMs;
     const service = createService({
@@ -113,13 +162,19 @@ export class Head implements HeadOfRuns {
       clock,
       createRoutes: routes,
       durations: new Durations({}),
-      requestTimeoutMs: most(({ settings }) => settings.requestTimeoutMs, 30_000),
-      createTimeoutMs,
-      patienceMs: most(({ settings }) => settings.patienceMs, Number.POSITIVE_INFINITY),
+      get requestTimeoutMs() {
+        return limits.requestTimeoutMs;
+      },
+      get createTimeoutMs() {
+        return limits.createTimeoutMs;
+      },
+      get patienceMs() {
+        return limits.patienceMs;
+      },
       ...(pollIntervalMs !== undefined && { pollIntervalMs }),
       mayCreate: () => seat.lease.isFresh(),
     });
-    const creditWaitMs = most(({ settings }) => settings.creditWaitMs, 0);
+    const creditWaitMs = Math.max(0, ...first.map(({ settings }) => settings.creditWaitMs));
     const gate = new AccountGate({ clock, places, creditWaitMs });
     const isPlay = first.every(({ sandbox }) => sandbox);
     const lost = new ListLookUp({
@@ -127,7 +182,7 @@ export class Head implements HeadOfRuns {
       service,
       clock,
       signal,
-      times: lookUpTimes(isPlay, createTimeoutMs),
+      times: lookUpTimes(isPlay, limits),
       hold: false,
       gate,
       notBefore: () => clock.now() + seat.waitMs(),
@@ -150,11 +205,17 @@ export class Head implements HeadOfRuns {
   /** What is on record of any run: jobs of one are no strangers to another. */
   *#records() {
     for (const run of this.#runs.values()) yield* run.records();
+    for (const { run } of this.#aside.values()) yield* run.records();
   }
 }
 
 /** As for a run on one machine. */
-function lookUpTimes(isPlay: boolean, createTimeoutMs: number): LookUpTimes {
-  const waits = isPlay ? { graceMs: 2000, gapMs: 500 } : { graceMs: Math.max(60_000, createTimeoutMs), gapMs: 10_000 };
-  return { ...waits, fenceMs: 30_000 };
+function lookUpTimes(isPlay: boolean, limits: RunLimits): LookUpTimes {
+  return {
+    get graceMs() {
+      return isPlay ? 2000 : Math.max(60_000, limits.createTimeoutMs);
+    },
+    gapMs: isPlay ? 500 : 10_000,
+    fenceMs: 30_000,
+  };
 }

@@ -56,8 +56,10 @@ export async function insertRows(sql: Sql, run: string, lines: Iterable<string>)
   if (text !== '') await write();
 }
 
-/** Lines of a run in order, each with its LF, after the row `after` (0: all). `submitted`: only those that a submit brought. `next`: the
- * last row that was read. */
+/**
+ * Lines of a run in order, each with its LF, after the row `after` ('0': all). `submitted`: only those that a submit brought.
+ * `next`: the last row that was read.
+ */
 export async function readLines(
   sql: Sql,
   run: string,

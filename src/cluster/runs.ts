@@ -1,7 +1,7 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
-import { type Boss, headQueue, headQueueOptions } from './boss.ts';
+import { type Boss, headQueue, headQueueOptions, ofBoss } from './boss.ts';
 import type { Database, Sql } from './database.ts';
 import { held, type Term, writeAsHead } from './guarded.ts';
 import { insertRows, repeatable } from './lines.ts';
@@ -15,7 +15,7 @@ export const runChannel = 'mediabatch_run';
 
 const ordersPerPart = 200;
 const columns = `id, account, protocol, campaign, state, sandbox, settings, totals, origin, store, cancelled, submitted,
-  ended, result`;
+  ended, result, error`;
 
 /**
  * Puts a run on record, with the job of its head, in one transaction. Keys are made from the campaign's name, so an account
@@ -45,8 +45,7 @@ export async function submitRun(
     await insertRun(sql, submission);
     await insertOrders(sql, id, orders);
     await insertRows(sql, id, lines);
-    const db = { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) };
-    await boss.send(queue, { account }, { db });
+    await boss.send(queue, { account }, { db: ofBoss(sql) });
     await sql.query('SELECT pg_notify($1, $2)', [workChannel, account]);
     return { id, attached: false };
   });
@@ -98,13 +97,6 @@ export function openRunsOf(sql: Sql, account: string): Promise<RunRecord[]> {
   return sql.query<RunRecord>(text, [account]);
 }
 
-/** Open runs of all accounts and the `ended` newest others, newest first. */
-export function listRuns(sql: Sql, { ended }: { ended: number }): Promise<RunRecord[]> {
-  const text = `(SELECT ${columns} FROM mediabatch.run WHERE state = 'open') UNION ALL
-    (SELECT ${columns} FROM mediabatch.run WHERE state = 'ended' ORDER BY ended DESC LIMIT $1) ORDER BY submitted DESC, id`;
-  return sql.query<RunRecord>(text, [ended]);
-}
-
 export async function readHeader(sql: Sql, id: string): Promise<RunHeader> {
   const [row] = await sql.query<{ header: string }>('SELECT header FROM mediabatch.run WHERE id = $1', [id]);
   if (row === undefined) throw new Error(`internal error: no run ${id}`);
@@ -144,7 +136,7 @@ export function writeEnds(
 }
 
 const updateRun = `${held}, written AS (
-    UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4 WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
+    UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4, error = NULL WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
   , answered AS (DELETE FROM mediabatch.body WHERE run = $3 AND EXISTS (SELECT FROM held))
   , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
@@ -156,6 +148,19 @@ export async function endRun(
   result: RunResultRecord,
 ): Promise<void> {
   await writeAsHead(database, term, updateRun, [run, JSON.stringify(result)]);
+}
+
+const updateError = `${held}, written AS (
+    UPDATE mediabatch.run SET error = $4::text WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held))
+  SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
+
+/** Records why a head does not go on with a run, which stays open; `null`: it does. */
+export async function noteRunError(
+  database: Database,
+  { run, ...term }: Term & { run: string },
+  error: string | null,
+): Promise<void> {
+  await writeAsHead(database, term, updateError, [run, error]);
 }
 
 /** Nothing more is bought for it; what runs is collected. `false`: it has ended. */

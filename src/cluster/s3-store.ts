@@ -11,7 +11,7 @@ import { checkOutputPath } from '../disk/outputs/output-path.ts';
 import { createOutputs, measureMedia } from '../disk/outputs/outputs.ts';
 import type { Output } from '../lock/record.ts';
 import { Bucket, BucketError } from './s3.ts';
-import { readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
+import { missing, readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
 
 /** Bucket and prefix of `s3://bucket/prefix`; undefined: a name of something else. */
 export function parseS3(name: string): { bucket: string; prefix: string } | undefined {
@@ -35,7 +35,7 @@ export async function openS3Store(
   try {
     const marker = `${prefix}.mediabatch/store.json`;
     const id = (await findMarker(name, bucket, marker)) ?? (makes ? await makeMarker(name, bucket, marker) : undefined);
-    if (id === undefined) throw unusable(name, 'has no .mediabatch/store.json, so nothing was ever saved there');
+    if (id === undefined) throw missing(name);
     return { id, name, filesOf: (campaign) => new BucketFiles(bucket, `${prefix}${campaign}/`, name) };
   } catch (error) {
     throw error instanceof BucketError ? unusable(name, `cannot be read or written: ${error.message}`) : error;

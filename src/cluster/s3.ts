@@ -9,7 +9,7 @@ import { bodyOf } from './body-of.ts';
 import { loadPackage } from './load-packages.ts';
 
 /** Larger files are sent in parts of this size. Each file on its way takes so much memory. */
-export const partBytes = 8 * 1024 ** 2;
+const partBytes = 8 * 1024 ** 2;
 /** Tries of one request. The pauses in between add up to a minute. */
 const mostTries = 8;
 const longestPauseMs = 20_000;

@@ -86,11 +86,13 @@ const migrations = [
     version text NOT NULL,
     store text,
     files int NOT NULL,
-    started timestamptz NOT NULL DEFAULT now(),
     beat timestamptz NOT NULL DEFAULT now(),
-    doing jsonb,
-    error text
+    doing jsonb
   );
+  `,
+  `
+  ALTER TABLE mediabatch.run ADD COLUMN error text;
+  ALTER TABLE mediabatch.account ADD COLUMN create_timeout_ms float8 NOT NULL DEFAULT 0;
   `,
 ] as const;
 
@@ -115,8 +117,9 @@ export async function migrate(database: Database): Promise<void> {
 }
 
 async function versionOf(sql: Sql): Promise<number> {
-  const [found] = await sql.query<{ name: string | null }>("SELECT to_regclass('mediabatch.meta')::text AS name");
-  if ((found?.name ?? null) === null) return 0;
+  // A name alone may be looked up in what this connection knew before it waited for the lock; a table is read anew.
+  const found = await sql.query("SELECT FROM pg_tables WHERE schemaname = 'mediabatch' AND tablename = 'meta'");
+  if (found.length === 0) return 0;
   const [meta] = await sql.query<{ version: number }>('SELECT version FROM mediabatch.meta');
   return meta?.version ?? 0;
 }

@@ -14,6 +14,7 @@ import { makeSeal } from './seal.ts';
 import { serveFiles } from './serve-files.ts';
 import { Slots } from './slots.ts';
 import { openStore } from './store.ts';
+import { type Store, StoreMissingError } from './store-marker.ts';
 import { work } from './worker.ts';
 
 export interface StartWorkerOptions {
@@ -40,7 +41,8 @@ export interface StartWorkerOptions {
 /** Opens the engine and works for it until it is told to end. */
 export async function startWorker(options: StartWorkerOptions): Promise<void> {
   const { engine, access, sandbox, clock, signal, tell, accountOf: digestOf } = options;
-  const store = options.store === undefined ? undefined : await openStore(options.store, { makes: false });
+  const store = options.store === undefined ? undefined : await waitForStore(options.store, options);
+  if (store === 'left') return;
   const account = accountOf(sandbox === undefined ? access : { sandbox });
   const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const redact = makeRedact(access.token);
@@ -78,7 +80,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
         exitWhenIdle: options.exitWhenIdle,
         makeHead: (seat, until) =>
           new Head({
-            ...{ db, boss, account, seat, access, seal, own, clock, signal: until },
+            ...{ db, boss, account, seat, access, seal, own, clock, redact, tell, signal: until },
             accountOf: digestOf,
             replays: sandbox !== undefined || readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
           }),
@@ -95,6 +97,28 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
 
 /** For the beginning of a download's answer: a head may not be told how patient each run is. */
 const requestTimeoutMs = 30_000;
+
+const storeLookMs = 3000;
+
+/**
+ * Whoever submits makes the store, and workers may have been started before; a place that is not mounted looks the same, and
+ * nothing is written there.
+ */
+async function waitForStore(
+  name: string,
+  { clock, signal, tell }: Pick<StartWorkerOptions, 'clock' | 'signal' | 'tell'>,
+): Promise<Store | 'left'> {
+  for (let isTold = false; !signal.aborted; isTold = true) {
+    try {
+      return await openStore(name, { makes: false });
+    } catch (error) {
+      if (!(error instanceof StoreMissingError)) throw error;
+      if (!isTold) tell({ is: 'no store', why: error.message });
+      await clock.sleep(storeLookMs, signal);
+    }
+  }
+  return 'left';
+}
 
 /** Makes each value once: files that swap names are in each other's way, so they have one owner. */
 function keepEach<T>(make: (name: string) => T): (name: string) => T {

@@ -41,10 +41,22 @@ function parse(text: string): Json | undefined {
   }
 }
 
+/** There is nothing at its place that names it: it was never made, or it is not mounted. */
+export class StoreMissingError extends CampaignError {}
+
 export function unusable(name: string, why: string): CampaignError {
-  return new CampaignError({
-    code: 'MB3705',
+  return new CampaignError(unusableFailure(name, why));
+}
+
+export function missing(name: string): StoreMissingError {
+  const why = 'has no .mediabatch/store.json, so nothing was ever saved there';
+  return new StoreMissingError(unusableFailure(name, why));
+}
+
+function unusableFailure(name: string, why: string) {
+  return {
+    code: 'MB3705' as const,
     message: `the store ${name} ${why}`,
     hint: `${name.startsWith('s3:') ? 'check the address and AWS_* in the environment' : 'check whether it is mounted'}; \`apply --store\` makes a new store in a place that is there`,
-  });
+  };
 }

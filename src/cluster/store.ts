@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, systemClock } from '../contract/clock.ts';
 import { readSmallFile } from '../disk/fs/plain-file.ts';
 import { writeNewFile } from '../disk/fs/replace.ts';
@@ -9,12 +10,14 @@ import { findOutputFile } from '../disk/outputs/output-path.ts';
 import { createOutputs } from '../disk/outputs/outputs.ts';
 import { isOutputPath } from '../lock/check-line.ts';
 import { bodyOf } from './body-of.ts';
-import { readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
+import { missing, readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
 
 export type { Store, StoreFiles } from './store-marker.ts';
 
 const marker = 'store.json';
 const mostBytes = 4096;
+/** At a marker that is empty, 50 ms apart. */
+const mostLooks = 20;
 
 /**
  * A folder that all machines share, or `s3://bucket/prefix`. A marker in it says so: a place without one may be a folder where
@@ -34,8 +37,8 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory() !== true) throw unusable(name, 'is no folder on this machine');
   const state = join(folder, '.mediabatch');
-  const id = findMarker(name, join(state, marker)) ?? (makes ? await makeMarker(name, state) : undefined);
-  if (id === undefined) throw unusable(name, 'has no .mediabatch/store.json, so nothing was ever saved there');
+  const id = (await findMarker(name, join(state, marker))) ?? (makes ? await makeMarker(name, state) : undefined);
+  if (id === undefined) throw missing(name);
   return { id, name, filesOf: (campaign) => filesBelow(join(folder, campaign)) };
 }
 
@@ -50,9 +53,14 @@ function filesBelow(root: string): StoreFiles {
   };
 }
 
-function findMarker(name: string, path: string): string | undefined {
-  const bytes = readSmallFile(path, mostBytes);
-  return bytes === undefined ? undefined : readMarker(name, bytes);
+/** An empty one is being written by somebody, unless it stays so. */
+async function findMarker(name: string, path: string): Promise<string | undefined> {
+  for (let looks = 0; ; looks += 1) {
+    const bytes = readSmallFile(path, mostBytes);
+    if (bytes === undefined) return undefined;
+    if (bytes.length > 0 || looks === mostLooks) return readMarker(name, bytes);
+    await wait(50);
+  }
 }
 
 /** Of two that make one at once, the first one counts. */
@@ -64,7 +72,7 @@ async function makeMarker(name: string, state: string): Promise<string | undefin
   try {
     await writeNewFile(path, writeMarker(id));
   } catch (error) {
-    const there = findMarker(name, path);
+    const there = await findMarker(name, path);
     if (there === undefined) throw error;
     return there;
   }

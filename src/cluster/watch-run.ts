@@ -17,7 +17,7 @@ export interface RunWatcher {
   signal: AbortSignal;
 }
 
-/** Follows a run from its beginning. Resolves with its record when it has ended; `undefined`: the engine does not know it. */
+/** Follows a run from its beginning. Resolves with its record when it has ended, or its head has put it aside; `undefined`: the engine does not know it. */
 export async function watchRun(
   database: Database,
   id: string,
@@ -49,7 +49,7 @@ export async function watchRun(
         next = await readLines(database, id, seen.lines);
       }
       onEvents(events);
-      if (record.state === 'ended') return record;
+      if (record.state === 'ended' || record.error !== null) return record;
       if (isNews) continue;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, lookEveryMs);

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../contract/clock.ts';
 import { HeadLostError } from '../contract/errors.ts';
 import type { WorkerNews } from '../contract/worker.ts';
 import type { Json } from '../ground/json.ts';
@@ -7,7 +6,7 @@ import { messageOf } from '../ground/values.ts';
 import { type HeadBoss, longestSittingMs, offerHead, openHeadQueue, type Seat, takeSeat } from './account.ts';
 import type { Database } from './database.ts';
 import { makeTeller, readOpenRuns, whyNot } from './open-runs.ts';
-import { register } from './register.ts';
+import { type Registered, register } from './register.ts';
 import { workChannel } from './runs.ts';
 import { makeWakeUp } from './wake-up.ts';
 
@@ -26,20 +25,8 @@ export interface HeadOfRuns {
   facts?(): Json;
 }
 
-export interface WorkerOptions {
-  db: Database;
+export interface WorkerOptions extends Registered {
   boss: HeadBoss;
-  clock: Clock;
-  /** Unique to this process. */
-  id: string;
-  account: string;
-  version: string;
-  /** Id of the store that it reaches. */
-  store?: string | undefined;
-  /** Files at once. */
-  files: number;
-  /** Default: that of this version. */
-  protocol?: number;
   /** Aborted: hand over and end. Its reason is told. */
   signal: AbortSignal;
   /** End as soon as no run of the account is open. */

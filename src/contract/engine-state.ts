@@ -20,6 +20,8 @@ export interface EngineRun {
   endedMs?: number;
   /** Exit code of an ended one. */
   exit?: number;
+  /** Why its head has put it aside; the next attempt is made by itself. */
+  error?: string;
   steps: { ended: number; of: number };
   files: { wanted: number; saved: number; failed: number };
   store: string | null;
@@ -50,5 +52,4 @@ export interface EngineWorker {
   isHead: boolean;
   /** What it says of its work as a head. */
   rates?: { [name: string]: number };
-  error?: string;
 }

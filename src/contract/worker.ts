@@ -2,6 +2,8 @@
 export type WorkerNews =
   /** `store`: where files go, as a person named it; absent: it fetches none. `files`: how many at once. */
   | { is: 'started'; worker: string; account: string; service: string; server: string; store?: string; files: number }
+  /** It begins as soon as its store is there. */
+  | { is: 'no store'; why: string }
   /** It has the account now. `waitMs`: before it looks up or sends again creates of the last head; 0: nothing to wait for. */
   | { is: 'head'; epoch: number; runs: number; waitMs: number }
   /** It has the account no more: no run is open; it was asked to end; or another worker took it over. */
@@ -10,6 +12,8 @@ export type WorkerNews =
   | { is: 'not for it'; why: NotForIt; runs: number }
   | { is: 'server away'; error: string }
   | { is: 'server back' }
+  /** A run that the head cannot drive, while it goes on with the others. */
+  | { is: 'put aside'; campaign: string; run: string; error: string; againAfterMs: number }
   /** It goes on by itself. */
   | { is: 'failed'; error: string; againAfterMs: number }
   /** By a signal, or because nothing is left to do. */

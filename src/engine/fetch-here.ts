@@ -2,9 +2,12 @@ import PQueue from 'p-queue';
 import { OutputError } from '../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
 
-/** Outputs that this process fetches, and saves, itself. `files`: written, or moved, at once. Default: 16. */
-export function fetchHere(downloads: Downloads, saved: OutputFiles, { files = 16 } = {}): Outputs {
-  const queue = new PQueue({ concurrency: files });
+/** Files written, or moved, at once. */
+const atOnce = 16;
+
+/** Outputs that this process fetches, and saves, itself. */
+export function fetchHere(downloads: Downloads, saved: OutputFiles): Outputs {
+  const queue = new PQueue({ concurrency: atOnce });
   return {
     async fetch(target, { url }, { signal }) {
       const answer = await downloads.open(url, signal);

@@ -31,6 +31,8 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
         word: style.yellow('notice'),
         text: `${countOf(news.runs, 'open run')} ${notForItText(news.why, news.runs)}`,
       };
+    case 'no store':
+      return { word: style.yellow('notice'), text: `${safeText(news.why, longestError)}: it begins when something is` };
     case 'server away':
       return {
         word: style.yellow('notice'),
@@ -38,6 +40,13 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
       };
     case 'server back':
       return { word: worker, text: 'the engine is back' };
+    case 'put aside': {
+      const which = `run ${news.run.slice(0, 8)} of ${news.campaign} is put aside`;
+      return {
+        word: style.red('error'),
+        text: `${which}: ${safeText(news.error, longestError)}; the next attempt is in ${spanText(news.againAfterMs)}`,
+      };
+    }
     case 'failed':
       return {
         word: style.red('error'),

@@ -56,7 +56,8 @@ export function createDownloader(options: DownloaderOptions): Downloader {
         }
         const message = `${url.host} answered HTTP ${status}`;
         if ([403, 404, 410].includes(status)) return { is: 'expired', message };
-        if (status >= 500 || status === 429) return { is: 'unreachable', message };
+        // 408: a connection on which nothing came for a while, as of a process that was frozen.
+        if (status >= 500 || status === 429 || status === 408) return { is: 'unreachable', message };
         return { is: 'refused', message };
       }
       return { is: 'refused', message: `the link is redirected more than ${mostRedirects} times` };

@@ -38,7 +38,7 @@ export interface ServiceOptions {
   folder?: string;
 }
 
-/** Creates, status, downloads and uploads over HTTP. */
+/** Creates, status, downloads and uploads over HTTP. Time-outs are read when they count, so they may grow. */
 export function createService(options: ServiceOptions): Service & Downloads & { close(): Promise<void> } {
   const redact = makeRedact(options.token);
   const holdsKey = makeKeyFinder(options.token);
@@ -53,11 +53,15 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
       http,
       clock,
       fixedMs: options.pollIntervalMs,
-      deadlineMs: options.requestTimeoutMs,
+      get deadlineMs() {
+        return options.requestTimeoutMs;
+      },
       ...(options.durations !== undefined && { durations: options.durations }),
     }),
     health: { failures: 0, countAgainAt: 0 },
-    patienceMs: options.patienceMs,
+    get patienceMs() {
+      return options.patienceMs;
+    },
     redact,
   };
   /** Kinds without a create operation, and the evidence for that. */

@@ -3,7 +3,7 @@ import { seeded } from '../rig/random.ts';
 import { buyFirstFilm, differences, type End, endOf, missingFiles, refusing, runLocally } from './rig/campaign.ts';
 import { Chaos } from './rig/chaos.ts';
 import { losesAnswers } from './rig/judge.ts';
-import { applied, ClusterPlace } from './rig/place.ts';
+import { ClusterPlace } from './rig/place.ts';
 
 const count = Number(process.env.MEDIABATCH_CLUSTER_SEEDS ?? 20);
 const first = Number(process.env.MEDIABATCH_CLUSTER_SEED ?? 1);
@@ -37,7 +37,7 @@ describe('three workers, a submitter and a server, killed and frozen at random',
     const words = ['--store', place.store, '--events', 'events.jsonl'];
     const chaos = new Chaos(place, { random, workers: 3, startSubmitter: () => place.submit(words) });
     await chaos.rage(25_000);
-    const ran = await applied(chaos.submitter);
+    const ran = await chaos.finish();
     const wrong = await watch.end();
     const told = `${JSON.stringify(chaos.deeds)}, ${place.judge.count('create')} creates, looked ${watch.looks} times\n${ran.err.slice(-1500)}\n${chaos.workers.map((one) => one.err().slice(-600)).join('\n')}`;
     it(wrong, told).toEqual([]);

@@ -160,7 +160,7 @@ export class TestCampaign {
       lock,
       file,
       bodies,
-      outputs: fetchHere(service, outputs, { files: 4 }),
+      outputs: fetchHere(service, outputs),
       service,
       clock,
       emit,

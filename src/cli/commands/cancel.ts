@@ -30,6 +30,8 @@ export async function cancel(file: string, options: CancelOptions, terminal: Ter
     );
     err('nothing more is bought for it; jobs that run are paid, and collected\n');
   }
-  err(`to bring what it has made: ${terminal.paste({ call: 'apply', words: ['--engine', nameOfEngine(shown)] })}\n`);
+  // The environment has its password, the printed address has not.
+  const words = options.engine === undefined ? [] : ['--engine', nameOfEngine(shown)];
+  err(`to bring what it has made: ${terminal.paste({ call: 'apply', words })}\n`);
   return exitCodes.done;
 }

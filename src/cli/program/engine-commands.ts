@@ -11,9 +11,9 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
     .command('worker')
     .summary('work on the runs of an engine, until it is ended')
     .description(
-      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY: one worker is its head, which creates and waits; all that have a store fetch files. Start as many as you like, anywhere. Ctrl-C or SIGTERM hands over.',
+      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY: one worker is its head, which creates and waits; all with the --store of a run fetch its files. Start as many as you like, anywhere. Ctrl-C or SIGTERM hands over.',
     )
-    .addOption(engineOption())
+    .addOption(databaseOption())
     .option('--store <folder>', 'where files go: a folder that all workers share, or s3://bucket/prefix')
     .option('--files <n>', 'files at once', filesAtOnce, 8)
     .option('--exit-when-idle', 'end as soon as no run of the account is open')
@@ -36,7 +36,7 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
     .command('workers')
     .summary('the runs, the head and the workers of an engine')
     .description('Shows the runs of an engine, who works on them, how fast, which files wait, and what went wrong.')
-    .addOption(engineOption())
+    .addOption(databaseOption())
     .option('--json', 'one JSON document on stdout')
     .action(async (options) => exit(await (await import('../commands/workers.ts')).workers(options, terminal)));
 }
@@ -46,6 +46,14 @@ export function engineOption(): Option {
   return new Option(
     '--engine <address>',
     'postgres://user@host:5432/database, or embedded; better in MEDIABATCH_ENGINE, because `ps` shows options',
+  );
+}
+
+/** The same for commands that go to an engine from elsewhere: the embedded one belongs to its `apply`. */
+function databaseOption(): Option {
+  return new Option(
+    '--engine <address>',
+    'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',
   );
 }
 

@@ -47,8 +47,9 @@ function runsText(runs: readonly EngineRun[], options: TextOptions): string {
   return tableText(columns, cells, options);
 }
 
-function stateCell({ state, exit, endedMs, sandbox }: EngineRun, style: Style): Cell {
+function stateCell({ state, exit, endedMs, sandbox, error }: EngineRun, style: Style): Cell {
   const play = sandbox ? ', sandbox' : '';
+  if (error !== undefined) return { text: `put aside${play}`, paint: style.red };
   if (state !== 'ended') return { text: `${state}${play}`, paint: state === 'open' ? style.green : style.yellow };
   const text = `ended ${spanText(endedMs ?? 0)} ago${exit === undefined || exit === 0 ? '' : ` (exit ${exit})`}${play}`;
   return { text, paint: exit === 0 ? style.dim : style.yellow };
@@ -99,8 +100,10 @@ function troublesText({ runs, accounts, workers }: EngineState, style: Style): s
     if (error !== undefined)
       lines.push(`${style.red('error')} head of account ${id.slice(0, 8)}: ${safeText(error, 300)}`);
   }
-  for (const { host, pid, error } of workers) {
-    if (error !== undefined) lines.push(`${style.red('error')} ${safeText(`${host} ${pid}: ${error}`, 300)}`);
+  for (const { id, campaign, error } of runs) {
+    if (error === undefined) continue;
+    const text = `run ${id.slice(0, 8)} of ${campaign} is put aside, and tried again each minute: ${error}`;
+    lines.push(`${style.red('error')} ${safeText(text, 400)}`);
   }
   for (const [account, count] of openRunsByAccount(runs)) {
     const isServed = workers.some((worker) => worker.account === account && !worker.isSilent);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { exitCodes } from '../../../src/contract/exit.ts';
-import type { ClusterPlace } from './place.ts';
+import { type Applied, applied, type ClusterPlace } from './place.ts';
 import { type Running, until } from './processes.ts';
 
 /** How often what was done. */
@@ -34,7 +34,14 @@ export class Chaos {
   /** Then nothing is killed any more, everything runs, and the submitter is attached. */
   async rage(calmAfterMs: number): Promise<void> {
     const before = this.#place.judge.ledger.length;
-    await until('something was bought', () => this.#place.judge.ledger.length > before, 90);
+    await until(
+      'something was bought',
+      async () => {
+        await this.keep();
+        return this.#place.judge.ledger.length > before;
+      },
+      90,
+    );
     const end = Date.now() + calmAfterMs;
     while (Date.now() < end && !(await this.#isOver())) {
       await wait(500 + this.#random() * 2500);
@@ -52,6 +59,15 @@ export class Chaos {
       if (!worker.isRunning()) this.workers[index] = this.#place.worker();
     }
     if (!this.submitter.isRunning() && !(await this.#isOver())) this.submitter = this.#startSubmitter();
+  }
+
+  /** Until a submitter has seen the end of the run. */
+  async finish(): Promise<Applied> {
+    for (;;) {
+      await this.keep();
+      const ran = await applied(this.submitter);
+      if (await this.#isOver()) return ran;
+    }
   }
 
   /** The submitter has ended by itself: the run is over. */

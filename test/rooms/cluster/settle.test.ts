@@ -57,3 +57,30 @@ test.each(['nobody', 'git'])(
     expect(readEngineNote(lock)).toBeUndefined();
   },
 );
+
+test('whoever is attached hears why a run was put aside; what it has bought is in the lock, and the note stays', async () => {
+  const { db, boss } = await engineHere();
+  const { id } = await submitRun(db, boss, { ...submission({ account, store: 's' }), lines: [line(1)] });
+  await db.query("UPDATE mediabatch.run SET error = 'the orders are damaged' WHERE id = $1", [id]);
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const lock = join(folder, 'campaign.lock.jsonl');
+  writeFileSync(lock, writeHeader(emptyLock()));
+  await writeEngineNote(lock, { run: id, engine: 'x', account, since: '2026', submitted: true });
+  const paths = { lock, folder, outputs: folder };
+  const campaign = { paths, service: undefined, tell: () => {} } as unknown as OpenCampaign;
+  const watched = watchOnEngine({ database: db, boss, account, shown: 'x', close: async () => {} }, campaign, {
+    run: id,
+    outline: { tasks: [], addresses: new Set() },
+    loaded: await requireLock(campaign, undefined),
+    access: undefined,
+    store: undefined,
+    signal: new AbortController().signal,
+    on: () => {},
+  });
+  await expect(watched).rejects.toMatchObject({
+    failure: { code: 'MB3704', message: 'the workers on x cannot go on with this run: the orders are damaged', lock },
+  });
+  expect(readFileSync(lock, 'utf8')).toContain('job-1');
+  expect(readEngineNote(lock)).toMatchObject({ run: id });
+});
