@@ -1,17 +1,19 @@
 import { setMaxListeners } from 'node:events';
 import type { Engine } from '../cluster/open-engine.ts';
-import type { RunHeader, RunRecord } from '../cluster/run-record.ts';
+import type { RunHeader } from '../cluster/run-record.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
-import { readEngineNote, removeEngineNote, writeEngineNote } from '../disk/lock/engine-note.ts';
+import { readEngineNote, writeEngineNote } from '../disk/lock/engine-note.ts';
 import type { Guard } from '../disk/lock/guard.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import type { Lock } from '../lock/record.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Applied, ApplyGraphOptions, EngineChoice } from './apply-options.ts';
 import { accountFacts, addressOf, type Helpers, startHelpers } from './engine-helpers.ts';
-import { lostRun, refuseHere, refuseOtherEngine } from './engine-refusals.ts';
+import { forgetSubmit, refuseAnother } from './engine-others.ts';
+import { lostRun, refuseHere, refuseNamesake, refuseOtherEngine } from './engine-refusals.ts';
+import { attachedText, detachedText } from './engine-words.ts';
 import { differencesFrom, type GivenOfRun, givenOf, notOfRunText } from './given-of-run.ts';
 import { holdAndPlan } from './hold-and-plan.ts';
 import { holdGuard } from './hold-guard.ts';
@@ -79,11 +81,11 @@ async function attach(work: Work): Promise<Applied | undefined> {
   const note = readEngineNote(paths.lock);
   if (note !== undefined) refuseOtherEngine(note, engine);
   const noted = note && (await readRun(engine.database, note.run));
-  // A submit that came to nothing.
-  if (noted === undefined && note?.submitted === false) await removeEngineNote(paths.lock);
-  else if (noted === undefined && note !== undefined) throw lostRun(note.run, engine);
+  if (noted === undefined && note?.submitted === true) throw lostRun(note.run, engine);
+  if (noted === undefined && note !== undefined) await forgetSubmit(work, note.run);
   const run = noted ?? (await findOpenRun(engine.database, engine.account, checked.graph.name));
   if (run === undefined) return undefined;
+  if (noted === undefined) refuseNamesake(await readHeader(engine.database, run.id), checked.graph, { run, engine });
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
   try {
     const loaded = await requireLock(campaign, campaign.service);
@@ -95,12 +97,6 @@ async function attach(work: Work): Promise<Applied | undefined> {
   } finally {
     await guard.release();
   }
-}
-
-function attachedText({ submitted, origin, state }: RunRecord, { shown }: Engine): string {
-  const from = `${origin.user === '' ? '' : `${origin.user} on `}${origin.host}`;
-  const how = state === 'ended' ? 'it has ended meanwhile' : 'nothing is submitted again';
-  return `attached to the run on ${shown} that ${from} submitted at ${submitted.toISOString()}: ${how}`;
 }
 
 function outlineFrom({ tasks, addresses }: RunHeader['outline']): GraphOutline {
@@ -141,6 +137,7 @@ async function submit(work: Work): Promise<Applied> {
     });
     await noteRun(work, submission.id, { submitted: false, since: new Date(systemClock.now()) });
     const { id, attached } = await submitRun(engine.database, engine.boss, submission);
+    if (attached) await refuseAnother(work, id);
     await noteRun(work, id, { submitted: true, since: new Date(systemClock.now()) });
     if (!attached) return await watch(work, { run: id, plan, made, outline, loaded });
     tell({
@@ -274,11 +271,6 @@ async function tellOfNoWorker(
   const place = store === undefined ? '' : ' with the same --store';
   const text = `no worker of this account runs on ${shown}: the run waits until \`mediabatch worker\`${place} is started`;
   tell({ is: 'notice', text });
-}
-
-function detachedText({ shown }: Engine, { url }: EngineChoice): string {
-  if (url === 'embedded') return 'the embedded engine stops with this command: the same command goes on with its run';
-  return `detached: the run goes on at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
 }
 
 async function noteRun(

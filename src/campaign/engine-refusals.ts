@@ -1,5 +1,7 @@
 import type { Engine } from '../cluster/open-engine.ts';
+import type { RunHeader, RunRecord } from '../cluster/run-record.ts';
 import { CampaignError } from '../contract/failure.ts';
+import type { Graph } from '../graph/graph.ts';
 import { advise, call } from '../plan/advice.ts';
 import type { ApplyGraphOptions, EngineChoice } from './apply-options.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -46,5 +48,22 @@ export function lostRun(run: string, { shown }: Engine): CampaignError {
     code: 'MB3702',
     message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
     hint: advise`if its database was made anew, what the run has bought since stands in no lock: ${call('jobs', '--unknown')} shows it; ${call('unlock', '--id', run)} gives the campaign free. Nothing was sent`,
+  });
+}
+
+/** Throws MB3704 when the run is of a campaign that only has the same name: its lines are no business of this lock. */
+export function refuseNamesake(
+  { outline }: RunHeader,
+  { steps }: Graph,
+  { run, engine }: { run: RunRecord; engine: Engine },
+): void {
+  const theirs = new Set(outline.addresses);
+  if (steps.some(({ address }) => theirs.has(address))) return;
+  const { campaign, origin } = run;
+  throw new CampaignError({
+    code: 'MB3704',
+    message: `another campaign named ${campaign} has an open run on ${engine.shown}: ${origin.host}:${origin.manifest}, with none of these steps`,
+    hint: 'keys are made from the name: give one of them another name, or wait until that run has ended. Nothing was sent',
+    lock: engine.shown,
   });
 }

@@ -4,7 +4,7 @@ import type { EngineNote } from '../disk/lock/engine-note.ts';
 import { engineOf } from './engine-address.ts';
 import { nameOfEngine } from './hold-guard.ts';
 
-/** Whether the engine of a note can be asked, and has its run open. An embedded one is there as long as its folder is. */
+/** Whether the engine of a note can be asked, and has its run open. Throws MB3702 when it refuses to be asked. An embedded one is there as long as its folder is. */
 export async function isOpenOnEngine(
   { engine, run }: EngineNote,
   { state, env }: { state: string; env: NodeJS.ProcessEnv },
@@ -17,13 +17,20 @@ export async function isOpenOnEngine(
   // The note has no password, which the environment may have.
   const url = named !== undefined && showEngine(named) === engine ? named : engine;
   try {
-    const db = await openDatabase(url, { name: 'mediabatch unlock', most: 1 });
+    const db = await openDatabase(url, { name: 'mediabatch-unlock', most: 1 });
     try {
       return (await readRun(db, run))?.state === 'open';
     } finally {
       await db.close();
     }
-  } catch {
+  } catch (error) {
+    // It is there, and only does not let us in: it may well have the run open.
+    if (isRefused(error)) throw error;
     return false;
   }
+}
+
+function isRefused(error: unknown): boolean {
+  const { code } = ((error as Error | undefined)?.cause ?? {}) as NodeJS.ErrnoException;
+  return code?.startsWith('28') === true;
 }

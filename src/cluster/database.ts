@@ -103,11 +103,8 @@ class PostgresDatabase implements Database {
       await this.#pool.query('SELECT 1');
     } catch (error) {
       if (this.#closing.signal.aborted) throw error;
-      throw new CampaignError({
-        code: 'MB3702',
-        message: `the engine ${showEngine(this.#url)} cannot be used: ${messageOf(error)}`,
-        hint: hintFor(error),
-      });
+      const message = `the engine ${showEngine(this.#url)} cannot be used: ${messageOf(error)}`;
+      throw new CampaignError({ code: 'MB3702', message, hint: hintFor(error) }, { cause: error });
     }
   }
 

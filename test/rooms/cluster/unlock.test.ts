@@ -25,6 +25,11 @@ test('a campaign is not given free while the engine has its run open, unless it 
   expect(refused.code).toBe(75);
   expect(refused.err).toContain(`mediabatch unlock campaign.yaml --id ${id} --force`);
   expect(readEngineNote(lock)).toBeDefined();
+  const wrong = new URL(url);
+  wrong.password = 'another';
+  const shut = await command(['unlock', 'campaign.yaml', '--id', id], { cwd, env: { MEDIABATCH_ENGINE: wrong.href } });
+  expect([shut.code, shut.err]).toEqual([69, expect.stringContaining('user or password')]);
+  expect(readEngineNote(lock)).toBeDefined();
   expect((await unlock('--force')).code).toBe(0);
   expect(readEngineNote(lock)).toBeUndefined();
   await writeEngineNote(lock, { ...noted, engine: 'postgres://nobody@127.0.0.1:1/gone' });

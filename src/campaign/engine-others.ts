@@ -1,0 +1,39 @@
+import type { Engine } from '../cluster/open-engine.ts';
+import { readEngineNote, removeEngineNote } from '../disk/lock/engine-note.ts';
+import type { ApplyGraphOptions } from './apply-options.ts';
+import { refuseNamesake } from './engine-refusals.ts';
+import { holdGuard } from './hold-guard.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+
+interface Where {
+  engine: Engine;
+  campaign: OpenCampaign;
+  options: Pick<ApplyGraphOptions, 'check' | 'lockTimeoutMs'>;
+}
+
+/** Somebody else was faster, who may have another campaign of this name. */
+export async function refuseAnother({ engine, campaign, options }: Where, id: string): Promise<void> {
+  const { readHeader, readRun } = await import('../cluster/runs.ts');
+  const run = await readRun(engine.database, id);
+  if (run === undefined) return;
+  try {
+    const { graph } = await options.check();
+    refuseNamesake(await readHeader(engine.database, id), graph, { run, engine });
+  } catch (error) {
+    await removeEngineNote(campaign.paths.lock);
+    throw error;
+  }
+}
+
+/** A submit that came to nothing. Whoever may still be about to submit holds the lock. */
+export async function forgetSubmit({ engine, campaign, options }: Where, run: string): Promise<void> {
+  const { paths, tell } = campaign;
+  const { readRun } = await import('../cluster/runs.ts');
+  const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
+  try {
+    const isStill = readEngineNote(paths.lock)?.run === run;
+    if (isStill && (await readRun(engine.database, run)) === undefined) await removeEngineNote(paths.lock);
+  } finally {
+    await guard.release();
+  }
+}

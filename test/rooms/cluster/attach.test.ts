@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { accountOf } from '../../../src/cluster/account-id.ts';
+import { showEngine } from '../../../src/cluster/engine-url.ts';
+import type { RunHeader } from '../../../src/cluster/run-record.ts';
+import { submitRun } from '../../../src/cluster/runs.ts';
+import { systemClock } from '../../../src/contract/clock.ts';
+import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
+import { takeGuard } from '../../../src/disk/lock/guard.ts';
+import { images } from '../../rig/campaign.ts';
+import { command, temporaryFolder } from '../../rig/command.ts';
+import { engineHere, submission } from './engine-here.ts';
+
+const access = { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test_of_attaching' };
+const account = accountOf(access);
+
+async function campaignHere() {
+  const { url, db, boss } = await engineHere();
+  const { path: cwd, remove } = temporaryFolder();
+  onTestFinished(remove);
+  writeFileSync(join(cwd, 'campaign.yaml'), images(2));
+  const [, name = ''] = /^name: (.*)$/m.exec(images(2)) ?? [];
+  const env = { MEDIABATCH_ENGINE: url, MEDIABATCH_BASE_URL: access.baseUrl, MEDIABATCH_API_KEY: access.token };
+  const apply = () => command(['apply', 'campaign.yaml', '--yes', '--lock-timeout', '0'], { cwd, env });
+  return { url, db, boss, name, apply, lock: join(cwd, 'campaign.lock.jsonl') };
+}
+
+test('a campaign that only has the same name is not attached to, and gets no line of it', async () => {
+  const { db, boss, name, apply, lock } = await campaignHere();
+  const outline = { tasks: [], addresses: ['somebody@else'] };
+  const header = { ...({} as RunHeader), outline };
+  await submitRun(db, boss, { ...submission({ account, campaign: name }), header });
+  const { code, err } = await apply();
+  expect([code, err]).toEqual([75, expect.stringContaining(`another campaign named ${name} has an open run`)]);
+  expect(readEngineNote(lock)).toBeUndefined();
+});
+
+test('the note of a submit that may still come to something is left to whoever holds the lock', async () => {
+  const { url, apply, lock } = await campaignHere();
+  const note = { run: 'r'.repeat(8), account, engine: showEngine(url), since: '2026', submitted: false };
+  await writeEngineNote(lock, note);
+  const held = await takeGuard(lock, { waitMs: 0, clock: systemClock });
+  expect(held.is).toBe('taken');
+  expect((await apply()).code).toBe(75);
+  expect(readEngineNote(lock)).toMatchObject({ run: note.run });
+});
