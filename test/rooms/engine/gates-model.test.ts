@@ -92,11 +92,14 @@ async function runAsPlanned(campaign: TestCampaign, isCut: boolean, redo: string
   const { ledger } = campaign.service;
   const asked = ledger.flatMap(({ jobId, body }) => (/"(draft|logo|final)/.test(body) ? [jobId] : []));
   const before = ledger.length;
+  const paid = new Set(ledger.map(({ key }) => key));
   const { plan, outcomes } = await campaign.run({ concurrency: 2, redo });
   for (const { address, blockedBy } of plan.rows) if (blockedBy === 'gate') expect(outcomes[address]).toBeUndefined();
   if (isCut) return;
   const spending = plan.rows.filter(({ action }) => isSpending(action));
-  expect(ledger.length - before).toBe(spending.length);
+  // Rows of equal requests that exchange keys share what was bought again for one of them: a key is paid for once.
+  const unpaid = spending.filter(({ order }) => order === undefined || !paid.has(order.key));
+  expect(ledger.length - before).toBe(unpaid.length);
   expect(spending.map(({ address }) => outcomes[address])).toEqual(spending.map(() => 'done'));
   const usable = pickedJobs(campaign);
   for (const { body } of ledger.slice(before)) {
