@@ -57,7 +57,8 @@ interface Raised {
 
 /**
  * Raises the epoch: from here on no statement of an earlier head passes. In one transaction with the job's heartbeat,
- * because this call may have waited for the server until the job was somebody else's.
+ * because this call may have waited for the server until the job was somebody else's. It is at least the server's time in
+ * seconds, so that in a database that was put back from an older copy no epoch is given out a second time.
  */
 async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | undefined> {
   const { db, boss, account, worker, job } = options;
@@ -71,7 +72,8 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
         `WITH last AS (SELECT head, create_timeout_ms AS ms FROM mediabatch.account WHERE id = $1 FOR UPDATE),
            longest AS (SELECT coalesce(max((settings->>'createTimeoutMs')::float8), 0) AS ms FROM mediabatch.run
              WHERE account = $1 AND state = 'open')
-         UPDATE mediabatch.account SET epoch = epoch + 1, head = $2, beat = now(),
+         UPDATE mediabatch.account SET head = $2, beat = now(),
+           epoch = greatest(epoch + 1, extract(epoch FROM clock_timestamp())::bigint),
            create_timeout_ms = CASE WHEN last.head IS NULL THEN longest.ms ELSE greatest(longest.ms, last.ms) END
          FROM last, longest WHERE id = $1
          RETURNING epoch::text AS epoch, last.head AS last, create_timeout_ms AS "createTimeoutMs"`,

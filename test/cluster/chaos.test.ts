@@ -4,6 +4,7 @@ import { buyFirstFilm, differences, type End, endOf, missingFiles, refusing, run
 import { Chaos } from './rig/chaos.ts';
 import { losesAnswers } from './rig/judge.ts';
 import { ClusterPlace } from './rig/place.ts';
+import { until } from './rig/processes.ts';
 
 const count = Number(process.env.MEDIABATCH_CLUSTER_SEEDS ?? 20);
 const first = Number(process.env.MEDIABATCH_CLUSTER_SEED ?? 1);
@@ -43,6 +44,8 @@ describe('three workers, a submitter and a server, killed and frozen at random',
     it(wrong, told).toEqual([]);
     it(differences(endOf(place, ran), local), told).toEqual([]);
     it(missingFiles(place), told).toEqual([]);
+    // One that was started just now ends by the signal itself.
+    for (const worker of chaos.workers) await until(`it works; ${worker.err()}`, () => worker.err() !== '');
     for (const worker of chaos.workers) worker.signal('SIGTERM');
     const ends = await Promise.all(chaos.workers.map(({ ended }) => ended));
     it(ends.map(({ code, signal }) => code ?? signal)).toEqual(chaos.workers.map(() => 0));

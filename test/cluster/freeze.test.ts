@@ -64,8 +64,9 @@ describe.each(Object.keys(manifests) as Sort[])('a head that freezes over a crea
         it(passed().length).toBeGreaterThan(6);
         return;
       }
+      const before = await epochOf(place);
       const next = place.worker();
-      await until('another took over', async () => (await epochOf(place)) > 1);
+      await until('another took over', async () => (await epochOf(place)) > before);
       const epoch = await epochOf(place);
       const rows = await rowsBefore(place, epoch);
       // In turn: while the new head waits before it looks for the create, and after everything is over.

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { endOf, manifestOf, missingFiles } from './rig/campaign.ts';
-import { epochOf } from './rig/chaos.ts';
 import { applied, ClusterPlace, loading, openRuns } from './rig/place.ts';
 import { type Running, until } from './rig/processes.ts';
 
@@ -133,7 +132,6 @@ test.concurrent('two workers after a restart of the server: one head', async ({ 
   const workers = [place.worker(), place.worker()];
   const submitter = place.submit(['--store', place.store]);
   await until('something was bought', () => place.judge.spent > 0);
-  const epoch = await epochOf(place);
   await place.server.kill();
   // Longer than it takes to call a head dead.
   await wait(16_000);
@@ -143,7 +141,7 @@ test.concurrent('two workers after a restart of the server: one head', async ({ 
   it(ran.code, told).toBe(0);
   it(place.judge.wrong, told).toEqual([]);
   it(place.judge.spent, told).toBe(cost);
-  it((await epochOf(place)) - epoch, told).toBeLessThanOrEqual(1);
+  it(told.match(/of the account from now on/g)?.length, told).toBeLessThanOrEqual(2);
 });
 
 test('what the moments are named by is written by a run that nobody disturbs', async ({ onTestFinished }) => {

