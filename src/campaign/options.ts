@@ -36,6 +36,11 @@ export interface RunSettings {
   onError?: 'continue' | 'finish' | undefined;
 }
 
+/** How long calls may take, in ms. */
+export function timeoutsOf({ requestTimeoutMs = 30_000, createTimeoutMs = 120_000 }: RunSettings) {
+  return { requestTimeoutMs, createTimeoutMs };
+}
+
 /** Every field, given or not: a program can pass more than a type allows, and a run has options that are not its business. */
 type Every<Options> = { [name in keyof Options]-?: Options[name] | undefined };
 

@@ -8,12 +8,11 @@ import type { Guard } from '../disk/lock/guard.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
 import { carryOut } from '../engine/carry-out.ts';
-import { exitCodeOf } from '../engine/exit-code.ts';
+import { endOfRun } from '../engine/end-of-run.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
-import type { LookUpTimes } from '../engine/lost-creates.ts';
+import { lookUpTimes } from '../engine/lost-creates.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import { messageOf } from '../ground/values.ts';
-import { hasOpenSends } from '../lock/sends.ts';
 import { countSteps } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { CreateRoutes } from '../service/create.ts';
@@ -22,7 +21,7 @@ import type { Access } from './environment.ts';
 import type { LiveRun } from './live-run.ts';
 import { noService } from './no-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import type { RunSettings } from './options.ts';
+import { type RunSettings, timeoutsOf } from './options.ts';
 import { outputsOf } from './outputs-of.ts';
 import type { LoadedLock } from './read-lock.ts';
 import { openRunLock, settleLock } from './settle.ts';
@@ -64,6 +63,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
   const { loaded, outline, clock, on, access, live } = options;
   const { paths, service: address } = campaign;
   const startedAt = clock.now();
+  const timeouts = timeoutsOf(options);
   const stamp = <Fact extends RunFact>(fact: Fact) => ({ at: new Date(clock.now()).toISOString(), ...fact });
   let isLeft = false;
   const emit = (fact: RunFact) => {
@@ -104,7 +104,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       signal,
       accountOf: campaign.accountOf,
       isAlone: () => options.guard.stillOurs(),
-      times: lookUpTimes(campaign, options),
+      times: lookUpTimes(campaign.sandbox, timeouts),
       creditWaitMs,
       onUnknown,
       onError,
@@ -124,7 +124,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       const { error } = stray.seen ?? {};
       gate.stop('error', messageOf(error));
       interruption.abort();
-      await atMost(options.createTimeoutMs ?? defaultCreateTimeoutMs, guarded);
+      await atMost(timeouts.createTimeoutMs, guarded);
     });
     const ended = await Promise.race([guarded, ...(broken ? [broken] : []), ...(leave ? [leave] : [])]);
     if (stray?.seen !== undefined) {
@@ -141,34 +141,19 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
     await live?.close();
     await settle();
     const carriedOut = (await live?.end()) ?? plan;
-    const outcomes = new Map([...ended].map(([step, { outcome }]) => [step, outcome]));
-    const exit = exitCodeOf({
+    const { exit, outcomes, end } = endOfRun({
       plan: carriedOut,
-      outcomes: outcomes.values(),
-      stopped: gate.stopped,
-      overBudget: ledger.overBudget,
-      overPrice: gate.hasHeldPrices,
-      hasOpenSends: hasOpenSends(ledger.lock),
+      ends: ended,
+      carried: { ledger, gate },
       interrupted: signal.aborted,
       needsPeople: live?.needsPeople === true,
-    });
-    const unsaved = [...ended.values()].filter((step) => step.unsaved).length;
-    const end = stamp({
-      event: 'run-ended' as const,
-      exit,
-      outcomes: count(outcomes.values()),
-      ...(unsaved > 0 && { unsaved }),
-      kept: carriedOut.rows.filter(({ action }) => action === 'keep').length,
-      spentNow: ledger.budget.spentNow,
-      spentEver: ledger.budget.spentEver,
-      held: ledger.budget.held + plan.totals.held,
-      balance: ledger.balance,
+      held: plan.totals.held,
       elapsedMs: clock.now() - startedAt,
-      ...(ledger.estimates.result !== undefined && { estimated: ledger.estimates.result }),
     });
-    on(end);
-    live?.note(end);
-    return { exit, outcomes, end };
+    const told = stamp(end);
+    on(told);
+    live?.note(told);
+    return { exit, outcomes, end: told };
   } catch (error) {
     throw new BrokenRunError(error, paths.lock);
   } finally {
@@ -178,8 +163,6 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
     interruption.stop();
   }
 }
-
-const defaultCreateTimeoutMs = 120_000;
 
 /** A signal of the run's own, which the run itself may abort, too. `isMet`: the wish is met without aborting anything. */
 function followSignal(
@@ -203,24 +186,6 @@ function followSignal(
   };
 }
 
-/**
- * The embedded sandbox answers, and lists, at once. Anything else may have a request on its way for as long as it may take: an
- * address of this machine may be a tunnel.
- */
-function lookUpTimes(
-  { sandbox }: OpenCampaign,
-  { createTimeoutMs = defaultCreateTimeoutMs }: RunSettings,
-): LookUpTimes {
-  const waits = sandbox ? { graceMs: 2000, gapMs: 500 } : { graceMs: Math.max(60_000, createTimeoutMs), gapMs: 10_000 };
-  return { ...waits, fenceMs: 30_000 };
-}
-
-function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: number } {
-  const counts: { [outcome in StepOutcome]?: number } = {};
-  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
-  return counts;
-}
-
 type RunService = Service & Downloads & { close(): Promise<void> };
 
 /** The HTTP client is large, so it is loaded only when the service is going to be called. */
@@ -237,8 +202,7 @@ async function openServiceIfNeeded(
     createRoutes,
     durations,
     folder: paths.folder,
-    requestTimeoutMs: settings.requestTimeoutMs ?? 30_000,
-    createTimeoutMs: settings.createTimeoutMs ?? defaultCreateTimeoutMs,
+    ...timeoutsOf(settings),
     patienceMs: settings.patienceMs ?? Number.POSITIVE_INFINITY,
     ...(pollIntervalMs !== undefined && { pollIntervalMs }),
   });

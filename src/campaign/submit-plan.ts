@@ -9,9 +9,7 @@ import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { WrittenPrices } from '../plan/prices.ts';
 import type { CreateRoutes } from '../service/create.ts';
 import type { GivenOfRun } from './given-of-run.ts';
-import type { RunSettings } from './options.ts';
-
-const defaults = { requestTimeoutMs: 30_000, createTimeoutMs: 120_000 };
+import { type RunSettings, timeoutsOf } from './options.ts';
 
 /** Recognizes what only this machine can do: its files go up, and files of its folder get other names. */
 export function isForThisMachine({ order }: PlanRow): boolean {
@@ -74,8 +72,7 @@ function settingsOf(plan: Plan, settings: RunSettings): ClusterSettings {
   return {
     concurrency: plan.concurrency,
     ...{ onError, onUnknown, creditWaitMs },
-    createTimeoutMs: settings.createTimeoutMs ?? defaults.createTimeoutMs,
-    requestTimeoutMs: settings.requestTimeoutMs ?? defaults.requestTimeoutMs,
+    ...timeoutsOf(settings),
     ...(patienceMs !== undefined && { patienceMs }),
     ...(pollIntervalMs !== undefined && { pollIntervalMs }),
   };

@@ -1,13 +1,12 @@
 import type { Clock } from '../contract/clock.ts';
-import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
+import type { RunFact } from '../contract/event.ts';
 import type { Downloads, Service } from '../contract/ports.ts';
 import type { LockFile } from '../contract/state.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../engine/carry-out.ts';
-import { exitCodeOf } from '../engine/exit-code.ts';
+import { endOfRun } from '../engine/end-of-run.ts';
 import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
-import { hasOpenSends } from '../lock/sends.ts';
 import { writeHeader } from '../lock/write.ts';
 import { countSteps } from '../plan/actions.ts';
 import { orderName, type PlanRow, type Price, type StepOrder } from '../plan/plan.ts';
@@ -225,36 +224,23 @@ export class HeadRun {
 
   async #end({ header, resumed, told }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {
     const { db, clock } = this.#ground;
-    const { submitted } = this.#record;
-    const { ledger, gate } = carried;
-    const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
-    // What stopped an earlier head is the reason for what nobody has carried out since.
-    const isShort = [...outcomes.values()].some((outcome) => outcome !== 'done' && outcome !== 'unneeded');
-    const exit = exitCodeOf({
+    const found = endOfRun({
       plan: header.plan,
-      outcomes: outcomes.values(),
-      stopped: gate.stopped ?? (isShort ? told.stopped : undefined),
-      overBudget: ledger.overBudget || (isShort && told.hasStopped('budget')),
-      overPrice: gate.hasHeldPrices || (isShort && told.hasStopped('price')),
-      hasOpenSends: hasOpenSends(ledger.lock),
+      ends,
+      carried,
       interrupted: this.#isCancelled,
       needsPeople: false,
+      held: resumed.plan.totals.held,
+      elapsedMs: clock.now() - this.#record.submitted.getTime(),
+      earlier: {
+        spent: resumed.spentBefore,
+        stopped: told.stopped,
+        hasStopped: (because) => told.hasStopped(because),
+        balance: told.balance,
+      },
     });
-    const unsaved = [...ends.values()].filter((step) => step.unsaved).length;
-    const end: Extract<RunEvent, { event: 'run-ended' }> = {
-      at: new Date(clock.now()).toISOString(),
-      event: 'run-ended',
-      exit,
-      outcomes: count(outcomes.values()),
-      ...(unsaved > 0 && { unsaved }),
-      kept: header.plan.rows.filter(({ action }) => action === 'keep').length,
-      spentNow: resumed.spentBefore + ledger.budget.spentNow,
-      spentEver: ledger.budget.spentEver,
-      held: ledger.budget.held + resumed.plan.totals.held,
-      balance: ledger.balance ?? told.balance,
-      elapsedMs: clock.now() - submitted.getTime(),
-      ...(ledger.estimates.result !== undefined && { estimated: ledger.estimates.result }),
-    };
+    const { exit, outcomes } = found;
+    const end = { at: new Date(clock.now()).toISOString(), ...found.end };
     this.#events.add(end);
     await this.#events.flush();
     await endRun(db, this.#term, { exit, outcomes: Object.fromEntries(outcomes), end });
@@ -291,10 +277,4 @@ function overchargedPrices({ plan, learned }: ResumedPlan): Set<string> {
 function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRow {
   const order = orders.get(row.send === undefined ? row.address : `${row.address}\u0000${row.send}`);
   return order === undefined ? row : { ...row, order };
-}
-
-function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: number } {
-  const counts: { [outcome in StepOutcome]?: number } = {};
-  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
-  return counts;
 }

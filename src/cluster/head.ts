@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { HeadLostError } from '../contract/errors.ts';
 import type { WorkerNews } from '../contract/worker.ts';
 import { AccountGate } from '../engine/account-gate.ts';
-import { ListLookUp, type LookUpTimes } from '../engine/lost-creates.ts';
+import { ListLookUp, lookUpTimes } from '../engine/lost-creates.ts';
 import { SharedSlots } from '../engine/shared-slots.ts';
 import { messageOf } from '../ground/values.ts';
 import type { CreateRoutes } from '../service/create.ts';
@@ -207,15 +207,4 @@ export class Head implements HeadOfRuns {
     for (const run of this.#runs.values()) yield* run.records();
     for (const { run } of this.#aside.values()) yield* run.records();
   }
-}
-
-/** As for a run on one machine. */
-function lookUpTimes(isPlay: boolean, limits: RunLimits): LookUpTimes {
-  return {
-    get graceMs() {
-      return isPlay ? 2000 : Math.max(60_000, limits.createTimeoutMs);
-    },
-    gapMs: isPlay ? 500 : 10_000,
-    fenceMs: 30_000,
-  };
 }

@@ -17,6 +17,20 @@ export interface LookUpTimes {
   fenceMs: number;
 }
 
+/**
+ * The embedded sandbox answers, and lists, at once. Anything else may have a request on its way for as long as it may take: an
+ * address of this machine may be a tunnel. `createTimeoutMs` is read when a grace is asked for: it may grow.
+ */
+export function lookUpTimes(isSandbox: boolean, limits: { readonly createTimeoutMs: number }): LookUpTimes {
+  return {
+    get graceMs() {
+      return isSandbox ? 2000 : Math.max(60_000, limits.createTimeoutMs);
+    },
+    gapMs: isSandbox ? 500 : 10_000,
+    fenceMs: 30_000,
+  };
+}
+
 const mostWalks = 4;
 
 interface Waiting {

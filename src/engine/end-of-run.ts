@@ -1,0 +1,80 @@
+import type { RunFact, StepOutcome, StopReason } from '../contract/event.ts';
+import type { ExitCode } from '../contract/exit.ts';
+import { hasOpenSends } from '../lock/sends.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { StepEnd } from '../run/step-end.ts';
+import type { CarriedOut } from './carry-out.ts';
+import { exitCodeOf } from './exit-code.ts';
+
+export interface EndOfRun {
+  exit: ExitCode;
+  /** How each step ended, by address. */
+  outcomes: ReadonlyMap<string, StepOutcome>;
+  end: Extract<RunFact, { event: 'run-ended' }>;
+}
+
+/** What those who carried out a part of this run before have told. */
+export interface EarlierHeads {
+  /** Credits. */
+  spent: number;
+  /** Why one of them stopped all spending, if one did. */
+  stopped: StopReason | undefined;
+  hasStopped(because: StopReason): boolean;
+  /** What the account had when one of them last knew it. */
+  balance: number | null;
+}
+
+interface About {
+  /** As it was made: what is kept counts, and what waits. */
+  plan: Plan;
+  ends: ReadonlyMap<string, StepEnd>;
+  carried: Pick<CarriedOut, 'ledger' | 'gate'>;
+  interrupted: boolean;
+  /** People have to look once more at what was made during the run. */
+  needsPeople: boolean;
+  /** Credits that jobs from before hold. */
+  held: number;
+  elapsedMs: number;
+  /** Absent: all of the run was carried out here. */
+  earlier?: EarlierHeads;
+}
+
+/** What a run comes to: counts, credits, exit code. */
+export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier }: About): EndOfRun {
+  const { ledger, gate } = carried;
+  const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
+  // What stopped an earlier head is the reason for what nobody has carried out since.
+  const isShort = [...outcomes.values()].some((outcome) => outcome !== 'done' && outcome !== 'unneeded');
+  const before = isShort ? earlier : undefined;
+  const exit = exitCodeOf({
+    plan,
+    outcomes: outcomes.values(),
+    stopped: gate.stopped ?? before?.stopped,
+    overBudget: ledger.overBudget || before?.hasStopped('budget') === true,
+    overPrice: gate.hasHeldPrices || before?.hasStopped('price') === true,
+    hasOpenSends: hasOpenSends(ledger.lock),
+    interrupted,
+    needsPeople,
+  });
+  const unsaved = [...ends.values()].filter((step) => step.unsaved).length;
+  const end: EndOfRun['end'] = {
+    event: 'run-ended',
+    exit,
+    outcomes: count(outcomes.values()),
+    ...(unsaved > 0 && { unsaved }),
+    kept: plan.rows.filter(({ action }) => action === 'keep').length,
+    spentNow: ledger.budget.spentNow + (earlier?.spent ?? 0),
+    spentEver: ledger.budget.spentEver,
+    held: ledger.budget.held + held,
+    balance: ledger.balance ?? earlier?.balance ?? null,
+    elapsedMs,
+    ...(ledger.estimates.result !== undefined && { estimated: ledger.estimates.result }),
+  };
+  return { exit, outcomes, end };
+}
+
+function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: number } {
+  const counts: { [outcome in StepOutcome]?: number } = {};
+  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
