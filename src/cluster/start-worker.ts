@@ -102,17 +102,17 @@ const storeLookMs = 3000;
 
 /**
  * Whoever submits makes the store, and workers may have been started before; a place that is not mounted looks the same, and
- * nothing is written there.
+ * nothing is written there. Who is to end when nothing is to be done does not wait for more.
  */
 async function waitForStore(
   name: string,
-  { clock, signal, tell }: Pick<StartWorkerOptions, 'clock' | 'signal' | 'tell'>,
+  { clock, signal, exitWhenIdle, tell }: Pick<StartWorkerOptions, 'clock' | 'signal' | 'exitWhenIdle' | 'tell'>,
 ): Promise<Store | 'left'> {
   for (let isTold = false; !signal.aborted; isTold = true) {
     try {
       return await openStore(name, { makes: false });
     } catch (error) {
-      if (!(error instanceof StoreMissingError)) throw error;
+      if (!(error instanceof StoreMissingError) || exitWhenIdle) throw error;
       if (!isTold) tell({ is: 'no store', why: error.message });
       await clock.sleep(storeLookMs, signal);
     }

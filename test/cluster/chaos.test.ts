@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { seeded } from '../rig/random.ts';
-import { buyFirstFilm, differences, type End, endOf, missingFiles, refusing, runLocally } from './rig/campaign.ts';
+import {
+  buyFirstFilm,
+  differences,
+  type End,
+  endOf,
+  missingFiles,
+  refusing,
+  runLocally,
+  withoutRefused,
+} from './rig/campaign.ts';
 import { Chaos } from './rig/chaos.ts';
 import { losesAnswers } from './rig/judge.ts';
 import { ClusterPlace } from './rig/place.ts';
@@ -33,7 +42,10 @@ describe('three workers, a submitter and a server, killed and frozen at random',
     const place = await ClusterPlace.make(onTestFinished);
     await buyFirstFilm(place, shape);
     place.judge.jobMs = ({ subject }) => 200 + ((subject.length * 7919 + seed * 104_729) % 2500);
-    place.judge.fate = refusing(losesAnswers(random, 0.06));
+    let refusals = 0;
+    place.judge.fate = refusing(losesAnswers(random, 0.06), () => {
+      refusals += 1;
+    });
     const watch = place.watch(shape.budget, shape.concurrency);
     const words = ['--store', place.store, '--events', 'events.jsonl'];
     const chaos = new Chaos(place, { random, workers: 3, startSubmitter: () => place.submit(words) });
@@ -42,7 +54,9 @@ describe('three workers, a submitter and a server, killed and frozen at random',
     const wrong = await watch.end();
     const told = `${JSON.stringify(chaos.deeds)}, ${place.judge.count('create')} creates, looked ${watch.looks} times\n${ran.err.slice(-1500)}\n${chaos.workers.map((one) => one.err().slice(-600)).join('\n')}`;
     it(wrong, told).toEqual([]);
-    it(differences(endOf(place, ran), local), told).toEqual([]);
+    const end = endOf(place, ran);
+    const isAsked = refusals > 1 && end.ends['hero@r2'] === 'unresolved';
+    it(isAsked ? differences(withoutRefused(end), withoutRefused(local)) : differences(end, local), told).toEqual([]);
     it(missingFiles(place), told).toEqual([]);
     // One that was started just now ends by the signal itself.
     for (const worker of chaos.workers) await until(`it works; ${worker.err()}`, () => worker.err() !== '');

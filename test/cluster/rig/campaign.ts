@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunEvent } from '../../../src/contract/event.ts';
+import { exitCodes } from '../../../src/contract/exit.ts';
 import type { Fate, IncomingCreate } from '../../rig/booking-service.ts';
 import { readLines } from '../../rig/command.ts';
 import { readLockFile } from '../../rig/oracle.ts';
@@ -36,10 +37,32 @@ tasks:
 }
 
 /** Whatever happens, the service refuses this one: its step fails, and so does what needs it. */
-export const refused = 'image hero r2';
+const refused = 'image hero r2';
 
-export function refusing(others: (create: IncomingCreate) => Fate): (create: IncomingCreate) => Fate {
-  return (create) => (create.subject === refused ? 400 : others(create));
+/** `onRefused` hears each time. */
+export function refusing(
+  others: (create: IncomingCreate) => Fate,
+  onRefused = () => {},
+): (create: IncomingCreate) => Fate {
+  return (create) => {
+    if (create.subject !== refused) return others(create);
+    onRefused();
+    return 400;
+  };
+}
+
+/**
+ * Whoever carries it out may die before the refusal is on record. The next one asks again, and a refusal then does not say
+ * that nothing was charged before: a person is asked. In nothing else does such an end differ.
+ */
+export function withoutRefused({ code, lock, ends, spent }: End): End {
+  const isOther = (text: string) => !/(?:hero|pair)@r2\b/.test(text);
+  return {
+    code: code === exitCodes.needsDecision ? exitCodes.someFailed : code,
+    lock: lock.split('\n').filter(isOther).join('\n'),
+    ends: Object.fromEntries(Object.entries(ends).filter(([address]) => isOther(address))),
+    spent,
+  };
 }
 
 /**
