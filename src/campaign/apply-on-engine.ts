@@ -22,6 +22,7 @@ import { type LoadedLock, requireLock } from './read-lock.ts';
 import { recordRun } from './record-run.ts';
 import { requireService } from './require-service.ts';
 import { type RunResult, runPlan } from './run.ts';
+import { checkStore, makeStore, storeOfRun } from './store-of-run.ts';
 import { isForThisMachine, submissionOf } from './submit-plan.ts';
 import { watchOnEngine } from './watch-engine.ts';
 
@@ -106,6 +107,7 @@ function outlineFrom({ tasks, addresses }: RunHeader['outline']): GraphOutline {
 async function submit(work: Work): Promise<Applied> {
   const { engine, campaign, options } = work;
   const { environment, paths, tell, seen } = campaign;
+  if (options.engine.store !== undefined) await checkStore(options.engine.store);
   const held = await holdAndPlan(campaign, { ...options, forEngine: true });
   const { made, outline, prices, facts, guard, finding } = held;
   try {
@@ -127,7 +129,7 @@ async function submit(work: Work): Promise<Applied> {
       account: engine.account,
       sandbox: campaign.sandbox,
       manifest: paths.manifest,
-      store: options.engine.store === undefined ? null : (await storeOf(options.engine.store)).id,
+      store: options.engine.store === undefined ? null : (await makeStore(options.engine.store)).id,
       lock: loaded.lock,
       outline,
       createRoutes: facts.createRoutes,
@@ -164,11 +166,6 @@ async function help(work: Work, begin?: { plan: Plan; lock: Lock }): Promise<Hel
   const { engine, rehearsal } = options;
   work.helpers = await startHelpers(campaign, { engine, url, rehearsal, ...(begin && { begin }) });
   return work.helpers;
-}
-
-async function storeOf(name: string) {
-  const { openStore } = await import('../cluster/store.ts');
-  return openStore(name, { makes: true });
 }
 
 interface Held extends Pick<Awaited<ReturnType<typeof holdAndPlan>>, 'outline' | 'loaded' | 'facts' | 'finding'> {
@@ -234,7 +231,7 @@ interface Watched {
 async function watch({ engine, campaign, options, closing, helpers }: Work, watched: Watched): Promise<Applied> {
   const { run, plan, made, outline, loaded } = watched;
   const { store } = options.engine;
-  const files = store === undefined ? undefined : (await storeOf(store)).filesOf(plan.campaign);
+  const files = await storeOfRun({ id: run, campaign: plan.campaign }, { engine, name: store, tell: campaign.tell });
   if (helpers !== undefined && options.engine.workers === undefined) await tellOfNoWorker(engine, campaign, store);
   const { on, end, signal, stray } = await options.observe(plan);
   const leave = () => closing.abort();

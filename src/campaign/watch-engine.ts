@@ -26,7 +26,7 @@ export interface WatchOptions {
   /** How its files are fetched, where they are saved here. Absent: the run has ended. */
   access: Access | undefined;
   /** Where the workers put the files of this campaign. */
-  store: StoreFiles | undefined;
+  store: Pick<StoreFiles, 'read'> | undefined;
   /** Aborted: nobody watches any more; the run goes on. */
   signal: AbortSignal;
   on(event: RunEvent): void;
@@ -107,7 +107,7 @@ async function startHand(
   };
 }
 
-function makeBringer(from: StoreFiles, campaign: OpenCampaign, signal: AbortSignal): FileBringer {
+function makeBringer(from: Pick<StoreFiles, 'read'>, campaign: OpenCampaign, signal: AbortSignal): FileBringer {
   const { paths, tell } = campaign;
   return new FileBringer({ from, to: paths.outputs, outputs: outputsOf(campaign), tell, signal });
 }
