@@ -24,6 +24,7 @@ import { requireService } from './require-service.ts';
 import { type RunResult, runPlan } from './run.ts';
 import { checkStore, makeStore, storeOfRun } from './store-of-run.ts';
 import { isForThisMachine, submissionOf } from './submit-plan.ts';
+import { makeTellInRun, type TellInRun } from './tell-in-run.ts';
 import { watchOnEngine } from './watch-engine.ts';
 
 type Options = ApplyGraphOptions & { engine: EngineChoice };
@@ -32,7 +33,9 @@ type Options = ApplyGraphOptions & { engine: EngineChoice };
  * Plans and asks as ever, does what needs this disk, submits the rest, and watches. Where the engine has a run of this
  * campaign already, nothing is planned: that one is watched.
  */
-export async function applyOnEngine(campaign: OpenCampaign, options: Options): Promise<Applied> {
+export async function applyOnEngine(opened: OpenCampaign, options: Options): Promise<Applied> {
+  const telling = makeTellInRun(opened.tell, systemClock.now);
+  const campaign = { ...opened, tell: telling.tell };
   refuseHere(campaign, options);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -46,7 +49,7 @@ export async function applyOnEngine(campaign: OpenCampaign, options: Options): P
       signal: closing.signal,
       shown: address.shown,
     });
-    const work: Work = { engine, url: address.url, campaign, options, closing };
+    const work: Work = { engine, url: address.url, campaign, telling, options, closing };
     try {
       return (await attach(work)) ?? (await submit(work));
     } finally {
@@ -64,6 +67,7 @@ interface Work {
   /** What runs beside this process by now. */
   helpers?: Helpers;
   campaign: OpenCampaign;
+  telling: TellInRun;
   options: Options;
   /** What is to be carried out. */
   given?: GivenOfRun;
@@ -228,7 +232,8 @@ interface Watched {
 }
 
 /** Until it has ended, or somebody leaves: then the run goes on. */
-async function watch({ engine, campaign, options, closing, helpers }: Work, watched: Watched): Promise<Applied> {
+async function watch(work: Work, watched: Watched): Promise<Applied> {
+  const { engine, campaign, telling, options, closing, helpers } = work;
   const { run, plan, made, outline, loaded } = watched;
   const { store } = options.engine;
   const files = await storeOfRun({ id: run, campaign: plan.campaign }, { engine, name: store, tell: campaign.tell });
@@ -241,7 +246,7 @@ async function watch({ engine, campaign, options, closing, helpers }: Work, watc
   try {
     const { signal: until } = closing;
     const result = await recordRun(plan, campaign, {
-      on,
+      on: telling.from(on),
       clock: systemClock,
       run: (hear: (event: RunEvent) => void) =>
         watchOnEngine(engine, campaign, {
@@ -252,6 +257,7 @@ async function watch({ engine, campaign, options, closing, helpers }: Work, watc
     return { is: 'ran', made, carriedOut: plan, result };
   } finally {
     signal?.removeEventListener('abort', leave);
+    telling.end();
     await end?.();
     if (signal?.aborted) campaign.tell({ is: 'notice', text: detachedText(engine, options.engine) });
   }

@@ -116,7 +116,10 @@ function makeBringer(from: Pick<StoreFiles, 'read'>, campaign: OpenCampaign, sig
 function missingText({ missing, trouble }: FileBringer): string | undefined {
   const [first] = missing;
   if (first === undefined) return undefined;
-  const which = missing.length === 1 ? first : `${missing.length} files (${missing.slice(0, 3).join(', ')}, …)`;
+  const which =
+    missing.length === 1
+      ? first
+      : `${missing.length} files (${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''})`;
   const why = trouble ?? 'the store does not have the bytes that the lock names';
   return `${which} did not come from the store: ${why}. The next \`apply\` fetches what is missing, for 0 credits`;
 }

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/cluster/database.ts';
 import { openLines, readLines } from '../../../src/cluster/lines.ts';
 import { migrate } from '../../../src/cluster/schema.ts';
-import { command } from '../../rig/command.ts';
+import { command, root } from '../../rig/command.ts';
 import { losingLine } from '../../rig/losing-line.ts';
 import { freshDatabase, openFresh } from '../../rig/postgres.ts';
 
@@ -60,7 +60,7 @@ describe('an engine that cannot be used is refused, without its password', () =>
   test('no password at all', async () => {
     const url = new URL(await freshDatabase());
     url.password = '';
-    const { code, err } = await command(['workers', '--engine', String(url)], { env: { PGPASSWORD: '' } });
+    const { code, err } = await command(['workers', '--engine', String(url)], { cwd: root, env: { PGPASSWORD: '' } });
     expect(code).toBe(69);
     expect(err).toMatch(/it wants a password, and none is given\n.*PGPASSWORD/);
   });
