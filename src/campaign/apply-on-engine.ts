@@ -22,7 +22,9 @@ import { type LoadedLock, requireLock } from './read-lock.ts';
 import { recordRun } from './record-run.ts';
 import { requireService } from './require-service.ts';
 import { type RunResult, runPlan } from './run.ts';
+import { checkStore, makeStore, storeOfRun } from './store-of-run.ts';
 import { isForThisMachine, submissionOf } from './submit-plan.ts';
+import { makeTellInRun, type TellInRun } from './tell-in-run.ts';
 import { watchOnEngine } from './watch-engine.ts';
 
 type Options = ApplyGraphOptions & { engine: EngineChoice };
@@ -31,7 +33,9 @@ type Options = ApplyGraphOptions & { engine: EngineChoice };
  * Plans and asks as ever, does what needs this disk, submits the rest, and watches. Where the engine has a run of this
  * campaign already, nothing is planned: that one is watched.
  */
-export async function applyOnEngine(campaign: OpenCampaign, options: Options): Promise<Applied> {
+export async function applyOnEngine(opened: OpenCampaign, options: Options): Promise<Applied> {
+  const telling = makeTellInRun(opened.tell, systemClock.now);
+  const campaign = { ...opened, tell: telling.tell };
   refuseHere(campaign, options);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -45,7 +49,7 @@ export async function applyOnEngine(campaign: OpenCampaign, options: Options): P
       signal: closing.signal,
       shown: address.shown,
     });
-    const work: Work = { engine, url: address.url, campaign, options, closing };
+    const work: Work = { engine, url: address.url, campaign, telling, options, closing };
     try {
       return (await attach(work)) ?? (await submit(work));
     } finally {
@@ -63,6 +67,7 @@ interface Work {
   /** What runs beside this process by now. */
   helpers?: Helpers;
   campaign: OpenCampaign;
+  telling: TellInRun;
   options: Options;
   /** What is to be carried out. */
   given?: GivenOfRun;
@@ -106,6 +111,7 @@ function outlineFrom({ tasks, addresses }: RunHeader['outline']): GraphOutline {
 async function submit(work: Work): Promise<Applied> {
   const { engine, campaign, options } = work;
   const { environment, paths, tell, seen } = campaign;
+  if (options.engine.store !== undefined) await checkStore(options.engine.store);
   const held = await holdAndPlan(campaign, { ...options, forEngine: true });
   const { made, outline, prices, facts, guard, finding } = held;
   try {
@@ -127,7 +133,7 @@ async function submit(work: Work): Promise<Applied> {
       account: engine.account,
       sandbox: campaign.sandbox,
       manifest: paths.manifest,
-      store: options.engine.store === undefined ? null : (await storeOf(options.engine.store)).id,
+      store: options.engine.store === undefined ? null : (await makeStore(options.engine.store)).id,
       lock: loaded.lock,
       outline,
       createRoutes: facts.createRoutes,
@@ -164,11 +170,6 @@ async function help(work: Work, begin?: { plan: Plan; lock: Lock }): Promise<Hel
   const { engine, rehearsal } = options;
   work.helpers = await startHelpers(campaign, { engine, url, rehearsal, ...(begin && { begin }) });
   return work.helpers;
-}
-
-async function storeOf(name: string) {
-  const { openStore } = await import('../cluster/store.ts');
-  return openStore(name, { makes: true });
 }
 
 interface Held extends Pick<Awaited<ReturnType<typeof holdAndPlan>>, 'outline' | 'loaded' | 'facts' | 'finding'> {
@@ -231,10 +232,11 @@ interface Watched {
 }
 
 /** Until it has ended, or somebody leaves: then the run goes on. */
-async function watch({ engine, campaign, options, closing, helpers }: Work, watched: Watched): Promise<Applied> {
+async function watch(work: Work, watched: Watched): Promise<Applied> {
+  const { engine, campaign, telling, options, closing, helpers } = work;
   const { run, plan, made, outline, loaded } = watched;
   const { store } = options.engine;
-  const files = store === undefined ? undefined : (await storeOf(store)).filesOf(plan.campaign);
+  const files = await storeOfRun({ id: run, campaign: plan.campaign }, { engine, name: store, tell: campaign.tell });
   if (helpers !== undefined && options.engine.workers === undefined) await tellOfNoWorker(engine, campaign, store);
   const { on, end, signal, stray } = await options.observe(plan);
   const leave = () => closing.abort();
@@ -244,7 +246,7 @@ async function watch({ engine, campaign, options, closing, helpers }: Work, watc
   try {
     const { signal: until } = closing;
     const result = await recordRun(plan, campaign, {
-      on,
+      on: telling.from(on),
       clock: systemClock,
       run: (hear: (event: RunEvent) => void) =>
         watchOnEngine(engine, campaign, {
@@ -255,6 +257,7 @@ async function watch({ engine, campaign, options, closing, helpers }: Work, watc
     return { is: 'ran', made, carriedOut: plan, result };
   } finally {
     signal?.removeEventListener('abort', leave);
+    telling.end();
     await end?.();
     if (signal?.aborted) campaign.tell({ is: 'notice', text: detachedText(engine, options.engine) });
   }

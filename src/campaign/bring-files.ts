@@ -10,7 +10,7 @@ import type { LockLine, Output } from '../lock/record.ts';
 
 interface Places {
   /** Where workers have put the files of this campaign. */
-  from: StoreFiles;
+  from: Pick<StoreFiles, 'read'>;
   /** The campaign's own folder of outputs. */
   to: string;
   outputs: OutputFiles;

@@ -17,7 +17,7 @@ export function refuseHere(
   };
   if (review !== undefined) {
     const message = '--review and --engine do not go together: people decide between two runs then';
-    refuse(['--review', '--engine'], message, 'leave one of them out');
+    refuse(['--review', '--engine'], message, 'leave --review out, or the engine (--engine, MEDIABATCH_ENGINE)');
   }
   if (sandbox && !isOwn) {
     const message =

@@ -70,14 +70,14 @@ export function accountDigest(send: string, sandbox: boolean, { token }: Environ
   return hash('sha256', `${send} ${accountName(token)}`).slice(0, 32);
 }
 
-/** Address and key of the service; throws an error that says how to get them. */
-export function requireAccess(environment: Environment): Access {
+/** Address and key of the service; throws an error that says how to get them. `rehearses`: it could be done without them. */
+export function requireAccess(environment: Environment, { rehearses = true } = {}): Access {
   const { baseUrl, token } = environment;
   if (token === undefined) {
     throw new CampaignError({
       code: 'MB3201',
       message: `no API key: MEDIABATCH_API_KEY is not set${environment.unread ? ', and .env here is no file of this folder that can be read' : ''}`,
-      hint: 'set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env), or try everything without an account with --sandbox',
+      hint: `set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env)${rehearses ? ', or try everything without an account with --sandbox' : ''}`,
     });
   }
   const wrong = whyNotKey(token);
@@ -89,7 +89,7 @@ export function requireAccess(environment: Environment): Access {
     throw new CampaignError({
       code: 'MB3201',
       message: 'MEDIABATCH_BASE_URL is not set, so it is not known where the service is',
-      hint: 'set it to the address that ends in /api/v1, or use --sandbox',
+      hint: `set it to the address that ends in /api/v1${rehearses ? ', or use --sandbox' : ''}`,
     });
   }
   return { baseUrl: checkBaseUrl(baseUrl), token };

@@ -26,7 +26,7 @@ export interface WatchOptions {
   /** How its files are fetched, where they are saved here. Absent: the run has ended. */
   access: Access | undefined;
   /** Where the workers put the files of this campaign. */
-  store: StoreFiles | undefined;
+  store: Pick<StoreFiles, 'read'> | undefined;
   /** Aborted: nobody watches any more; the run goes on. */
   signal: AbortSignal;
   on(event: RunEvent): void;
@@ -107,7 +107,7 @@ async function startHand(
   };
 }
 
-function makeBringer(from: StoreFiles, campaign: OpenCampaign, signal: AbortSignal): FileBringer {
+function makeBringer(from: Pick<StoreFiles, 'read'>, campaign: OpenCampaign, signal: AbortSignal): FileBringer {
   const { paths, tell } = campaign;
   return new FileBringer({ from, to: paths.outputs, outputs: outputsOf(campaign), tell, signal });
 }
@@ -116,7 +116,10 @@ function makeBringer(from: StoreFiles, campaign: OpenCampaign, signal: AbortSign
 function missingText({ missing, trouble }: FileBringer): string | undefined {
   const [first] = missing;
   if (first === undefined) return undefined;
-  const which = missing.length === 1 ? first : `${missing.length} files (${missing.slice(0, 3).join(', ')}, …)`;
+  const which =
+    missing.length === 1
+      ? first
+      : `${missing.length} files (${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''})`;
   const why = trouble ?? 'the store does not have the bytes that the lock names';
   return `${which} did not come from the store: ${why}. The next \`apply\` fetches what is missing, for 0 credits`;
 }

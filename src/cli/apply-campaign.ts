@@ -1,9 +1,6 @@
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { applyGraph } from '../campaign/apply.ts';
-import type { EngineChoice } from '../campaign/apply-options.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
-import { engineOf } from '../campaign/engine-address.ts';
 import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
@@ -17,6 +14,7 @@ import { planText } from '../report/plan/plan-text.ts';
 import { agreeTo } from './agree.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { askAboutMove } from './ask-about-move.ts';
+import { engineFor } from './engine-choice.ts';
 import { listenForStrayErrors } from './last-resort.ts';
 import { openNotification } from './notify.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
@@ -150,22 +148,4 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
   await notification?.ended(applied);
   return exit;
-}
-
-/** In a rehearsal only one that was asked for: the address in the environment is for real runs. */
-function engineFor({ engine, store, sandbox, workers }: ApplyOptions): EngineChoice | undefined {
-  const url = sandbox === true ? engine : engineOf(engine, process.env);
-  if (url === undefined) {
-    if (workers === undefined) return undefined;
-    throw new CampaignError({
-      code: 'MB3001',
-      message: '--workers goes with --engine embedded only',
-      hint: 'one machine needs no workers: leave it out, or add --engine embedded',
-      options: ['--workers', '--engine'],
-    });
-  }
-  const count = workers ?? (url === 'embedded' ? 1 : undefined);
-  if (count === undefined) return { url, store };
-  const command = [process.execPath, fileURLToPath(new URL('./bin.js', import.meta.url)), 'worker'] as const;
-  return { url, store, workers: { count, command, env: process.env } };
 }

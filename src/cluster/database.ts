@@ -103,7 +103,8 @@ class PostgresDatabase implements Database {
       await this.#pool.query('SELECT 1');
     } catch (error) {
       if (this.#closing.signal.aborted) throw error;
-      const message = `the engine ${showEngine(this.#url)} cannot be used: ${messageOf(error)}`;
+      const why = isPasswordMissing(error) ? 'it wants a password, and none is given' : messageOf(error);
+      const message = `the engine ${showEngine(this.#url)} cannot be used: ${why}`;
       throw new CampaignError({ code: 'MB3702', message, hint: hintFor(error) }, { cause: error });
     }
   }
@@ -242,7 +243,13 @@ async function withinMs(act: Promise<void> | undefined, ms: number): Promise<voi
   await Promise.race([act, late]).finally(() => clearTimeout(timer));
 }
 
+/** The client says it in words of its protocol, and without a code. */
+function isPasswordMissing(error: unknown): boolean {
+  return /client password must be a (non-empty )?string/.test(messageOf(error));
+}
+
 function hintFor(error: unknown): string {
+  if (isPasswordMissing(error)) return 'put it into PGPASSWORD or into MEDIABATCH_ENGINE';
   const { code } = error as NodeJS.ErrnoException;
   switch (code) {
     case '28P01':

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { loadPackage } from './load-packages.ts';
 import { FolderInUseError, type PostgresServer, startPostgres } from './postgres-server.ts';
@@ -15,25 +16,20 @@ export interface EmbeddedEngine {
 /** A server that its owner left behind needs a moment to stop, and one that starts to answer. */
 const patienceMs = 30_000;
 const pauseMs = 200;
+/** Between two looks whether another process's server is still there. */
+const lookMs = 1000;
 
 /**
  * The engine in `folder`, for `--engine embedded`: started, unless another process of this machine has. It ends with the
- * process that started it, and what it knows stays.
+ * process that started it; another one that uses it goes on with it then. What it knows stays.
  */
 export async function openEmbedded(folder: string): Promise<EmbeddedEngine> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const note = join(folder, 'address');
   const server = await startOrFind(folder, note);
-  if (typeof server === 'string') return { url: server, close: async () => {} };
-  writeFileSync(note, `${server.url}\n`, { mode: 0o600 });
-  const keeper = new Keeper(folder, server);
-  return {
-    url: server.url,
-    async close() {
-      rmSync(note, { force: true });
-      await keeper.close();
-    },
-  };
+  const url = typeof server === 'string' ? server : server.url;
+  const keeper = new Keeper({ folder, note, url }, typeof server === 'string' ? undefined : server);
+  return { url, close: () => keeper.close() };
 }
 
 /** A server of this process, or the address of another's. */
@@ -52,41 +48,59 @@ async function startOrFind(folder: string, note: string): Promise<PostgresServer
   }
 }
 
-/** A server that somebody has killed is started again where it was: whoever uses it waits for it. */
+/**
+ * A server that has ended is started again where it was, because whoever uses it waits for it: one of this process that
+ * somebody has killed, and one of another process that has ended before this one.
+ */
 class Keeper {
-  readonly #folder: string;
-  readonly #port: string;
-  #server: PostgresServer;
-  #isClosed = false;
+  readonly #place: { folder: string; note: string; url: string };
+  /** Undefined: it is another process's. */
+  #server: PostgresServer | undefined;
+  readonly #closing = new AbortController();
   readonly #kept: Promise<void>;
 
-  constructor(folder: string, server: PostgresServer) {
-    this.#folder = folder;
-    this.#server = server;
-    this.#port = new URL(server.url).port;
+  constructor(place: { folder: string; note: string; url: string }, server: PostgresServer | undefined) {
+    this.#place = place;
+    if (server !== undefined) this.#own(server);
     this.#kept = this.#keep();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#server.stop();
+    this.#closing.abort();
+    await this.#stop();
     await this.#kept;
   }
 
+  async #stop(): Promise<void> {
+    if (this.#server === undefined) return;
+    rmSync(this.#place.note, { force: true });
+    await this.#server.stop();
+  }
+
   async #keep(): Promise<void> {
-    await this.#server.ended;
-    while (!this.#isClosed) {
-      await wait(pauseMs);
+    const { signal } = this.#closing;
+    const { folder, url } = this.#place;
+    while (!signal.aborted) {
+      if (this.#server !== undefined) await this.#server.ended;
+      await systemClock.sleep(this.#server === undefined ? lookMs : pauseMs, signal);
+      if (signal.aborted) return;
+      if (this.#server === undefined && (await answers(url))) continue;
       try {
-        this.#server = await startPostgres(this.#folder, { port: this.#port });
+        const server = await startPostgres(folder, { port: new URL(url).port });
+        this.#own(server);
       } catch (error) {
         if (error instanceof FolderInUseError) continue;
         // Those who wait for it say so; started anew, it says why.
         return;
       }
-      if (this.#isClosed) await this.#server.stop();
-      await this.#server.ended;
+      // It was closed meanwhile, when there was no server to stop.
+      if (signal.aborted) await this.#stop();
     }
+  }
+
+  #own(server: PostgresServer): void {
+    this.#server = server;
+    writeFileSync(this.#place.note, `${server.url}\n`, { mode: 0o600 });
   }
 }
 

@@ -126,9 +126,12 @@ function waitUntilReady(child: ChildProcess): Promise<'ready' | { said: string }
     // Its last words may come after its end, and what waits for the end of its input holds their pipe open.
     child.once('exit', () => child.stdin?.end());
     child.once('close', () => resolve({ said }));
+    let isReady = false;
     child.stderr?.on('data', (piece: Buffer) => {
+      if (isReady) return;
       said = (said + piece.toString()).slice(-mostWords);
-      if (!said.includes('ready to accept connections')) return;
+      isReady = said.includes('ready to accept connections');
+      if (!isReady) return;
       // Nobody has to end it before this process can end. Its messages are read on, or it would wait for somebody to.
       for (const one of [child, child.stdin, child.stderr]) if (one !== null && canLetGo(one)) one.unref();
       resolve('ready');

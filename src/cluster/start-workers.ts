@@ -6,7 +6,7 @@ export interface WorkersOptions {
   /** Program and words that start one. */
   command: readonly [string, ...string[]];
   env: NodeJS.ProcessEnv;
-  /** Called when one ended that was not told to. `said`: its last line. A new one takes its place. */
+  /** Called when one ended that was not told to. `said`: its last line, if that is no hint. A new one takes its place. */
   onLost(said: string): void;
 }
 
@@ -38,7 +38,8 @@ export function startWorkers({ count, command, env, onLost }: WorkersOptions): {
       });
       running.delete(child);
       if (isClosing) return;
-      onLost(said.trim().split('\n').at(-1) ?? '');
+      const lines = said.trim().split('\n');
+      onLost((lines.findLast((line) => !line.startsWith('  →')) ?? '').trim());
       await wait(restMs);
     }
   };

@@ -48,6 +48,15 @@ export function unusable(name: string, why: string): CampaignError {
   return new CampaignError(unusableFailure(name, why));
 }
 
+/** An address of something else. */
+export function noStore(name: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3705',
+    message: `the store ${name} is neither a folder nor s3://BUCKET/PREFIX`,
+    hint: 'storage other than that of AWS is s3://, too: its address goes into AWS_ENDPOINT_URL_S3',
+  });
+}
+
 export function missing(name: string): StoreMissingError {
   const why = 'has no .mediabatch/store.json, so nothing was ever saved there';
   return new StoreMissingError(unusableFailure(name, why));

@@ -10,7 +10,7 @@ import { findOutputFile } from '../disk/outputs/output-path.ts';
 import { createOutputs } from '../disk/outputs/outputs.ts';
 import { isOutputPath } from '../lock/check-line.ts';
 import { bodyOf } from './body-of.ts';
-import { missing, readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
+import { missing, noStore, readMarker, type Store, type StoreFiles, unusable, writeMarker } from './store-marker.ts';
 
 export type { Store, StoreFiles } from './store-marker.ts';
 
@@ -33,6 +33,7 @@ export async function openStore(
 }
 
 async function openFolder(name: string, makes: boolean): Promise<Store> {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) throw noStore(name);
   const folder = resolve(name);
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory() !== true) throw unusable(name, 'is no folder on this machine');

@@ -1,6 +1,16 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,6 +18,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/cluster/database.ts';
 import { openEmbedded } from '../../src/cluster/embedded.ts';
+import { startPostgres } from '../../src/cluster/postgres-server.ts';
 import { root, temporaryFolder } from '../rig/command.ts';
 import { until } from './rig/processes.ts';
 
@@ -103,6 +114,34 @@ test('a postmaster that is killed is started again by its owner, at the same add
   await database.close();
   await engine.close();
   await expect(ask(engine.url, 'SELECT 1')).rejects.toThrow();
+});
+
+test('whoever uses the server of another goes on with it when that one has ended', async () => {
+  const folder = join(folderHere(), 'engine');
+  const [owner, guest] = [await openEmbedded(folder), await openEmbedded(folder)];
+  const database = await openDatabase(guest.url, { name: 'test' });
+  await database.query('CREATE TABLE kept AS SELECT 7 AS n');
+  await owner.close();
+  expect(await database.query('SELECT n FROM kept')).toEqual([{ n: 7 }]);
+  expect(readFileSync(join(folder, 'address'), 'utf8').trim()).toBe(guest.url);
+  await database.close();
+  await guest.close();
+  await expect(ask(guest.url, 'SELECT 1')).rejects.toThrow();
+  expect(existsSync(join(folder, 'address'))).toBe(false);
+});
+
+test('what a server says while it stops gives no warning', async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
+  const { url, stop } = await startPostgres(join(folderHere(), 'engine'));
+  const clients = Array.from({ length: 24 }, () => new pg.Client({ connectionString: url }));
+  for (const client of clients) client.on('error', () => {});
+  await Promise.all(clients.map((client) => client.connect()));
+  await stop();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(warnings).toEqual([]);
 });
 
 // Only root starts servers as somebody else.

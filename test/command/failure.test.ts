@@ -64,6 +64,7 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
     {},
     { code: 'MB3005', addresses: ['hero'], hint: '`mediabatch plan campaign.yaml --all` shows what every step has' },
   ],
+  ['apply campaign.yaml --json --store files', {}, { code: 'MB3001', options: ['--store', '--engine'] }],
   ['apply campaign.yaml --json --sandbox-credits 5', {}, { code: 'MB3001', options: ['--sandbox-credits'] }],
   ['plan campaign.yaml --json --out spring.plan', {}, { code: 'MB3103', path: 'spring.plan' }],
   [

@@ -7,6 +7,7 @@ import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
 import type { ApplyOptions } from '../apply-options.ts';
+import { engineFor } from '../engine-choice.ts';
 import { digestOfGiven } from '../given.ts';
 import { open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
@@ -25,6 +26,8 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
       return applySaved(saved, options, terminal);
     }
   }
+  // Also where there is nothing to do.
+  engineFor(options);
   if (options.dryRun) return (await import('./plan.ts')).plan(file, options, terminal);
   refuseTwoOnStdout(options);
   refuseRealRehearsal(options);

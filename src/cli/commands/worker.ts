@@ -20,7 +20,7 @@ export interface WorkerCommandOptions {
 export async function worker(options: WorkerCommandOptions, terminal: Terminal): Promise<number> {
   const { env } = process;
   const engine = requireEngine(options.engine, env);
-  const access = requireAccess(readEnvironment(env, process.cwd()));
+  const access = requireAccess(readEnvironment(env, process.cwd()), { rehearses: false });
   const tell = (news: WorkerNews) => terminal.err(workerLine(news, { style: terminal.style, now: systemClock.now() }));
   const interruption = listenForInterruption(() => {}, { endsWithStarter: true });
   const working = workOnEngine({

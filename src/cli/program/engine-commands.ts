@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProgramContext } from './context.ts';
 import { manifestArgument } from './name-manifest.ts';
-import { addStateOptions, wholeNumber } from './options.ts';
+import { addStateOptions } from './options.ts';
 
 /** Commands of runs that several machines carry out. */
 export function addEngineCommands(program: Command, { terminal, exit }: ProgramContext): void {
@@ -59,13 +59,16 @@ function databaseOption(): Option {
 
 /** Workers beside one process. */
 export function workersAtOnce(text: string): number {
-  const value = wholeNumber(text);
-  if (value < 1 || value > 16) throw new InvalidArgumentError('give a number from 1 to 16');
-  return value;
+  return upTo(16, text);
 }
 
 function filesAtOnce(text: string): number {
-  const value = wholeNumber(text);
-  if (value < 1 || value > 64) throw new InvalidArgumentError('give a number from 1 to 64');
+  return upTo(64, text);
+}
+
+function upTo(most: number, text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > most)
+    throw new InvalidArgumentError(`give a whole number from 1 to ${most}`);
   return value;
 }

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/cluster/database.ts';
 import { openLines, readLines } from '../../../src/cluster/lines.ts';
 import { migrate } from '../../../src/cluster/schema.ts';
+import { command, root } from '../../rig/command.ts';
 import { losingLine } from '../../rig/losing-line.ts';
 import { freshDatabase, openFresh } from '../../rig/postgres.ts';
 
@@ -53,6 +54,15 @@ describe('an engine that cannot be used is refused, without its password', () =>
     const error: unknown = await open(url.href).catch((failed: unknown) => failed);
     expect(error).toMatchObject({ failure: { code: 'MB3702', hint: expect.stringMatching(hint) } });
     expect(JSON.stringify(error) + String(error)).not.toContain(url.password);
+  });
+
+  // In a process of its own: its client would hold the connection open until the server gives it up.
+  test('no password at all', async () => {
+    const url = new URL(await freshDatabase());
+    url.password = '';
+    const { code, err } = await command(['workers', '--engine', String(url)], { cwd: root, env: { PGPASSWORD: '' } });
+    expect(code).toBe(69);
+    expect(err).toMatch(/it wants a password, and none is given\n.*PGPASSWORD/);
   });
 
   test('a pooler that keeps no sessions', async () => {

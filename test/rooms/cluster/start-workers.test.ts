@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { startWorkers } from '../../../src/cluster/start-workers.ts';
 import { bin, root, temporaryFolder } from '../../rig/command.ts';
 import { engineHere } from './engine-here.ts';
 
@@ -59,4 +60,14 @@ test('a worker ends by itself, and takes its name off the engine, when whoever s
   await isOver;
   while (isRunning(worker)) await wait(50);
   expect(await pids()).toEqual([]);
+});
+
+test('of a worker that ends by itself its message is told, and not the hint below it', async () => {
+  const script = "console.error('error MB3702 it is away\\n  \u2192 check the address')";
+  let workers: ReturnType<typeof startWorkers> | undefined;
+  const said = await new Promise<string>((onLost) => {
+    workers = startWorkers({ count: 1, command: [process.execPath, '-e', script], env: process.env, onLost });
+  });
+  expect(said).toBe('error MB3702 it is away');
+  await workers?.close();
 });

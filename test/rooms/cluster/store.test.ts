@@ -28,3 +28,11 @@ test('a marker that stays empty is refused by name', async () => {
   const { store } = begun();
   await expect(openStore(store, { makes: true })).rejects.toMatchObject({ failure: { code: 'MB3705' } });
 });
+
+test('an address of something else is no folder that is not mounted', async () => {
+  const { message, hint } = await openStore('https://bucket.example/x', { makes: true }).catch(
+    ({ failure }) => failure,
+  );
+  expect(message).toBe('the store https://bucket.example/x is neither a folder nor s3://BUCKET/PREFIX');
+  expect(hint).toContain('AWS_ENDPOINT_URL_S3');
+});
