@@ -3,7 +3,7 @@ import type { StoreFiles } from '../cluster/store.ts';
 import { OutputError } from '../contract/errors.ts';
 import type { Tell } from '../contract/notice.ts';
 import type { OutputFiles } from '../contract/ports.ts';
-import { checkOutputs } from '../disk/outputs/outputs.ts';
+import { checkOutputs, type OutputState } from '../disk/outputs/outputs.ts';
 import { kinds } from '../kinds/index.ts';
 import { isOutputPath } from '../lock/check-line.ts';
 import type { LockLine, Output } from '../lock/record.ts';
@@ -40,10 +40,14 @@ export class FileBringer {
 
   /** Takes in new lines of the lock. */
   add(lines: readonly string[]): void {
-    const done = lines.filter((line) => line.includes('"state":"done"'));
-    for (const line of done.map((text) => JSON.parse(text) as LockLine)) {
+    const done = lines.filter((line) => line.includes('"state":"done"')).map((text) => JSON.parse(text) as LockLine);
+    if (done.length === 0) return;
+    const states = checkOutputs(this.#places.to, done.flatMap(namedBy));
+    // Whoever waits for it is told as well.
+    states.catch(() => {});
+    for (const line of done) {
       const lane = this.#next++ % atOnce;
-      this.#lanes[lane] = (this.#lanes[lane] ?? Promise.resolve()).then(() => this.#bring(line));
+      this.#lanes[lane] = (this.#lanes[lane] ?? Promise.resolve()).then(async () => this.#bring(line, await states));
       // Told at the end.
       this.#lanes[lane].catch(() => {});
     }
@@ -54,13 +58,12 @@ export class FileBringer {
     await Promise.all(this.#lanes);
   }
 
-  async #bring({ address, kind, outputs = [] }: LockLine): Promise<void> {
-    const { to, tell } = this.#places;
+  async #bring(line: LockLine, states: ReadonlyMap<string, OutputState>): Promise<void> {
+    const { address, kind } = line;
+    const { tell } = this.#places;
     const media = kinds[kind]?.media;
     if (media === undefined || media === 'none') return;
-    const named = outputs.filter(({ path }) => isOutputPath(path));
-    const states = await checkOutputs(to, named);
-    for (const output of named) {
+    for (const output of namedBy(line)) {
       if (states.get(output.path) === 'intact') continue;
       const save = output.path.replace(/\.[^./]+$/, '');
       const notice = (text: string) => tell({ is: 'notice', text });
@@ -85,6 +88,10 @@ export class FileBringer {
     }
     return false;
   }
+}
+
+function namedBy({ outputs = [] }: LockLine): Output[] {
+  return outputs.filter(({ path }) => isOutputPath(path));
 }
 
 /** Breaks off when the bytes are not those of the lock: then nothing gets the file's name. */

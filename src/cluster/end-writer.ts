@@ -1,9 +1,13 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { StepEnd } from '../run/step-end.ts';
 import type { Database } from './database.ts';
 import type { Term } from './guarded.ts';
 import { writeEnds } from './runs.ts';
 
-/** Puts on record how orders of a run have ended; those that come while one statement is under way share the next. */
+/** In ms. Nobody waits for what the next head finds in the lines as well. */
+const gatherMs = 50;
+
+/** Puts on record how orders of a run have ended; those that come soon after one another share a statement. */
 export class EndWriter {
   readonly #database: Database;
   readonly #term: Term & { run: string };
@@ -30,9 +34,9 @@ export class EndWriter {
   }
 
   async #write(): Promise<void> {
-    await Promise.resolve();
     try {
       while (this.#waiting.length > 0) {
+        await wait(gatherMs);
         const ended = this.#waiting;
         this.#waiting = [];
         await writeEnds(this.#database, this.#term, new Map(ended.map(({ name, end }) => [name, end])));

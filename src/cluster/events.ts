@@ -12,6 +12,8 @@ const insertEvents = `${held},
 
 const gatherMs = 100;
 const mostGathered = 256;
+/** Rows that are read at once. */
+const mostRows = 50;
 
 /** Writes the events of a run for whoever is attached. Nothing waits for it: events that are lost with a head were news. */
 export class EventWriter {
@@ -48,16 +50,17 @@ export class EventWriter {
   }
 }
 
-/** Events of a run in order, after the row `after` ('0': all). `next`: the last row that was read. */
+/** Events of a run in order, after the row `after` ('0': all). `next`: the last row that was read; `isLast`: there were no more. */
 export async function readEvents(
   sql: Sql,
   run: string,
   after: string = '0',
-): Promise<{ events: RunEvent[]; next: string }> {
+): Promise<{ events: RunEvent[]; next: string; isLast: boolean }> {
   const rows = await sql.query<{ seq: string; text: string }>(
-    'SELECT seq, text FROM mediabatch.event WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT 50',
+    `SELECT seq, text FROM mediabatch.event WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT ${mostRows}`,
     [run, after],
   );
   const lines = rows.flatMap(({ text }) => text.split('\n').filter((line) => line !== ''));
-  return { events: lines.map((line) => JSON.parse(line) as RunEvent), next: rows.at(-1)?.seq ?? after };
+  const events = lines.map((line) => JSON.parse(line) as RunEvent);
+  return { events, next: rows.at(-1)?.seq ?? after, isLast: rows.length < mostRows };
 }

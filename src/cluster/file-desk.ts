@@ -12,6 +12,8 @@ import type { Slots } from './slots.ts';
 
 /** Between two looks for results, in ms. They are told; this is for what was missed. */
 const lookMs = 1000;
+/** Results that are told within this time are read at once, in ms. */
+const gatherMs = 20;
 /** So long a file waits for a place of this process rather than go to other hands, which costs two transactions. */
 const patienceMs = 1000;
 
@@ -51,6 +53,7 @@ export class FileDesk {
   #reading: Promise<void> | undefined;
   #listening: Promise<{ close(): Promise<void> }> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #gathering: NodeJS.Timeout | undefined;
 
   constructor(options: FileDeskOptions) {
     this.#options = options;
@@ -85,10 +88,9 @@ export class FileDesk {
     const { slots, downloads } = own;
     const here = fetchHere(downloads, own.filesOf(run.campaign));
     return {
-      fetch: (target, file, options) =>
-        slots.waitMs > patienceMs
-          ? byHands.fetch(target, file, options)
-          : slots.use(() => here.fetch(target, file, options)),
+      fetch: async (target, file, options) =>
+        (await slots.useWithin(patienceMs, () => here.fetch(target, file, options))) ??
+        byHands.fetch(target, file, options),
       relocate: (target, from, choices) => here.relocate(target, from, choices),
       measure: (output) => here.measure(output),
     };
@@ -96,6 +98,7 @@ export class FileDesk {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    clearTimeout(this.#gathering);
     await (await this.#listening?.catch(() => undefined))?.close();
   }
 
@@ -123,8 +126,9 @@ export class FileDesk {
   async #open(queue: string): Promise<void> {
     const { db, boss } = this.#options;
     this.#listening ??= db.listen(fileChannel, (id) => {
-      if (id !== undefined && this.#waiting.has(id)) this.#told.add(id);
-      if (id === undefined || this.#told.size > 0) this.#look(id === undefined);
+      if (id === undefined) return this.#look(true);
+      if (this.#waiting.has(id)) this.#told.add(id);
+      if (this.#told.size > 0) this.#gathering ??= setTimeout(() => this.#lookAtTold(), gatherMs);
     });
     await this.#listening;
     this.#timer ??= setInterval(() => this.#look(true), lookMs);
@@ -172,6 +176,11 @@ export class FileDesk {
       await sql.query('SELECT pg_notify($1, $2)', [filesChannel, queue]);
     }
     return rows.filter(({ state }) => state === 'saved');
+  }
+
+  #lookAtTold(): void {
+    this.#gathering = undefined;
+    this.#look(false);
   }
 
   /** `all`: not only at what was told of. */

@@ -14,7 +14,7 @@ import { HeadRun, type HeadRunGround } from './head-run.ts';
 import { guardCreates } from './lease.ts';
 import { RunLimits } from './run-limits.ts';
 import type { RunRecord } from './run-record.ts';
-import { noteRunError, openRunsOf, runChannel, workChannel } from './runs.ts';
+import { noteRunError, openRunsOf, workChannel } from './runs.ts';
 import { makeWakeUp } from './wake-up.ts';
 import type { HeadOfRuns } from './worker.ts';
 
@@ -66,7 +66,7 @@ export class Head implements HeadOfRuns {
   /** Resolves when no run is open, or after the signal everything has come back. Rejects with the first failure. */
   async run(): Promise<void> {
     const { db, account, seat, clock, signal } = this.#options;
-    const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === account || this.#runs.has(payload) });
+    const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === account });
     const leaving = new AbortController();
     // Everything of every run listens.
     setMaxListeners(0, leaving.signal);
@@ -75,12 +75,13 @@ export class Head implements HeadOfRuns {
       if (one.aborted) leave();
       else one.addEventListener('abort', leave, { once: true });
     }
-    const listening = await Promise.all([workChannel, runChannel].map((channel) => db.listen(channel, wakeUp.hear)));
+    // A run's own channel tells watchers what this head itself writes.
+    const listening = await db.listen(workChannel, wakeUp.hear);
     try {
       await this.#driveAll(leaving, wakeUp);
     } finally {
       signal.removeEventListener('abort', leave);
-      await Promise.all(listening.map((one) => one.close()));
+      await listening.close();
     }
   }
 

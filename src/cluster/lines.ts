@@ -41,6 +41,9 @@ export function repeatable<T>(items: Iterable<T>): readonly T[] {
   return Array.isArray(items) ? items : [...items];
 }
 
+/** Rows that are read at once. */
+const mostRows = 200;
+
 /** Lines that are there before any head, as few rows. */
 export async function insertRows(sql: Sql, run: string, lines: Iterable<string>): Promise<void> {
   let [text, no] = ['', 0];
@@ -58,19 +61,19 @@ export async function insertRows(sql: Sql, run: string, lines: Iterable<string>)
 
 /**
  * Lines of a run in order, each with its LF, after the row `after` ('0': all). `submitted`: only those that a submit brought.
- * `next`: the last row that was read.
+ * `next`: the last row that was read; `isLast`: there were no more.
  */
 export async function readLines(
   sql: Sql,
   run: string,
   after: string = '0',
   which: 'all' | 'submitted' = 'all',
-): Promise<{ lines: string[]; next: string }> {
+): Promise<{ lines: string[]; next: string; isLast: boolean }> {
   const rows = await sql.query<{ seq: string; text: string }>(
     `SELECT seq, text FROM mediabatch.line WHERE run = $1 AND seq > $2 ${which === 'all' ? '' : 'AND epoch = 0'}
-     ORDER BY seq LIMIT 200`,
+     ORDER BY seq LIMIT ${mostRows}`,
     [run, after],
   );
   const lines = rows.flatMap(({ text }) => text.split(/(?<=\n)/));
-  return { lines, next: rows.at(-1)?.seq ?? after };
+  return { lines, next: rows.at(-1)?.seq ?? after, isLast: rows.length < mostRows };
 }

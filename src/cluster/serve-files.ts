@@ -37,6 +37,8 @@ interface Attempt {
   id: string;
   retryCount: number;
   file: string;
+  /** Sealed; `undefined`: nobody wants the file any more. */
+  order: { task: Buffer; campaign: string } | undefined;
   /** Aborted: it is another hand's now, or this one ends. */
   lost: AbortController;
 }
@@ -90,13 +92,19 @@ class Hand {
   }
 
   async #take(most: number): Promise<Attempt[]> {
-    const { db, boss, signal } = this.#options;
+    const { db, boss, signal, worker } = this.#options;
     const jobs = await db.persist(() => boss.fetch<{ file: string }>(this.#queue, { batchSize: most }));
+    if (jobs.length === 0) return [];
+    const rows = await db.query<{ id: string; task: Buffer; campaign: string }>(readTasks, [
+      jobs.map(({ data }) => data.file),
+      worker,
+    ]);
+    const orders = new Map(rows.map((row) => [row.id, row]));
     return jobs.map(({ id, retryCount, data }) => {
       const lost = new AbortController();
       setMaxListeners(0, lost.signal);
       if (signal.aborted) lost.abort();
-      const attempt = { id, retryCount, file: data.file, lost };
+      const attempt = { id, retryCount, file: data.file, order: orders.get(data.file), lost };
       this.#underWay.set(id, attempt);
       return attempt;
     });
@@ -117,25 +125,19 @@ class Hand {
   }
 
   async #carryOut(attempt: Attempt): Promise<void> {
-    const { db, boss, seal, worker } = this.#options;
-    const { file, lost } = attempt;
-    const text = `UPDATE mediabatch.file SET worker = $2 FROM mediabatch.run
-      WHERE file.id = $1 AND file.state = 'wanted' AND file.task IS NOT NULL AND run.id = file.run
-      RETURNING file.task, run.campaign`;
-    const [row] = await db.query<{ task: Buffer; campaign: string }>(text, [file, worker]);
-    const { id, retryCount } = attempt;
-    // Nobody wants it any more.
-    if (row === undefined) {
+    const { db, boss, seal } = this.#options;
+    const { id, retryCount, order, lost } = attempt;
+    if (order === undefined) {
       await db.persist(() => boss.complete(this.#queue, { id, retryCount }));
       return;
     }
-    const task = seal.open(row.task);
+    const task = seal.open(order.task);
     const notices: string[] = [];
     const result: FileResult =
       task === undefined
         ? { is: 'expired', message: 'its link was sealed with another key' }
         : await this.#do(JSON.parse(task) as FileTask, {
-            outputs: this.#outputsOf(row.campaign),
+            outputs: this.#outputsOf(order.campaign),
             notice: (message) => notices.push(message),
             signal: lost.signal,
           });
@@ -212,6 +214,10 @@ class Hand {
     }
   }
 }
+
+const readTasks = `UPDATE mediabatch.file SET worker = $2 FROM mediabatch.run
+  WHERE file.id = ANY($1::text[]) AND file.state = 'wanted' AND file.task IS NOT NULL AND run.id = file.run
+  RETURNING file.id, file.task, run.campaign`;
 
 const putResults = `WITH put AS (
     UPDATE mediabatch.file SET state = one.state, result = one.result::jsonb, task = NULL

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream, type Stats } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, systemClock } from '../contract/clock.ts';
+import { PacedDisk } from '../disk/fs/paced-disk.ts';
 import { readSmallFile } from '../disk/fs/plain-file.ts';
 import { writeNewFile } from '../disk/fs/replace.ts';
+import { smallBytes } from '../disk/outputs/hash-file.ts';
 import { findOutputFile } from '../disk/outputs/output-path.ts';
 import { createOutputs } from '../disk/outputs/outputs.ts';
 import { isOutputPath } from '../lock/check-line.ts';
@@ -44,14 +46,34 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
 }
 
 function filesBelow(root: string): StoreFiles {
+  const disk = new PacedDisk();
   return {
     ...createOutputs(root),
     async read({ path }) {
       const full = isOutputPath(path) ? findOutputFile(root, path) : undefined;
-      const stats = full === undefined ? undefined : await stat(full).catch(() => undefined);
-      return full === undefined || stats?.isFile() !== true ? undefined : bodyOf(createReadStream(full));
+      const stats = full === undefined ? undefined : await statOrNothing(disk, full);
+      if (full === undefined || stats?.isFile() !== true) return undefined;
+      return stats.size > smallBytes ? bodyOf(createReadStream(full)) : readSmall(disk, full, stats.size);
     },
   };
+}
+
+async function statOrNothing(disk: PacedDisk, path: string): Promise<Stats | undefined> {
+  try {
+    return await disk.stat(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** In one piece: a stream costs more than a small file. */
+async function* readSmall(disk: PacedDisk, path: string, size: number): AsyncGenerator<Uint8Array> {
+  const fd = await disk.open(path, constants.O_RDONLY, 0);
+  try {
+    yield await disk.read(fd, size);
+  } finally {
+    await disk.close(fd);
+  }
 }
 
 /** An empty one is being written by somebody, unless it stays so. */

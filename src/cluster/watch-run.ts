@@ -38,15 +38,15 @@ export async function watchRun(
       if (record === undefined) return undefined;
       // An event is told when the lines that it tells of are in the lock of whoever hears it.
       const events: RunEvent[] = [];
-      for (let next = await readEvents(database, id, seen.events); next.next !== seen.events; ) {
-        events.push(...next.events);
-        seen.events = next.next;
-        next = await readEvents(database, id, seen.events);
+      for (let isLast = false; !isLast; ) {
+        const read = await readEvents(database, id, seen.events);
+        events.push(...read.events);
+        ({ next: seen.events, isLast } = read);
       }
-      for (let next = await readLines(database, id, seen.lines); next.next !== seen.lines; ) {
-        await onLines(next.lines);
-        seen.lines = next.next;
-        next = await readLines(database, id, seen.lines);
+      for (let isLast = false; !isLast; ) {
+        const read = await readLines(database, id, seen.lines);
+        await onLines(read.lines);
+        ({ next: seen.lines, isLast } = read);
       }
       onEvents(events);
       if (record.state === 'ended' || record.error !== null) return record;

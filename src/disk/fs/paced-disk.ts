@@ -11,6 +11,7 @@ const restMs = 5000;
 
 const openByThread = promisify(fs.open);
 const closeByThread = promisify(fs.close);
+const readByThread = promisify(fs.read);
 const syncByThread = promisify(fs.fsync);
 const fstatByThread = promisify(fs.fstat);
 
@@ -42,6 +43,14 @@ export class PacedDisk {
     return this.#act(
       () => writeAllNow(fd, bytes),
       () => writeAll(fd, bytes),
+    );
+  }
+
+  /** The first `size` bytes of a file, or all that there are. */
+  read(fd: number, size: number): Uint8Array | Promise<Uint8Array> {
+    return this.#act(
+      () => readAllNow(fd, size),
+      () => readAll(fd, size),
     );
   }
 
@@ -95,6 +104,22 @@ export class PacedDisk {
       }
     }
   }
+}
+
+function readAllNow(fd: number, size: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(size);
+  let read = 0;
+  for (let more = -1; more !== 0 && read < size; read += more) more = fs.readSync(fd, bytes, read, size - read, read);
+  return bytes.subarray(0, read);
+}
+
+async function readAll(fd: number, size: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafe(size);
+  let read = 0;
+  for (let more = -1; more !== 0 && read < size; read += more) {
+    ({ bytesRead: more } = await readByThread(fd, bytes, read, size - read, read));
+  }
+  return bytes.subarray(0, read);
 }
 
 function writeAllNow(fd: number, bytes: Uint8Array): void {

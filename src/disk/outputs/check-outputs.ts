@@ -74,7 +74,7 @@ class RecordedFiles {
   readonly #root: string;
   /** Folders by the names that lead to them. Resolved once, even those that do not exist. */
   readonly #folders = new Map<string, string | undefined>();
-  readonly #buffer = Buffer.allocUnsafe(smallBytes);
+  #buffer: Buffer | undefined;
   readonly #seen: StatCache | undefined;
 
   constructor(root: string, seen: StatCache | undefined) {
@@ -88,6 +88,7 @@ class RecordedFiles {
       if (typeof found === 'string') return found;
       if (output.bytes > smallBytes) return 'later';
       const readAt = this.#seen?.now();
+      this.#buffer ??= Buffer.allocUnsafe(smallBytes);
       const digest = hashSmallFile(found.path, this.#buffer);
       return digest === 'large' ? 'later' : this.#compare(output, { ...found, digest, readAt });
     } catch (error) {

@@ -27,6 +27,7 @@ export class SavedFiles {
   /** Lines as they are in the file. */
   #lines: ReadonlySet<string> | undefined;
   #isPrepared = false;
+  #secret: Buffer | undefined;
 
   /** `state`: the folder that is never committed; absent: known for the life of this process. `root`: output folder. */
   constructor(state?: string, root?: string) {
@@ -52,14 +53,14 @@ export class SavedFiles {
     this.#saved.add(entry);
     if (state === undefined) return;
     await orForgotten(async () => {
-      const secret = await makeOwnSecret();
-      if (secret === undefined) return;
+      this.#secret ??= await makeOwnSecret();
+      if (this.#secret === undefined) return;
       if (!this.#isPrepared) {
         await prepareStateFolder(state);
         await shorten(state);
         this.#isPrepared = true;
       }
-      append(join(state, fileName), `${lineOf(secret, entry)}\n`);
+      append(join(state, fileName), `${lineOf(this.#secret, entry)}\n`);
     });
   }
 
