@@ -38,9 +38,12 @@ export interface DatabaseOptions {
   onBack?(): void;
 }
 
-/** A fact is durable when its call resolves, whatever is set for this user or database. */
-const commitDurably =
-  "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+/**
+ * Whatever is set for this user or database: a fact is durable when its call resolves, and whoever has waited for a row
+ * sees what was committed meanwhile.
+ */
+const ownSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false);
+  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
 /** A server that is frozen does not answer goodbyes. */
 const closingMs = 3000;
 /** Pauses between attempts, in ms; the last one stays. */
@@ -82,7 +85,7 @@ class PostgresDatabase implements Database {
       idle_in_transaction_session_timeout: 10_000,
       // A connection whose other end is gone without a word is given up.
       query_timeout: 60_000,
-      onConnect: (client) => client.query(commitDurably).then(() => {}),
+      onConnect: (client) => client.query(ownSettings).then(() => {}),
     };
     this.#pool = new driver.Pool(this.#config);
     // Each call that waits for the server listens to it.
