@@ -95,6 +95,20 @@ describe('a connection of ours', () => {
     await other.close();
   });
 
+  test('has limits of its own, and a statement that somebody cancels is made again', async () => {
+    const { url, database } = await openFresh();
+    const { pathname } = new URL(url);
+    await database.query(`ALTER DATABASE ${pathname.slice(1)} SET statement_timeout = '1ms'`);
+    const other = await open(url);
+    expect(await other.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '1min' }]);
+    const slept = other.query("SELECT pg_sleep(1), 'slept' AS it");
+    const cancel = `SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'active' AND query LIKE 'SELECT pg_sleep%'`;
+    await expect.poll(() => database.query(cancel)).toEqual([{ done: true }]);
+    expect(await slept).toMatchObject([{ it: 'slept' }]);
+    await other.close();
+  });
+
   test('does not hold its locks when its process freezes', async () => {
     const { database } = await openFresh();
     const text = "SELECT current_setting('idle_in_transaction_session_timeout') AS limit";
