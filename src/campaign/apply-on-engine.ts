@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { Engine } from '../cluster/open-engine.ts';
-import type { RunHeader } from '../cluster/run-record.ts';
+import type { RunHeader, RunRecord } from '../cluster/run-record.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { readEngineNote, writeEngineNote } from '../disk/lock/engine-note.ts';
 import type { Guard } from '../disk/lock/guard.ts';
+import type { Graph } from '../graph/graph.ts';
 import type { GraphOutline } from '../graph/outline.ts';
 import type { Lock } from '../lock/record.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -25,6 +26,7 @@ import { type RunResult, runPlan } from './run.ts';
 import { checkStore, makeStore, storeOfRun } from './store-of-run.ts';
 import { isForThisMachine, submissionOf } from './submit-plan.ts';
 import { makeTellInRun, type TellInRun } from './tell-in-run.ts';
+import { findUnseenRun } from './unseen-run.ts';
 import { watchOnEngine } from './watch-engine.ts';
 
 type Options = ApplyGraphOptions & { engine: EngineChoice };
@@ -71,11 +73,13 @@ interface Work {
   options: Options;
   /** What is to be carried out. */
   given?: GivenOfRun;
+  /** The last run of this name that had ended when the lock was found to know all that it bought. */
+  last?: string | null;
   /** Aborted: nobody waits for the engine any more. */
   closing: AbortController;
 }
 
-/** The run that this clone has submitted, ended or not, or one of another clone that is open. */
+/** The run that this clone has submitted, ended or not, or one of another clone that is open, or whose end nobody saw. */
 async function attach(work: Work): Promise<Applied | undefined> {
   const { engine, campaign, options } = work;
   const { paths, tell } = campaign;
@@ -88,7 +92,10 @@ async function attach(work: Work): Promise<Applied | undefined> {
   const noted = note && (await readRun(engine.database, note.run));
   if (noted === undefined && note?.submitted === true) throw lostRun(note.run, engine);
   if (noted === undefined && note !== undefined) await forgetSubmit(work, note.run);
-  const run = noted ?? (await findOpenRun(engine.database, engine.account, checked.graph.name));
+  const run =
+    noted ??
+    (await findOpenRun(engine.database, engine.account, checked.graph.name)) ??
+    (await unseenRun(work, checked.graph));
   if (run === undefined) return undefined;
   if (noted === undefined) refuseNamesake(await readHeader(engine.database, run.id), checked.graph, { run, engine });
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
@@ -102,6 +109,15 @@ async function attach(work: Work): Promise<Applied | undefined> {
   } finally {
     await guard.release();
   }
+}
+
+/** A rehearsal begins anew as often as somebody likes. */
+async function unseenRun(work: Work, graph: Graph): Promise<RunRecord | undefined> {
+  const { engine, campaign } = work;
+  if (campaign.sandbox) return undefined;
+  const { unseen, last } = await findUnseenRun(engine, campaign, graph);
+  work.last = last;
+  return unseen;
 }
 
 function outlineFrom({ tasks, addresses }: RunHeader['outline']): GraphOutline {
@@ -142,7 +158,8 @@ async function submit(work: Work): Promise<Applied> {
       given: work.given,
     });
     await noteRun(work, submission.id, { submitted: false, since: new Date(systemClock.now()) });
-    const { id, attached } = await submitRun(engine.database, engine.boss, submission);
+    const { last } = work;
+    const { id, attached } = await submitRun(engine.database, engine.boss, { ...submission, last });
     if (attached) await refuseAnother(work, id);
     await noteRun(work, id, { submitted: true, since: new Date(systemClock.now()) });
     if (!attached) return await watch(work, { run: id, plan, made, outline, loaded });

@@ -51,14 +51,19 @@ export function lostRun(run: string, { shown }: Engine): CampaignError {
   });
 }
 
+/** Whether a run is of this campaign, and not of one that only has the same name. */
+export function isOfGraph({ outline }: RunHeader, { steps }: Pick<Graph, 'steps'>): boolean {
+  const theirs = new Set(outline.addresses);
+  return steps.some(({ address }) => theirs.has(address));
+}
+
 /** Throws MB3704 when the run is of a campaign that only has the same name: its lines are no business of this lock. */
 export function refuseNamesake(
-  { outline }: RunHeader,
-  { steps }: Graph,
+  header: RunHeader,
+  graph: Graph,
   { run, engine }: { run: RunRecord; engine: Engine },
 ): void {
-  const theirs = new Set(outline.addresses);
-  if (steps.some(({ address }) => theirs.has(address))) return;
+  if (isOfGraph(header, graph)) return;
   const { campaign, origin } = run;
   throw new CampaignError({
     code: 'MB3704',

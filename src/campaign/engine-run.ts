@@ -1,9 +1,9 @@
 import type { Engine } from '../cluster/open-engine.ts';
 import type { RunRecord } from '../cluster/run-record.ts';
 import { readEngineNote } from '../disk/lock/engine-note.ts';
-import { readLock } from '../lock/read.ts';
-import { type Lock, lockVersion } from '../lock/record.ts';
+import type { Lock } from '../lock/record.ts';
 import { accountFacts, addressOf } from './engine-helpers.ts';
+import { lockOfRun } from './lock-of-run.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
 /** A run of a campaign on an engine, and what is on record of it there. */
@@ -21,18 +21,11 @@ export function lookAtRun(
   campaign: OpenCampaign,
   { name }: { name: string },
 ): Promise<RunOnEngine | undefined> {
-  return withRun(url, campaign, name, async (run, { database, shown }) => {
-    const { readLines } = await import('../cluster/lines.ts');
-    const texts = [`{"mediabatch":"lock","version":${lockVersion}}\n`];
-    for (let after: string | undefined; ; ) {
-      const { lines, next } = await readLines(database, run.id, after);
-      if (lines.length === 0) break;
-      texts.push(...lines);
-      after = next;
-    }
-    const { lock } = readLock(`the lock of run ${run.id}`, Buffer.from(texts.join('')));
-    return { run, lock, shown };
-  });
+  return withRun(url, campaign, name, async (run, { database, shown }) => ({
+    run,
+    lock: await lockOfRun(database, run.id),
+    shown,
+  }));
 }
 
 /** Nothing more is bought for the run; what runs is collected. Undefined: there is none. */
@@ -66,7 +59,8 @@ async function withRun<Answer>(
   try {
     const note = readEngineNote(campaign.paths.lock);
     const noted = note && (await readRun(engine.database, note.run));
-    const run = noted ?? (await findOpenRun(engine.database, engine.account, name));
+    // The one that was submitted here may have ended, and another clone have gone on.
+    const run = noted?.state === 'open' ? noted : ((await findOpenRun(engine.database, engine.account, name)) ?? noted);
     return run && (await act(run, engine));
   } finally {
     await engine.close();

@@ -4,7 +4,7 @@ import type { EngineNote } from '../disk/lock/engine-note.ts';
 import { engineOf } from './engine-address.ts';
 import { nameOfEngine } from './hold-guard.ts';
 
-/** Whether the engine of a note can be asked, and has its run open. Throws MB3702 when it refuses to be asked. An embedded one is there as long as its folder is. */
+/** Whether the engine of a note can be asked, and has its run open. Throws MB3702 when it answers, and cannot be asked. An embedded one is there as long as its folder is. */
 export async function isOpenOnEngine(
   { engine, run }: EngineNote,
   { state, env }: { state: string; env: NodeJS.ProcessEnv },
@@ -24,13 +24,17 @@ export async function isOpenOnEngine(
       await db.close();
     }
   } catch (error) {
-    // It is there, and only does not let us in: it may well have the run open.
-    if (isRefused(error)) throw error;
+    // It is there, and only does not let us in, or not now: it may well have the run open.
+    if (hasAnswered(error)) throw error;
     return false;
   }
 }
 
-function isRefused(error: unknown): boolean {
-  const { code } = ((error as Error | undefined)?.cause ?? {}) as NodeJS.ErrnoException;
-  return code?.startsWith('28') === true;
+/** No database of that name, no tables of ours in it: an engine that was made anew. */
+const gone = new Set(['3D000', '3F000', '42P01']);
+
+/** A server that says anything else – no, not yet, too many – is there. */
+function hasAnswered(error: unknown): boolean {
+  const { code } = ((error as Error | undefined)?.cause ?? error ?? {}) as NodeJS.ErrnoException;
+  return code !== undefined && /^[0-9][0-9A-Z]{4}$|^[A-Z]{2}[0-9]{3}$/.test(code) && !gone.has(code);
 }

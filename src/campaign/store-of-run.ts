@@ -1,6 +1,5 @@
 import type { Engine } from '../cluster/open-engine.ts';
 import type { Store, StoreFiles } from '../cluster/store.ts';
-import { OutputError } from '../contract/errors.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
@@ -27,13 +26,13 @@ export async function makeStore(name: string): Promise<Store> {
 }
 
 /**
- * Where the files of a run are brought from; undefined: they come here by themselves. Throws MB3705 for another store than the
+ * Where the files of a run are brought from; undefined: they come here by themselves, or stay where they are. Throws MB3705 for another store than the
  * run's.
  */
 export async function storeOfRun(
   run: { id: string; campaign: string },
   { engine, name, tell }: { engine: Engine; name: string | undefined; tell: OpenCampaign['tell'] },
-): Promise<Pick<StoreFiles, 'read'> | undefined> {
+): Promise<StoreFiles | undefined> {
   const { readRun } = await import('../cluster/runs.ts');
   const record = await readRun(engine.database, run.id);
   if (record === undefined) return undefined;
@@ -47,8 +46,7 @@ export async function storeOfRun(
   }
   if (name === undefined) {
     tell({ is: 'notice', text: 'no --store is given: files that workers put into the store of that run stay there' });
-    const read = () => Promise.reject(new OutputError('disk', 'no --store is given'));
-    return { read };
+    return undefined;
   }
   const store = await findStore(name);
   if (store?.id === record.store) return store.filesOf(run.campaign);

@@ -11,6 +11,7 @@ import { writeLines } from '../lock/write.ts';
 import { advise, call } from '../plan/advice.ts';
 import { FileBringer } from './bring-files.ts';
 import type { Access } from './environment.ts';
+import { filesNotHere, notBroughtText, notHereText } from './files-of-run.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { outputsOf } from './outputs-of.ts';
 import type { LoadedLock } from './read-lock.ts';
@@ -26,7 +27,7 @@ export interface WatchOptions {
   /** How its files are fetched, where they are saved here. Absent: the run has ended. */
   access: Access | undefined;
   /** Where the workers put the files of this campaign. */
-  store: Pick<StoreFiles, 'read'> | undefined;
+  store: StoreFiles | undefined;
   /** Aborted: nobody watches any more; the run goes on. */
   signal: AbortSignal;
   on(event: RunEvent): void;
@@ -63,16 +64,21 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     await bringer?.end();
     if (record !== 'left' && record.error !== null) throw putAside(record.error, { engine, lock: paths.lock });
     if (record === 'left') return { exit: exitCodes.interrupted, outcomes: new Map() };
-    const text = bringer && missingText(bringer);
-    if (text !== undefined) tell({ is: 'notice', text });
     // Not from the file, which git or an editor may have written since: what was mirrored must not be lost with it.
     const now = { ...lock, ...readLock(paths.lock, Buffer.from([...known, ...news].join(''))).lock };
     const emit = (fact: RunFact) => on({ at: new Date().toISOString(), ...fact });
+    const { exit, outcomes, end } = record.result ?? { exit: exitCodes.internalError, outcomes: {} };
+    const missing = bringer?.missing ?? (await filesNotHere(campaign, now, outcomes));
+    if (missing.length > 0)
+      tell({ is: 'notice', text: bringer === undefined ? notHereText(missing, record) : notBroughtText(bringer) });
     await settleLock(file, { ledger: { lock: now, recorded: news.length > 0 }, outline, loaded, emit });
     await removeEngineNote(paths.lock);
-    const { exit, outcomes, end } = record.result ?? { exit: exitCodes.internalError, outcomes: {} };
-    if (end !== undefined) on(end);
-    return { exit, outcomes: new Map(Object.entries(outcomes)), ...(end !== undefined && { end }) };
+    // Whoever does not ask for the files of a store has their reasons.
+    const isShort = missing.length > 0 && (bringer !== undefined || record.store === null);
+    const own = exit === exitCodes.done && isShort ? exitCodes.someFailed : exit; // I10
+    const told = end && { ...end, exit: own, ...(isShort && { unsaved: (end.unsaved ?? 0) + missing.length }) };
+    if (told !== undefined) on(told);
+    return { exit: own, outcomes: new Map(Object.entries(outcomes)), ...(told !== undefined && { end: told }) };
   } catch (error) {
     if (signal.aborted) return { exit: exitCodes.interrupted, outcomes: new Map() };
     throw error;
@@ -107,21 +113,9 @@ async function startHand(
   };
 }
 
-function makeBringer(from: Pick<StoreFiles, 'read'>, campaign: OpenCampaign, signal: AbortSignal): FileBringer {
+function makeBringer(from: StoreFiles, campaign: OpenCampaign, signal: AbortSignal): FileBringer {
   const { paths, tell } = campaign;
   return new FileBringer({ from, to: paths.outputs, outputs: outputsOf(campaign), tell, signal });
-}
-
-/** What did not come from the store, and what brings it; undefined when everything did. */
-function missingText({ missing, trouble }: FileBringer): string | undefined {
-  const [first] = missing;
-  if (first === undefined) return undefined;
-  const which =
-    missing.length === 1
-      ? first
-      : `${missing.length} files (${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''})`;
-  const why = trouble ?? 'the store does not have the bytes that the lock names';
-  return `${which} did not come from the store: ${why}. The next \`apply\` fetches what is missing, for 0 credits`;
 }
 
 function putAside(error: string, { engine, lock }: { engine: Engine; lock: string }): CampaignError {

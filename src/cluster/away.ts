@@ -3,6 +3,8 @@
  * statement may or may not have been carried out.
  */
 const passing = new Set([
+  // Somebody has cancelled it, or a limit of this user did.
+  ...['57014', '57P05', '25P04'],
   ...['57P01', '57P02', '57P03', '25P03', '25006', '53000', '53100', '53200', '53300', '53400'],
   ...['08000', '08001', '08003', '08004', '08006', '08007', '58030'],
   ...[

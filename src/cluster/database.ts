@@ -38,9 +38,16 @@ export interface DatabaseOptions {
   onBack?(): void;
 }
 
-/** A fact is durable when its call resolves, whatever is set for this user or database. */
-const commitDurably =
-  "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+/** After this time nobody waits for a statement any more, in ms. */
+const statementMs = 60_000;
+/**
+ * Whatever is set for this user or database: a fact is durable when its call resolves, whoever has waited for a row sees what
+ * was committed meanwhile, and a statement lasts as long as its answer is waited for: those of connections that were given
+ * up do not pile up behind a lock.
+ */
+const ownSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false);
+  SELECT set_config('statement_timeout', '${statementMs}', false);
+  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
 /** A server that is frozen does not answer goodbyes. */
 const closingMs = 3000;
 /** Pauses between attempts, in ms; the last one stays. */
@@ -81,8 +88,8 @@ class PostgresDatabase implements Database {
       // A process that freezes inside a transaction must not hold its locks: another head would wait for it for ever.
       idle_in_transaction_session_timeout: 10_000,
       // A connection whose other end is gone without a word is given up.
-      query_timeout: 60_000,
-      onConnect: (client) => client.query(commitDurably).then(() => {}),
+      query_timeout: statementMs,
+      onConnect: (client) => client.query(ownSettings).then(() => {}),
     };
     this.#pool = new driver.Pool(this.#config);
     // Each call that waits for the server listens to it.

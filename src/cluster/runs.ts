@@ -19,14 +19,15 @@ const columns = `id, account, protocol, campaign, state, sandbox, settings, tota
 
 /**
  * Puts a run on record, with the job of its head, in one transaction. Keys are made from the campaign's name, so an account
- * has one open run of each: `attached` when there is one already, and nothing was submitted.
+ * has one open run of each: `attached` when there is one already, or one has ended that the submitter has not seen, and
+ * nothing was submitted.
  */
 export async function submitRun(
   database: Database,
   boss: Boss,
   submission: Submission,
 ): Promise<{ id: string; attached: boolean }> {
-  const { id, account, campaign } = submission;
+  const { id, account, campaign, last } = submission;
   const [orders, lines] = [repeatable(submission.orders), repeatable(submission.lines)];
   const queue = headQueue(account);
   await database.persist(() => boss.createQueue(queue, headQueueOptions));
@@ -40,6 +41,8 @@ export async function submitRun(
     );
     const same = open.find((one) => one.id === id) ?? open.find((one) => one.campaign === campaign);
     if (same !== undefined) return { id: same.id, attached: same.id !== id };
+    const [ended] = last === undefined ? [] : await lastEndedRuns(sql, { account, campaign, most: 1 });
+    if (ended !== undefined && ended.id !== last) return { id: ended.id, attached: true };
     const other = open.find((one) => one.protocol !== protocol);
     if (other !== undefined) throw otherVersion(other);
     await insertRun(sql, submission);
@@ -85,6 +88,16 @@ async function insertOrders(sql: Sql, run: string, orders: Iterable<StepOrder>):
 export async function findOpenRun(sql: Sql, account: string, campaign: string): Promise<RunRecord | undefined> {
   const text = `SELECT ${columns} FROM mediabatch.run WHERE account = $1 AND campaign = $2 AND state = 'open'`;
   return (await sql.query<RunRecord>(text, [account, campaign]))[0];
+}
+
+/** Runs of a campaign that have ended, the last one first. */
+export function lastEndedRuns(
+  sql: Sql,
+  { account, campaign, most }: { account: string; campaign: string; most: number },
+): Promise<RunRecord[]> {
+  const text = `SELECT ${columns} FROM mediabatch.run WHERE account = $1 AND campaign = $2 AND state = 'ended'
+    ORDER BY ended DESC, submitted DESC, id LIMIT $3`;
+  return sql.query<RunRecord>(text, [account, campaign, most]);
 }
 
 export async function readRun(sql: Sql, id: string): Promise<RunRecord | undefined> {

@@ -4,6 +4,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, systemClock } from '../contract/clock.ts';
+import { OutputError } from '../contract/errors.ts';
 import { PacedDisk } from '../disk/fs/paced-disk.ts';
 import { readSmallFile } from '../disk/fs/plain-file.ts';
 import { writeNewFile } from '../disk/fs/replace.ts';
@@ -42,13 +43,21 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
   const state = join(folder, '.mediabatch');
   const id = (await findMarker(name, join(state, marker))) ?? (makes ? await makeMarker(name, state) : undefined);
   if (id === undefined) throw missing(name);
-  return { id, name, filesOf: (campaign) => filesBelow(join(folder, campaign)) };
+  const isThere = () => isMarkedAs(id, join(state, marker));
+  return { id, name, filesOf: (campaign) => filesBelow(join(folder, campaign), { name, isThere }) };
 }
 
-function filesBelow(root: string): StoreFiles {
+/** What is saved where a store was mounted is lost when it is mounted again. */
+function filesBelow(root: string, { name, isThere }: { name: string; isThere(): boolean }): StoreFiles {
   const disk = new PacedDisk();
+  const files = createOutputs(root);
   return {
-    ...createOutputs(root),
+    ...files,
+    async save(target, download) {
+      if (!isThere())
+        throw new OutputError('disk', `the store ${name} is gone, or is another one by now: is it mounted?`);
+      return files.save(target, download);
+    },
     async read({ path }) {
       const full = isOutputPath(path) ? findOutputFile(root, path) : undefined;
       const stats = full === undefined ? undefined : await statOrNothing(disk, full);
@@ -73,6 +82,14 @@ async function* readSmall(disk: PacedDisk, path: string, size: number): AsyncGen
     yield await disk.read(fd, size);
   } finally {
     await disk.close(fd);
+  }
+}
+
+function isMarkedAs(id: string, path: string): boolean {
+  try {
+    return readSmallFile(path, mostBytes)?.includes(id) === true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'vitest';
 import { differences, endOf, manifestOf, missingFiles, runLocally } from './rig/campaign.ts';
-import { applied, ClusterPlace } from './rig/place.ts';
+import { applied, ClusterPlace, openRuns } from './rig/place.ts';
 import { until } from './rig/processes.ts';
 
 const shape = { rows: 15, concurrency: 3, budget: 200 };
@@ -62,5 +64,30 @@ test.concurrent('done on the engine: here there is nothing to do, and the other 
   it(second.code).toBe(0);
   const third = await applied(place.submit(['--store', place.store]));
   it(third.code, third.err).toBe(0);
+  it(place.judge.spent).toBe(cost);
+});
+
+test.concurrent('the end of a run that nobody saw is found by the next clone', async (context) => {
+  const { onTestFinished, expect: it } = context;
+  const place = await ClusterPlace.make(onTestFinished);
+  place.write('campaign.yaml', manifestOf(shape));
+  const there = place.submit(['--store', place.store]);
+  await until('it is submitted', async () => (await openRuns(place)) === 1);
+  there.signal('SIGINT');
+  await there.ended;
+  const worker = place.worker();
+  await until('it has ended', async () => (await openRuns(place)) === 0);
+  worker.signal('SIGTERM');
+  await worker.ended;
+  // As a runner of CI has it: nothing but what is in git.
+  const clone = join(place.folder, 'clone');
+  mkdirSync(clone);
+  writeFileSync(join(clone, 'campaign.yaml'), manifestOf(shape));
+  const first = await applied(place.submit(['--store', place.store], { cwd: clone }));
+  it(first.code, first.err).toBe(0);
+  it(first.err).toContain('it has ended meanwhile');
+  const second = await applied(place.submit(['--store', place.store], { cwd: clone }));
+  it(second.err).toMatch(/nothing to do/i);
+  it(place.judge.wrong).toEqual([]);
   it(place.judge.spent).toBe(cost);
 });

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { accountOf } from '../../../src/cluster/account-id.ts';
 import { showEngine } from '../../../src/cluster/engine-url.ts';
 import type { RunHeader } from '../../../src/cluster/run-record.ts';
-import { submitRun } from '../../../src/cluster/runs.ts';
+import { readRun, submitRun } from '../../../src/cluster/runs.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
 import { takeGuard } from '../../../src/disk/lock/guard.ts';
@@ -23,7 +23,8 @@ async function campaignHere() {
   const [, name = ''] = /^name: (.*)$/m.exec(images(2)) ?? [];
   const env = { MEDIABATCH_ENGINE: url, MEDIABATCH_BASE_URL: access.baseUrl, MEDIABATCH_API_KEY: access.token };
   const apply = () => command(['apply', 'campaign.yaml', '--yes', '--lock-timeout', '0'], { cwd, env });
-  return { url, db, boss, name, apply, lock: join(cwd, 'campaign.lock.jsonl') };
+  const cancel = () => command(['cancel', 'campaign.yaml'], { cwd, env });
+  return { url, db, boss, name, apply, cancel, lock: join(cwd, 'campaign.lock.jsonl') };
 }
 
 test('a campaign that only has the same name is not attached to, and gets no line of it', async () => {
@@ -44,4 +45,15 @@ test('the note of a submit that may still come to something is left to whoever h
   expect(held.is).toBe('taken');
   expect((await apply()).code).toBe(75);
   expect(readEngineNote(lock)).toMatchObject({ run: note.run });
+});
+
+test('cancel stops the open run of another clone where the one that was submitted here has ended', async () => {
+  const { url, db, boss, name, cancel, lock } = await campaignHere();
+  const { id: ended } = await submitRun(db, boss, submission({ account, campaign: name }));
+  await db.query("UPDATE mediabatch.run SET state = 'ended', ended = now() WHERE id = $1", [ended]);
+  await writeEngineNote(lock, { run: ended, account, engine: showEngine(url), since: '2026', submitted: true });
+  expect((await cancel()).err).toContain('had ended already');
+  const { id: open } = await submitRun(db, boss, submission({ account, campaign: name }));
+  expect((await cancel()).err).toContain('nothing more is bought');
+  expect((await readRun(db, open))?.cancelled).not.toBeNull();
 });

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/cluster/database.ts';
 import { openLines, readLines } from '../../../src/cluster/lines.ts';
@@ -80,6 +81,41 @@ describe('a connection of ours', () => {
     await database.query(`ALTER DATABASE ${pathname.slice(1)} SET synchronous_commit = 'off'`);
     const other = await open(url);
     expect(await other.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
+    await other.close();
+  });
+
+  test('sees what was committed while it waited for a row, whatever the server is set to', async () => {
+    const { url, database } = await openFresh();
+    const { pathname } = new URL(url);
+    await database.query(`ALTER DATABASE ${pathname.slice(1)} SET default_transaction_isolation = 'repeatable read'`);
+    const other = await open(url);
+    await database.query('CREATE TABLE made (name text)');
+    await database.query("INSERT INTO made VALUES ('row')");
+    let seen: unknown;
+    await database.transaction(async (sql) => {
+      await sql.query('SELECT FROM made FOR UPDATE');
+      seen = other.transaction(async (waiting) => {
+        await waiting.query('SELECT FROM made FOR UPDATE');
+        return waiting.query('SELECT name FROM made ORDER BY name');
+      });
+      await wait(300);
+      await sql.query("INSERT INTO made VALUES ('a new one')");
+    });
+    expect(await seen).toEqual([{ name: 'a new one' }, { name: 'row' }]);
+    await other.close();
+  });
+
+  test('has limits of its own, and a statement that somebody cancels is made again', async () => {
+    const { url, database } = await openFresh();
+    const { pathname } = new URL(url);
+    await database.query(`ALTER DATABASE ${pathname.slice(1)} SET statement_timeout = '1ms'`);
+    const other = await open(url);
+    expect(await other.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '1min' }]);
+    const slept = other.query("SELECT pg_sleep(1), 'slept' AS it");
+    const cancel = `SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'active' AND query LIKE 'SELECT pg_sleep%'`;
+    await expect.poll(() => database.query(cancel)).toEqual([{ done: true }]);
+    expect(await slept).toMatchObject([{ it: 'slept' }]);
     await other.close();
   });
 

@@ -8,6 +8,7 @@ import {
   cancelRun,
   endRun,
   findOpenRun,
+  lastEndedRuns,
   openRunsOf,
   readEnds,
   readOrders,
@@ -77,6 +78,18 @@ describe('a submit', () => {
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     expect(answers.filter(({ attached }) => !attached)).toHaveLength(1);
     expect(await count(db, 'mediabatch.run')).toBe(1);
+  });
+
+  test('with a lock that does not know the run that ended last attaches to that one', async () => {
+    const { db, boss, run, term } = await runHere();
+    const submit = (last: string | null) => submitRun(db, boss, { ...submission({ account }), last });
+    expect(await submit(null)).toEqual({ id: run, attached: true });
+    await endRun(db, term, { exit: 0, outcomes: {} });
+    expect(await submit(null)).toEqual({ id: run, attached: true });
+    expect(await count(db, "mediabatch.run WHERE state = 'open'")).toBe(0);
+    expect(await submit(run)).toMatchObject({ attached: false });
+    expect(await lastEndedRuns(db, { account, campaign: 'spring', most: 5 })).toMatchObject([{ id: run }]);
+    expect(await lastEndedRuns(db, { account: 'b'.repeat(32), campaign: 'spring', most: 5 })).toEqual([]);
   });
 
   test('is refused while a run of another protocol is open, and leaves nothing', async () => {

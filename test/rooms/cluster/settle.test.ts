@@ -84,3 +84,37 @@ test('whoever is attached hears why a run was put aside; what it has bought is i
   expect(readFileSync(lock, 'utf8')).toContain('job-1');
   expect(readEngineNote(lock)).toMatchObject({ run: id });
 });
+
+test.each([
+  { store: null, exit: 3, where: 'another `apply` was attached' },
+  { store: 's', exit: 0, where: 'in the store of the run' },
+])('files that another apply or a store has are named (store: $store)', async ({ store, exit, where }) => {
+  const { db, boss } = await engineHere();
+  const outputs = [{ path: 'output/hero-1.png', sha256: 'f'.repeat(64), bytes: 9, type: 'image/png' }];
+  const done = `${JSON.stringify({ ...JSON.parse(line(1)), state: 'done', outputs })}\n`;
+  const { id } = await submitRun(db, boss, { ...submission({ account, store }), lines: [done] });
+  const end = { at: '2026-01-01T00:00:00Z', event: 'run-ended', exit: 0, outcomes: { done: 1 }, kept: 0 };
+  await db.query("UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $2 WHERE id = $1", [
+    id,
+    JSON.stringify({ exit: 0, outcomes: { 'hero@1': 'done' }, end }),
+  ]);
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const lock = join(folder, 'campaign.lock.jsonl');
+  writeFileSync(lock, writeHeader(emptyLock()));
+  const said: string[] = [];
+  const tell = ({ text = '' }: { text?: string }) => void said.push(text);
+  const campaign = { paths: { lock, folder, outputs: folder }, service: undefined, tell } as unknown as OpenCampaign;
+  const result = await watchOnEngine({ database: db, boss, account, shown: 'x', close: async () => {} }, campaign, {
+    run: id,
+    outline: { tasks: [], addresses: new Set(['hero@1']) },
+    loaded: await requireLock(campaign, undefined),
+    access: undefined,
+    store: undefined,
+    signal: new AbortController().signal,
+    on: () => {},
+  });
+  expect(result).toMatchObject({ exit, end: { exit, ...(exit === 3 && { unsaved: 1 }) } });
+  expect(said.join()).toContain('output/hero-1.png did not come here');
+  expect(said.join()).toContain(where);
+});

@@ -1,10 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/cluster/store.ts';
 import { writeMarker } from '../../../src/cluster/store-marker.ts';
+import { png } from '../disk/media.ts';
+import { chunks, failure, target } from '../disk/targets.ts';
 
 /** A store whose marker somebody has created, and not written yet. */
 function begun(): { store: string; path: string } {
@@ -35,4 +37,18 @@ test('an address of something else is no folder that is not mounted', async () =
   );
   expect(message).toBe('the store https://bucket.example/x is neither a folder nor s3://BUCKET/PREFIX');
   expect(hint).toContain('AWS_ENDPOINT_URL_S3');
+});
+
+test('nothing is saved where a store was, and another one or none is mounted', async () => {
+  const { store, path } = begun();
+  writeFileSync(path, writeMarker('0123456789abcdef'));
+  const files = (await openStore(store, { makes: false })).filesOf('shop');
+  const save = () => files.save(target(), { body: chunks(png), bytes: png.length, type: 'image/png' });
+  expect(await save()).toMatchObject({ path: 'images/hero.png' });
+  for (const unmount of [() => writeFileSync(path, writeMarker('f'.repeat(16))), () => rmSync(path)]) {
+    unmount();
+    rmSync(join(store, 'shop'), { recursive: true, force: true });
+    expect((await failure(save())).why).toBe('disk');
+    expect(existsSync(join(store, 'shop'))).toBe(false);
+  }
 });

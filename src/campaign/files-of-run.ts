@@ -1,0 +1,44 @@
+import { checkOutputs } from '../disk/outputs/outputs.ts';
+import { kinds } from '../kinds/index.ts';
+import { isOutputPath } from '../lock/check-line.ts';
+import type { Lock } from '../lock/record.ts';
+import type { FileBringer } from './bring-files.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+
+/** Files of the steps that a run has done which this folder does not have: they went elsewhere. */
+export async function filesNotHere(
+  { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
+  lock: Lock,
+  outcomes: { readonly [step: string]: string },
+): Promise<string[]> {
+  const outputs = Object.entries(outcomes).flatMap(([address, outcome]) => {
+    const record = outcome === 'done' ? lock.steps.get(address) : undefined;
+    const media = record && kinds[record.kind]?.media;
+    const [newest] = record?.purchases ?? [];
+    if (media === undefined || media === 'none' || newest?.state !== 'done') return [];
+    return (newest.outputs ?? []).filter(({ path }) => isOutputPath(path));
+  });
+  const states = await checkOutputs(paths.outputs, outputs, { seen });
+  return outputs.map(({ path }) => path).filter((path) => states.get(path) !== 'intact');
+}
+
+/** What did not come from the store, and what brings it. */
+export function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'trouble'>): string {
+  const why = trouble ?? 'the store does not have the bytes that the lock names';
+  return `${namesOf(missing)} did not come from the store: ${why}. ${nextApply}`;
+}
+
+/** `store`: of the run; null: its files come to whoever is attached. */
+export function notHereText(missing: readonly string[], { store }: { store: string | null }): string {
+  const where = missing.length === 1 ? 'it is' : 'they are';
+  if (store !== null)
+    return `${namesOf(missing)} did not come here: ${where} in the store of the run, and no --store was given. ${nextApply}`;
+  return `${namesOf(missing)} did not come here: ${where} where another \`apply\` was attached to the run. ${nextApply}`;
+}
+
+const nextApply = 'The next `apply` fetches what is missing, for 0 credits';
+
+function namesOf(files: readonly string[]): string {
+  const [first = ''] = files;
+  return files.length === 1 ? first : `${files.length} files (${files.slice(0, 3).join(', ')}, …)`;
+}
