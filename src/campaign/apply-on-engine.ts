@@ -4,7 +4,7 @@ import type { RunHeader, RunRecord } from '../cluster/run-record.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
-import { readEngineNote, writeEngineNote } from '../disk/lock/engine-note.ts';
+import { readEngineNote } from '../disk/lock/engine-note.ts';
 import type { Guard } from '../disk/lock/guard.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { GraphOutline } from '../graph/outline.ts';
@@ -12,7 +12,7 @@ import type { Lock } from '../lock/record.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Applied, ApplyGraphOptions, EngineChoice } from './apply-options.ts';
 import { accountFacts, addressOf, type Helpers, startHelpers } from './engine-helpers.ts';
-import { forgetSubmit, refuseAnother } from './engine-others.ts';
+import { forgetSubmit, noteRun, refuseAnother } from './engine-others.ts';
 import { lostRun, refuseHere, refuseNamesake, refuseOtherEngine } from './engine-refusals.ts';
 import { attachedText, detachedText } from './engine-words.ts';
 import { differencesFrom, type GivenOfRun, givenOf, notOfRunText } from './given-of-run.ts';
@@ -291,13 +291,4 @@ async function tellOfNoWorker(
   const place = store === undefined ? '' : ' with the same --store';
   const text = `no worker of this account runs on ${shown}: the run waits until \`mediabatch worker\`${place} is started`;
   tell({ is: 'notice', text });
-}
-
-async function noteRun(
-  { engine, campaign }: Work,
-  run: string,
-  { submitted, since }: { submitted: boolean; since: Date },
-): Promise<void> {
-  const { account, shown } = engine;
-  await writeEngineNote(campaign.paths.lock, { run, account, engine: shown, since: since.toISOString(), submitted });
 }

@@ -1,5 +1,5 @@
 import type { Engine } from '../cluster/open-engine.ts';
-import { readEngineNote, removeEngineNote } from '../disk/lock/engine-note.ts';
+import { readEngineNote, removeEngineNote, writeEngineNote } from '../disk/lock/engine-note.ts';
 import type { ApplyGraphOptions } from './apply-options.ts';
 import { refuseNamesake } from './engine-refusals.ts';
 import { holdGuard } from './hold-guard.ts';
@@ -36,4 +36,14 @@ export async function forgetSubmit({ engine, campaign, options }: Where, run: st
   } finally {
     await guard.release();
   }
+}
+
+/** `submitted`: the engine has it. */
+export async function noteRun(
+  { engine, campaign }: Pick<Where, 'engine' | 'campaign'>,
+  run: string,
+  { submitted, since }: { submitted: boolean; since: Date },
+): Promise<void> {
+  const { account, shown } = engine;
+  await writeEngineNote(campaign.paths.lock, { run, account, engine: shown, since: since.toISOString(), submitted });
 }
