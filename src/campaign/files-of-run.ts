@@ -19,7 +19,7 @@ export async function filesNotHere(
     return (newest.outputs ?? []).filter(({ path }) => isOutputPath(path));
   });
   const states = await checkOutputs(paths.outputs, outputs, { seen });
-  return outputs.map(({ path }) => path).filter((path) => states.get(path) !== 'intact');
+  return outputs.map(({ path }) => path).filter((path) => states.get(path) === 'missing');
 }
 
 /** What did not come from the store, and what brings it. */
@@ -40,5 +40,6 @@ const nextApply = 'The next `apply` fetches what is missing, for 0 credits';
 
 function namesOf(files: readonly string[]): string {
   const [first = ''] = files;
-  return files.length === 1 ? first : `${files.length} files (${files.slice(0, 3).join(', ')}, …)`;
+  if (files.length === 1) return first;
+  return `${files.length} files (${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''})`;
 }
