@@ -88,7 +88,7 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
 export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOptions): Promise<Applied> {
   checkSettings(options);
   if (options.engine !== undefined) {
-    const { applyOnEngine } = await import('./apply-on-engine.ts');
+    const { applyOnEngine } = await import('./on-engine/apply-on-engine.ts');
     return applyOnEngine(campaign, { ...options, engine: options.engine });
   }
   const { sandbox, environment, paths, seen, tell } = campaign;

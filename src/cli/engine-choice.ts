@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { EngineChoice } from '../campaign/apply-options.ts';
-import { engineOf } from '../campaign/engine-address.ts';
+import { engineOf } from '../campaign/on-engine/engine-address.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { ApplyOptions } from './apply-options.ts';
 

@@ -1,7 +1,7 @@
-import { requireEngine } from '../../campaign/engine-address.ts';
-import { cancelOnEngine } from '../../campaign/engine-run.ts';
 import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
+import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
+import { cancelOnEngine } from '../../campaign/on-engine/engine-run.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
-import { engineOf } from '../../campaign/engine-address.ts';
 import { findFinishedJobs } from '../../campaign/find-finished-jobs.ts';
 import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
+import { engineOf } from '../../campaign/on-engine/engine-address.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
@@ -78,7 +78,7 @@ async function withEngine(
     tellElsewhere(campaign, terminal);
     return lock;
   }
-  const { lookAtRun } = await import('../../campaign/engine-run.ts');
+  const { lookAtRun } = await import('../../campaign/on-engine/engine-run.ts');
   const found = await lookAtRun(engine, campaign, { name });
   if (found === undefined) {
     terminal.err(`no run of ${safeText(name)} is open on this engine\n`);

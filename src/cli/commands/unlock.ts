@@ -1,5 +1,5 @@
 import { nameOfEngine } from '../../campaign/hold-guard.ts';
-import { isOpenOnEngine } from '../../campaign/is-open-on-engine.ts';
+import { isOpenOnEngine } from '../../campaign/on-engine/is-open-on-engine.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { requireEngine } from '../../campaign/engine-address.ts';
 import { readEnvironment, requireAccess } from '../../campaign/environment.ts';
-import { workOnEngine } from '../../campaign/work-on-engine.ts';
+import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
+import { workOnEngine } from '../../campaign/on-engine/work-on-engine.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import type { WorkerNews } from '../../contract/worker.ts';

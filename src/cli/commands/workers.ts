@@ -1,5 +1,5 @@
-import { requireEngine } from '../../campaign/engine-address.ts';
-import { lookAtEngine } from '../../campaign/look-at-engine.ts';
+import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
+import { lookAtEngine } from '../../campaign/on-engine/look-at-engine.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { workersJson, workersText } from '../../report/tables/workers-text.ts';

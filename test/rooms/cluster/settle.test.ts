@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { watchOnEngine } from '../../../src/campaign/on-engine/watch-engine.ts';
 import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
 import { requireLock } from '../../../src/campaign/read-lock.ts';
-import { watchOnEngine } from '../../../src/campaign/watch-engine.ts';
 import { submitRun } from '../../../src/cluster/runs.ts';
 import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
 import { emptyLock, writeHeader } from '../../../src/lock/write.ts';

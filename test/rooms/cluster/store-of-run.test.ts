@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeStore, storeOfRun } from '../../../src/campaign/store-of-run.ts';
+import { makeStore, storeOfRun } from '../../../src/campaign/on-engine/store-of-run.ts';
 import type { Engine } from '../../../src/cluster/open-engine.ts';
 import { submitRun } from '../../../src/cluster/runs.ts';
 import type { Output } from '../../../src/lock/record.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasNews } from '../../../src/campaign/unseen-run.ts';
+import { hasNews } from '../../../src/campaign/on-engine/unseen-run.ts';
 import { type Lock, lockVersion, type Purchase } from '../../../src/lock/record.ts';
 
 const bought = (state: Purchase['state'], rest: Partial<Purchase>): Purchase => ({

@@ -1,28 +1,28 @@
 import { setMaxListeners } from 'node:events';
-import type { Engine } from '../cluster/open-engine.ts';
-import type { RunHeader, RunRecord } from '../cluster/run-record.ts';
-import { systemClock } from '../contract/clock.ts';
-import type { RunEvent } from '../contract/event.ts';
-import { exitCodes } from '../contract/exit.ts';
-import { readEngineNote } from '../disk/lock/engine-note.ts';
-import type { Guard } from '../disk/lock/guard.ts';
-import type { Graph } from '../graph/graph.ts';
-import type { GraphOutline } from '../graph/outline.ts';
-import type { Lock } from '../lock/record.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { Applied, ApplyGraphOptions, EngineChoice } from './apply-options.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { RunHeader, RunRecord } from '../../cluster/run-record.ts';
+import { systemClock } from '../../contract/clock.ts';
+import type { RunEvent } from '../../contract/event.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { readEngineNote } from '../../disk/lock/engine-note.ts';
+import type { Guard } from '../../disk/lock/guard.ts';
+import type { Graph } from '../../graph/graph.ts';
+import type { GraphOutline } from '../../graph/outline.ts';
+import type { Lock } from '../../lock/record.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { Applied, ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
+import { holdAndPlan } from '../hold-and-plan.ts';
+import { holdGuard } from '../hold-guard.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { type LoadedLock, requireLock } from '../read-lock.ts';
+import { recordRun } from '../record-run.ts';
+import { requireService } from '../require-service.ts';
+import { type RunResult, runPlan } from '../run.ts';
 import { accountFacts, addressOf, type Helpers, startHelpers } from './engine-helpers.ts';
 import { forgetSubmit, noteRun, refuseAnother } from './engine-others.ts';
 import { lostRun, refuseHere, refuseNamesake, refuseOtherEngine } from './engine-refusals.ts';
 import { attachedText, detachedText } from './engine-words.ts';
 import { differencesFrom, type GivenOfRun, givenOf, notOfRunText } from './given-of-run.ts';
-import { holdAndPlan } from './hold-and-plan.ts';
-import { holdGuard } from './hold-guard.ts';
-import type { OpenCampaign } from './open-campaign.ts';
-import { type LoadedLock, requireLock } from './read-lock.ts';
-import { recordRun } from './record-run.ts';
-import { requireService } from './require-service.ts';
-import { type RunResult, runPlan } from './run.ts';
 import { checkStore, makeStore, storeOfRun } from './store-of-run.ts';
 import { isForThisMachine, submissionOf } from './submit-plan.ts';
 import { makeTellInRun, type TellInRun } from './tell-in-run.ts';
@@ -41,7 +41,7 @@ export async function applyOnEngine(opened: OpenCampaign, options: Options): Pro
   refuseHere(campaign, options);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  const { openEngine } = await import('../cluster/open-engine.ts');
+  const { openEngine } = await import('../../cluster/open-engine.ts');
   const { tell } = campaign;
   const address = await addressOf(options.engine, campaign);
   try {
@@ -83,7 +83,7 @@ interface Work {
 async function attach(work: Work): Promise<Applied | undefined> {
   const { engine, campaign, options } = work;
   const { paths, tell } = campaign;
-  const { findOpenRun, readHeader, readRun } = await import('../cluster/runs.ts');
+  const { findOpenRun, readHeader, readRun } = await import('../../cluster/runs.ts');
   const checked = await options.check();
   work.options = { ...options, check: async () => checked };
   work.given = givenOf(checked.graph, options);
@@ -144,7 +144,7 @@ async function submit(work: Work): Promise<Applied> {
       await seen.keep(finding);
       return { is: 'ran', made, carriedOut: plan, result };
     }
-    const { submitRun, readHeader } = await import('../cluster/runs.ts');
+    const { submitRun, readHeader } = await import('../../cluster/runs.ts');
     const submission = submissionOf(plan, {
       account: engine.account,
       sandbox: campaign.sandbox,
@@ -286,7 +286,7 @@ async function tellOfNoWorker(
   { tell }: OpenCampaign,
   store: string | undefined,
 ): Promise<void> {
-  const { hasWorker } = await import('../cluster/engine-state.ts');
+  const { hasWorker } = await import('../../cluster/engine-state.ts');
   if (await hasWorker(database, account)) return;
   const place = store === undefined ? '' : ' with the same --store';
   const text = `no worker of this account runs on ${shown}: the run waits until \`mediabatch worker\`${place} is started`;

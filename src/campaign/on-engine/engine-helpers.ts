@@ -1,15 +1,15 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AccountFacts } from '../cluster/account-id.ts';
-import { ignoreItself } from '../disk/state/state-folder.ts';
-import type { Lock } from '../lock/record.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { EngineChoice } from './apply-options.ts';
-import { embedSandbox, type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
-import { type Access, requireAccess } from './environment.ts';
-import type { OpenCampaign } from './open-campaign.ts';
-import type { RehearsalOptions } from './options.ts';
-import { rehearse } from './rehearse.ts';
+import type { AccountFacts } from '../../cluster/account-id.ts';
+import { ignoreItself } from '../../disk/state/state-folder.ts';
+import type { Lock } from '../../lock/record.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { EngineChoice } from '../apply-options.ts';
+import { embedSandbox, type RunningSandbox, sandboxKey } from '../embed-sandbox.ts';
+import { type Access, requireAccess } from '../environment.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import type { RehearsalOptions } from '../options.ts';
+import { rehearse } from '../rehearse.ts';
 
 /** Whose runs those of a campaign are. Every embedded sandbox is an account of its own. */
 export function accountFacts({ sandbox, paths, environment }: OpenCampaign): AccountFacts {
@@ -25,7 +25,7 @@ export async function addressOf(
   { paths }: Pick<OpenCampaign, 'paths'>,
 ): Promise<{ url: string; shown?: string; close(): Promise<void> }> {
   if (url !== 'embedded') return { url, close: async () => {} };
-  const { openEmbedded } = await import('../cluster/embedded.ts');
+  const { openEmbedded } = await import('../../cluster/embedded.ts');
   mkdirSync(paths.state, { recursive: true });
   await ignoreItself(paths.state);
   return { ...(await openEmbedded(join(paths.state, 'engine'))), shown: 'the embedded engine' };
@@ -54,7 +54,7 @@ export async function startHelpers(
   const facts = accountFacts(campaign);
   const { workers } = engine;
   if (workers === undefined) return { access, close: async () => embedded?.close() };
-  const { startWorkers } = await import('../cluster/start-workers.ts');
+  const { startWorkers } = await import('../../cluster/start-workers.ts');
   const started = startWorkers({
     ...workers,
     env: {

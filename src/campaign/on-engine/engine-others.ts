@@ -1,9 +1,9 @@
-import type { Engine } from '../cluster/open-engine.ts';
-import { readEngineNote, removeEngineNote, writeEngineNote } from '../disk/lock/engine-note.ts';
-import type { ApplyGraphOptions } from './apply-options.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import { readEngineNote, removeEngineNote, writeEngineNote } from '../../disk/lock/engine-note.ts';
+import type { ApplyGraphOptions } from '../apply-options.ts';
+import { holdGuard } from '../hold-guard.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
 import { refuseNamesake } from './engine-refusals.ts';
-import { holdGuard } from './hold-guard.ts';
-import type { OpenCampaign } from './open-campaign.ts';
 
 interface Where {
   engine: Engine;
@@ -13,7 +13,7 @@ interface Where {
 
 /** Somebody else was faster, who may have another campaign of this name. */
 export async function refuseAnother({ engine, campaign, options }: Where, id: string): Promise<void> {
-  const { readHeader, readRun } = await import('../cluster/runs.ts');
+  const { readHeader, readRun } = await import('../../cluster/runs.ts');
   const run = await readRun(engine.database, id);
   if (run === undefined) return;
   try {
@@ -28,7 +28,7 @@ export async function refuseAnother({ engine, campaign, options }: Where, id: st
 /** A submit that came to nothing. Whoever may still be about to submit holds the lock. */
 export async function forgetSubmit({ engine, campaign, options }: Where, run: string): Promise<void> {
   const { paths, tell } = campaign;
-  const { readRun } = await import('../cluster/runs.ts');
+  const { readRun } = await import('../../cluster/runs.ts');
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
   try {
     const isStill = readEngineNote(paths.lock)?.run === run;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { StoreFiles } from '../cluster/store.ts';
-import { OutputError } from '../contract/errors.ts';
-import type { Tell } from '../contract/notice.ts';
-import type { OutputFiles } from '../contract/ports.ts';
-import { checkOutputs, type OutputState } from '../disk/outputs/outputs.ts';
-import { kinds } from '../kinds/index.ts';
-import { isOutputPath } from '../lock/check-line.ts';
-import type { LockLine, Output } from '../lock/record.ts';
+import type { StoreFiles } from '../../cluster/store.ts';
+import { OutputError } from '../../contract/errors.ts';
+import type { Tell } from '../../contract/notice.ts';
+import type { OutputFiles } from '../../contract/ports.ts';
+import { checkOutputs, type OutputState } from '../../disk/outputs/outputs.ts';
+import { kinds } from '../../kinds/index.ts';
+import { isOutputPath } from '../../lock/check-line.ts';
+import type { LockLine, Output } from '../../lock/record.ts';
 
 interface Places {
   /** Where workers have put the files of this campaign. */

@@ -1,23 +1,23 @@
-import type { Engine } from '../cluster/open-engine.ts';
-import type { StoreFiles } from '../cluster/store.ts';
-import type { RunEvent, RunFact } from '../contract/event.ts';
-import { exitCodes } from '../contract/exit.ts';
-import { CampaignError } from '../contract/failure.ts';
-import { removeEngineNote } from '../disk/lock/engine-note.ts';
-import type { GraphOutline } from '../graph/outline.ts';
-import { messageOf } from '../ground/values.ts';
-import { readLock } from '../lock/read.ts';
-import { writeLines } from '../lock/write.ts';
-import { advise, call } from '../plan/advice.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { StoreFiles } from '../../cluster/store.ts';
+import type { RunEvent, RunFact } from '../../contract/event.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { removeEngineNote } from '../../disk/lock/engine-note.ts';
+import type { GraphOutline } from '../../graph/outline.ts';
+import { messageOf } from '../../ground/values.ts';
+import { readLock } from '../../lock/read.ts';
+import { writeLines } from '../../lock/write.ts';
+import { advise, call } from '../../plan/advice.ts';
+import type { Access } from '../environment.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { outputsOf } from '../outputs-of.ts';
+import type { LoadedLock } from '../read-lock.ts';
+import type { RunResult } from '../run.ts';
+import { openRunLock, settleLock } from '../settle.ts';
 import { FileBringer } from './bring-files.ts';
-import type { Access } from './environment.ts';
 import { filesNotHere, notBroughtText, notHereText } from './files-of-run.ts';
-import type { OpenCampaign } from './open-campaign.ts';
-import { outputsOf } from './outputs-of.ts';
-import type { LoadedLock } from './read-lock.ts';
-import type { RunResult } from './run.ts';
 import { serveOwnFiles } from './serve-own-files.ts';
-import { openRunLock, settleLock } from './settle.ts';
 
 export interface WatchOptions {
   /** Id of the run. */
@@ -48,7 +48,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   const news: string[] = [];
   const hand = await startHand(engine, campaign, options);
   try {
-    const { watchRun } = await import('../cluster/watch-run.ts');
+    const { watchRun } = await import('../../cluster/watch-run.ts');
     const record = await watchRun(engine.database, run, {
       signal,
       async onLines(lines) {
@@ -94,7 +94,7 @@ async function startHand(
   campaign: OpenCampaign,
   { run, access, signal }: Pick<WatchOptions, 'run' | 'access' | 'signal'>,
 ): Promise<{ stop(): Promise<void> }> {
-  const { readRun } = await import('../cluster/runs.ts');
+  const { readRun } = await import('../../cluster/runs.ts');
   const record = await readRun(engine.database, run);
   if (record?.state !== 'open' || record.store !== null || access === undefined) return { stop: async () => {} };
   const over = new AbortController();

@@ -1,7 +1,7 @@
-import type { Graph } from '../graph/graph.ts';
-import { canonicalJson, type Json } from '../ground/json.ts';
-import type { ApplyGraphOptions } from './apply-options.ts';
-import { digestOfSteps } from './save-plan.ts';
+import type { Graph } from '../../graph/graph.ts';
+import { canonicalJson, type Json } from '../../ground/json.ts';
+import type { ApplyGraphOptions } from '../apply-options.ts';
+import { digestOfSteps } from '../save-plan.ts';
 
 /** What a run was made of, as far as somebody who attaches to it may expect something else. */
 export interface GivenOfRun {

@@ -1,6 +1,6 @@
-import type { Engine } from '../cluster/open-engine.ts';
-import type { RunRecord } from '../cluster/run-record.ts';
-import type { EngineChoice } from './apply-options.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { RunRecord } from '../../cluster/run-record.ts';
+import type { EngineChoice } from '../apply-options.ts';
 
 export function attachedText({ submitted, origin, state }: RunRecord, { shown }: Engine): string {
   const from = `${origin.user === '' ? '' : `${origin.user} on `}${origin.host}`;

@@ -1,6 +1,6 @@
-import { systemClock } from '../contract/clock.ts';
-import type { WorkerNews } from '../contract/worker.ts';
-import { type Access, accountDigest } from './environment.ts';
+import { systemClock } from '../../contract/clock.ts';
+import type { WorkerNews } from '../../contract/worker.ts';
+import { type Access, accountDigest } from '../environment.ts';
 
 export interface WorkOnEngineOptions {
   /** Address of the database. */
@@ -21,7 +21,7 @@ export interface WorkOnEngineOptions {
 
 /** Works on the runs of an engine until it is told to end. */
 export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> {
-  const { startWorker } = await import('../cluster/start-worker.ts');
+  const { startWorker } = await import('../../cluster/start-worker.ts');
   const { access, sandbox } = options;
   const accountOf = (send: string) => accountDigest(send, sandbox !== undefined, access);
   await startWorker({ ...options, accountOf, clock: systemClock });

@@ -1,7 +1,7 @@
-import type { Engine } from '../cluster/open-engine.ts';
-import type { Store, StoreFiles } from '../cluster/store.ts';
-import { CampaignError } from '../contract/failure.ts';
-import type { OpenCampaign } from './open-campaign.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { Store, StoreFiles } from '../../cluster/store.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
 
 /** Throws MB3705 before anything is agreed to, unless it is a store or may become one. */
 export async function checkStore(name: string): Promise<void> {
@@ -11,8 +11,8 @@ export async function checkStore(name: string): Promise<void> {
 /** Undefined: there is none at its place yet. */
 async function findStore(name: string): Promise<Store | undefined> {
   const [{ openStore }, { StoreMissingError }] = await Promise.all([
-    import('../cluster/store.ts'),
-    import('../cluster/store-marker.ts'),
+    import('../../cluster/store.ts'),
+    import('../../cluster/store-marker.ts'),
   ]);
   return openStore(name, { makes: false }).catch((error: unknown) => {
     if (error instanceof StoreMissingError) return undefined;
@@ -21,7 +21,7 @@ async function findStore(name: string): Promise<Store | undefined> {
 }
 
 export async function makeStore(name: string): Promise<Store> {
-  const { openStore } = await import('../cluster/store.ts');
+  const { openStore } = await import('../../cluster/store.ts');
   return openStore(name, { makes: true });
 }
 
@@ -33,7 +33,7 @@ export async function storeOfRun(
   run: { id: string; campaign: string },
   { engine, name, tell }: { engine: Engine; name: string | undefined; tell: OpenCampaign['tell'] },
 ): Promise<StoreFiles | undefined> {
-  const { readRun } = await import('../cluster/runs.ts');
+  const { readRun } = await import('../../cluster/runs.ts');
   const record = await readRun(engine.database, run.id);
   if (record === undefined) return undefined;
   if (record.store === null) {

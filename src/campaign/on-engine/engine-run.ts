@@ -1,10 +1,10 @@
-import type { Engine } from '../cluster/open-engine.ts';
-import type { RunRecord } from '../cluster/run-record.ts';
-import { readEngineNote } from '../disk/lock/engine-note.ts';
-import type { Lock } from '../lock/record.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { RunRecord } from '../../cluster/run-record.ts';
+import { readEngineNote } from '../../disk/lock/engine-note.ts';
+import type { Lock } from '../../lock/record.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
 import { accountFacts, addressOf } from './engine-helpers.ts';
 import { lockOfRun } from './lock-of-run.ts';
-import type { OpenCampaign } from './open-campaign.ts';
 
 /** A run of a campaign on an engine, and what is on record of it there. */
 export interface RunOnEngine {
@@ -35,7 +35,7 @@ export function cancelOnEngine(
   { name }: { name: string },
 ): Promise<{ run: RunRecord; isOpen: boolean; shown: string } | undefined> {
   return withRun(url, campaign, name, async (run, { database, shown }) => {
-    const { cancelRun } = await import('../cluster/runs.ts');
+    const { cancelRun } = await import('../../cluster/runs.ts');
     return { run, shown, isOpen: await cancelRun(database, run.id) };
   });
 }
@@ -46,8 +46,8 @@ async function withRun<Answer>(
   name: string,
   act: (run: RunRecord, engine: Engine) => Promise<Answer>,
 ): Promise<Answer | undefined> {
-  const { openEngine } = await import('../cluster/open-engine.ts');
-  const { findOpenRun, readRun } = await import('../cluster/runs.ts');
+  const { openEngine } = await import('../../cluster/open-engine.ts');
+  const { findOpenRun, readRun } = await import('../../cluster/runs.ts');
   const { tell } = campaign;
   const address = await addressOf({ url }, campaign);
   const engine = await openEngine(address.url, accountFacts(campaign), {

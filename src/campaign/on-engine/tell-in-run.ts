@@ -1,5 +1,5 @@
-import type { RunEvent } from '../contract/event.ts';
-import type { Tell } from '../contract/notice.ts';
+import type { RunEvent } from '../../contract/event.ts';
+import type { Tell } from '../../contract/notice.ts';
 
 /** A screen draws over what is written beside it, so while a run is watched a notice is one of its events. */
 export interface TellInRun {

@@ -1,8 +1,8 @@
-import type { Engine } from '../cluster/open-engine.ts';
-import { systemClock } from '../contract/clock.ts';
-import type { Access } from './environment.ts';
-import type { OpenCampaign } from './open-campaign.ts';
-import { outputsOf } from './outputs-of.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import { systemClock } from '../../contract/clock.ts';
+import type { Access } from '../environment.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { outputsOf } from '../outputs-of.ts';
 
 /** As on one machine. */
 const filesAtOnce = 16;
@@ -19,12 +19,12 @@ export async function serveOwnFiles(
 ): Promise<void> {
   const [{ serveFiles }, { placeOf }, { makeSeal }, { Slots }, { createDownloader }, { makeRedact }] =
     await Promise.all([
-      import('../cluster/serve-files.ts'),
-      import('../cluster/file-task.ts'),
-      import('../cluster/seal.ts'),
-      import('../cluster/slots.ts'),
-      import('../service/download.ts'),
-      import('../service/secrets.ts'),
+      import('../../cluster/serve-files.ts'),
+      import('../../cluster/file-task.ts'),
+      import('../../cluster/seal.ts'),
+      import('../../cluster/slots.ts'),
+      import('../../service/download.ts'),
+      import('../../service/secrets.ts'),
     ]);
   const { baseUrl, token } = access;
   const downloads = createDownloader({ baseUrl, redact: makeRedact(token), requestTimeoutMs });

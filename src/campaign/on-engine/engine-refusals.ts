@@ -1,10 +1,10 @@
-import type { Engine } from '../cluster/open-engine.ts';
-import type { RunHeader, RunRecord } from '../cluster/run-record.ts';
-import { CampaignError } from '../contract/failure.ts';
-import type { Graph } from '../graph/graph.ts';
-import { advise, call } from '../plan/advice.ts';
-import type { ApplyGraphOptions, EngineChoice } from './apply-options.ts';
-import type { OpenCampaign } from './open-campaign.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { RunHeader, RunRecord } from '../../cluster/run-record.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import type { Graph } from '../../graph/graph.ts';
+import { advise, call } from '../../plan/advice.ts';
+import type { ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
 
 /** Throws MB3001 where options do not go together. */
 export function refuseHere(

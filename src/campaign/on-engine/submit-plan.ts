@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
-import type { ClusterSettings, RunHeader, Submission } from '../cluster/run-record.ts';
-import type { GraphOutline } from '../graph/outline.ts';
-import type { Json } from '../ground/json.ts';
-import type { Lock } from '../lock/record.ts';
-import { writeLines } from '../lock/write.ts';
-import type { Plan, PlanRow } from '../plan/plan.ts';
-import type { WrittenPrices } from '../plan/prices.ts';
-import type { CreateRoutes } from '../service/create.ts';
+import type { ClusterSettings, RunHeader, Submission } from '../../cluster/run-record.ts';
+import type { GraphOutline } from '../../graph/outline.ts';
+import type { Json } from '../../ground/json.ts';
+import type { Lock } from '../../lock/record.ts';
+import { writeLines } from '../../lock/write.ts';
+import type { Plan, PlanRow } from '../../plan/plan.ts';
+import type { WrittenPrices } from '../../plan/prices.ts';
+import type { CreateRoutes } from '../../service/create.ts';
+import { type RunSettings, timeoutsOf } from '../options.ts';
 import type { GivenOfRun } from './given-of-run.ts';
-import { type RunSettings, timeoutsOf } from './options.ts';
 
 /** Recognizes what only this machine can do: its files go up, and files of its folder get other names. */
 export function isForThisMachine({ order }: PlanRow): boolean {

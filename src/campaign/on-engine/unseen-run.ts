@@ -1,12 +1,12 @@
-import type { Engine } from '../cluster/open-engine.ts';
-import type { RunRecord } from '../cluster/run-record.ts';
-import type { Graph } from '../graph/graph.ts';
-import type { Lock } from '../lock/record.ts';
-import { closedSends, isOpenSend, sendOf } from '../lock/sends.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { RunRecord } from '../../cluster/run-record.ts';
+import type { Graph } from '../../graph/graph.ts';
+import type { Lock } from '../../lock/record.ts';
+import { closedSends, isOpenSend, sendOf } from '../../lock/sends.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { requireLock } from '../read-lock.ts';
 import { isOfGraph } from './engine-refusals.ts';
 import { lockOfRun } from './lock-of-run.ts';
-import type { OpenCampaign } from './open-campaign.ts';
-import { requireLock } from './read-lock.ts';
 
 /** Ended runs that are looked through for one of this campaign rather than of a namesake. */
 const mostNamesakes = 10;
@@ -21,7 +21,7 @@ export async function findUnseenRun(
   campaign: OpenCampaign,
   graph: Pick<Graph, 'name' | 'steps'>,
 ): Promise<{ unseen: RunRecord | undefined; last: string | null }> {
-  const { lastEndedRuns, readHeader } = await import('../cluster/runs.ts');
+  const { lastEndedRuns, readHeader } = await import('../../cluster/runs.ts');
   const ended = await lastEndedRuns(database, { account, campaign: graph.name, most: mostNamesakes });
   const last = ended[0]?.id ?? null;
   for (const run of ended) {

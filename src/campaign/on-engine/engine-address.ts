@@ -1,4 +1,4 @@
-import { CampaignError } from '../contract/failure.ts';
+import { CampaignError } from '../../contract/failure.ts';
 
 /** Address of the engine, as given or in `MEDIABATCH_ENGINE`. Never from a `.env`: a file in somebody's branch could name it. */
 export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {

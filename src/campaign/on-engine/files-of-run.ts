@@ -1,9 +1,9 @@
-import { checkOutputs } from '../disk/outputs/outputs.ts';
-import { kinds } from '../kinds/index.ts';
-import { isOutputPath } from '../lock/check-line.ts';
-import type { Lock } from '../lock/record.ts';
+import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import { kinds } from '../../kinds/index.ts';
+import { isOutputPath } from '../../lock/check-line.ts';
+import type { Lock } from '../../lock/record.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
 import type { FileBringer } from './bring-files.ts';
-import type { OpenCampaign } from './open-campaign.ts';
 
 /** Files of the steps that a run has done which this folder does not have: they went elsewhere. */
 export async function filesNotHere(

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EngineNote } from '../disk/lock/engine-note.ts';
+import type { EngineNote } from '../../disk/lock/engine-note.ts';
+import { nameOfEngine } from '../hold-guard.ts';
 import { engineOf } from './engine-address.ts';
-import { nameOfEngine } from './hold-guard.ts';
 
 /** Whether the engine of a note can be asked, and has its run open. Throws MB3702 when it answers, and cannot be asked. An embedded one is there as long as its folder is. */
 export async function isOpenOnEngine(
@@ -10,9 +10,9 @@ export async function isOpenOnEngine(
   { state, env }: { state: string; env: NodeJS.ProcessEnv },
 ): Promise<boolean> {
   if (nameOfEngine(engine) === 'embedded') return existsSync(join(state, 'engine'));
-  const { showEngine } = await import('../cluster/engine-url.ts');
-  const { openDatabase } = await import('../cluster/database.ts');
-  const { readRun } = await import('../cluster/runs.ts');
+  const { showEngine } = await import('../../cluster/engine-url.ts');
+  const { openDatabase } = await import('../../cluster/database.ts');
+  const { readRun } = await import('../../cluster/runs.ts');
   const named = engineOf(undefined, env);
   // The note has no password, which the environment may have.
   const url = named !== undefined && showEngine(named) === engine ? named : engine;
