@@ -100,7 +100,7 @@ describe('each guard stands in one place', () => {
 const writersOfTheirOwn = [
   'campaign/delete-leftover.ts',
   'campaign/embed-sandbox.ts',
-  'campaign/engine-helpers.ts',
+  'campaign/on-engine/engine-helpers.ts',
   'cli/commands/help-html.ts',
   'cli/doctor/check-folder.ts',
   'cluster/embedded.ts',
