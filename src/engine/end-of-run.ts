@@ -56,6 +56,7 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     interrupted,
     needsPeople,
   });
+  const { result: estimated } = ledger.estimates;
   const unsaved = [...ends.values()].filter((step) => step.unsaved).length;
   const end: EndOfRun['end'] = {
     event: 'run-ended',
@@ -68,7 +69,8 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     held: ledger.budget.held + held,
     balance: ledger.balance ?? earlier?.balance ?? null,
     elapsedMs,
-    ...(ledger.estimates.result !== undefined && { estimated: ledger.estimates.result }),
+    // Of what was bought here alone it would be taken for all.
+    ...(estimated !== undefined && (earlier?.spent ?? 0) === 0 && { estimated }),
   };
   return { exit, outcomes, end };
 }
