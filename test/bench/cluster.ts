@@ -48,6 +48,8 @@ const ticks = 100;
 /** Measures in turn, so that what is compared ran side by side; prints a table, and gives the goals. */
 export async function benchCluster(options: {
   repetitions: number;
+  /** 100,000 steps as well. */
+  long: boolean;
   tell(message: string): void;
   print(text: string): void;
 }): Promise<Goal[]> {
@@ -65,6 +67,7 @@ export async function benchCluster(options: {
     goals.push(...goalsOf(shape, runs));
   }
   goals.push(...(await measureIdle()));
+  if (options.long) goals.push(...(await measureLarge()));
   return goals;
 }
 
@@ -154,6 +157,44 @@ function measureIdle(): Promise<Goal[]> {
     return [
       { trial: 'cluster idle', text: 'one worker, % of a core', most: 1, value: share(worker1 - worker0) },
       { trial: 'cluster idle', text: 'Postgres, % of a core', most: 2, value: share(postgres1 - postgres0) },
+    ];
+  });
+}
+
+/** One submit of 100,000 steps, and the head that carries them out. */
+function measureLarge(): Promise<Goal[]> {
+  const steps = independent(100_000, () => 0);
+  return withPlace({ engine: true, steps }, async ({ folder, processes, server, env }) => {
+    if (server === undefined) throw new Error('no server');
+    const [home, store] = [join(folder, 'home'), join(folder, 'store')];
+    mkdirSync(store);
+    await openStore(store, { makes: true });
+    writeCampaign(home, steps, { kind: 'image', concurrency: 500 });
+    const startedAt = performance.now();
+    const apply = [process.execPath, bin, 'apply', 'campaign.yaml', '--yes', '--store', store];
+    const submitter = processes.start('apply', apply, { cwd: home, env });
+    const count = async (text: string) => Number((await server.ask<{ n: string }>(text).catch(() => []))[0]?.n ?? 0);
+    while (submitter.isRunning() && (await count('SELECT count(*) AS n FROM mediabatch.run')) === 0) await pause(100);
+    const submitMs = performance.now() - startedAt;
+    const submitMiB = peakMiBOf(submitter.pid);
+    submitter.signal('SIGINT');
+    await submitter.ended;
+    const mebibytes = (await count('SELECT pg_database_size(current_database()) AS n')) / 1024 ** 2;
+    const words = [process.execPath, bin, 'worker', '--store', store, '--files', '64', '--exit-when-idle'];
+    const head = processes.start('worker', words, { cwd: folder, env });
+    let headMiB = 0;
+    const timer = setInterval(() => {
+      headMiB = Math.max(headMiB, peakMiBOf(head.pid));
+    }, 500);
+    const { code } = await head.ended;
+    clearInterval(timer);
+    if (code !== 0) throw new Error(`the worker ended with ${code}: ${head.err().slice(-1000)}`);
+    const trial = 'cluster, 100,000 steps of 0 s';
+    return [
+      { trial, text: 'submit, s', most: 30, value: submitMs / 1000 },
+      { trial, text: 'submit, MiB', most: 600, value: submitMiB },
+      { trial, text: 'database when submitted, MiB', most: 250, value: mebibytes },
+      { trial, text: 'head, MiB', most: 500, value: headMiB },
     ];
   });
 }

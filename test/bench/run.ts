@@ -50,7 +50,7 @@ for (const { id, trials } of workloads) {
   }
 }
 const onEngine = wanted.includes('cluster')
-  ? await (await import('./cluster.ts')).benchCluster({ repetitions: repetitions ?? 3, tell, print })
+  ? await (await import('./cluster.ts')).benchCluster({ repetitions: repetitions ?? 3, long: values.long, tell, print })
   : [];
 const goals: Goal[] = [...judgeStart(starts), ...judge(results), ...onEngine];
 if (goals.length > 0) print(tableOfGoals(goals));
