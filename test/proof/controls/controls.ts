@@ -260,6 +260,16 @@ export const controls: readonly Control[] = [
     built: true,
   },
   {
+    mark: 'I10',
+    off: 'a run on an engine is not done while files of it are elsewhere',
+    file: 'src/campaign/on-engine/watch-engine.ts',
+    switch: { part: 'exitCodes.someFailed', by: 'exit' },
+    seenBy: {
+      file: 'test/rooms/cluster/settle.test.ts',
+      title: 'I10 is not said while files of a run are where another apply was attached',
+    },
+  },
+  {
     mark: 'I11',
     off: 'a download has another name until it is whole',
     file: 'src/disk/outputs/save-output.ts',
