@@ -12,6 +12,8 @@ import type { Slots } from './slots.ts';
 
 /** Between two looks for results, in ms. They are told; this is for what was missed. */
 const lookMs = 1000;
+/** Files at which such a look is, those that wait the longest. When the server was away, it is at all. */
+const mostLookedAt = 1000;
 /** Results that are told within this time are read at once, in ms. */
 const gatherMs = 20;
 /** So long a file waits for a place of this process rather than go to other hands, which costs two transactions. */
@@ -50,6 +52,7 @@ export class FileDesk {
   /** Written, and not done, by id. */
   readonly #waiting = new Map<string, Order>();
   readonly #told = new Set<string>();
+  readonly #leaving = new WeakMap<AbortSignal, Set<() => void>>();
   #reading: Promise<void> | undefined;
   #listening: Promise<{ close(): Promise<void> }> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -109,29 +112,44 @@ export class FileDesk {
   ): Promise<FileReport | undefined> {
     if (signal?.aborted) return undefined;
     await this.#open(queue);
+    const leaving = signal && this.#leavingOf(signal);
     let leave = () => {};
     try {
       return await new Promise<FileReport | undefined>((resolve, reject) => {
         leave = () => resolve(undefined);
-        signal?.addEventListener('abort', leave, { once: true });
+        leaving?.add(leave);
+        if (signal?.aborted) leave();
         this.#new.push({ id, run, queue, task, resolve, reject });
         this.#writing ??= this.#write();
       });
     } finally {
-      signal?.removeEventListener('abort', leave);
+      leaving?.delete(leave);
       this.#waiting.delete(id);
     }
+  }
+
+  /** What is called when a signal is aborted. A signal goes through all its listeners for each one that comes or goes. */
+  #leavingOf(signal: AbortSignal): Set<() => void> {
+    const known = this.#leaving.get(signal);
+    if (known !== undefined) return known;
+    const leaving = new Set<() => void>();
+    this.#leaving.set(signal, leaving);
+    const leaveAll = () => {
+      for (const leave of leaving) leave();
+    };
+    signal.addEventListener('abort', leaveAll, { once: true });
+    return leaving;
   }
 
   async #open(queue: string): Promise<void> {
     const { db, boss } = this.#options;
     this.#listening ??= db.listen(fileChannel, (id) => {
-      if (id === undefined) return this.#look(true);
+      if (id === undefined) return this.#look(this.#waiting.size);
       if (this.#waiting.has(id)) this.#told.add(id);
       if (this.#told.size > 0) this.#gathering ??= setTimeout(() => this.#lookAtTold(), gatherMs);
     });
     await this.#listening;
-    this.#timer ??= setInterval(() => this.#look(true), lookMs);
+    this.#timer ??= setInterval(() => this.#look(mostLookedAt), lookMs);
     let opened = this.#queues.get(queue);
     if (opened === undefined) {
       opened = db.persist(() => boss.createQueue(queue, filesQueueOptions));
@@ -180,12 +198,16 @@ export class FileDesk {
 
   #lookAtTold(): void {
     this.#gathering = undefined;
-    this.#look(false);
+    this.#look(0);
   }
 
-  /** `all`: not only at what was told of. */
-  #look(all: boolean): void {
-    const ids = all ? [...this.#waiting.keys()] : [...this.#told];
+  /** At what was told of, and at so many that wait the longest. */
+  #look(oldest: number): void {
+    const ids = [...this.#told];
+    for (const id of this.#waiting.keys()) {
+      if (ids.length >= oldest) break;
+      if (!this.#told.has(id)) ids.push(id);
+    }
     if (ids.length === 0 || this.#reading !== undefined) return;
     for (const id of ids) this.#told.delete(id);
     this.#reading = this.#read(ids)
@@ -193,7 +215,7 @@ export class FileDesk {
       .catch(() => {})
       .finally(() => {
         this.#reading = undefined;
-        if (this.#told.size > 0) this.#look(false);
+        if (this.#told.size > 0) this.#look(0);
       });
   }
 

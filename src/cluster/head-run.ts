@@ -36,6 +36,8 @@ export interface HeadRunGround {
   desk: FileDesk;
   /** What this process fetches with itself. */
   own: OwnHand | undefined;
+  /** Hears how many steps a run has before they are read. */
+  onSize(known: { steps: number }): void;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
   /** Whether the same key gives the same job, with this credential. */
@@ -127,6 +129,7 @@ export class HeadRun {
     const { db, clock, accountOf, replays } = this.#ground;
     const { id, totals, settings } = this.#record;
     const header = await readHeader(db, id);
+    this.#ground.onSize({ steps: header.plan.rows.length });
     Object.assign(this.#ground.routes, header.createRoutes);
     const orders = new Map<string, StepOrder>();
     for await (const order of readOrders(db, id)) orders.set(orderName(order), order);

@@ -30,6 +30,8 @@ export interface StartWorkerOptions {
   signal: AbortSignal;
   exitWhenIdle: boolean;
   tell(news: WorkerNews): void;
+  /** Hears how many steps a run has before they are read. */
+  onSize(known: { steps: number }): void;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
   /** The store that this worker reaches, as a person named it. */
@@ -81,6 +83,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
         makeHead: (seat, until) =>
           new Head({
             ...{ db, boss, account, seat, access, seal, own, clock, redact, tell, signal: until },
+            onSize: options.onSize,
             accountOf: digestOf,
             replays: sandbox !== undefined || readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
           }),

@@ -14,6 +14,9 @@ import { tellLeft } from './tell-left.ts';
 /** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
+/** Orders whose files wait to be saved. More finish nothing sooner: their links expire meanwhile, and each takes memory. */
+const mostSaving = 1000;
+
 /**
  * Carries a plan out in this process: fills the slots with ready orders, and when something ends, starts what it held
  * up. A slot is held from before the create until the job has ended, not until its file is saved.
@@ -181,6 +184,7 @@ class Drive implements Driven {
   get #isSlotFree(): boolean {
     const { concurrency, slots } = this.#options;
     if (this.#slotsTaken >= concurrency || slots?.isFree === false) return false;
+    if (this.#underWay - this.#slotsTaken >= mostSaving) return false;
     return (slots?.taken ?? this.#slotsTaken) < (this.#ports.service.usefulInFlight?.() ?? Number.POSITIVE_INFINITY);
   }
 

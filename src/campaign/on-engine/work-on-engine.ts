@@ -17,6 +17,8 @@ export interface WorkOnEngineOptions {
   /** Aborted: hand over and end. Its reason is told. */
   signal: AbortSignal;
   tell(news: WorkerNews): void;
+  /** Hears how many steps a run has before they are read. */
+  onSize(known: { steps: number }): void;
 }
 
 /** Works on the runs of an engine until it is told to end. */

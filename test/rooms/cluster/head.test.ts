@@ -37,6 +37,7 @@ async function headOf({ db, boss }: Engine) {
     seal: makeSeal('key'),
     clock: { ...systemClock, now: () => systemClock.now() + minutes * 60_000 },
     redact: (text) => text.replaceAll('secret', '[key]'),
+    onSize: () => {},
     tell: (one) => news.push(one),
   });
   const running = head.run();

@@ -32,6 +32,7 @@ test('a worker that is started before its store is made waits for it, says so on
     tell: (one) => news.push(one),
     accountOf: () => undefined,
     store,
+    onSize: () => {},
     files: 2,
   });
   while (looks < 3) await wait(5);
