@@ -48,6 +48,25 @@ describe('one run', () => {
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
   });
 
+  test('buys no more while a thousand files wait to be saved', async () => {
+    const campaign = new TestCampaign(images(1200));
+    campaign.service.balance = 1_000_000;
+    const { save } = campaign.outputs;
+    let [saved, most] = [0, 0];
+    campaign.outputs.save = async (target, download) => {
+      await campaign.clock.sleep(60_000);
+      most = Math.max(most, campaign.service.ledger.length - saved);
+      saved += 1;
+      return save(target, download);
+    };
+    const { outcomes } = await campaign.run({ concurrency: 50 });
+    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
+    expectPaidOnce(campaign, 1200);
+    // Whose jobs were under way when it was full come as well.
+    expect(most).toBeGreaterThanOrEqual(1000);
+    expect(most).toBeLessThanOrEqual(1050);
+  });
+
   test('however many jobs may run at once, so many creates are on the wire, and no intent is written ahead', async () => {
     const campaign = new TestCampaign(images(60));
     let intended = 0;
