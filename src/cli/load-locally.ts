@@ -1,6 +1,6 @@
 import { hasUnknownNames, type LoadedManifest, loadManifest, loadWithNames } from '../campaign/load-manifest.ts';
 import { failureOf } from '../contract/failure.ts';
-import { keepHeapSmall } from './keep-heap-small.ts';
+import { fitHeap } from './fit-heap.ts';
 import { open } from './open.ts';
 import type { Terminal } from './terminal.ts';
 import { collectVars } from './vars.ts';
@@ -15,7 +15,7 @@ export async function loadLocally(
   terminal: Terminal,
 ): Promise<LoadedManifest> {
   const { varFile: varFiles } = options;
-  const loaded = await loadManifest(file, { vars: collectVars(options.var), varFiles, onSize: keepHeapSmall });
+  const loaded = await loadManifest(file, { vars: collectVars(options.var), varFiles, onSize: fitHeap });
   if (!hasUnknownNames(loaded)) return loaded;
   try {
     return await loadWithNames(await open(file, { var: options.var, varFile: varFiles }, terminal));

@@ -1,6 +1,6 @@
 import { readEnvironment } from '../campaign/environment.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from '../campaign/open-campaign.ts';
-import { keepHeapSmall } from './keep-heap-small.ts';
+import { fitHeap } from './fit-heap.ts';
 import { tellOn } from './tell.ts';
 import type { Terminal } from './terminal.ts';
 import { collectVars } from './vars.ts';
@@ -26,6 +26,6 @@ function openOptions({ sandbox, lock, var: vars, varFile }: StateOptions, termin
     varFiles: varFile,
     environment: readEnvironment(process.env, process.cwd()),
     tell: tellOn(terminal),
-    onSize: keepHeapSmall,
+    onSize: fitHeap,
   };
 }

@@ -6,7 +6,7 @@ import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import type { WorkerNews } from '../../contract/worker.ts';
 import { workerLine } from '../../report/worker-text.ts';
-import { keepHeapSmall } from '../keep-heap-small.ts';
+import { fitHeap } from '../fit-heap.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -34,7 +34,7 @@ export async function worker(options: WorkerCommandOptions, terminal: Terminal):
     version: ownVersion(),
     signal: interruption.signal,
     tell,
-    onSize: keepHeapSmall,
+    onSize: fitHeap,
   }).then(() => exitCodes.done);
   try {
     return await Promise.race([working, interruption.secondSignal.then(() => exitCodes.interrupted)]);
