@@ -136,7 +136,8 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & {
         default:
           break;
       }
-      if ('address' in event && event.address !== undefined) note(steps.get(event.address), event, now());
+      if ('address' in event && event.address !== undefined)
+        note(steps.get(event.address), event, timeOf(event, now()));
     },
     remaining() {
       if (silence !== 'none') return undefined;
@@ -150,6 +151,12 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & {
       return timing.table.quantiles[timing.table.quantiles.length >> 1];
     },
   };
+}
+
+/** When it happened: whoever attaches to a run hears at once what has happened for hours. */
+function timeOf({ at }: RunEvent, now: number): number {
+  const time = Date.parse(at);
+  return Number.isNaN(time) ? now : Math.min(time, now);
 }
 
 /** Moves a step on, and learns from how long it took. */

@@ -77,6 +77,14 @@ describe('the time left', () => {
     expect(run.seconds()).toBe(10);
   });
 
+  test('takes what was heard late by when it happened, as after attaching to a run', () => {
+    const run = rig(jobs(2), { now: () => Date.UTC(2026, 0, 1, 0, 0, 7) });
+    // Both began seven seconds ago, and are heard of now.
+    run.begin('hero@1');
+    run.begin('hero@2');
+    expect(run.seconds()).toBe(4);
+  });
+
   test('changes every 5 s at most', () => {
     const run = rig(jobs(4));
     const first = run.times.remaining?.();
