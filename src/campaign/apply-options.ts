@@ -1,6 +1,7 @@
 import type { RunEvent } from '../contract/event.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { RunTimes } from '../report/run/run-time.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Answer, MoveQuestion } from './lock-service.ts';
@@ -11,6 +12,8 @@ import type { SavedPlan } from './saved-plan.ts';
 /** Who watches a run, and may end it. */
 export interface Observer extends Ending {
   on: (event: RunEvent) => void;
+  /** What is told of time; goes into the history, for whoever follows the run. */
+  times?: RunTimes | undefined;
   /** Called when the run has ended, however it did. */
   end?: () => Promise<void>;
 }

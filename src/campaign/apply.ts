@@ -111,7 +111,7 @@ export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOpti
       embedded = await rehearse(made, { options: given, paths, lock: loaded.lock, withPicks: waits });
     }
     try {
-      const { on, end, ...ending } = await options.observe(plan);
+      const { on, end, times, ...ending } = await options.observe(plan);
       try {
         const run = (hear: (event: RunEvent) => void) =>
           runPlan(plan, campaign, {
@@ -128,7 +128,8 @@ export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOpti
           });
         const reviewed = live && (await options.review?.(live));
         try {
-          const result = await (needsService ? recordRun(plan, campaign, { on, clock: systemClock, run }) : run(on));
+          const recorded = { on, clock: systemClock, times, run };
+          const result = await (needsService ? recordRun(plan, campaign, recorded) : run(on));
           await seen.keep(finding);
           return { is: 'ran', made, carriedOut: live?.carriedOut ?? plan, result };
         } finally {

@@ -9,6 +9,7 @@ import { isMap } from '../ground/values.ts';
 import { type RunStory, tellRun } from '../report/history/run-story.ts';
 import { listRuns } from './find-run.ts';
 import type { CampaignPaths } from './paths.ts';
+import type { ToldTimes } from './record-time.ts';
 import { findViolations } from './validate-event.generated.ts';
 
 /** How following a run came to its end. */
@@ -26,6 +27,8 @@ export interface FollowOptions {
   signal: AbortSignal;
   /** Hears the events of the run, those from before as well. */
   on(event: RunEvent): void;
+  /** Hears what the run says of time. */
+  times: ToldTimes;
   /** Somebody holds the lock, and has not begun a run. Called once. */
   onWait(holder: Holder): void;
 }
@@ -70,7 +73,7 @@ async function followTail(
   tail: RunTail,
   id: string,
   paths: CampaignPaths,
-  { clock, signal, on }: FollowOptions,
+  { clock, signal, on, times }: FollowOptions,
 ): Promise<Followed> {
   const ends: Json[] = [];
   let goneAt: number | undefined;
@@ -78,6 +81,7 @@ async function followTail(
     const lines = await tail.more();
     for (const line of lines) {
       if (isEvent(line)) on(line);
+      times.hear(line);
       if (!isMap(line) || (line.mediabatch !== 'run-close' && line.event !== 'run-ended')) continue;
       ends.push(line);
       if (line.mediabatch === 'run-close') return { is: 'ended', run: tellRun(id, ends) };

@@ -13,16 +13,23 @@ import { messageOf } from '../ground/values.ts';
 import { maxManifestBytes } from '../manifest/size-limit.ts';
 import { countSteps } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { RunTimes } from '../report/run/run-time.ts';
 import { safeJson } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { TimeLines } from './record-time.ts';
 import type { RunResult } from './run.ts';
 
 /** Of one run; what it does beyond that is left out. Leaves room for others below the limit of all. */
 const mostCharacters = 48 * 1024 ** 2;
 
+/** Between two looks at what the run says of time, in ms. */
+const timeEveryMs = 2000;
+
 interface Watched {
   on(event: RunEvent): void;
   clock: Clock;
+  /** What those who watch are told of time; absent when nobody is told. */
+  times?: RunTimes | undefined;
   run(on: (event: RunEvent) => void): Promise<RunResult>;
 }
 
@@ -30,7 +37,11 @@ interface Watched {
  * Carries a run out and writes down what happens, as `.mediabatch/runs/ID.jsonl`. Nothing relies on it: a disk that does
  * not take it costs one notice, and the run goes on.
  */
-export async function recordRun(plan: Plan, campaign: OpenCampaign, { on, clock, run }: Watched): Promise<RunResult> {
+export async function recordRun(
+  plan: Plan,
+  campaign: OpenCampaign,
+  { on, clock, times, run }: Watched,
+): Promise<RunResult> {
   const startedAt = clock.now();
   let progress: 'before' | 'running' | 'over' = 'before';
   let unsaid: string | undefined;
@@ -42,17 +53,21 @@ export async function recordRun(plan: Plan, campaign: OpenCampaign, { on, clock,
     else on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });
   };
   const journal = await openJournal(plan, campaign, { clock, lost });
+  const timeLines = journal && times && new TimeLines(times);
+  const timer = timeLines && setInterval(() => sayTime(journal, timeLines, clock), timeEveryMs).unref();
   let spentNow = 0;
   const hear = (event: RunEvent) => {
     progress = event.event === 'run-ended' ? 'over' : 'running';
     on(event);
     journal?.add(safeJson(event));
+    timeLines?.on(event);
     if (event.event === 'credits-changed' || event.event === 'run-ended') spentNow = event.spentNow;
     if (event.event === 'run-started' && unsaid !== undefined) {
       on({ at: event.at, event: 'noticed', message: unsaid });
     }
   };
   const close = (end: Pick<RunClose, 'how' | 'exit' | 'error' | 'outcomes' | 'unsaved'>) => {
+    clearInterval(timer);
     const at = new Date(clock.now()).toISOString();
     const dropped = journal !== undefined && journal.dropped > 0 ? { dropped: journal.dropped } : {};
     const elapsedMs = clock.now() - startedAt;
@@ -69,6 +84,11 @@ export async function recordRun(plan: Plan, campaign: OpenCampaign, { on, clock,
     await close({ how: 'broken', error: messageOf(error) });
     throw error;
   }
+}
+
+function sayTime(journal: RunJournal, lines: TimeLines, clock: Clock): void {
+  const line = lines.next(clock.now());
+  if (line !== undefined) journal.add(safeJson(line));
 }
 
 function endOf({ exit, outcomes, unsaved }: NonNullable<RunResult['end']>) {

@@ -117,6 +117,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
       const stray = listenForStrayErrors();
       return {
         on: recorder.on,
+        times: recorder.times,
         signal: interruption.signal,
         leave: interruption.secondSignal,
         stray,

@@ -16,6 +16,7 @@ import { createRunTimes } from '../report/run/remaining-time.ts';
 import { runAnnotations } from '../report/run/run-annotations.ts';
 import { createLines, type Detail } from '../report/run/run-lines.ts';
 import { createEventLines, type RunReporter } from '../report/run/run-reporter.ts';
+import type { RunTimes } from '../report/run/run-time.ts';
 import { createRunView, foldEvent } from '../report/run/run-view.ts';
 import { endText } from '../report/run/run-words.ts';
 import { summaryText } from '../report/run/summary-text.ts';
@@ -64,7 +65,7 @@ export async function makeRecorder(
     /** Workers elsewhere carry it out, whether or not somebody watches. */
     elsewhere?: boolean;
   },
-): Promise<RunReporter> {
+): Promise<RunReporter & { times?: RunTimes | undefined }> {
   const { terminal, json, events, clock, paths, page, detail } = options;
   const { style, github } = terminal;
   const now = () => clock.now();
@@ -75,12 +76,13 @@ export async function makeRecorder(
     plan.rows.flatMap(({ action, output, address }) => (action === 'failed' && output ? [address] : [])),
   );
   let reporters: RunReporter[] = [];
+  let times: ReturnType<typeof createRunTimes> | undefined;
   if (events !== undefined) reporters.push(createEventLines(events.write, events.end));
   const hasScreen = hasWork && terminal.screen && detail === undefined;
   const cursorIsBack = hasScreen ? giveCursorBackAtExit() : () => {};
   if (hasWork) {
     const durations = await readKeptDurations(paths);
-    const times = createRunTimes({ plan: options.latest, durations, now, isLive: page !== undefined });
+    times = createRunTimes({ plan: options.latest, durations, now, isLive: page !== undefined });
     const common = { style, now, view, times, ...(page && { page }) };
     reporters.push({ on: times.on, end: async () => {} });
     if (hasScreen) {
@@ -98,6 +100,7 @@ export async function makeRecorder(
       reporters.push(createAttention({ view, write: terminal.err, every: everyMs, bell, progress }));
   }
   return {
+    times,
     on(event) {
       if (hasWork) foldEvent(view, event);
       last = event;

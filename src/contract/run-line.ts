@@ -1,2 +1,2 @@
-/** First and last lines of a run's history, between which are its events. */
-export type { RunClose, RunHeader, RunLine } from './run-line.generated.ts';
+/** Lines of a run's history that are not its events. */
+export type { RunClose, RunHeader, RunLine, RunTime } from './run-line.generated.ts';

@@ -255,7 +255,7 @@ async function watch(work: Work, watched: Watched): Promise<Applied> {
   const { store } = options.engine;
   const files = await storeOfRun({ id: run, campaign: plan.campaign }, { engine, name: store, tell: campaign.tell });
   if (helpers !== undefined && options.engine.workers === undefined) await tellOfNoWorker(engine, campaign, store);
-  const { on, end, signal, stray } = await options.observe(plan);
+  const { on, end, times, signal, stray } = await options.observe(plan);
   const leave = () => closing.abort();
   signal?.addEventListener('abort', leave, { once: true });
   if (signal?.aborted) leave();
@@ -265,6 +265,7 @@ async function watch(work: Work, watched: Watched): Promise<Applied> {
     const result = await recordRun(plan, campaign, {
       on: telling.from(on),
       clock: systemClock,
+      times,
       run: (hear: (event: RunEvent) => void) =>
         watchOnEngine(engine, campaign, {
           ...{ run, outline, loaded, store: files, access: helpers?.access, signal: until, on: hear },

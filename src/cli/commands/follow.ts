@@ -1,11 +1,13 @@
 import { relative } from 'node:path';
 import { type Followed, followRun } from '../../campaign/follow-run.ts';
 import { type CampaignPaths, campaignPaths } from '../../campaign/paths.ts';
+import { ToldTimes } from '../../campaign/record-time.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { call } from '../../plan/advice.ts';
 import { createLines } from '../../report/run/run-lines.ts';
 import type { RunReporter } from '../../report/run/run-reporter.ts';
+import type { RunTimes } from '../../report/run/run-time.ts';
 import { createRunView, foldEvent, type RunView } from '../../report/run/run-view.ts';
 import { summaryText } from '../../report/run/summary-text.ts';
 import { safeText } from '../../report/safe-text.ts';
@@ -24,7 +26,8 @@ export interface FollowCommandOptions {
 export async function follow(file: string, options: FollowCommandOptions, terminal: Terminal): Promise<number> {
   const paths = campaignPaths(file, options);
   const view = createRunView();
-  const reporter = await makeReporter(view, terminal);
+  const times = new ToldTimes();
+  const reporter = await makeReporter({ view, times }, terminal);
   const cursorIsBack = terminal.screen ? giveCursorBackAtExit() : () => {};
   const interruption = listenForInterruption();
   const followed = await followRun(paths, {
@@ -34,6 +37,7 @@ export async function follow(file: string, options: FollowCommandOptions, termin
       foldEvent(view, event);
       reporter.on(event);
     },
+    times,
     onWait({ pid, host, since }) {
       terminal.err(safeText(`process ${pid} on ${host} has held the lock since ${since}; waiting for its run`));
       terminal.err('\n');
@@ -46,11 +50,14 @@ export async function follow(file: string, options: FollowCommandOptions, termin
   return exitCodes.done;
 }
 
-async function makeReporter(view: RunView, { screen, style, err }: Terminal): Promise<RunReporter> {
+async function makeReporter(
+  run: { view: RunView; times: RunTimes },
+  { screen, style, err }: Terminal,
+): Promise<RunReporter> {
   const now = () => systemClock.now();
-  if (!screen) return createLines(err, { style, now, view });
+  if (!screen) return createLines(err, { style, now, ...run });
   const { createScreen } = await import('../../report/run/run-screen.ts');
-  return createScreen({ stream: process.stderr, style, now, view });
+  return createScreen({ stream: process.stderr, style, now, ...run });
 }
 
 interface EndContext {

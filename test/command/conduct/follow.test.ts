@@ -19,14 +19,16 @@ tasks:
 /** A run whose jobs take some seconds, once its history has begun. */
 async function startRun(trial: Trial): Promise<ChildProcess> {
   const { CI: _ci, ...env } = process.env;
+  const runs = trial.path('.mediabatch/runs');
+  const count = () => (existsSync(runs) ? readdirSync(runs).length : 0);
+  const before = count();
   const child = spawn(process.execPath, [bin, 'apply', 'campaign.yaml', '--yes', '--poll-interval', '50'], {
     cwd: trial.folder,
     env: { ...env, ...trial.sandbox.env },
     stdio: 'ignore',
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  const runs = trial.path('.mediabatch/runs');
-  while (child.exitCode === null && !(existsSync(runs) && readdirSync(runs).length > 0)) await sleep(50);
+  while (child.exitCode === null && count() === before) await sleep(50);
   return child;
 }
 
@@ -103,5 +105,21 @@ describe.runIf(hasTerminals)('status --follow on a terminal (python3)', () => {
     expect(said).toContain('no longer followed; the run goes on');
     expect(text.lastIndexOf('\u001b[?25h')).toBeGreaterThan(text.lastIndexOf('\u001b[?25l'));
     expect(run.exitCode).toBe(null);
+  });
+
+  test('says what the run says of time: what is left of it, and what is usual', async () => {
+    const six = manifest.replace('[a, b, c]', '[a, b, c, d, e, f]');
+    const trial = await makeTrial(six, { service: ['--speed', '1'] });
+    await trial.run(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10']);
+    trial.write('campaign.yaml', six.replace('{{row}}"', 'a {{row}}"'));
+    await startRun(trial);
+    const { code, text } = runOnTerminal(follow, {
+      cwd: trial.folder,
+      env: { NO_COLOR: '1' },
+      columns: 80,
+      rows: 24,
+      deeds: [{ after: [' left', ' of about '], keys: '\u0003' }],
+    });
+    expect(code, stripVTControlCharacters(text)).toBe(0);
   });
 });

@@ -1,0 +1,93 @@
+import type { RunEvent } from '../contract/event.ts';
+import type { RunTime } from '../contract/run-line.ts';
+import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
+import type { Remaining, RunTimes } from '../report/run/run-time.ts';
+
+/** More are a row for each task on a screen, which says nothing of single jobs. */
+const mostUnderWay = 50;
+
+/** Turns what a run says of time into lines of its history, so that whoever follows the run is told the same. */
+export class TimeLines {
+  readonly #times: RunTimes;
+  readonly #underWay = new Set<string>();
+  readonly #said = new Set<string>();
+  #remaining: string | undefined;
+
+  constructor(times: RunTimes) {
+    this.#times = times;
+  }
+
+  on(event: RunEvent): void {
+    if (event.event === 'step-started') this.#underWay.add(event.address);
+    else if (event.event === 'step-finished') this.#underWay.delete(event.address);
+  }
+
+  /** What is new: the time left, and what is usual for jobs of which it has not been said. Undefined when nothing is. */
+  next(now: number): RunTime | undefined {
+    const remaining = this.#times.remaining?.();
+    const written = remaining && writtenOf(remaining);
+    const text = JSON.stringify(written);
+    const usualMs = this.#usual();
+    const saysUsual = Object.keys(usualMs).length > 0;
+    if (text === this.#remaining && !saysUsual) return undefined;
+    this.#remaining = text;
+    return {
+      ...{ mediabatch: 'run-time', version: 1, at: new Date(now).toISOString() },
+      ...(written !== undefined && { remaining: written }),
+      ...(saysUsual && { usualMs }),
+    };
+  }
+
+  #usual(): { [address: string]: number } {
+    const usualMs: { [address: string]: number } = {};
+    if (this.#underWay.size > mostUnderWay) return usualMs;
+    for (const address of this.#underWay) {
+      const ms = this.#said.has(address) ? undefined : this.#times.usual?.(address);
+      if (ms === undefined) continue;
+      usualMs[address] = Math.round(ms);
+      this.#said.add(address);
+    }
+    return usualMs;
+  }
+}
+
+/** What the history of a run says of time. The file may be anybody's: what has no sense is left out. */
+export class ToldTimes implements Required<RunTimes> {
+  readonly #usual = new Map<string, number>();
+  #remaining: Remaining | undefined;
+
+  /** `line`: any of the history. */
+  hear(line: Json): void {
+    if (!isMap(line) || line.mediabatch !== 'run-time') return;
+    this.#remaining = remainingOf(line.remaining);
+    if (!isMap(line.usualMs)) return;
+    for (const [address, ms] of Object.entries(line.usualMs)) if (isDuration(ms)) this.#usual.set(address, ms);
+  }
+
+  remaining(): Remaining | undefined {
+    return this.#remaining;
+  }
+
+  usual(address: string): number | undefined {
+    return this.#usual.get(address);
+  }
+}
+
+function writtenOf(remaining: Remaining): NonNullable<RunTime['remaining']> {
+  if (typeof remaining === 'string') return remaining;
+  const { low, high, ...more } = remaining;
+  return { lowMs: Math.round(low * 1000), highMs: Math.round(high * 1000), ...more };
+}
+
+function remainingOf(written: Json | undefined): Remaining | undefined {
+  if (written === 'unknown' || written === 'overdue') return written;
+  if (!isMap(written)) return undefined;
+  const { lowMs, highMs, until } = written;
+  if (!isDuration(lowMs) || !isDuration(highMs) || lowMs > highMs) return undefined;
+  return { low: lowMs / 1000, high: highMs / 1000, ...(until === 'gate' && { until }) };
+}
+
+function isDuration(value: Json | undefined): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
