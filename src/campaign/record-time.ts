@@ -7,6 +7,9 @@ import type { Remaining, RunTimes } from '../report/run/run-time.ts';
 /** More are a row for each task on a screen, which says nothing of single jobs. */
 const mostUnderWay = 50;
 
+/** Ten years: what is longer was not written by a run. */
+const longestMs = 10 * 365 * 24 * 3_600_000;
+
 /** Turns what a run says of time into lines of its history, so that whoever follows the run is told the same. */
 export class TimeLines {
   readonly #times: RunTimes;
@@ -89,5 +92,5 @@ function remainingOf(written: Json | undefined): Remaining | undefined {
 }
 
 function isDuration(value: Json | undefined): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return typeof value === 'number' && value >= 0 && value <= longestMs;
 }

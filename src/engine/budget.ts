@@ -1,7 +1,7 @@
 import type { Price as RowPrice } from '../plan/plan.ts';
 
 /** What counts of a price here: estimates reserve nothing. */
-type Price = Pick<RowPrice, 'class' | 'credits'>;
+type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Pick<RowPrice, 'source'>>;
 
 /** Result of an attempt to reserve credits. */
 export type Reservation =
@@ -34,8 +34,8 @@ export class Budget {
   /** Steps of unknown price that were told to wait. */
   readonly #waitingCanaries = new Set<string>();
   readonly #prices = new Map<string, number>();
-  /** Price classes that were charged in this run. */
-  readonly #proven = new Set<string>();
+  /** Price classes that were charged in this run; no call of an upload can charge anything. */
+  readonly #proven = new Set(['upload']);
   #waiting: (() => void)[] = [];
 
   /** `lostBefore`: price classes of creates whose answers earlier runs lost, and whose prices are unknown. */
@@ -94,6 +94,9 @@ export class Budget {
     if (credits === null) return this.#reserveCanary(address, price);
     this.#waitNoLonger(address);
     if (credits === 0) {
+      const isTrial = this.#isCapped && !this.#proven.has(price.class); // I14 (free)
+      if (isTrial && price.source !== 'documented' && this.#leftAsKnown < 0) return { is: 'over-budget' };
+      if (isTrial && this.#triesFree()) return { is: 'later' };
       this.#held.set(address, { price, credits });
       return { is: 'reserved', credits };
     }
@@ -107,17 +110,18 @@ export class Budget {
 
   /**
    * Records a charge, or the proof that there was none (0). `null`: the service did not say, so the reservation counts
-   * – and if the price was not known either, the step may have cost anything.
+   * – and if the price was not known either, the step may have cost anything. `proves`: the price of its class holds
+   * from now on; a refusal proves nothing.
    */
-  settle(address: string, charged: number | null): void {
+  settle(address: string, charged: number | null, proves = charged !== 0): void {
     const own = this.#held.get(address);
     if (own !== undefined && own.credits === null && charged === null) {
       this.#doubt(address, 'silent');
       return;
     }
     this.#held.delete(address);
-    // A refusal shows no price; a service that does not say what it charges never will.
-    if (own !== undefined && charged !== 0) this.#proven.add(own.price.class);
+    // A service that does not say what it charges never will.
+    if (own !== undefined && proves) this.#proven.add(own.price.class);
     const credits = charged ?? own?.credits ?? 0;
     this.spentNow += credits;
     this.spentEver += credits;
@@ -217,6 +221,13 @@ export class Budget {
   #isOnTrial(): boolean {
     return [...this.#held.values()].some(
       ({ price, credits, doubtful }) => credits !== 0 && doubtful === undefined && !this.#proven.has(price.class),
+    );
+  }
+
+  /** A step is on its way that is said to be free, by a manifest or by a charge before this run. */
+  #triesFree(): boolean {
+    return [...this.#held.values()].some(
+      ({ price, credits, doubtful }) => credits === 0 && doubtful === undefined && !this.#proven.has(price.class),
     );
   }
 

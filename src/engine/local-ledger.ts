@@ -146,7 +146,7 @@ export class LocalLedger implements Ledger {
     const credits = job.credits ?? this.budget.reserved(name);
     this.estimates.note(order.price, job.credits);
     this.#compareWithCeiling(order, job.credits);
-    this.budget.settle(name, job.credits);
+    this.budget.settle(name, job.credits, true);
     const facts = {
       state: 'running' as const,
       jobId: job.jobId,

@@ -40,13 +40,15 @@ export function decideLookUp<Job extends ListedRecord>(
     const isShared = groups.some((other) => other !== group && other.exact.some((job) => exact.includes(job)));
     const doubt = !walks.every(({ complete }) => complete)
       ? 'the list could not be read back to the time before it was sent'
-      : telling === undefined || !calibrated.has(telling)
-        ? 'no known job shows that the list gives requests back unchanged'
-        : near.length > 0
-          ? 'the list shows jobs that are like it, but not the same'
-          : exact.length > creates.length || isShared
-            ? 'the list shows more jobs that it could be than were sent'
-            : undefined;
+      : creates.some(({ fence }) => fence === '') && !showsAll(walks, known)
+        ? 'the list does not show all jobs that are on record'
+        : telling === undefined || !calibrated.has(telling)
+          ? 'no known job shows that the list gives requests back unchanged'
+          : near.length > 0
+            ? 'the list shows jobs that are like it, but not the same'
+            : exact.length > creates.length || isShared
+              ? 'the list shows more jobs that it could be than were sent'
+              : undefined;
     for (const [index, { id, resent }] of creates.entries()) {
       const job = exact[index];
       if (doubt !== undefined) verdicts.set(id, { do: 'hold', error: doubt, candidates });
@@ -118,6 +120,27 @@ function strangersOf<Job extends ListedRecord>(
   return [...strangers.values()].filter(({ jobId }) => !known.has(jobId));
 }
 
-function isAlike(a: string, b: string): boolean {
+/** A list that had no job when a create was sent shows every job since: ours as well, or it is not whole. */
+function showsAll(walks: readonly ListWalk<ListedRecord>[], known: ReadonlyMap<string, unknown>): boolean {
+  const shown = new Set(walks.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId)));
+  return [...known.keys()].every((jobId) => shown.has(jobId));
+}
+
+const entities: { readonly [entity: string]: string } = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#39': "'",
+  apos: "'",
+};
+
+/** As a list may give it back: with entities for signs, cut, with an ellipsis where it was cut. */
+function isAlike(told: string, shown: string): boolean {
+  const [a, b] = [told, shown].map((text) =>
+    text
+      .replace(/&(amp|lt|gt|quot|#39|apos);/g, (_whole, name: string) => entities[name] ?? '')
+      .replace(/\s*(…|\.{3})$/, ''),
+  ) as [string, string];
   return a === b || (a !== '' && b !== '' && (a.startsWith(b) || b.startsWith(a)));
 }

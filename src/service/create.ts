@@ -147,5 +147,7 @@ function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | un
 const mostCredits = 1_000_000_000;
 
 function chargeOf(value: Json | undefined): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= mostCredits ? value : null;
+  const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !(number >= 0 && number <= mostCredits)) return null;
+  return Math.ceil(number);
 }

@@ -38,6 +38,13 @@ export function hasMore(body: Json, page: number): boolean {
   return typeof pages === 'number' ? page < pages : true;
 }
 
+/** True when the answer says that there is more than this page and the `seen` records up to it. */
+export function saysMore(body: Json, { page, seen }: { page: number; seen: number }): boolean {
+  const pages = readAt(body, names.pages);
+  if (readAt(body, names.hasNext) === true || (typeof pages === 'number' && page < pages)) return true;
+  return (readTotal(body) ?? 0) > seen;
+}
+
 /** Records per page of this list, as far as this page with `count` records tells. */
 export function readPageSize(body: Json, count: number): number | undefined {
   // A page followed by others is full, whatever length it echoes from the request.

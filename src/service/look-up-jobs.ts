@@ -2,7 +2,7 @@ import { ServiceError } from '../contract/errors.ts';
 import type { ListedJob } from '../contract/listed-job.ts';
 import type { Json } from '../ground/json.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getPage, hasMore, itemsOf, pageSize } from './list-page.ts';
+import { getPage, hasMore, itemsOf, pageSize, saysMore } from './list-page.ts';
 import { readListed } from './read-listed.ts';
 
 /** Limit on a walk: while a job takes its time to appear in its list, hundreds of others may be made. */
@@ -22,8 +22,8 @@ export async function findNewest(kind: Kind, get: (path: string) => Promise<Json
 
 /**
  * The jobs of a kind's list that are newer than all of the fences (job IDs; empty: the list had no job). `complete`
- * only if each fence was met, every record was readable, and the records are in order, newest first: otherwise a job
- * that the service has may be missing here. `older`: the last fence and the rest of its page. Throws `ServiceError`.
+ * only if each fence was met, every record was readable, and the records are in order, newest first, or if the list was
+ * read to an end that says of no more: otherwise a job that the service has may be missing here. `older`: the last fence and the rest of its page. Throws `ServiceError`.
  */
 export async function walkToFences(
   kind: Kind,
@@ -36,11 +36,15 @@ export async function walkToFences(
   const ahead = new Set(fences);
   let isReadable = ahead.size > 0;
   let before = Number.POSITIVE_INFINITY;
+  let first: string | undefined;
   for (let page = 1; page <= mostPages; page += 1) {
     const body = await getPage(list, { page, limit: pageSize, get });
     const items = itemsOf(list, body);
     const listed = readListed(kind, items);
     if (listed.length !== items.length) isReadable = false;
+    // A service that ignores the number of a page sends the first one again.
+    if (first !== undefined && listed[0]?.jobId === first) return walked(false);
+    first ??= listed[0]?.jobId;
     const known = jobs.size;
     for (const job of listed) {
       // New jobs push others onto the next page: the same one may appear twice.
@@ -52,8 +56,10 @@ export async function walkToFences(
       if (ahead.size === 0) return walked(isReadable, listed.slice(listed.indexOf(job)));
       jobs.set(job.jobId, job);
     }
-    if (!list.paged || jobs.size === known || !hasMore(body, page))
-      return walked(isReadable && [...ahead].every((fence) => fence === ''));
+    if (!list.paged || jobs.size === known || !hasMore(body, page)) {
+      const isEnd = !saysMore(body, { page, seen: jobs.size });
+      return walked(isReadable && isEnd && [...ahead].every((fence) => fence === ''));
+    }
   }
   return walked(false);
 }

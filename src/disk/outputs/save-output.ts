@@ -126,10 +126,10 @@ function checkReceived(target: OutputTarget, download: Download, received: Recei
   }
   const found = sniffMedia(head);
   if (found === undefined) {
-    throw new OutputError('bad-bytes', `the download is ${describeBytes(head)}, not an ${target.media} file`);
+    throw new OutputError('bad-bytes', `the download is ${describeBytes(head)}, not ${articled(target.media)} file`);
   }
   if (found.media !== target.media) {
-    throw new OutputError('bad-bytes', `the download is ${found.type}, not an ${target.media} file`);
+    throw new OutputError('bad-bytes', `the download is ${found.type}, not ${articled(target.media)} file`);
   }
   // Meeting the announced length proves nothing: the announced length may itself be cut.
   // I10
@@ -144,4 +144,8 @@ function checkReceived(target: OutputTarget, download: Download, received: Recei
 
 function tooLarge(maxBytes: number): OutputError {
   return new OutputError('bad-bytes', `the download is larger than ${maxBytes} bytes, the most that is taken`);
+}
+
+function articled(word: string): string {
+  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }

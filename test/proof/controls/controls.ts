@@ -372,6 +372,13 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I14 (free)',
+    off: 'under a cap the first step of what is said to be free goes alone, too',
+    file: 'src/engine/budget.ts',
+    switch: { part: 'this.#isCapped && !this.#proven.has(price.class)', by: 'false' },
+    seenBy: { file: 'test/rooms/engine/budget.test.ts', title: 'what is said to be free goes alone until it was' },
+  },
+  {
     mark: 'I14 (hints)',
     off: 'what is only listed or was charged elsewhere reserves nothing',
     file: 'src/plan/prices.ts',

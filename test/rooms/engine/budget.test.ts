@@ -134,6 +134,30 @@ describe('the budget', () => {
     expect(['a', 'b'].map((name) => free.reserve(name, price).is)).toEqual(['reserved', 'reserved']);
   });
 
+  test('what is said to be free goes alone until it was', () => {
+    const free = (name: string) => ({ class: name, credits: 0, source: 'prices' as const });
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 5 });
+    expect(budget.reserve('a', free('image'))).toEqual({ is: 'reserved', credits: 0 });
+    expect(budget.reserve('b', free('image'))).toEqual({ is: 'later' });
+    expect(budget.reserve('c', free('video'))).toEqual({ is: 'later' });
+    budget.settle('a', 20, true);
+    for (const name of ['image', 'video']) expect(budget.reserve('b', free(name))).toEqual({ is: 'over-budget' });
+    expect(budget.reserve('post', { ...free('post'), source: 'documented' })).toEqual({ is: 'reserved', credits: 0 });
+  });
+
+  test('what was free goes side by side; a refusal proves nothing', () => {
+    const price = { class: 'post', credits: 0 };
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 5 });
+    const reserve = (names: string[]) => names.map((name) => budget.reserve(name, price).is);
+    expect(reserve(['a', 'b'])).toEqual(['reserved', 'later']);
+    budget.settle('a', 0);
+    expect(reserve(['b', 'c'])).toEqual(['reserved', 'later']);
+    budget.settle('b', 0, true);
+    expect(reserve(['c', 'd'])).toEqual(['reserved', 'reserved']);
+    const uploads = ['u', 'v'].map((name) => budget.reserve(name, { class: 'upload', credits: 0 }).is);
+    expect(uploads).toEqual(['reserved', 'reserved']);
+  });
+
   test('a step of unknown price goes alone under a cap, and its charge prices the rest', () => {
     const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 10 });
     const price = { class: 'image', credits: null };

@@ -28,6 +28,26 @@ function lookUp(
   });
 }
 
+test.each<[string, Echoes[], string]>([
+  ['a job on record is not there', [], 'hold'],
+  ['every job on record is there', [old], 'resend'],
+])('in a list that had been empty %s', (_, listed, verdict) => {
+  const walk = { jobs: listed.map((echoes) => show('known', echoes)), older: [show('known', old)], complete: true };
+  const lost: LostCreate = { id: 'k', request: asked, resent: false, fence: '' };
+  const known = new Map([['known', old]]);
+  expect(decideLookUp([lost], [walk, walk], { fields, known }).get('k')?.do).toBe(verdict);
+});
+
+test.each<[string, string, string]>([
+  ['signs as entities', 'Tom & Jerry <in snow>', 'Tom &amp; Jerry &lt;in snow&gt;'],
+  ['an ellipsis where it was cut', 'a red fox in snow', 'a red fox …'],
+  ['three dots where it was cut', 'a red fox in snow', 'A red fox...'],
+  ['an entity, and cut', 'Tom & Jerry in snow', 'Tom &amp; Je…'],
+])('a text that comes back with %s is like it', (_, prompt, shown) => {
+  const request = { ...asked, prompt };
+  expect(lookUp([[{ ...request, prompt: shown }], []], { lost: [request] })).toEqual(['hold']);
+});
+
 test.each<[string, () => string[], string[]]>([
   ['the only match is taken', () => lookUp([[asked], [asked]]), ['adopt n0']],
   ['a list that lags: seen in the second walk only', () => lookUp([[], [asked]]), ['adopt n0']],

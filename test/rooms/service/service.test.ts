@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Json } from '../../../src/ground/json.ts';
 import { createService, type ServiceOptions } from '../../../src/service/service.ts';
 import { serve } from './loopback.ts';
 
@@ -38,6 +39,20 @@ const job = { success: true, generation: { id: 'j1' }, creditsDeducted: 3, credi
 const call = { kind: 'image', body: '{"prompt":"x"}', key: 'key-1' };
 
 describe('a create', () => {
+  test.each<[Json, number | null]>([
+    [4.5, 5],
+    ['30', 30],
+    ['2.1', 3],
+    [0, 0],
+    [-1, null],
+    ['many', null],
+    [true, null],
+    [1e12, null],
+  ])('that is charged %j costs %j', async (creditsDeducted, credits) => {
+    const { service } = await open(json(200, { ...job, creditsDeducted }));
+    expect(await service.create(call)).toMatchObject({ is: 'accepted', job: { credits } });
+  });
+
   test('carries its key where the service promises to know it again, and nowhere else', async () => {
     const { service, seen } = await open(json(200, job));
     expect(await service.create(call)).toMatchObject({ is: 'accepted', job: { jobId: 'j1', credits: 3, balance: 7 } });

@@ -30,6 +30,21 @@ test.each<[string, string[], string, string, boolean]>([
   expect([walk.jobs.map(({ jobId }) => jobId).join(''), walk.complete]).toEqual([jobs, complete]);
 });
 
+test.each<[string, (page: string | null) => Json, boolean]>([
+  ['says of more, and has one page', () => ({ hasNextPage: true, totalCount: 3 }), false],
+  ['counts more than it shows', () => ({ hasNextPage: false, totalCount: 3 }), false],
+  ['counts what it shows', () => ({ hasNextPage: false, totalCount: 2 }), true],
+  ['does not say, and sends the same page again', () => ({}), false],
+])('a list that had been empty and %s', async (_, pagination, complete) => {
+  const get = async (path: string): Promise<Json> => ({
+    generations: ['e', 'd'].map((id) => ({
+      ...{ id, status: 'COMPLETED', createdAt: new Date(id.charCodeAt(0) * 1000).toISOString() },
+    })),
+    pagination: pagination(new URL(path, 'http://localhost').searchParams.get('page')),
+  });
+  expect((await walkToFences(video, { fences: [''], get })).complete).toBe(complete);
+});
+
 test('a list that never ends is given up', async () => {
   let read = 0;
   const get = async () => {
