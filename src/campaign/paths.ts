@@ -7,6 +7,8 @@ export interface CampaignPaths {
   manifest: string;
   folder: string;
   lock: string;
+  /** By the person, and not by the manifest's name. */
+  isLockNamed: boolean;
   /** Output paths are relative to this. */
   outputs: string;
   /** Our own files that do not belong into git. */
@@ -30,6 +32,7 @@ export function campaignPaths(
     manifest: file,
     folder,
     lock: options.lock === undefined ? join(folder, lockName) : resolve(options.lock),
+    isLockNamed: options.lock !== undefined,
     outputs: options.sandbox ? join(folder, `${name}.sandbox`) : folder,
     state: join(folder, '.mediabatch'),
     kept: options.sandbox ? 'sandbox-kept' : 'kept',

@@ -10,6 +10,7 @@ import type { Lock } from '../lock/record.ts';
 import { emptyLock, writeHeader } from '../lock/write.ts';
 import { belongingOf, refuseElsewhere, withoutTwoServices } from './lock-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { refuseOrphanLock } from './orphan-lock.ts';
 
 export interface LoadedLock {
   lock: Lock;
@@ -51,6 +52,7 @@ export async function requireLock(
     });
   }
   if (bytes === undefined) {
+    if (service !== undefined) await refuseOrphanLock(paths, service);
     const lock: Lock = { ...emptyLock(), ...(service !== undefined && { service }) };
     return {
       lock,
