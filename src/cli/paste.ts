@@ -39,7 +39,8 @@ export function readCall(command: Command): Called {
 /** Writes commands of this program that go on from a call of it. */
 export function pasteAfter(program: Command, called: Called): Paste {
   return ({ call: name, words, file = called.file ?? defaultManifest, bare }) => {
-    const command = program.commands.find((one) => one.name() === name);
+    let command: Command | undefined = program;
+    for (const word of name.split(' ')) command = command?.commands.find((one) => one.name() === word);
     if (command === undefined) throw new Error(`internal error: there is no command ${name}`);
     const carried = bare === true ? [] : name === 'apply' ? [...state, ...limits, ...engines] : [...state, 'engine'];
     const flags = command.options.flatMap((option) => {

@@ -1,6 +1,8 @@
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
+  /** Milliseconds since any time: goes on evenly when the machine's clock is set. Absent: `now` does. */
+  elapsed?(): number;
   /** Resolves after `ms`, or at once when the signal is aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** In [0, 1). For jitter only. */
@@ -13,6 +15,7 @@ const longestSleepMs = 2 ** 31 - 1;
 /** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   random: () => Math.random(),
   sleep(ms, signal) {
     return new Promise((resolve) => {
@@ -27,3 +30,8 @@ export const systemClock: Clock = {
     });
   },
 };
+
+/** Even time of a clock, for what lasts: milliseconds since any time. */
+export function elapsedOf(clock: Clock): number {
+  return clock.elapsed?.() ?? clock.now();
+}

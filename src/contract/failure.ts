@@ -165,7 +165,7 @@ export class CampaignError extends Error {
 
 const writeFailures = new Set(['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
 const takeUp =
-  'put the lock of this run or of git back if it is damaged, then run again; without it, everything bought within a day is asked for with the same keys, and not paid again';
+  'put the lock of this run or of git back if it is damaged, then run again; without it, images and songs bought within a day are asked for with the same keys and not paid again; everything else is bought again unless `adopt` records it';
 const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
 
 /** The failure that an error represents. `undefined`: a defect of ours. */

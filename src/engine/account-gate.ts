@@ -1,5 +1,6 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunFact } from '../contract/event.ts';
+import { steadyClock } from '../contract/steady-clock.ts';
 import { CreateTurns } from './create-turns.ts';
 import { CreditWait } from './credit-wait.ts';
 
@@ -29,7 +30,8 @@ export class AccountGate {
     /** How long to wait for an empty account, in ms. Default: not at all. */
     creditWaitMs?: number;
   }) {
-    const { clock, places, creditWaitMs = 0 } = options;
+    const { places, creditWaitMs = 0 } = options;
+    const clock = steadyClock(options.clock);
     this.turns = new CreateTurns(clock);
     const emit = (fact: RunFact) => {
       for (const hear of this.listeners) hear(fact);

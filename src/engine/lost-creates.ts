@@ -1,4 +1,4 @@
-import type { Clock } from '../contract/clock.ts';
+import { type Clock, elapsedOf } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { ListedJob, ListWalk } from '../contract/listed-job.ts';
 import type { LookUp, LostCreates, LostSend, Service } from '../contract/ports.ts';
@@ -35,6 +35,7 @@ const mostWalks = 4;
 
 interface Waiting {
   lost: LostCreate & { fence: string };
+  /** In even time. */
   sentAt: number;
   answer(found: LookUp): void;
   fail(error: unknown): void;
@@ -125,7 +126,7 @@ export class ListLookUp implements LostCreates {
     return new Promise((answer, fail) => {
       const lost = { id, request: order.paidRequest, fence, resent };
       // Sends that a step still wants come first: of equal requests they get the job that was made.
-      const waiting = { lost, sentAt, answer, fail };
+      const waiting = { lost, sentAt: this.#evenly(sentAt), answer, fail };
       if (order.asksOnly) room.waiting.push(waiting);
       else room.waiting.unshift(waiting);
       if (!room.searching) void this.#searchAll(order.kind, room);
@@ -222,10 +223,15 @@ export class ListLookUp implements LostCreates {
     return known;
   }
 
-  /** Waits until its job must be in the list, if it was made. Setting the clock meanwhile does not change the wait. */
+  /** A time of now in even time: setting the clock changes no wait. */
+  #evenly(time: number): number {
+    return elapsedOf(this.#clock) - (this.#clock.now() - time);
+  }
+
+  /** Waits until its job must be in the list, if it was made. `sentAt`: in even time. */
   async #waitFor(sentAt: number): Promise<void> {
     const { graceMs } = this.#times;
-    const leftMs = Math.min(graceMs, sentAt + graceMs - this.#clock.now());
+    const leftMs = Math.min(graceMs, sentAt + graceMs - elapsedOf(this.#clock));
     if (leftMs > 0) await this.#clock.sleep(leftMs, this.#signal);
   }
 

@@ -76,7 +76,7 @@ export function makeOrder(
 const none = Object.freeze([]) as unknown as string[];
 
 /** Digests of everything this step ever saved: a newer output may replace these files, but never anybody's work. */
-function replacedDigests(record: StepRecord | undefined): string[] {
+export function replacedDigests(record: StepRecord | undefined): string[] {
   if (record === undefined) return none;
   const digests = record.purchases.flatMap(({ outputs }) =>
     (outputs ?? []).filter(isBought).map(({ sha256 }) => sha256),

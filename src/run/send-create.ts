@@ -1,4 +1,5 @@
 import type { CreateAnswer } from '../contract/answer.ts';
+import { elapsedOf } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { Departure, Ports } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
@@ -33,7 +34,7 @@ export async function sendCreate(
       return { end: giveUp(purchase, { error, recoverable: false }) };
     }
     purchase.tries += 1;
-    const sentAt = clock.now();
+    const leftAt = elapsedOf(clock);
     const { answer, sent } =
       typeof ahead === 'number' ? await post(create, purchase, at) : unanswered(create, ahead.unreachable);
     let missed: Exclude<CreateAnswer, { is: 'accepted' }>;
@@ -59,6 +60,8 @@ export async function sendCreate(
         if (sent?.fence === undefined) throw new Error('internal error: a look-up without a fence');
         ports.emit({ event: 'create-searched', address: order.address, because: next.error });
         const { id, fence, resent } = sent;
+        // The clock may have been set since.
+        const sentAt = clock.now() - (elapsedOf(clock) - leftAt);
         const found = ports.lost.lookUp(order, { id, sentAt, fence, resent });
         return { create: { is: 'searching', send: { ...sent, because: next.error }, found } };
       }

@@ -1,5 +1,6 @@
 import type { Clock } from '../contract/clock.ts';
 import type { Downloads, Service } from '../contract/ports.ts';
+import { steadyClock } from '../contract/steady-clock.ts';
 import type { Json } from '../ground/json.ts';
 import { kinds, requireKind } from '../kinds/index.ts';
 import { type CreateRoutes, createJob } from './create.ts';
@@ -9,7 +10,6 @@ import { createLibrary, type Library } from './library.ts';
 import { findNewest, walkToFences } from './look-up-jobs.ts';
 import type { Durations } from './polling/durations.ts';
 import { Poller } from './polling/poller.ts';
-import { steadyClock } from './polling/steady-clock.ts';
 import { requireAnswer } from './require-answer.ts';
 import { makeKeyFinder, makeRedact, readCredential } from './secrets.ts';
 import { ServiceClock } from './service-clock.ts';

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
+import { steadyClock } from '../../src/contract/steady-clock.ts';
 import type { Json } from '../../src/ground/json.ts';
 import type { Http, HttpAnswer, HttpCall } from '../../src/service/http.ts';
 import { Poller } from '../../src/service/polling/poller.ts';
-import { steadyClock } from '../../src/service/polling/steady-clock.ts';
 import { watchJob } from '../../src/service/watch.ts';
 import { logNormal, seeded } from './random.ts';
 import { VirtualClock } from './virtual-clock.ts';

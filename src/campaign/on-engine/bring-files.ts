@@ -6,7 +6,7 @@ import type { OutputFiles } from '../../contract/ports.ts';
 import { checkOutputs, type OutputState } from '../../disk/outputs/outputs.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
-import type { LockLine, Output } from '../../lock/record.ts';
+import type { Output } from '../../lock/record.ts';
 
 interface Places {
   /** Where workers have put the files of this campaign. */
@@ -24,12 +24,22 @@ const atOnce = 8;
 /** The next run fetches what does not come. */
 const mostTries = 3;
 
-/** Brings files of a store into the campaign's folder, by the digests of its lock: what is there already stays. */
+/** A file of a step, as a run or the lock tells of it. */
+export interface FileToBring {
+  address: string;
+  kind: string;
+  output: Output;
+  /** Digests of files of this step that it may take the place of. */
+  replaces?: readonly string[];
+}
+
+/** Brings files of a store into the campaign's folder, by their digests: what is there already stays. */
 export class FileBringer {
   readonly #places: Places;
   readonly #lanes: Promise<void>[] = Array.from({ length: atOnce }, () => Promise.resolve());
+  readonly #taken = new Set<string>();
   #next = 0;
-  /** Files that the lock calls saved, and that did not come. */
+  /** Files that were saved, and that did not come. */
   readonly missing: string[] = [];
   /** Why the first of them did not, if its bytes are not to blame. */
   trouble: string | undefined;
@@ -38,16 +48,24 @@ export class FileBringer {
     this.#places = places;
   }
 
-  /** Takes in new lines of the lock. */
-  add(lines: readonly string[]): void {
-    const done = lines.filter((line) => line.includes('"state":"done"')).map((text) => JSON.parse(text) as LockLine);
-    if (done.length === 0) return;
-    const states = checkOutputs(this.#places.to, done.flatMap(namedBy));
+  /** Takes in files that the store has. Each is brought once. */
+  add(files: readonly FileToBring[]): void {
+    const wanted = files.filter(({ output }) => {
+      const name = `${output.sha256} ${output.path}`;
+      if (!isOutputPath(output.path) || this.#taken.has(name)) return false;
+      this.#taken.add(name);
+      return true;
+    });
+    if (wanted.length === 0) return;
+    const states = checkOutputs(
+      this.#places.to,
+      wanted.map(({ output }) => output),
+    );
     // Whoever waits for it is told as well.
     states.catch(() => {});
-    for (const line of done) {
+    for (const file of wanted) {
       const lane = this.#next++ % atOnce;
-      this.#lanes[lane] = (this.#lanes[lane] ?? Promise.resolve()).then(async () => this.#bring(line, await states));
+      this.#lanes[lane] = (this.#lanes[lane] ?? Promise.resolve()).then(async () => this.#bring(file, await states));
       // Told at the end.
       this.#lanes[lane].catch(() => {});
     }
@@ -58,17 +76,14 @@ export class FileBringer {
     await Promise.all(this.#lanes);
   }
 
-  async #bring(line: LockLine, states: ReadonlyMap<string, OutputState>): Promise<void> {
-    const { address, kind } = line;
+  async #bring(file: FileToBring, states: ReadonlyMap<string, OutputState>): Promise<void> {
+    const { address, kind, output, replaces = [] } = file;
     const { tell } = this.#places;
     const media = kinds[kind]?.media;
-    if (media === undefined || media === 'none') return;
-    for (const output of namedBy(line)) {
-      if (states.get(output.path) === 'intact') continue;
-      const save = output.path.replace(/\.[^./]+$/, '');
-      const notice = (text: string) => tell({ is: 'notice', text });
-      if (!(await this.#copy(output, { address, media, save, replaces: [], notice }))) this.missing.push(output.path);
-    }
+    if (media === undefined || media === 'none' || states.get(output.path) === 'intact') return;
+    const save = output.path.replace(/\.[^./]+$/, '');
+    const notice = (text: string) => tell({ is: 'notice', text });
+    if (!(await this.#copy(output, { address, media, save, replaces, notice }))) this.missing.push(output.path);
   }
 
   async #copy(output: Output, target: Parameters<OutputFiles['save']>[0]): Promise<boolean> {
@@ -88,10 +103,6 @@ export class FileBringer {
     }
     return false;
   }
-}
-
-function namedBy({ outputs = [] }: LockLine): Output[] {
-  return outputs.filter(({ path }) => isOutputPath(path));
 }
 
 /** Breaks off when the bytes are not those of the lock: then nothing gets the file's name. */

@@ -3,23 +3,28 @@ import { kinds } from '../../kinds/index.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import type { FileBringer } from './bring-files.ts';
+import type { FileBringer, FileToBring } from './bring-files.ts';
 
 /** Files of the steps that a run has done which this folder does not have: they went elsewhere. */
 export async function filesNotHere(
   { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
   lock: Lock,
   outcomes: { readonly [step: string]: string },
-): Promise<string[]> {
+): Promise<FileToBring[]> {
   const outputs = Object.entries(outcomes).flatMap(([address, outcome]) => {
     const record = outcome === 'done' ? lock.steps.get(address) : undefined;
     const media = record && kinds[record.kind]?.media;
     const [newest] = record?.purchases ?? [];
-    if (media === undefined || media === 'none' || newest?.state !== 'done') return [];
-    return (newest.outputs ?? []).filter(({ path }) => isOutputPath(path));
+    if (record === undefined || media === undefined || media === 'none' || newest?.state !== 'done') return [];
+    const own = (newest.outputs ?? []).filter(({ path }) => isOutputPath(path));
+    return own.map((output) => ({ address, kind: record.kind, output }));
   });
-  const states = await checkOutputs(paths.outputs, outputs, { seen });
-  return outputs.map(({ path }) => path).filter((path) => states.get(path) === 'missing');
+  const states = await checkOutputs(
+    paths.outputs,
+    outputs.map(({ output }) => output),
+    { seen },
+  );
+  return outputs.filter(({ output }) => states.get(output.path) === 'missing');
 }
 
 /** What did not come from the store, and what brings it. */

@@ -8,11 +8,11 @@ import { requireLock } from '../read-lock.ts';
 import { isOfGraph } from './engine-refusals.ts';
 import { lockOfRun } from './lock-of-run.ts';
 
-/** Ended runs that are looked through for one of this campaign rather than of a namesake. */
+/** Ended runs that are looked through, the last ones first. */
 const mostNamesakes = 10;
 
 /**
- * The last run of this campaign that has ended on the engine, if it has bought what this lock does not know: whoever
+ * The last run of this campaign that has ended on the engine and has bought what this lock does not know: whoever
  * submitted it went away before its end, and their clone perhaps with them. `last`: the last one that has ended, whatever
  * became of it.
  */
@@ -24,11 +24,13 @@ export async function findUnseenRun(
   const { lastEndedRuns, readHeader } = await import('../../cluster/runs.ts');
   const ended = await lastEndedRuns(database, { account, campaign: graph.name, most: mostNamesakes });
   const last = ended[0]?.id ?? null;
+  let lock: Lock | undefined;
   for (const run of ended) {
     if (!isOfGraph(await readHeader(database, run.id), graph)) continue;
     // What there is to say of the lock is said when it is read for the run.
-    const { lock } = await requireLock({ ...campaign, tell: () => {} }, campaign.service, { serviceMoved: true });
-    return { unseen: hasNews(await lockOfRun(database, run.id), lock) ? run : undefined, last };
+    lock ??= (await requireLock({ ...campaign, tell: () => {} }, campaign.service, { serviceMoved: true })).lock;
+    // A newer run of another clone says nothing of what an older one bought.
+    if (hasNews(await lockOfRun(database, run.id), lock)) return { unseen: run, last };
   }
   return { unseen: undefined, last };
 }

@@ -9,13 +9,14 @@ import { messageOf } from '../../ground/values.ts';
 import { readLock } from '../../lock/read.ts';
 import { writeLines } from '../../lock/write.ts';
 import { advise, call } from '../../plan/advice.ts';
+import { replacedDigests } from '../../plan/make-order.ts';
 import type { Access } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { outputsOf } from '../outputs-of.ts';
 import type { LoadedLock } from '../read-lock.ts';
 import type { RunResult } from '../run.ts';
 import { openRunLock, settleLock } from '../settle.ts';
-import { FileBringer } from './bring-files.ts';
+import { FileBringer, type FileToBring } from './bring-files.ts';
 import { filesNotHere, notBroughtText, notHereText } from './files-of-run.ts';
 import { serveOwnFiles } from './serve-own-files.ts';
 
@@ -46,6 +47,14 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   const { store } = options;
   const bringer = store === undefined ? undefined : makeBringer(store, campaign, signal);
   const news: string[] = [];
+  const kindOf = new Map<string, string>();
+  const savedBy = (event: RunEvent): FileToBring[] => {
+    if (event.event === 'step-started') kindOf.set(event.address, event.kind);
+    if (event.event !== 'output-saved') return [];
+    const { address, output } = event;
+    const kind = kindOf.get(address);
+    return kind === undefined ? [] : [{ address, kind, output, replaces: replacedDigests(lock.steps.get(address)) }];
+  };
   const hand = await startHand(engine, campaign, options);
   try {
     const { watchRun } = await import('../../cluster/watch-run.ts');
@@ -55,10 +64,12 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
         const fresh = lines.filter((line) => !known.has(line));
         news.push(...fresh);
         await Promise.all(fresh.map((line) => file.append(line)));
-        bringer?.add(lines);
       },
-      // Its end is told when the lock is settled.
-      onEvents: (events) => events.filter(({ event }) => event !== 'run-ended').forEach(on),
+      onEvents(events) {
+        bringer?.add(events.flatMap(savedBy));
+        // Its end is told when the lock is settled.
+        events.filter(({ event }) => event !== 'run-ended').forEach(on);
+      },
     });
     if (record === undefined) throw unknownRun(run, engine);
     await bringer?.end();
@@ -68,7 +79,10 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     const now = { ...lock, ...readLock(paths.lock, Buffer.from([...known, ...news].join(''))).lock };
     const emit = (fact: RunFact) => on({ at: new Date().toISOString(), ...fact });
     const { exit, outcomes, end } = record.result ?? { exit: exitCodes.internalError, outcomes: {} };
-    const missing = bringer?.missing ?? (await filesNotHere(campaign, now, outcomes));
+    const notHere = await filesNotHere(campaign, now, outcomes);
+    bringer?.add(notHere);
+    await bringer?.end();
+    const missing = bringer?.missing ?? notHere.map(({ output }) => output.path);
     if (missing.length > 0)
       tell({ is: 'notice', text: bringer === undefined ? notHereText(missing, record) : notBroughtText(bringer) });
     await settleLock(file, { ledger: { lock: now, recorded: news.length > 0 }, outline, loaded, emit });

@@ -98,7 +98,7 @@ function endText(followed: Followed, { view, paths, file, options, terminal }: E
       if (last === undefined) return `no run of ${name} is under way, and none is on record here\n${begin}`;
       const id = safeText(last.id);
       const end = last.exit === undefined ? 'did not come to its end' : `ended with exit ${last.exit}`;
-      return `no run of ${name} is under way; the last one, ${id}, ${end}\nwhat it did: ${paste(call('runs', last.id))}\n${begin}`;
+      return `no run of ${name} is under way; the last one, ${id}, ${end}\nwhat it did: ${paste(call('runs show', last.id))}\n${begin}`;
     }
     default:
       return followed satisfies never;

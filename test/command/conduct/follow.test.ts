@@ -45,7 +45,9 @@ describe('status --follow', () => {
     await trial.run(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10']);
     const over = await trial.run(['status', 'campaign.yaml', '--follow']);
     expect(over.err).toMatch(/^no run of campaign\.yaml is under way; the last one, [\w-]+, ended with exit 0\n/);
-    expect(over.err).toMatch(/\nwhat it did: mediabatch runs campaign\.yaml [\w-]+\n/);
+    expect(over.err).toMatch(/\nwhat it did: mediabatch runs show campaign\.yaml ([\w-]+)\n/);
+    const [, id = ''] = /runs show campaign\.yaml ([\w-]+)/.exec(over.err) ?? [];
+    expect(await trial.run(['runs', 'show', 'campaign.yaml', id])).toMatchObject({ code: 0 });
   });
 
   test('tells the run in lines where there is no terminal, until it ends', async () => {

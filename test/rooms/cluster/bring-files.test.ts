@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FileBringer } from '../../../src/campaign/on-engine/bring-files.ts';
+import { FileBringer, type FileToBring } from '../../../src/campaign/on-engine/bring-files.ts';
 import { openStore } from '../../../src/cluster/store.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import type { Output } from '../../../src/lock/record.ts';
@@ -14,8 +14,8 @@ const names = Array.from({ length: 20 }, (_, number) => `images/p${number}.png`)
 /** Pictures that differ. */
 const pictureOf = (name: string) => Buffer.concat([png.subarray(0, 30), Buffer.from(name), png.subarray(30)]);
 
-function lineOf(output: Output): string {
-  return `${JSON.stringify({ address: output.path, kind: 'image', state: 'done', outputs: [output] })}\n`;
+function fileOf(output: Output): FileToBring {
+  return { address: output.path, kind: 'image', output };
 }
 
 /** A store that holds all pictures, a bringer into an empty folder, and what was asked of the store. */
@@ -62,7 +62,7 @@ describe.each(['folder', 'bucket'] as const)('the files of a run in a %s', (how)
   it('come into the folder of the campaign by the digests of its lock', async () => {
     const { bringer, to, asked, notices } = await openPlaces(how);
     const outputs = names.map((name) => recorded(name, pictureOf(name)));
-    const [first = '', ...rest] = outputs.map(lineOf);
+    const [first, ...rest] = outputs.map(fileOf) as [FileToBring, ...FileToBring[]];
     bringer.add([first]);
     bringer.add(rest);
     await bringer.end();
@@ -82,20 +82,34 @@ describe.each(['folder', 'bucket'] as const)('the files of a run in a %s', (how)
     put('images/p1.png', pictureOf('images/p1.png').subarray(0, 20));
     put('images/p2.png', Buffer.alloc(0));
     const bad = ['images/p0.png', 'images/p1.png', 'images/p2.png', 'images/gone.png'];
-    const lines = [...bad, 'images/p3.png'].map((name) => lineOf(recorded(name, pictureOf(name))));
-    const outside = lineOf(recorded('../../outside.png', png));
-    bringer.add([...lines, outside, '{"address":"a","kind":"image","state":"failed"}\n']);
+    const lines = [...bad, 'images/p3.png'].map((name) => fileOf(recorded(name, pictureOf(name))));
+    const outside = fileOf(recorded('../../outside.png', png));
+    bringer.add([...lines, outside]);
     await bringer.end();
     expect([...bringer.missing].sort()).toEqual([...bad].sort());
     expect(filesIn(to)).toEqual(['images/p3.png']);
     expect(existsSync(join(to, '../../outside.png'))).toBe(false);
   });
 
+  it('take the place of what this step made', async () => {
+    const { bringer, put, to, notices } = await openPlaces(how);
+    const name = names[0] ?? '';
+    const [old, changed] = ['images/old.png', name].map((one) => recorded(name, pictureOf(one))) as [Output, Output];
+    put(name, pictureOf('images/old.png'));
+    bringer.add([fileOf(old)]);
+    await bringer.end();
+    put(name, pictureOf(name));
+    bringer.add([{ ...fileOf(changed), replaces: [old.sha256] }]);
+    await bringer.end();
+    expect([filesIn(to), bringer.missing, notices]).toEqual([[name], [], []]);
+    expect(readFileSync(join(to, name)).equals(pictureOf(name))).toBe(true);
+  });
+
   it('stay where they are once nobody waits for them', async () => {
     const leaving = new AbortController();
     const { bringer, to, asked } = await openPlaces(how, leaving.signal);
     leaving.abort();
-    bringer.add(names.map((name) => lineOf(recorded(name, pictureOf(name)))));
+    bringer.add(names.map((name) => fileOf(recorded(name, pictureOf(name)))));
     await bringer.end();
     expect([filesIn(to), asked]).toEqual([[], []]);
   });
@@ -103,7 +117,7 @@ describe.each(['folder', 'bucket'] as const)('the files of a run in a %s', (how)
   it('do not come where this disk takes none', async () => {
     const { bringer, to } = await openPlaces(how);
     writeFileSync(join(to, 'images'), 'a file in the way');
-    bringer.add([lineOf(recorded('images/p0.png', pictureOf('images/p0.png')))]);
+    bringer.add([fileOf(recorded('images/p0.png', pictureOf('images/p0.png')))]);
     await bringer.end();
     expect(bringer.missing).toEqual(['images/p0.png']);
     expect(bringer.trouble).toMatch(/images.* is in the way: it is not a folder$/);

@@ -1,4 +1,4 @@
-import type { Clock } from '../../contract/clock.ts';
+import type { Clock } from './clock.ts';
 
 /**
  * The same clock, except that it never goes back: when the machine's is set back, whatever waits for a time would wait
