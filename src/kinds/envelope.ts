@@ -76,8 +76,23 @@ export const envelope = {
     model: ['key', 'model', 'id', 'name'],
     kind: ['kind', 'type'],
     credits: ['credits', 'cost', 'price', 'creditCost'],
+    /** The amount in a price that is a map. */
+    amount: ['amount', 'credits', 'value', 'cost', 'price'],
     /** What the credits are for: a job, unless it says otherwise. */
-    per: 'per',
+    per: [
+      'per',
+      'creditsPer',
+      'credits_per',
+      'creditPer',
+      'costPer',
+      'pricePer',
+      'unit',
+      'creditsUnit',
+      'creditUnit',
+      'priceUnit',
+      'pricingUnit',
+      'billingUnit',
+    ],
     creditsBy: ['creditsBy'],
     /** The most that one job is charged. */
     ceiling: ['maxCredits'],

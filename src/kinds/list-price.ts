@@ -87,12 +87,19 @@ function unitsOf(
   if (per === 'job') return 1;
   if (per === 'unknown') return undefined;
   if ('seconds' in per) {
-    const seconds = of.valueFor('duration');
-    if (typeof seconds !== 'number' || seconds <= 0 || seconds > 86_400) return undefined;
-    return Math.ceil(seconds / per.seconds);
+    const seconds = readSeconds(of.valueFor('duration'));
+    return seconds === undefined ? undefined : Math.ceil(seconds / per.seconds);
   }
   const text = mainText(of.kind, of.request);
-  return text === undefined ? undefined : Math.max(1, Math.ceil([...text].length / per.characters));
+  // As UTF-16 counts them: nobody counts more.
+  return text === undefined ? undefined : Math.max(1, Math.ceil(text.length / per.characters));
+}
+
+/** `5`, `"5"` and `"5s"`: a length that a request says. */
+function readSeconds(told: Json | undefined): number | undefined {
+  const [, digits] = typeof told === 'string' ? (/^(\d{1,5}(?:\.\d{1,3})?) ?s?$/.exec(told) ?? []) : [];
+  const seconds = digits === undefined ? told : Number(digits);
+  return typeof seconds === 'number' && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
 }
 
 /** The text that a job is made from; `undefined` where another step gives a part of it. */

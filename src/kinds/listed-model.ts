@@ -2,6 +2,7 @@ import type { Json } from '../ground/json.ts';
 import { isMap, mapOf, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
+import { type ListedUnit, readUnit } from './listed-unit.ts';
 
 /**
  * What a service lists about one model, in its catalog or beside a request body of its OpenAPI document. Whatever is
@@ -33,8 +34,6 @@ export interface ListedKind {
 /** By kind. */
 export type Listing = { readonly [kind: string]: ListedKind };
 
-export type ListedUnit = 'job' | { readonly seconds: number } | { readonly characters: number } | 'unknown';
-
 /** More than any job costs: a larger number, in a list or in a lock of others, is a mistake. */
 export const mostCredits = 1_000_000;
 const mostValues = 200;
@@ -52,24 +51,53 @@ export function readListedModel(facts: Json, kind: Kind | undefined): ListedMode
   const { catalog: names } = envelope;
   const first = (fields: readonly string[]) => fields.map((field) => ownValue(facts, field)).find((one) => one != null);
   const told = first(names.credits);
-  const credits = positive(readAmount(told));
+  const { credits, per } = readPrice(facts);
   const ceiling = positive(readAmount(first(names.ceiling)));
   const allows = { ...readLists(first(names.allowed)), ...readLists(facts) };
   const byField = bare(entriesOf(first(names.creditsBy)).map(([field, map]) => [field, readAmounts(map)] as const));
-  if (isMap(told)) {
+  if (isMap(told) && credits === undefined) {
     const amounts = readAmounts(told);
     const field = fieldOf(amounts, { allows, kind });
     if (field !== undefined) byField[field] = amounts;
   }
   const creditsBy = bare(Object.entries(byField).filter(([, amounts]) => Object.keys(amounts).length > 0));
   return {
-    per: readUnit(ownValue(facts, names.per)),
+    per,
     creditsBy,
     allows: bare(Object.entries(allows)),
     defaults: readDefaults(facts),
     ...(credits !== undefined && { credits }),
     ...(ceiling !== undefined && { ceiling }),
   };
+}
+
+/**
+ * Reads an amount of credits and its unit, which stands beside it, in it (`price: { amount: 2, unit: second }`), or in
+ * its name (`creditsPerSecond: 2`). A unit counts wherever it stands: without it the amount would be that of a job.
+ */
+export function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
+  const { catalog: names } = envelope;
+  const all = (from: Json, fields: readonly string[]) =>
+    fields.flatMap((field) => ownValue(from, field) ?? []) as Json[];
+  const [told] = all(facts, names.credits);
+  const inside = isMap(told) ? positive(readAmount(all(told, names.amount)[0])) : undefined;
+  const amount = inside ?? positive(readAmount(told));
+  const units = [...all(facts, names.per), ...(isMap(told) && inside !== undefined ? all(told, names.per) : [])];
+  const [rate, ...rates] = entriesOf(facts).flatMap(([name, value]) => {
+    const [, unit] = /^(?:credits?|cost|price)_?per_?([a-z0-9_]+)$/i.exec(name) ?? [];
+    return unit === undefined || value === null ? [] : [{ credits: positive(readAmount(value)), unit: spaced(unit) }];
+  });
+  if (rates.length > 0 || (rate !== undefined && (rate.credits === undefined || units.length > 0))) {
+    return { per: 'unknown' };
+  }
+  if (rate?.credits !== undefined) return { credits: rate.credits, per: readUnit(rate.unit) };
+  const [per = 'job', ...others] = units.map(readUnit).filter((unit) => unit !== 'job');
+  return { per: others.length > 0 ? 'unknown' : per, ...(amount !== undefined && { credits: amount }) };
+}
+
+/** `ThousandCharacters`, `1000_characters` as words. */
+function spaced(name: string): string {
+  return name.replace(/([a-z])([A-Z0-9])|([0-9])([A-Za-z])/g, '$1$3 $2$4');
 }
 
 /** A text or number that a request may have for a field; `undefined` for anything else. */
@@ -85,25 +113,6 @@ export function bare<Value>(entries: readonly (readonly [string, Value])[]): { [
 /** A charge of 0 would be no price: nothing says that it stays free. */
 function positive(amount: number | undefined): number | undefined {
   return amount === undefined || amount <= 0 ? undefined : amount;
-}
-
-function readUnit(per: Json | undefined): ListedUnit {
-  if (per === undefined || per === null) return 'job';
-  const [, count = '1', word = ''] = typeof per === 'string' ? (/^(?:([1-9]\d{0,5}) )?([a-z]+)$/i.exec(per) ?? []) : [];
-  switch (word.toLowerCase().replace(/s$/, '')) {
-    case 'job':
-    case 'request':
-    case 'generation':
-      return count === '1' ? 'job' : 'unknown';
-    case 'second':
-      return { seconds: Number(count) };
-    case 'minute':
-      return { seconds: 60 * Number(count) };
-    case 'character':
-      return { characters: Number(count) };
-    default:
-      return 'unknown';
-  }
 }
 
 function readAmounts(map: Json | undefined): { [value: string]: number } {

@@ -2,15 +2,18 @@ import type { Json } from '../ground/json.ts';
 import { isMap, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
-import { bare, type ListedModel, type Listing, readAmount, readListedModel } from './listed-model.ts';
+import { bare, type ListedModel, type Listing, readListedModel, readPrice } from './listed-model.ts';
+import { unitText } from './listed-unit.ts';
 import { modelOf } from './price.ts';
 
 /** A model as the service's catalog lists it. The shape is undocumented: only readable fields are here. */
 export interface CatalogModel {
   model: string;
   kind?: string;
-  /** Per job, with default parameters. */
+  /** Of one job with default parameters, or for each started `per`. */
   credits?: number;
+  /** What the credits are for, where that is not a job: `second`, `1000 characters`. */
+  per?: string;
   aliasOf?: string;
   description?: string;
 }
@@ -21,14 +24,14 @@ const { catalog: names } = envelope;
 /** Finds any list of objects with a key, in any usual place. */
 export function readCatalog(json: Json): CatalogModel[] {
   return findEntries(json).map(({ model, kind, facts }) => {
-    const amount = names.credits.map((name) => readAmount(ownValue(facts, name))).find((one) => one !== undefined);
-    const credits = (ownValue(facts, names.per) ?? 'job') === 'job' ? amount : undefined;
+    const { credits, per } = readPrice(facts);
     const aliasOf = textOf(facts, ['aliasOf']);
     const description = textOf(facts, names.description);
     return {
       model,
       ...(kind !== undefined && { kind: kind.toLowerCase() }),
       ...(credits !== undefined && { credits }),
+      ...(credits !== undefined && per !== 'job' && { per: per === 'unknown' ? '?' : unitText(per) }),
       ...(aliasOf !== undefined && { aliasOf }),
       ...(description !== undefined && { description }),
     };

@@ -37,7 +37,7 @@ export async function models(options: ModelsOptions, terminal: Terminal): Promis
   }
   terminal.out(modelsText(chosen, tableOptions(terminal)));
   if (source === 'service' && chosen.some(({ credits }) => credits !== null)) {
-    terminal.err('credits are for one job; where size or length count too, a plan prices each request\n');
+    terminal.err('credits are for one job, or for each started unit where one is named; a plan prices each request\n');
   }
   const makers = known.filter((kind) => kinds[kind]?.act === 'job');
   const without = makers.filter((kind) => !rows.some((row) => row.kind === kind) && (options.kind ?? kind) === kind);
@@ -95,7 +95,7 @@ function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
     .map(({ row }) => row);
 }
 
-function addEntry(rows: ModelRow[], { model, kind, credits, aliasOf, description }: CatalogModel): void {
+function addEntry(rows: ModelRow[], { model, kind, credits, per, aliasOf, description }: CatalogModel): void {
   const row = rows.find(
     (known) => known.model === model && (kind === undefined || known.kind === kindName(kind, kinds)),
   );
@@ -104,6 +104,7 @@ function addEntry(rows: ModelRow[], { model, kind, credits, aliasOf, description
       kind: kind === undefined ? '?' : kindName(kind, kinds),
       model,
       credits: credits ?? null,
+      ...(per !== undefined && { per }),
       isDefault: false,
       known: 'catalog',
       notes: description === undefined || description === model ? '' : description,
@@ -112,7 +113,8 @@ function addEntry(rows: ModelRow[], { model, kind, credits, aliasOf, description
     return;
   }
   row.known = row.known === 'documented' ? 'both' : row.known;
-  if (credits === undefined || credits === row.credits) return;
+  if (credits === undefined || (credits === row.credits && per === undefined)) return;
   if (row.credits !== null) row.notes = `${row.notes} Documented: ${row.credits} credits.`.trim();
   row.credits = credits;
+  if (per !== undefined) row.per = per;
 }

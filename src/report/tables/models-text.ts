@@ -8,8 +8,10 @@ import type { Source } from './voices-text.ts';
 export interface ModelRow {
   kind: string;
   model: string;
-  /** Per job. `null`: unknown, which does not mean free. */
+  /** Per job, or for each started `per`. `null`: unknown, which does not mean free. */
   credits: number | null;
+  /** `second`, `1000 characters`. */
+  per?: string;
   aliasOf?: string;
   /** The default when the request names none. */
   isDefault: boolean;
@@ -26,10 +28,10 @@ export function modelsText(rows: readonly ModelRow[], options: { style: Style; w
     { title: 'alias of' },
     { title: 'notes', least: 16 },
   ];
-  const cells = rows.map(({ kind, model, credits, aliasOf, isDefault, notes }) => [
+  const cells = rows.map(({ kind, model, credits, per, aliasOf, isDefault, notes }) => [
     { text: kind, paint: options.style.dim },
     { text: model, paint: options.style.bold },
-    creditsText(credits),
+    `${creditsText(credits)}${per === undefined ? '' : ` per ${per}`}`,
     aliasOf ?? '',
     isDefault && !/\bdefault\b/i.test(notes) ? `The default. ${notes}`.trim() : notes,
   ]);
