@@ -75,7 +75,10 @@ function bequeath(
   if (heir === undefined) return;
   const forgotten = forgottenApart({ ...record, kind, purchases });
   const facts = new Set(heir.purchases.map(factOf));
-  const known = purchases.filter((one) => facts.has(factOf(one))).map(({ forgotten: _forgotten, ...one }) => one);
+  // A decision that a send was not charged stands with the refusal that says so: neither is written without a purchase.
+  const goesAlong = (one: Purchase) =>
+    facts.has(factOf(one)) || (one.state === 'refused' && decisions?.sends !== undefined); // I22
+  const known = purchases.filter(goesAlong).map(({ forgotten: _forgotten, ...one }) => one);
   const own = heir.purchases.map((one) => (forgotten.has(nameOf(one)) ? { ...one, forgotten: true as const } : one));
   const parts = [
     { ...heir, purchases: own },

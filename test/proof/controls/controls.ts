@@ -557,6 +557,16 @@ export const controls: readonly Control[] = [
     seenBy: { file: sends, title: 'two creates at once with one id: one of them stays open' },
   },
   {
+    mark: 'I22',
+    off: 'a decision about a send goes along with a rename, and so does the refusal that keeps it on record',
+    file: 'src/plan/orphans.ts',
+    switch: { line: 'facts.has(factOf(one));' },
+    seenBy: {
+      file: 'test/rooms/lock/histories.test.ts',
+      title: 'a decision outlives its step’s rename, and the other sends of it',
+    },
+  },
+  {
     mark: 'I24',
     off: 'what left once for an address never leaves again',
     file: 'src/plan/decide.ts',

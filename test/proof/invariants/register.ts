@@ -284,6 +284,10 @@ export const invariants: readonly Invariant[] = [
       { file: sends, title: 'that both sent a kind without replay keep both charges' },
       { file: sends, title: 'that both lost an answer of a kind without replay have two open sends' },
       { file: sends, title: 'two creates at once with one id: one of them stays open' },
+      {
+        file: 'test/rooms/lock/histories.test.ts',
+        title: 'a decision outlives its step’s rename, and the other sends of it',
+      },
     ],
   },
   {

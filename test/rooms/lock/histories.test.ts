@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { writeLock } from '../../../src/lock/write.ts';
-import { histories, Repository } from './history.ts';
+import { type Deed, histories, Repository } from './history.ts';
 import { read } from './records.ts';
 
 it('whatever branches do to a lock: no open send is lost, no job id, no held credit, and no decision about a send', () => {
@@ -12,6 +12,24 @@ it('whatever branches do to a lock: no open send is lost, no job id, no held cre
     }),
     { numRuns: 400 },
   );
+});
+
+it('a decision outlives its step’s rename, and the other sends of it', () => {
+  const repository = new Repository();
+  const deeds: Deed['deed'][] = [
+    'send',
+    'send',
+    'branch',
+    'rename',
+    'decide',
+    'settle',
+    'never leave',
+    'settle',
+    'merge',
+  ];
+  for (const deed of deeds)
+    repository.do({ deed, branch: 0, other: 1, pick: 0, way: 0, ...(deed === 'decide' && { way: 1 }) });
+  expect(repository.branches[0]?.knows.decided).toEqual(new Set(['send-1']));
 });
 
 it('whatever was sent and settled: what is answered leaves no trace of how often it was asked', () => {
