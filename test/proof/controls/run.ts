@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import type { Shown } from '../invariants/register.ts';
 import { type Control, controls, invariantOf } from './controls.ts';
 import { switchOff } from './marks.ts';
+import type { Ask, Seen } from './serve-tests.ts';
 
 // Each protection is switched off in a copy of the tree; the test that watches over it must then fail – and pass before.
 //   npm run test:controls [-- --only I7]
@@ -31,64 +32,84 @@ function build(copy: string): void {
   execFileSync(process.execPath, ['schemas/copy-assets.mjs'], { cwd: copy, stdio: 'ignore' });
 }
 
-/** Runs these tests, in one go, and says of each what became of it. */
-async function runTests(copy: string, tests: readonly Shown[]): Promise<(test: Shown) => Verdict> {
-  const report = join(copy, 'report.json');
-  rmSync(report, { force: true });
-  const quote = (title: string) => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const names = [...new Set(tests.map(({ title }) => quote(title)))].join('|');
-  const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts'];
-  const only = [...new Set(tests.map(({ file }) => file)), '-t', `(${names})$`];
-  const files = join(copy, 'files');
-  const child = spawn(process.execPath, [...vitest, ...only, '--reporter', 'json', '--outputFile', report], {
-    cwd: copy,
-    env: { ...process.env, MEDIABATCH_TEST_NO_BUILD: '1', MEDIABATCH_TEST_LONG: '1', MEDIABATCH_TEST_FILES: files },
-    stdio: 'ignore',
-  });
-  await new Promise((resolve) => child.on('close', resolve));
-  const read = readReport(report);
-  return (test) => judge(read, test);
-}
+/** The tests of a copy: one vitest for all of them, in a process of its own. */
+class Tests {
+  readonly #child: ChildProcess;
+  #altered: string[] = [];
 
-interface Report {
-  testResults: {
-    name: string;
-    assertionResults: { fullName: string; status: string; failureMessages?: string[] }[];
-  }[];
-}
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+  }
 
-function readReport(path: string): Report | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Report;
-  } catch {
-    return undefined;
+  static async start(copy: string): Promise<Tests> {
+    const child = fork(join(copy, 'test/proof/controls/serve-tests.ts'), {
+      cwd: copy,
+      execArgv: ['--import', 'tsx'],
+      env: { ...process.env, MEDIABATCH_TEST_NO_BUILD: '1', MEDIABATCH_TEST_LONG: '1' },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    const tests = new Tests(child);
+    await tests.#answer();
+    return tests;
+  }
+
+  /** Has a source loaded anew by the tests that run next. */
+  changed(file: string): void {
+    this.#altered.push(file);
+  }
+
+  /** Runs these tests, in one go, and says of each what became of it. */
+  async run(tests: readonly Shown[]): Promise<(test: Shown) => Verdict> {
+    this.#child.send({ tests, altered: this.#altered } satisfies Ask);
+    this.#altered = [];
+    const seen = await this.#answer();
+    return (test) => judge(seen, test);
+  }
+
+  end(): void {
+    this.#child.disconnect();
+  }
+
+  /** Nothing, where the process has ended. */
+  #answer(): Promise<readonly Seen[]> {
+    return new Promise((resolve) => {
+      const ended = () => resolve([]);
+      this.#child.once('exit', ended);
+      this.#child.once('message', (seen) => {
+        this.#child.off('exit', ended);
+        resolve(seen as Seen[]);
+      });
+    });
   }
 }
 
 /** A file that cannot even be loaded has no results: that proves nothing. */
-function judge(report: Report | undefined, { file, title }: Shown): Verdict {
-  if (report === undefined) return { is: 'not run', says: 'vitest left no report' };
-  const results = report.testResults
-    .filter(({ name }) => name.endsWith(`/${file}`))
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ fullName }) => fullName.endsWith(title));
-  const failed = results.find(({ status }) => status === 'failed');
-  if (failed !== undefined) return { is: 'failed', says: failed.failureMessages?.[0]?.split('\n')[0] ?? '' };
-  if (results.some(({ status }) => status === 'passed')) return { is: 'passed', says: '' };
-  return { is: 'not run', says: 'no test of this title ran' };
+function judge(seen: readonly Seen[], { file, title }: Shown): Verdict {
+  const results = seen.filter((test) => test.file === file && test.title.endsWith(title));
+  const failed = results.find(({ state }) => state === 'failed');
+  if (failed !== undefined) return { is: 'failed', says: failed.message };
+  if (results.some(({ state }) => state === 'passed')) return { is: 'passed', says: '' };
+  return { is: 'not run', says: seen.find(({ state }) => state === 'not run')?.message ?? 'no test of this title ran' };
+}
+
+interface Copy {
+  folder: string;
+  tests: Tests;
 }
 
 /** What is built stays without the protection until the next control that needs it. */
-async function tryControl(copy: string, control: Control): Promise<string | undefined> {
-  const path = join(copy, control.file);
+async function tryControl({ folder, tests }: Copy, control: Control): Promise<string | undefined> {
+  const path = join(folder, control.file);
   const text = readFileSync(path, 'utf8');
   try {
     writeFileSync(path, switchOff(text, control.mark, control.switch));
-    if (control.built) build(copy);
-    const after = (await runTests(copy, [control.seenBy]))(control.seenBy);
+    if (control.built) build(folder);
+    tests.changed(control.file);
+    const after = (await tests.run([control.seenBy]))(control.seenBy);
     return after.is === 'failed' ? undefined : `without it the test is “${after.is}” ${after.says}`;
   } finally {
     writeFileSync(path, text);
+    tests.changed(control.file);
   }
 }
 
@@ -99,18 +120,17 @@ const waiting = [...wanted.filter(({ built }) => !built), ...wanted.filter(({ bu
 let seen = 0;
 const began = Date.now();
 
-const copies = [makeCopy()];
+const folders = [makeCopy()];
+const copies: Copy[] = [];
 try {
-  const [first = ''] = copies;
+  const [first = ''] = folders;
   build(first);
-  const before = await runTests(
-    first,
-    wanted.map(({ seenBy }) => seenBy),
-  );
-  for (let count = 1; count < copiesAtATime; count += 1) copies.push(makeCopy(first, [...copied, 'dist']));
-  const work = async (copy: string) => {
+  for (let count = 1; count < copiesAtATime; count += 1) folders.push(makeCopy(first, [...copied, 'dist']));
+  for (const folder of folders) copies.push({ folder, tests: await Tests.start(folder) });
+  const before = await copies[0]?.tests.run(wanted.map(({ seenBy }) => seenBy));
+  const work = async (copy: Copy) => {
     for (let control = waiting.shift(); control !== undefined; control = waiting.shift()) {
-      const { is, says } = before(control.seenBy);
+      const { is, says } = before?.(control.seenBy) ?? { is: 'not run', says: '' };
       const whole = is === 'passed' ? undefined : `with everything in place the test is “${is}”: ${says}`;
       const problem = whole ?? (await tryControl(copy, control));
       if (problem === undefined) seen += 1;
@@ -121,7 +141,8 @@ try {
   };
   await Promise.all(copies.map(work));
 } finally {
-  for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+  for (const { tests } of copies) tests.end();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 process.stdout.write(`${wanted.length} controls, ${seen} seen, in ${Math.round((Date.now() - began) / 1000)} s\n`);
 process.exitCode = seen === wanted.length && wanted.length > 0 ? 0 : 1;
