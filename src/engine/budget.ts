@@ -1,111 +1,125 @@
 import type { Price as RowPrice } from '../plan/plan.ts';
+import { worstFactor } from '../plan/prices.ts';
+import { Ramp } from './ramp.ts';
 
-/** What counts of a price here: estimates reserve nothing. */
-type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Pick<RowPrice, 'source'>>;
+/** What counts of a price here. Estimates hold back, and reserve nothing. */
+type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Pick<RowPrice, 'source' | 'likely' | 'held'>>;
 
 /** Result of an attempt to reserve credits. */
 export type Reservation =
   | { is: 'reserved'; credits: number | null }
-  /** Wait until `changed()` resolves, then retry: another step is finding out a price, or holds the remainder. */
+  /** Wait until `changed()` resolves, then retry: a charge that is not known yet decides, or a price that is found out. */
   | { is: 'later' }
   | { is: 'over-budget' };
 
-/** A reservation. `doubtful`: it may have been charged, and this run will not find out. */
+/** A reservation; `null`: of unknown price. */
 interface Held {
   price: Price;
   credits: number | null;
-  /** `lost`: its answer was lost. `silent`: the service made it, and does not say at what price. */
-  doubtful?: 'lost' | 'silent';
+  /** The service answered, and nothing in its answers tells what such a step is charged. */
+  isUntold?: true;
 }
 
+/** The class of what no answer can charge: nothing else waits for it, and it for nothing. */
+const uncharged = 'upload';
+
 /**
- * The account of one run's credits. Invariant: spent + held never exceeds the cap, for any interleaving – except by the
- * amount that one step is charged beyond what was left: of unknown price, which is why such a step always goes alone, or
- * the first of a price that turns out to be wrong. When a canary's
- * answer is lost, the next one of unknown price also goes alone, and its charge prices the lost one; until then no
- * step of known price goes, and a second one lost at the same price ends spending.
+ * The account of one run's credits. Invariant: spent + held never exceeds the cap, for any interleaving, while no charge
+ * is more than `worstFactor` times what was reserved for it – except by what one step is charged that nobody can price:
+ * that is why it goes alone. What a charge beyond that factor costs is bounded by the ramp: creates whose charge is not
+ * known yet are few until charges have met their reservations.
  */
 export class Budget {
   spentNow = 0;
   spentEver: number;
   readonly #caps: { total?: number | undefined; run?: number | undefined };
-  readonly #held = new Map<string, Held>();
+  /** Steps whose answer is to come. */
+  readonly #flying = new Map<string, Held>();
+  /** Steps that may have been charged, and this run will not find out for how much. */
+  readonly #doubtful = new Map<string, Held>();
+  /** Sum of the known prices of what is flying. */
+  #flyingCredits = 0;
   readonly #lostBefore: readonly string[];
+  readonly #heldUnpriced: number;
   /** Steps of unknown price that were told to wait. */
   readonly #waitingCanaries = new Set<string>();
   readonly #prices = new Map<string, number>();
-  /** Price classes that were charged in this run; no call of an upload can charge anything. */
-  readonly #proven = new Set(['upload']);
+  readonly #ramp = new Ramp();
   #waiting: (() => void)[] = [];
 
-  /** `lostBefore`: price classes of creates whose answers earlier runs lost, and whose prices are unknown. */
+  /**
+   * `lostBefore`: price classes of creates whose answers earlier runs lost, and whose prices this run finds out.
+   * `heldUnpriced`: what is held for a possible charge that nothing prices; absent: all there is.
+   */
   constructor(options: {
     spentEver: number;
     heldBefore: number;
     lostBefore?: readonly string[] | undefined;
+    heldUnpriced?: number | undefined;
     total?: number | undefined;
     run?: number | undefined;
     /** What others were charged in this run before, by price class. */
     learned?: ReadonlyMap<string, number> | undefined;
   }) {
     for (const [name, credits] of options.learned ?? []) this.#prices.set(name, credits);
-    this.#lostBefore = options.lostBefore ?? [];
     this.spentEver = options.spentEver;
+    this.#heldUnpriced = options.heldUnpriced ?? Number.POSITIVE_INFINITY;
     const total = options.total === undefined ? undefined : options.total - options.heldBefore;
+    this.#lostBefore = total === undefined ? [] : (options.lostBefore ?? []);
     // Every comparison with NaN is false: such a cap would hold nothing back.
     if (Number.isNaN(total) || Number.isNaN(options.run)) throw new Error('internal error: a budget that is no number');
     this.#caps = { total, run: options.run };
   }
 
-  /** Credits that a step of known price may still reserve. */
+  /** Credits that a step of known price may still reserve, beside all that may have been charged. */
   get left(): number {
-    return this.#isCapped && this.#unpriced().length > 0 ? 0 : this.#leftAsKnown;
+    if (!this.#isCapped) return Number.POSITIVE_INFINITY;
+    return this.#lostBefore.some((name) => !this.#prices.has(name)) ? 0 : this.#leftBesideGuesses - this.#guessed;
   }
 
-  get #leftAsKnown(): number {
-    const { total, run } = this.#caps;
-    const ever = total === undefined ? Number.POSITIVE_INFINITY : total - this.spentEver - this.#heldBefore;
-    const now = run === undefined ? Number.POSITIVE_INFINITY : run - this.spentNow;
-    return Math.min(ever, now) - this.#heldNow;
+  /** The same, where what nobody prices is about to be found out. */
+  get #leftBesideGuesses(): number {
+    const { total = Number.POSITIVE_INFINITY, run = Number.POSITIVE_INFINITY } = this.#caps;
+    const before = this.#lostBefore.reduce((sum, name) => sum + (this.#prices.get(name) ?? 0), 0);
+    return Math.min(total - this.spentEver - before, run - this.spentNow) - this.#heldNow;
   }
 
-  /** Credits of all reservations whose amount is known by now. */
+  /** Credits of all reservations whose amount is known by now, or was named or guessed. */
   get held(): number {
-    return this.#heldNow + this.#heldBefore;
+    const before = this.#lostBefore.reduce((sum, name) => sum + (this.#prices.get(name) ?? 0), 0);
+    const guessed = this.#guessed;
+    return this.#heldNow + before + (Number.isFinite(guessed) ? guessed : 0);
   }
 
   get #heldNow(): number {
-    let sum = 0;
-    for (const { credits, price, doubtful } of this.#held.values()) {
-      sum += credits ?? (doubtful === undefined ? 0 : (this.#prices.get(price.class) ?? 0));
-    }
+    let sum = this.#flyingCredits;
+    for (const one of this.#doubtful.values()) sum += this.#isGuessed(one) ? 0 : this.#amountOf(one);
     return sum;
   }
 
-  /** Credits held for creates that earlier runs lost, at prices known by now. */
-  get #heldBefore(): number {
-    return this.#lostBefore.reduce((sum, name) => sum + (this.#prices.get(name) ?? 0), 0);
+  /** Held for possible charges that nothing prices. */
+  get #guessed(): number {
+    let sum = 0;
+    for (const one of this.#doubtful.values()) if (this.#isGuessed(one)) sum += this.#amountOf(one);
+    return sum;
   }
 
   reserve(address: string, price: Price): Reservation {
-    const own = this.#held.get(address);
+    const own = this.#heldFor(address);
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
     const credits = this.#knownPrice(price);
-    if (credits === null) return this.#reserveCanary(address, price);
-    this.#waitNoLonger(address);
-    if (credits === 0) {
-      const isTrial = this.#isCapped && !this.#proven.has(price.class); // I14 (free)
-      if (isTrial && price.source !== 'documented' && this.#leftAsKnown < 0) return { is: 'over-budget' };
-      if (isTrial && this.#triesFree()) return { is: 'later' };
-      this.#held.set(address, { price, credits });
-      return { is: 'reserved', credits };
+    if (credits !== null) this.#waitNoLonger(address);
+    const is = credits === null ? this.#judgeCanary(price) : this.#judge({ ...price, credits });
+    if (credits === null) {
+      if (is === 'later') this.#waitingCanaries.add(address);
+      else this.#waitNoLonger(address);
     }
-    // I14 (cap)
-    if (credits > this.left) return this.#isPriceAwaited() && this.#isCapped ? { is: 'later' } : { is: 'over-budget' };
-    if (this.#isCapped && this.#hasCanary()) return { is: 'later' };
-    if (this.#isCapped && !this.#proven.has(price.class) && this.#isOnTrial()) return { is: 'later' }; // I14 (trial)
-    this.#held.set(address, { price, credits });
-    return { is: 'reserved', credits };
+    if (is !== 'reserved') return { is };
+    if (price.class === uncharged) return { is, credits };
+    this.#flying.set(address, { price, credits });
+    this.#flyingCredits += credits ?? 0;
+    this.#ramp.left(price.class);
+    return { is, credits };
   }
 
   /**
@@ -114,41 +128,44 @@ export class Budget {
    * from now on; a refusal proves nothing.
    */
   settle(address: string, charged: number | null, proves = charged !== 0): void {
-    const own = this.#held.get(address);
-    if (own !== undefined && own.credits === null && charged === null) {
-      this.#doubt(address, 'silent');
+    const own = this.#heldFor(address);
+    if (own?.credits === null && charged === null) {
+      this.#doubt(address, { ...own, isUntold: true });
       return;
     }
-    this.#held.delete(address);
-    // A service that does not say what it charges never will.
-    if (own !== undefined && proves) this.#proven.add(own.price.class);
+    this.#drop(address);
     const credits = charged ?? own?.credits ?? 0;
     this.spentNow += credits;
     this.spentEver += credits;
-    if (own !== undefined && charged !== null && charged > 0) {
-      this.#prices.set(own.price.class, Math.max(charged, this.#prices.get(own.price.class) ?? 0));
+    if (own !== undefined) {
+      const { price, credits: reserved } = own;
+      if (charged !== null && charged > 0) {
+        this.#prices.set(price.class, Math.max(charged, this.#prices.get(price.class) ?? 0));
+      }
+      this.#ramp.note(price.class, { reserved, charged, proves });
     }
     this.#wake();
   }
 
   /** Credits held for a step; `null` when unknown. */
   reserved(address: string): number | null {
-    return this.#held.get(address)?.credits ?? null;
+    return this.#heldFor(address)?.credits ?? null;
   }
 
   release(address: string): void {
-    this.#held.delete(address);
+    this.#drop(address);
     this.#wake();
   }
 
-  /** This run will not learn whether it was charged: it stays held, and nobody waits for it. */
+  /** Nobody knows what it was charged, unless the next one of its price tells: it stays held, and nobody waits for it. */
   doubt(address: string): void {
-    this.#doubt(address, 'lost');
+    const own = this.#heldFor(address);
+    if (own !== undefined) this.#doubt(address, own);
   }
 
-  #doubt(address: string, doubtful: 'lost' | 'silent'): void {
-    const own = this.#held.get(address);
-    if (own !== undefined) this.#held.set(address, { ...own, doubtful });
+  #doubt(address: string, held: Held): void {
+    this.#drop(address);
+    this.#doubtful.set(address, held);
     this.#wake();
   }
 
@@ -162,25 +179,41 @@ export class Budget {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /**
-   * Sends the first step of an unknown price alone: one per price, and under a cap with nothing else in flight, because
-   * it may cost everything that is left.
-   */
-  #reserveCanary(address: string, price: Price): Reservation {
-    for (const { price: held, credits, doubtful } of this.#held.values()) {
-      if (doubtful !== undefined) continue;
-      // I14 (price)
-      if (this.#isCapped || (credits === null && held.class === price.class)) return this.#waitForPrice(address);
-    }
-    this.#waitNoLonger(address);
-    if (this.#isCapped && !this.#mayFindPrice()) return { is: 'over-budget' };
-    this.#held.set(address, { price, credits: null });
-    return { is: 'reserved', credits: null };
+  /** A step of known price goes when it fits, and what is on its way leaves room for a price that has risen. */
+  #judge(price: Price & { credits: number }): Reservation['is'] {
+    if (!this.#isCapped || price.class === uncharged) return 'reserved';
+    if (!this.#fits(price)) return price.credits > 0 && this.#isPriceAwaited ? 'later' : 'over-budget';
+    if (this.#flying.size === 0) return 'reserved';
+    const isTurn = price.credits === 0 || !this.#hasCanary;
+    return isTurn && this.#ramp.admits(price.class) && this.#canPayWorst(price) ? 'reserved' : 'later';
   }
 
-  #waitForPrice(address: string): Reservation {
-    this.#waitingCanaries.add(address);
-    return { is: 'later' };
+  #fits({ credits, source }: Price & { credits: number }): boolean {
+    if (credits > 0) return credits <= this.left; // I14 (cap)
+    return source === 'documented' || this.#leftBesideGuesses >= 0; // I14 (free)
+  }
+
+  /** Whether the cap bears it when all charges that are not known yet turn out `worstFactor` times as high. */
+  #canPayWorst({ credits }: { credits: number }): boolean {
+    if (credits === 0) return true;
+    let unknown = this.#flyingCredits;
+    for (const one of this.#doubtful.values()) unknown += one.credits ?? 0;
+    return worstFactor * (unknown + credits) <= this.left + unknown; // I14 (worst)
+  }
+
+  /**
+   * A step of unknown price finds it out: one per price, and under a cap with nothing else in flight, because it may cost
+   * everything that is left. What is said of its price only holds it back.
+   */
+  #judgeCanary({ class: name, likely = 1 }: Price): Reservation['is'] {
+    if (!this.#isCapped) return this.#isFoundOut(name) ? 'later' : 'reserved';
+    if (this.#flying.size > 0) return 'later'; // I14 (price)
+    const unpriced = this.#unpriced();
+    // Where one more would find out no more, none goes.
+    const isUntold = [...this.#doubtful.values()].some((one) => one.isUntold === true && this.#isGuessed(one));
+    if (isUntold || new Set(unpriced).size < unpriced.length) return 'over-budget';
+    // Each of them has cost something, if it was charged at all.
+    return Math.max(1, likely) <= this.#leftBesideGuesses - unpriced.length ? 'reserved' : 'over-budget'; // I14 (listed)
   }
 
   /** When the last of them stops waiting, steps that wait for its result check again. */
@@ -194,50 +227,50 @@ export class Budget {
     return Math.max(learned, price.credits ?? 0);
   }
 
-  /** Price classes, with repetitions, of possible charges at unknown prices. */
-  #unpriced(): string[] {
-    const held = [...this.#held.values()].filter(({ credits, doubtful }) => doubtful !== undefined && credits === null);
-    const before = this.#caps.total === undefined ? [] : this.#lostBefore;
-    return [...held.map(({ price }) => price.class), ...before].filter((name) => !this.#prices.has(name));
+  #heldFor(address: string): Held | undefined {
+    return this.#flying.get(address) ?? this.#doubtful.get(address);
   }
 
-  /** True when one more step of unknown price may go. Each lost one has cost something, if it was charged at all. */
-  #mayFindPrice(): boolean {
-    const unpriced = this.#unpriced();
-    const isSilent = [...this.#held.values()].some(
-      ({ doubtful, price, credits }) => doubtful === 'silent' && credits === null && !this.#prices.has(price.class),
-    );
-    return !isSilent && new Set(unpriced).size === unpriced.length && this.#leftAsKnown - unpriced.length >= 1;
+  #drop(address: string): void {
+    const own = this.#flying.get(address);
+    this.#doubtful.delete(address);
+    if (!this.#flying.delete(address) || own === undefined) return;
+    this.#flyingCredits -= own.credits ?? 0;
+    this.#ramp.returned(own.price.class);
+  }
+
+  /** What is held for a possible charge. */
+  #amountOf({ credits, price }: Held): number {
+    return credits ?? this.#prices.get(price.class) ?? price.held ?? this.#heldUnpriced;
+  }
+
+  /** Neither a charge nor anything said prices it. */
+  #isGuessed({ credits, price }: Held): boolean {
+    return credits === null && price.held === undefined && !this.#prices.has(price.class);
+  }
+
+  /** Price classes, with repetitions, of possible charges that nothing prices. */
+  #unpriced(): string[] {
+    const held = [...this.#doubtful.values()].filter((one) => this.#isGuessed(one)).map(({ price }) => price.class);
+    return [...held, ...this.#lostBefore.filter((name) => !this.#prices.has(name))];
   }
 
   get #isCapped(): boolean {
     return this.#caps.total !== undefined || this.#caps.run !== undefined;
   }
 
-  /**
-   * A step is on its way whose price no charge of this run has shown to hold. Prices may have risen since they were
-   * charged, and a lock that came with a branch may name any: under a cap one such step goes at a time.
-   */
-  #isOnTrial(): boolean {
-    return [...this.#held.values()].some(
-      ({ price, credits, doubtful }) => credits !== 0 && doubtful === undefined && !this.#proven.has(price.class),
-    );
+  /** A step of unknown price is in flight. */
+  get #hasCanary(): boolean {
+    return [...this.#flying.values()].some(({ credits }) => credits === null);
   }
 
-  /** A step is on its way that is said to be free, by a manifest or by a charge before this run. */
-  #triesFree(): boolean {
-    return [...this.#held.values()].some(
-      ({ price, credits, doubtful }) => credits === 0 && doubtful === undefined && !this.#proven.has(price.class),
-    );
-  }
-
-  #hasCanary(): boolean {
-    return [...this.#held.values()].some(({ credits, doubtful }) => credits === null && doubtful === undefined);
+  #isFoundOut(name: string): boolean {
+    return [...this.#flying.values()].some(({ credits, price }) => credits === null && price.class === name);
   }
 
   /** A step of unknown price is in flight, or goes next. */
-  #isPriceAwaited(): boolean {
-    return this.#hasCanary() || this.#waitingCanaries.size > 0;
+  get #isPriceAwaited(): boolean {
+    return this.#waitingCanaries.size > 0 || this.#hasCanary;
   }
 
   #wake(): void {

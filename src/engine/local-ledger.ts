@@ -66,6 +66,7 @@ export class LocalLedger implements Ledger {
       spentEver: totals.alreadyPaid,
       heldBefore: totals.held,
       lostBefore: totals.lostPrices,
+      heldUnpriced: totals.heldUnpriced,
       total: totals.budget,
       run: totals.maxCredits,
       learned: options.learned,

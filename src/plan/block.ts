@@ -1,5 +1,5 @@
 import { isSpending, waitsFor } from './actions.ts';
-import { findUnfunded } from './fund.ts';
+import { expectedCredits, findUnfunded } from './fund.ts';
 import type { Match } from './match.ts';
 import type { Reason } from './plan.generated.ts';
 import type { PlanRow } from './plan.ts';
@@ -14,11 +14,11 @@ export function blockUnfunded(rows: PlanRow[], asks: PlanRow[], limits: { budget
   if (cap === Number.POSITIVE_INFINITY) return;
   const [code, limit] =
     limits.run < limits.budget ? (['run-limit', '--max-credits'] as const) : (['budget', 'the budget'] as const);
-  const tooDear = ({ credits }: PlanRow) => `${limit} does not reach: it costs ${credits ?? 'an unknown number'}`;
+  const tooDear = (row: PlanRow) => `${limit} does not reach: it costs ${costText(row)}`;
   let left = cap;
   for (const row of asks) {
-    const cost = row.credits ?? 1;
-    if (cost > left) block(row, 'budget', reasonOf(code, `${row.reason.text}; ${tooDear(row)}`));
+    const [isTooDear, cost] = [expectedCredits(row) > left, row.credits ?? 1];
+    if (isTooDear) block(row, 'budget', reasonOf(code, `${row.reason.text}; ${tooDear(row)}`));
     left = Math.max(0, left - cost);
   }
   const unfunded = findUnfunded(rows, left, ({ order }) => (order === undefined ? [] : waitsFor(order)));
@@ -28,6 +28,11 @@ export function blockUnfunded(rows: PlanRow[], asks: PlanRow[], limits: { budget
     const text = row.credits === 0 ? `${limit} does not reach for ${needed ?? 'what it needs'}` : tooDear(row);
     block(row, 'budget', reasonOf(code, text));
   }
+}
+
+function costText({ credits, price }: PlanRow): string {
+  if (credits !== null) return `${credits}`;
+  return price?.likely === undefined ? 'an unknown number' : `≈ ${price.likely}`;
 }
 
 /** The rows that are of no use without what they need: those that buy, and those that take over another step's job. */

@@ -3,8 +3,9 @@ import type { PlanRow } from './plan.ts';
 
 /**
  * Selects the spending rows that do not fit into `cap` credits. Whole chains come first: an output that people want,
- * together with everything it still needs, before another chain is started; then single rows in order. Rows of unknown
- * price pass – the ledger holds them to the budget when their price is known.
+ * together with everything it still needs, before another chain is started; then single rows in order. A row of unknown
+ * price takes nothing off – the ledger holds it to the budget when its price is known –, and does not begin where less is
+ * left than it is expected to cost.
  *
  * @param needsOf the addresses that a row waits for
  * @returns the addresses of the rows that do not fit
@@ -14,10 +15,9 @@ export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRo
   const funded = new Set<string>();
   let left = cap;
   const fund = (chain: PlanRow[]) => {
-    const cost = chain.reduce((sum, row) => sum + (row.credits ?? 0), 0);
-    const isUnknown = chain.some(({ credits }) => credits === null);
-    if (cost > left || (isUnknown && left < 1)) return;
-    left -= cost;
+    const expected = chain.reduce((sum, row) => sum + expectedCredits(row), 0);
+    if (expected > left) return;
+    left -= chain.reduce((sum, row) => sum + (row.credits ?? 0), 0);
     for (const row of chain) funded.add(row.address);
   };
   // Possible charges come first; one that does not fit may still have been charged.
@@ -32,6 +32,11 @@ export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRo
     if (!funded.has(row.address) && ready) fund([row]);
   }
   return new Set([...spending.keys()].filter((address) => !funded.has(address)));
+}
+
+/** What a row costs, or is said to cost: at least something, where nobody knows. */
+export function expectedCredits({ credits, price }: Pick<PlanRow, 'credits' | 'price'>): number {
+  return credits ?? Math.max(1, price?.likely ?? 1); // I14 (list)
 }
 
 /** Finds rows that no other spending row waits for. */

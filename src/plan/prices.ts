@@ -7,6 +7,12 @@ import type { Lock } from '../lock/record.ts';
 import { type ChargedPrices, chargedPrices } from './charged-prices.ts';
 import type { Price } from './plan.ts';
 
+/**
+ * The most that a create may cost, as a multiple of what is expected of it. Under a cap, creates whose charge is not known
+ * yet are never more than what is left could pay if all of them cost so much.
+ */
+export const worstFactor = 8;
+
 /** Returns the best known price of a request. */
 export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 

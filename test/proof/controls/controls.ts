@@ -345,7 +345,7 @@ export const controls: readonly Control[] = [
     mark: 'I14 (cap)',
     off: 'what does not fit is not reserved',
     file: 'src/engine/budget.ts',
-    switch: { part: 'this.left)', by: 'this.left + 2)' },
+    switch: { part: 'this.left', by: 'this.left + 2' },
     seenBy: {
       file: 'test/rooms/engine/budget.test.ts',
       title: 'spent and held never exceed the cap, for any interleaving of any steps',
@@ -355,7 +355,7 @@ export const controls: readonly Control[] = [
     mark: 'I14 (price)',
     off: 'a price that nobody knows goes alone',
     file: 'src/engine/budget.ts',
-    switch: { part: 'this.#isCapped || (', by: "held.class === '' && (" },
+    switch: { line: '' },
     seenBy: {
       file: 'test/rooms/engine/budget.test.ts',
       title: 'spent and held never exceed the cap, for any interleaving of any steps',
@@ -364,19 +364,59 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (trial)',
     off: 'under a cap the first step of each price goes alone, whoever said what it costs',
-    file: 'src/engine/budget.ts',
-    switch: { line: '' },
+    file: 'src/engine/ramp.ts',
+    switch: { part: '.every((other) => this.#metBy(other) > 0)', by: '.length < 1000' },
     seenBy: {
       file: 'test/rooms/engine/budget.test.ts',
       title: 'prices that are too low exceed the cap by what one step is charged above its price, and no more',
     },
   },
   {
-    mark: 'I14 (free)',
-    off: 'under a cap the first step of what is said to be free goes alone, too',
+    mark: 'I14 (ramp)',
+    off: 'under a cap those on their way grow with each charge that meets its reservation',
+    file: 'src/engine/ramp.ts',
+    switch: { part: '< 2 ** met', by: '< 1000' },
+    seenBy: {
+      file: 'test/rooms/engine/budget.test.ts',
+      title: 'charges that meet their reservations let 1, 2, 4, … go; one that does not, 1',
+    },
+  },
+  {
+    mark: 'I14 (worst)',
+    off: 'under a cap what is on its way is never more than what is left could pay for at the worst',
     file: 'src/engine/budget.ts',
-    switch: { part: 'this.#isCapped && !this.#proven.has(price.class)', by: 'false' },
+    switch: { part: 'worstFactor *', by: '' },
+    seenBy: {
+      file: 'test/rooms/engine/budget.test.ts',
+      title: 'prices that rise exceed the cap by what one step is charged above its price, and no more',
+    },
+  },
+  {
+    mark: 'I14 (free)',
+    off: 'what is said to be free does not begin when the cap is passed',
+    file: 'src/engine/budget.ts',
+    switch: { part: 'this.#leftBesideGuesses >= 0', by: 'true' },
     seenBy: { file: 'test/rooms/engine/budget.test.ts', title: 'what is said to be free goes alone until it was' },
+  },
+  {
+    mark: 'I14 (list)',
+    off: 'what is listed above what is left holds the first step back',
+    file: 'src/plan/fund.ts',
+    switch: { part: 'Math.max(1, price?.likely ?? 1)', by: '1' },
+    seenBy: {
+      file: 'test/rooms/engine/prices.test.ts',
+      title: 'a list price above what is left holds the first step back, in plan and run alike',
+    },
+  },
+  {
+    mark: 'I14 (listed)',
+    off: 'what is listed above what is left by now holds the first step back, too',
+    file: 'src/engine/budget.ts',
+    switch: { part: 'Math.max(1, likely)', by: '1' },
+    seenBy: {
+      file: 'test/rooms/engine/budget.test.ts',
+      title: 'a list holds the first step back that costs more than is left, and reserves nothing',
+    },
   },
   {
     mark: 'I14 (hints)',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Budget } from '../../../src/engine/budget.ts';
+import { worstFactor } from '../../../src/plan/prices.ts';
 
 describe('the budget', () => {
   /** What becomes of a create: it is charged, its answer is lost, or the service makes it and does not say for how much. */
@@ -33,7 +34,6 @@ describe('the budget', () => {
           /** On their way, by what they hold. */
           const flying = new Map<string, number | null>();
           const unpriced = new Map<string, number>(before.map((name) => [name, 1]));
-          let isSilent = false;
           // By what steps of unknown price are charged above all that was left, and price others at.
           let most = cap;
           const check = () => expect(budget.spentEver + budget.held).toBeLessThanOrEqual(most);
@@ -57,7 +57,6 @@ describe('the budget', () => {
                 // Nothing else is on its way that costs something, and nothing of known price goes before a lost one is priced.
                 if (answer.credits === null) expect([...flying.values()].filter((held) => held !== 0)).toEqual([]);
                 else expect([...unpriced.keys(), ...[...flying.values()].filter((held) => held === null)]).toEqual([]);
-                expect(isSilent).toBe(false);
               }
               flying.set(name, answer.credits);
               await scheduler.schedule(Promise.resolve(), name);
@@ -69,7 +68,7 @@ describe('the budget', () => {
                 expect(unpriced.get(price.class) ?? 0).toBeLessThanOrEqual(2);
               } else if (step.end === 'silent') {
                 budget.settle(name, null);
-                if (isCanary) isSilent = true;
+                if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
               } else {
                 // A known price is an upper bound of the charge; an unknown one may be anything.
                 const charge = step.end === 'refused' ? 0 : step.charge;
@@ -122,9 +121,108 @@ describe('the budget', () => {
     );
   });
 
+  test('prices that rise exceed the cap by what one step is charged above its price, and no more', async () => {
+    const rises = fc.record({
+      first: fc.integer({ min: 1, max: 6 }),
+      factor: fc.integer({ min: 1, max: worstFactor }),
+      /** Number of the charge that is the first at the new price. */
+      from: fc.integer({ min: 1, max: 9 }),
+      isKnown: fc.boolean(),
+    });
+    const ends = fc.infiniteStream(fc.constantFrom('charged', 'charged', 'charged', 'silent', 'lost', 'refused'));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(rises, { minLength: 1, maxLength: 3 }),
+        fc.array(fc.nat(), { minLength: 2, maxLength: 30 }),
+        fc.integer({ min: 0, max: 200 }),
+        ends,
+        async (scheduler, classes, wanted, cap, stream) => {
+          const budget = new Budget({ spentEver: 0, heldBefore: 0, total: cap });
+          const charges = classes.map(() => 0);
+          let more = 0;
+          const buy = async (index: number, name: string) => {
+            const [number, end] = [index % classes.length, stream.next().value];
+            const { first = 1, factor = 1, from = 1, isKnown = true } = classes[number] ?? {};
+            let reserved: number | null;
+            for (;;) {
+              const answer = budget.reserve(name, { class: `class${number}`, credits: isKnown ? first : null });
+              if (answer.is === 'over-budget') return;
+              if (answer.is === 'reserved') {
+                reserved = answer.credits;
+                break;
+              }
+              await budget.changed();
+            }
+            await scheduler.schedule(Promise.resolve(), name);
+            if (end === 'lost') return budget.doubt(name);
+            if (end === 'refused') return budget.settle(name, 0);
+            charges[number] = (charges[number] ?? 0) + 1;
+            const charged = (charges[number] ?? 0) < from ? first : first * factor;
+            more = Math.max(more, charged - (reserved ?? 0));
+            budget.settle(name, end === 'silent' ? null : charged);
+          };
+          await scheduler.waitFor(Promise.all(wanted.map((index, step) => buy(index, `step${step}`))));
+          expect(budget.spentEver).toBeLessThanOrEqual(cap + more);
+        },
+      ),
+      { numRuns: 600 },
+    );
+  });
+
+  test.each([
+    ['slow answers', 'all'],
+    ['answers at once', 'each'],
+  ])('a price that rises from 5 to 40, 8 at once under a cap of 90: 85 on record (%s)', (_name, answers) => {
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 90 });
+    const price = { class: 'film', credits: null };
+    const waiting = Array.from({ length: 20 }, (_, index) => `film${index}`);
+    let charges = 0;
+    let flying: string[] = [];
+    const answer = (name: string) => {
+      budget.settle(name, charges === 0 ? 5 : 40, true);
+      charges += 1;
+    };
+    for (let round = 0; round < 20; round += 1) {
+      for (const name of waiting.slice(0, 8)) {
+        if (budget.reserve(name, price).is !== 'reserved') continue;
+        waiting.splice(waiting.indexOf(name), 1);
+        if (answers === 'each') answer(name);
+        else flying.push(name);
+      }
+      for (const name of flying) answer(name);
+      flying = [];
+    }
+    expect(budget.spentEver).toBe(85);
+  });
+
+  test('charges that meet their reservations let 1, 2, 4, … go; one that does not, 1', () => {
+    const price = { class: 'image', credits: 2 };
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 1000 });
+    let next = 0;
+    const fly = () => {
+      const names: string[] = [];
+      for (let name = `step${next}`; budget.reserve(name, price).is === 'reserved'; name = `step${next}`) {
+        names.push(name);
+        next += 1;
+      }
+      return names;
+    };
+    const flying = fly();
+    const counts: number[] = [];
+    for (const charges of [[2], [2, 2], [1, 2], [2, 3], [3], [3]]) {
+      counts.push(flying.length);
+      const over = flying.splice(0, charges.length);
+      for (const [index, name] of over.entries()) budget.settle(name, charges[index] ?? 0, true);
+      if (charges.includes(3)) for (const name of flying.splice(0)) budget.release(name);
+      flying.push(...fly());
+    }
+    expect(counts).toEqual([1, 2, 8, 32, 1, 2]);
+  });
+
   test('steps of prices that held go side by side; without a cap all do', () => {
     const price = { class: 'image', credits: 2 };
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 20 });
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 100 });
     const reserve = (names: string[]) => names.map((name) => budget.reserve(name, price).is);
     expect(reserve(['a', 'b'])).toEqual(['reserved', 'later']);
     expect(budget.reserve('song', { class: 'song', credits: 4 })).toEqual({ is: 'later' });
@@ -132,6 +230,74 @@ describe('the budget', () => {
     expect(reserve(['b', 'c'])).toEqual(['reserved', 'reserved']);
     const free = new Budget({ spentEver: 0, heldBefore: 0 });
     expect(['a', 'b'].map((name) => free.reserve(name, price).is)).toEqual(['reserved', 'reserved']);
+  });
+
+  test('as many are on their way as what is left could pay for at the worst, and one where it could not', () => {
+    const price = { class: 'image', credits: 2 };
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 2 * worstFactor * 3 + 2 });
+    const names = Array.from({ length: 30 }, (_, index) => `step${index}`);
+    const flying = () => names.filter((name) => budget.reserve(name, price).is === 'reserved');
+    const counts: number[] = [];
+    while (names.length > 0) {
+      const sent = flying();
+      counts.push(sent.length);
+      if (sent.length === 0) break;
+      for (const name of sent) {
+        budget.settle(name, 2, true);
+        names.splice(names.indexOf(name), 1);
+      }
+    }
+    expect(counts.slice(0, 4)).toEqual([1, 2, 2, 2]);
+    expect(budget.spentEver).toBe(50);
+  });
+
+  test('uploads neither wait nor make others wait', () => {
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 5 });
+    const upload = { class: 'upload', credits: 0 };
+    const film = { class: 'film', credits: null };
+    const reserved = { is: 'reserved', credits: 0 };
+    expect(['u', 'v'].map((name) => budget.reserve(name, upload))).toEqual([reserved, reserved]);
+    expect(budget.reserve('film', film)).toEqual({ is: 'reserved', credits: null });
+    expect(budget.reserve('w', upload)).toEqual(reserved);
+    budget.settle('film', 40, true);
+    expect(budget.reserve('x', upload)).toEqual(reserved);
+  });
+
+  test('a list holds the first step back that costs more than is left, and reserves nothing', () => {
+    const film = (likely: number) => ({ class: 'film', credits: null, source: 'list' as const, likely });
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 10 });
+    expect(budget.reserve('a', film(11))).toEqual({ is: 'over-budget' });
+    expect(budget.reserve('a', film(10))).toEqual({ is: 'reserved', credits: null });
+    expect(budget.held).toBe(0);
+  });
+
+  test('what may have been charged at a price that only its kind tells is held at that, and stops nobody who fits', () => {
+    const film = { class: 'film', credits: null, held: 30 };
+    for (const end of ['doubt', 'settle'] as const) {
+      const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 100 });
+      budget.reserve('a', film);
+      if (end === 'doubt') budget.doubt('a');
+      else budget.settle('a', null, true);
+      expect([budget.held, budget.left]).toEqual([30, 70]);
+      expect(budget.reserve('song', { class: 'song', credits: 5 })).toEqual({ is: 'reserved', credits: 5 });
+      budget.settle('song', 5, true);
+      budget.reserve('b', film);
+      budget.settle('b', 12, true);
+      expect([budget.held, budget.left]).toEqual([12, 71]);
+    }
+  });
+
+  test('what nothing prices holds what the plan says, and stops nobody who fits beside it', () => {
+    const image = { class: 'image', credits: null };
+    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 100, heldUnpriced: 48 });
+    for (const name of ['a', 'b']) {
+      expect(budget.reserve(name, image)).toEqual({ is: 'reserved', credits: null });
+      budget.doubt(name);
+    }
+    expect([budget.held, budget.left]).toEqual([96, 4]);
+    expect(budget.reserve('c', image)).toEqual({ is: 'over-budget' });
+    expect(budget.reserve('song', { class: 'song', credits: 5 })).toEqual({ is: 'over-budget' });
+    expect(budget.reserve('song', { class: 'song', credits: 4 })).toEqual({ is: 'reserved', credits: 4 });
   });
 
   test('what is said to be free goes alone until it was', () => {

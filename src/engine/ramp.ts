@@ -1,0 +1,46 @@
+/** Beyond this a charge more makes no difference. */
+const mostMet = 20;
+
+/**
+ * How many creates of a price class may be on their way under a cap: 1, 2, 4, … with each charge that meets its
+ * reservation, and 1 again after one that does not. Prices may have risen since they were charged, and a lock that came
+ * with a branch may name any.
+ */
+export class Ramp {
+  /** Charges in a row that met their reservations, by price class. */
+  readonly #met = new Map<string, number>();
+  /** Number of creates whose charge is not known yet, by price class. */
+  readonly #flying = new Map<string, number>();
+
+  left(name: string): void {
+    this.#flying.set(name, (this.#flying.get(name) ?? 0) + 1);
+  }
+
+  returned(name: string): void {
+    const count = (this.#flying.get(name) ?? 0) - 1;
+    if (count > 0) this.#flying.set(name, count);
+    else this.#flying.delete(name);
+  }
+
+  /** Of classes that no charge has borne out, one create goes at a time. */
+  admits(name: string): boolean {
+    const met = this.#metBy(name);
+    if (met === 0) return [...this.#flying.keys()].every((other) => this.#metBy(other) > 0); // I14 (trial)
+    return (this.#flying.get(name) ?? 0) < 2 ** met; // I14 (ramp)
+  }
+
+  /** `charged`: `null` where the service does not say, and never will. `proves`: it tells what others will be charged. */
+  note(
+    name: string,
+    { reserved, charged, proves }: { reserved: number | null; charged: number | null; proves: boolean },
+  ): void {
+    const met = this.#metBy(name);
+    if (charged !== null && reserved !== null && charged > reserved) this.#met.delete(name);
+    else if (proves && reserved !== null)
+      this.#met.set(name, charged === null ? Math.max(1, met) : Math.min(mostMet, met + 1));
+  }
+
+  #metBy(name: string): number {
+    return this.#met.get(name) ?? 0;
+  }
+}
