@@ -19,11 +19,17 @@ export interface JobResult {
   parts?: number;
 }
 
-/** Result of a create call. Only `accepted`, `refused` and `no-route` are certain. */
+/**
+ * Result of a create call. Only `accepted`, `refused` and `no-route` are certain. `mayBe`: an ID that a refusal gives,
+ * and that no status confirms as a job's.
+ */
 export type CreateAnswer =
-  | { is: 'accepted'; job: CreatedJob; model?: string }
+  /** `doubt`: the words of a refusal that names the job all the same. */
+  | { is: 'accepted'; job: CreatedJob; model?: string; doubt?: string }
   /** The service's own error answer: nothing was charged. */
-  | { is: 'refused'; status: number; why: 'invalid' | 'auth' | 'credits' | 'user'; message: string }
+  | { is: 'refused'; status: number; why: 'invalid' | 'auth' | 'credits' | 'user'; message: string; mayBe?: CreatedJob }
+  /** Refused because of its key: something was bought under it, and the answer does not tell which job that is. */
+  | { is: 'known'; message: string; mayBe?: CreatedJob }
   /** The service has no such operation: nothing was charged, and no other kind is affected. */
   | { is: 'no-route'; message: string }
   | { is: 'throttled'; afterMs: number | null; message: string }

@@ -49,6 +49,8 @@ export type StepResult =
   | { state: Extract<PurchaseState, 'failed' | 'lost'>; error: string; jobId: string }
   /** The service declined this send: it certainly charged nothing for it. */
   | { state: Extract<PurchaseState, 'refused'>; error: string; send: string }
+  /** The service knows a purchase under its key, and nothing tells which job it is: the send stays open, for a person. */
+  | { state: Extract<PurchaseState, 'unresolved'>; error: string; send: string }
   /** It never left, or a list shows that nothing came of it: as if it had never begun. */
   | { state: 'unsent'; send: string };
 

@@ -14,16 +14,16 @@ import type {
 import type { LockFile, RequestBodies } from '../contract/state.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
-import { isOpenSend } from '../lock/sends.ts';
-import type { SendFacts } from '../plan/open-sends.ts';
+import { isOpenSend, sendOf } from '../lock/sends.ts';
+import { isOwnSend, type SendFacts } from '../plan/open-sends.ts';
 import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import { ceilingOf } from '../plan/prices.ts';
-import { digestOfBody, takeKeptBody } from '../run/kept-body.ts';
+import { takeKeptBody } from '../run/kept-body.ts';
 import { Budget } from './budget.ts';
 import type { LocalGate } from './create-gate.ts';
 import { Estimates } from './estimates.ts';
 import { Journal } from './journal.ts';
-import { creditsOf, nextRevision, what } from './purchase-facts.ts';
+import { creditsOf, intentFacts, nextRevision, what } from './purchase-facts.ts';
 
 /** A gate that stops the creates of one price alone, too. */
 type PricedGate = CreateGate & Pick<LocalGate, 'closePrice' | 'holdsPrice' | 'stopping'>;
@@ -122,19 +122,9 @@ export class LocalLedger implements Ledger {
     if (!(await this.#isAlone())) throw new GuardLostError();
     const hasLinks = findReferences(order.request).length > 0;
     if (hasLinks) await this.#bodies.keep(order.key, request.body); // I4
-    const { replays, at, fence, resent } = request;
+    const { resent } = request;
     const send = randomBytes(8).toString('hex');
-    const account = this.#accountOf?.(send);
-    const facts = {
-      state: replays ? ('intent' as const) : ('unresolved' as const), // I1
-      send,
-      since: new Date(at).toISOString(),
-      ...(account !== undefined && { account }),
-      ...(hasLinks && { digest: digestOfBody(request.body) }),
-      ...(fence !== undefined && { fence }),
-      ...(resent !== undefined && { resent: true as const }),
-      ...what(order),
-    };
+    const facts = intentFacts(order, request, { send, account: this.#accountOf?.(send), hasLinks });
     // Another clone may resend the same one: each that leaves is a send of its own.
     await this.#record(order, facts, resent === undefined ? [] : [resent]);
     return send;
@@ -170,6 +160,9 @@ export class LocalLedger implements Ledger {
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
         await this.#dropBody(order);
         return;
+      case 'unresolved':
+        await this.#holdSends(order, result);
+        return;
       case 'unsent':
         this.release(order);
         await this.#record(order, { state: 'intent', send: result.send, ...what(order) }, [result.send]);
@@ -192,6 +185,15 @@ export class LocalLedger implements Ledger {
       }
       default:
         result satisfies never;
+    }
+  }
+
+  /** Every send under this key, whoever made it: the key is older than any of them, and so is the end of its replay. */
+  async #holdSends(order: StepOrder, { error, send }: { error: string; send: string }): Promise<void> {
+    const same = this.#journal.purchasesOf(order).filter((one) => isOpenSend(one) && isOwnSend(one, this.#accountOf));
+    const open = same.map(sendOf);
+    for (const id of new Set([send, ...open])) {
+      await this.#record(order, { state: 'unresolved', send: id, error, ...what(order) }); // I38 (held)
     }
   }
 

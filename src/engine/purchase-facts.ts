@@ -1,9 +1,29 @@
+import type { IntendedRequest } from '../contract/ports.ts';
 import { mostRevision } from '../lock/decisions.ts';
 import type { Output, Purchase } from '../lock/record.ts';
 import type { StepOrder } from '../plan/plan.ts';
+import { digestOfBody } from '../run/kept-body.ts';
 
 export function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {
   return { request: order.paidRequest, ...(order.take !== undefined && { take: order.take }) };
+}
+
+/** A send that is about to leave. Where its key is not replayed, it is nobody's to repeat from then on. */
+export function intentFacts(
+  order: StepOrder,
+  { replays, at, body, fence, resent }: IntendedRequest,
+  { send, account, hasLinks }: { send: string; account: string | undefined; hasLinks: boolean },
+) {
+  return {
+    state: replays ? ('intent' as const) : ('unresolved' as const), // I1
+    send,
+    since: new Date(at).toISOString(),
+    ...(account !== undefined && { account }),
+    ...(hasLinks && { digest: digestOfBody(body) }),
+    ...(fence !== undefined && { fence }),
+    ...(resent !== undefined && { resent: true as const }),
+    ...what(order),
+  };
 }
 
 export function creditsOf(order: StepOrder, before: Purchase | undefined): { credits?: number } {

@@ -27,6 +27,8 @@ export type Next =
   | { do: 'drop'; error: string; stop?: StopReason }
   /** It may have been charged, and this cannot be found out now. The intent stays on record. */
   | { do: 'give-up'; error: string; stop?: StopReason }
+  /** It was charged, under this very key, and nothing tells which job it is. No key of this purchase is sent again. */
+  | { do: 'hold'; error: string }
   /** It may have been charged; the service's list will tell. */
   | { do: 'look-up'; error: string };
 
@@ -57,6 +59,8 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
     case 'refused':
     case 'no-route':
       return afterRefusal(answer, situation);
+    case 'known':
+      return { do: 'hold', error: describeKnown(answer) }; // I38 (hold)
     case 'in-progress':
     case 'ambiguous':
       if (canReplay(situation) && !enough) return { do: 'again', afterMs: backoffMs(tries), because: answer.message };
@@ -64,6 +68,11 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
     default:
       return answer satisfies never;
   }
+}
+
+function describeKnown({ message, mayBe }: Extract<CreateAnswer, { is: 'known' }>): string {
+  const which = mayBe === undefined ? '' : `; it may be ${mayBe.jobId}`;
+  return `the service knows a purchase under its key (${message})${which}`;
 }
 
 /** True while resending the same key still finds the first purchase instead of making a second one. */

@@ -16,6 +16,13 @@ export function giveUp(
   return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
 }
 
+/** It was charged, and a person has to say which job it is. That nobody sends it again is on record. */
+export async function holdSend(purchase: Purchase, { error, send }: { error: string; send: string }): Promise<StepEnd> {
+  const { order, ports } = purchase;
+  await ports.ledger.finish(order, { state: 'unresolved', error, send });
+  return giveUp(purchase, { error, recoverable: false });
+}
+
 /** Message about a create on which the list is inconclusive. */
 export function unfound(
   found: Exclude<LookUp, { do: 'adopt' | 'resend' }>,
@@ -50,7 +57,7 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
 /** The ID is worth money: if the ledger fails now, it is at least reported, and the job is still collected. */
 export async function recordJob(
   { order, ports }: Purchase,
-  made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined },
+  made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined; doubt?: string | undefined },
 ): Promise<'recorded' | 'taken'> {
   const { ledger, gate, service, emit } = ports;
   const { jobId, credits, balance } = made.job; // I3 (told)
@@ -65,6 +72,10 @@ export async function recordJob(
       address: order.address,
       message: `job ${jobId} was created for ${order.address} and could not be recorded (${message}); keep this line`,
     });
+  }
+  if (made.doubt !== undefined) {
+    const message = `the service refused it (${made.doubt}) and names job ${jobId}, which is taken for its own`;
+    emit({ event: 'noticed', address: order.address, message });
   }
   if (order.asksOnly) return 'recorded';
   emit({

@@ -7,7 +7,7 @@ import { idempotencyKey } from '../plan/key.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
 import { type Create, type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
-import { giveUp, recordJob } from './record-job.ts';
+import { giveUp, holdSend, recordJob } from './record-job.ts';
 import type { StepEnd } from './step-end.ts';
 
 /** Sends one request through the gate, and acts on its answer. */
@@ -40,11 +40,11 @@ export async function sendCreate(
     let missed: Exclude<CreateAnswer, { is: 'accepted' }>;
     if (answer.is === 'accepted' && sent !== undefined) {
       departure = { is: 'accepted' };
-      const { job, model } = answer;
-      const end = await recordJob(purchase, { job, send: sent, at, model });
+      const { job, model, doubt } = answer;
+      const end = await recordJob(purchase, { job, send: sent, at, model, doubt });
       if (end !== 'taken') return { end: { order, jobId: job.jobId, credits: job.credits, fresh: true } };
       const message = `the service answered with job ${job.jobId}, which belongs to another request`;
-      missed = { is: 'ambiguous', message };
+      missed = { is: doubt === undefined ? 'ambiguous' : 'known', message };
     } else missed = answer as typeof missed;
     const next = nextAfterCreate(missed, {
       replays,
@@ -83,6 +83,9 @@ export async function sendCreate(
         if (sent === undefined) ports.ledger.release(order);
         else await ports.ledger.finish(order, { state: 'unsent', send: sent.id });
         return { end: { outcome: 'left', credits: 0, error: next.error } };
+      case 'hold':
+        if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
+        return { end: await holdSend(purchase, { error: next.error, send: sent.id }) };
       case 'give-up': {
         if (next.stop === 'balance') departure = { is: 'out-of-credits', error: next.error };
         else if (next.stop !== undefined) gate.stop(next.stop, next.error);

@@ -1,4 +1,4 @@
-import type { CreateAnswer } from '../contract/answer.ts';
+import type { CreateAnswer, CreatedJob } from '../contract/answer.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
 import { envelope } from '../kinds/envelope.ts';
@@ -7,6 +7,8 @@ import type { Kind } from '../kinds/kind.ts';
 import { shown } from '../lock/check-line.ts';
 import { isServiceError, parseRetryAfter, readAt, readMessage } from './fields.ts';
 import type { Http, HttpAnswer } from './http.ts';
+import { pathWithId } from './job-path.ts';
+import { findNamedJob, readKeyTalk, readMissing } from './read-refusal.ts';
 import type { Redact } from './secrets.ts';
 
 /**
@@ -16,27 +18,68 @@ import type { Redact } from './secrets.ts';
 export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
 export type CreateRoutes = { readonly [kind: string]: CreateRoute };
 
+interface CreateOptions {
+  deadlineMs: number;
+  redact: Redact;
+  holdsKey: (text: string) => boolean;
+  route: CreateRoute | undefined;
+  /** A path that has taken a create of this kind before. */
+  provenPath: string | undefined;
+  onPath(path: string): void;
+  replays: boolean;
+  mayLeave?: (() => boolean) | undefined;
+}
+
 /**
- * Sends one create: one POST, never repeated here. If a lost answer cannot be requested again (`replays`), it gets a
- * connection of its own: a stale kept one looks like a lost answer. Elsewhere that costs a replay, which is
- * free; should the account be empty by then, the send stays open until it is asked about again.
+ * Sends one create: one POST, repeated only where its path turned out not to exist. If a lost answer cannot be
+ * requested again (`replays`), it gets a connection of its own: a stale kept one looks like a lost answer. Elsewhere
+ * that costs a replay, which is free; should the account be empty by then, the send stays open until it is asked about
+ * again.
  * Source of the answers: the service's documentation of the create operations and its table of status codes.
  */
 export async function createJob(
   http: Http,
   call: { kind: string; body: string; key: string },
-  options: {
-    deadlineMs: number;
-    redact: Redact;
-    holdsKey: (text: string) => boolean;
-    route: CreateRoute | undefined;
-    replays: boolean;
-    mayLeave?: (() => boolean) | undefined;
-  },
+  options: CreateOptions,
 ): Promise<CreateAnswer> {
   const kind = requireKind(call.kind);
-  const { route = { path: kind.create.paths[0] } } = options;
-  if ('missing' in route) return { is: 'no-route', message: `not sent: ${route.missing}` };
+  const routes = routesOf(kind, options);
+  if ('missing' in routes) return { is: 'no-route', message: `not sent: ${routes.missing}` };
+  const tried: string[] = [];
+  for (const route of routes) {
+    const answer = await postJob(http, call, { ...options, kind, route });
+    // No operation, no purchase: the same send may go to the next path.
+    if (answer.is !== 'no-route') return answer; // I4 (path)
+    tried.push(`POST ${route.path}`);
+    if (tried.length === routes.length) {
+      return { is: 'no-route', message: `the service has no ${tried.join(' or ')} (${answer.message})` };
+    }
+  }
+  throw new Error(`internal error: no path for ${kind.name}`);
+}
+
+type KnownRoute = Exclude<CreateRoute, { missing: string }>;
+
+/** The paths to try, in order: a single one where the service's document names it, or where ours does. */
+function routesOf(
+  kind: Kind,
+  { route, provenPath }: { route: CreateRoute | undefined; provenPath: string | undefined },
+): KnownRoute[] | { missing: string } {
+  if (route !== undefined && ('missing' in route || route.isDocumented !== undefined)) {
+    return 'missing' in route ? route : [route];
+  }
+  if (provenPath !== undefined) return [{ path: provenPath }];
+  const paths = new Set([...(route === undefined ? [] : [route.path]), ...kind.create.paths]);
+  return [...paths].map((path) => ({ path }));
+}
+
+/** One POST to one path. */
+async function postJob(
+  http: Http,
+  call: { kind: string; body: string; key: string },
+  options: CreateOptions & { kind: Kind; route: KnownRoute },
+): Promise<CreateAnswer> {
+  const { kind, route } = options;
   const answer = await http.call({
     method: 'POST',
     path: route.path,
@@ -47,45 +90,80 @@ export async function createJob(
     freshConnection: !options.replays,
     mayLeave: options.mayLeave,
   });
-  return classifyCreate(answer, options.redact, { kind, route, holdsKey: options.holdsKey });
+  const classified = classifyCreate(answer, options.redact, { kind, route, holdsKey: options.holdsKey, call });
+  const confirmed = await confirmNamed(classified, { http, kind, deadlineMs: options.deadlineMs });
+  if (confirmed.is === 'accepted') options.onPath(route.path);
+  return confirmed;
 }
 
-/** Classifies a create's answer. Anything but a job ID or the service's own error may have been charged. */
-export function classifyCreate(
-  answer: HttpAnswer,
-  redact: Redact,
-  {
-    kind,
-    route,
-    holdsKey = () => false,
-  }: { kind?: Kind; route?: Exclude<CreateRoute, { missing: string }>; holdsKey?: (text: string) => boolean } = {},
-): CreateAnswer {
+/** What is known of the request that an answer is about. */
+interface Asked {
+  kind?: Kind;
+  route?: KnownRoute;
+  holdsKey?: (text: string) => boolean;
+  call?: { body: string; key: string };
+}
+
+/**
+ * Classifies a create's answer. Anything but a job ID or the service's own error may have been charged, and so may a
+ * refusal that names a job or speaks of its key.
+ */
+export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked = {}): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
-  const { status, json } = answer;
+  const { status, json, headers } = answer;
+  const { kind, route, holdsKey = () => false, call } = asked;
   const message = readMessage(json, status, redact);
-  if (status >= 200 && status < 300) return readCreated(json, message, { redact, holdsKey, kind });
-  if (status === 429)
-    return { is: 'throttled', afterMs: parseRetryAfter(answer.headers[envelope.headers.retryAfter]), message };
-  if (status === 409) return { is: 'in-progress', message };
-  if (status === 405 || (status === 404 && (!isServiceError(json) || route?.isDocumented === false))) {
-    return { is: 'no-route', message: `the service has no POST ${route?.path ?? 'here'} (${message})` };
+  const isGood = status >= 200 && status < 300;
+  const created = isGood ? readCreated(json, message, { redact, holdsKey, kind }) : undefined;
+  if (created?.is === 'accepted') return created;
+  const keyTalk = kind?.recovery === 'replay' && call !== undefined ? readKeyTalk(json, call) : undefined;
+  const isKnown = keyTalk === 'known'; // I38 (key)
+  const named = findNamedJob(json, { kind, location: headers.location, isKnown });
+  const mayBe = named === undefined || holdsKey(named.job.jobId) ? {} : { mayBe: chargedJob(named.job, json) };
+  if (named?.isSure && mayBe.mayBe !== undefined) {
+    return { is: 'accepted', job: mayBe.mayBe, doubt: message, ...modelOf(named.model, redact) }; // I38 (id)
   }
+  if (isKnown) return { is: 'known', message, ...mayBe };
+  if (created !== undefined) return created;
+  if (status === 429)
+    return { is: 'throttled', afterMs: parseRetryAfter(headers[envelope.headers.retryAfter]), message };
+  if (status === 409 || keyTalk === 'in-progress') return { is: 'in-progress', message };
+  if (status === 405 || (status === 404 && !isServiceError(json))) return { is: 'no-route', message };
   if (!isServiceError(json)) return { is: 'ambiguous', message };
   switch (status) {
     case 400:
     case 413:
     case 422:
-      return { is: 'refused', status, why: 'invalid', message };
+      return { is: 'refused', status, why: 'invalid', message, ...mayBe };
     case 401:
     case 403:
-      return { is: 'refused', status, why: 'auth', message };
+      return { is: 'refused', status, why: 'auth', message, ...mayBe };
     case 402:
-      return { is: 'refused', status, why: 'credits', message };
-    case 404:
-      return { is: 'refused', status, why: 'user', message };
+      return { is: 'refused', status, why: 'credits', message, ...mayBe };
+    case 404: {
+      const missing = readMissing(json, { kind, isDocumented: route?.isDocumented, body: call?.body ?? '' });
+      if (missing === 'route') return { is: 'no-route', message };
+      return { is: 'refused', status, why: missing === 'user' ? 'user' : 'invalid', message, ...mayBe };
+    }
     default:
       return { is: 'ambiguous', message };
   }
+}
+
+/** Asks the status of a job that a refusal may name: whatever has one was made, whoever says what about it. */
+async function confirmNamed(
+  answer: CreateAnswer,
+  { http, kind, deadlineMs }: { http: Http; kind: Kind; deadlineMs: number },
+): Promise<CreateAnswer> {
+  if ((answer.is !== 'known' && answer.is !== 'refused') || answer.mayBe === undefined) return answer;
+  const { mayBe: job, message } = answer;
+  if (kind.status === undefined) return answer;
+  const path = pathWithId(kind.status.path, job.jobId);
+  const seen = await http.call({ method: 'GET', path, deadlineMs });
+  const data = seen.is === 'answer' && seen.status === 200 ? readAt(seen.json, envelope.answer.data) : undefined;
+  const id = readAt(data, envelope.job.id);
+  const isThere = typeof readAt(data, envelope.job.status) === 'string' && (id === undefined || id === job.jobId);
+  return isThere ? { is: 'accepted', job, doubt: message } : answer;
 }
 
 function readCreated(
@@ -101,18 +179,23 @@ function readCreated(
     const named = seen === undefined ? message : `it says ${redact(shown(seen))}`;
     return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${named})` };
   }
-  const model = readAt(json, created.model) ?? found.model;
   const { jobId, recordId } = found;
+  const job = { jobId, ...(recordId !== undefined && !holdsKey(recordId) && { recordId }) };
   return {
     is: 'accepted',
-    job: {
-      jobId,
-      credits: chargeOf(readAt(json, created.credits)),
-      balance: chargeOf(readAt(json, created.balance)),
-      ...(recordId !== undefined && !holdsKey(recordId) && { recordId }),
-    },
-    ...(typeof model === 'string' && { model: redact(model).slice(0, 100) }),
+    job: chargedJob(job, json),
+    ...modelOf(readAt(json, created.model) ?? found.model, redact),
   };
+}
+
+/** A job with what the answer says about money. */
+function chargedJob(job: { jobId: string; recordId?: string }, json: Json | undefined): CreatedJob {
+  const { credits, balance } = envelope.created;
+  return { ...job, credits: chargeOf(readAt(json, credits)), balance: chargeOf(readAt(json, balance)) };
+}
+
+function modelOf(model: Json | undefined, redact: Redact): { model?: string } {
+  return typeof model === 'string' ? { model: redact(model).slice(0, 100) } : {};
 }
 
 /** Places where the answer may hold the job: for undocumented kinds several are searched. */

@@ -66,6 +66,8 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
   };
   /** Kinds without a create operation, and the evidence for that. */
   const missing = new Map<string, string>();
+  /** Paths that have taken a create, by kind. */
+  const proven = new Map<string, string>();
   let library: Library | undefined;
   const get = async (path: string): Promise<Json> =>
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs: options.requestTimeoutMs }), redact);
@@ -83,6 +85,8 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
         redact,
         holdsKey,
         route,
+        provenPath: proven.get(call.kind),
+        onPath: (path: string) => proven.set(call.kind, path),
         replays: replays(call.kind),
         mayLeave: options.mayCreate,
       };

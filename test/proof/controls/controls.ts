@@ -71,7 +71,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I1',
     off: 'a create that nobody can ask for again is a person’s to decide about',
-    file: 'src/engine/local-ledger.ts',
+    file: 'src/engine/purchase-facts.ts',
     switch: { part: "('unresolved' as const)", by: "('intent' as const)" },
     seenBy: {
       file: 'test/rooms/engine/run.test.ts',
@@ -1058,6 +1058,50 @@ export const controls: readonly Control[] = [
     seenBy: {
       file: 'test/rooms/cluster/seat.test.ts',
       title: 'a job that was deleted is sent again, and a waiting one stays alone',
+    },
+  },
+  {
+    mark: 'I4 (path)',
+    off: 'another path is tried only where the first one does not exist',
+    file: 'src/service/create.ts',
+    switch: { part: "answer.is !== 'no-route'", by: "answer.is === 'accepted'" },
+    seenBy: { file: 'test/rooms/service/refusal.test.ts', title: 'is not followed by another after a lost answer' },
+  },
+  {
+    mark: 'I38 (key)',
+    off: 'a refusal that speaks of its key is a purchase',
+    file: 'src/service/create.ts',
+    switch: { part: "keyTalk === 'known'", by: 'false' },
+    seenBy: { file: 'test/rooms/service/refusal.test.ts', title: 'a refusal that speaks of its key is a purchase' },
+  },
+  {
+    mark: 'I38 (id)',
+    off: 'a refusal that names a job is none',
+    file: 'src/service/create.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/service/refusal.test.ts',
+      title: 'its charge and the id of its record are taken, and an id in a Location',
+    },
+  },
+  {
+    mark: 'I38 (hold)',
+    off: 'a key that is known is held, and no other is tried',
+    file: outcome,
+    switch: { line: "return { do: 'refuse', error: describeKnown(answer) };" },
+    seenBy: {
+      file: 'test/rooms/engine/known-keys.test.ts',
+      title: 'is sent under no other key, by nobody, at any time',
+    },
+  },
+  {
+    mark: 'I38 (held)',
+    off: 'that a key is known stays on record, so that nobody sends it again when the service has forgotten it',
+    file: ledger,
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/engine/known-keys.test.ts',
+      title: 'is sent under no other key, by nobody, at any time',
     },
   },
 ];

@@ -522,4 +522,13 @@ export const invariants: readonly Invariant[] = [
       },
     ],
   },
+  {
+    id: 'I38',
+    says: 'a refusal that speaks of its key, or carries the id of a job, is none: it is a purchase whose job is to be found',
+    shown: [
+      { file: 'test/rooms/service/refusal.test.ts', title: 'a refusal that speaks of its key is a purchase' },
+      { file: 'test/rooms/service/refusal.test.ts', title: 'a refusal that names a job is none' },
+      { file: 'test/rooms/engine/known-keys.test.ts', title: 'is sent under no other key, by nobody, at any time' },
+    ],
+  },
 ];

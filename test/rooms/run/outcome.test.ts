@@ -33,6 +33,7 @@ const answers: Record<string, Answer> = {
   credits: { is: 'refused', status: 402, why: 'credits', message },
   user: { is: 'refused', status: 404, why: 'user', message },
   'no-route': { is: 'no-route', message },
+  known: { is: 'known', message },
 };
 
 /** What to do, and whether spending stops. Written out: this is the promise, not the program's own opinion of it. */
@@ -99,6 +100,16 @@ const table: Record<string, Record<string, string>> = {
     old: 'give-up',
     tired: 'give-up',
     tiredFresh: 'refuse',
+  },
+  known: {
+    fresh: 'hold',
+    replayed: 'hold',
+    jwt: 'hold',
+    listed: 'hold',
+    resent: 'hold',
+    old: 'hold',
+    tired: 'hold',
+    tiredFresh: 'hold',
   },
   auth: {
     fresh: 'refuse auth',

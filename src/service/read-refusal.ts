@@ -1,0 +1,186 @@
+import { isJobId } from '../ground/job-id.ts';
+import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
+import { envelope, jobStates } from '../kinds/envelope.ts';
+import type { Kind } from '../kinds/kind.ts';
+
+/** What a refusal says about the idempotency key of its request, if anything. */
+export type KeyTalk =
+  /** There is a purchase under this key already. */
+  | 'known'
+  /** A request with this key is still being handled. */
+  | 'in-progress'
+  /** The key itself is malformed or missing. */
+  | 'form';
+
+const inProgress =
+  /\b(in progress|in flight|processing|pending|still|ongoing|concurrent(ly)?|locked|being (handled|processed))\b/;
+const reused =
+  /\b(re ?use[ds]?|reus\w*|already|used|in use|exists?|duplicat\w*|conflict\w*|mismatch\w*|differ\w*|another|other|previous\w*|earlier|original\w*|prior|same|uniqu\w*|processed|completed?|consumed|seen|known|recogni[sz]ed|replay\w*)\b/;
+const ofOtherRequest = /\b(re ?used?|reus\w*|mismatch\w*|differ\w*|another|other|original\w*)\b/;
+const malformed =
+  /\b(too (long|short)|at most|at least|characters?|length|longer|shorter|malformed|format|pattern|ascii|uuid|required|missing|empty|blank|not supported|unsupported)\b/;
+/** Words of a service that does not call its key by name. */
+const repeated = [
+  /(?<!\b(?:api|access|secret|private|public|license|model|storage|object|file) )\bkey (?:\w+ ){0,4}(re ?used?|reus\w*|already|used|in use|duplicat\w*|conflict\w*|mismatch\w*)\b/,
+  /\b(reus\w*|duplicat\w*|conflict\w*|mismatch\w*) (?:\w+ ){0,3}key\b/,
+  /\b(duplicate|repeated) (request|create|submission|generation|job)\b/,
+  /\brequest (was |has been |is )?already\b/,
+  /\breplay\w* (?:\w+ ){0,3}(mismatch|conflict|differ)/,
+];
+
+/**
+ * Reads what a refusal says about the key of its request. Only one that complains about the form of a key proves
+ * that nothing is known under it: in doubt, it is a purchase.
+ */
+export function readKeyTalk(json: Json | undefined, { key, body }: { key: string; body: string }): KeyTalk | undefined {
+  const texts = textsOf(json).filter((text) => text !== key);
+  const own = textsOf(parsed(body)).filter((text) => text.length > 3);
+  const isAboutKey = texts.some((text) => {
+    if (text.includes(key) || /\bidempot/.test(wordsOf(text))) return true;
+    // What it quotes of the request is not its own word.
+    const words = wordsOf(own.reduce((rest, part) => rest.replaceAll(part, ' '), text));
+    return repeated.some((pattern) => pattern.test(words));
+  });
+  if (!isAboutKey) return undefined;
+  const all = texts.map(wordsOf).join(' \n ');
+  if (inProgress.test(all) && !ofOtherRequest.test(all)) return 'in-progress';
+  return malformed.test(all) && !reused.test(all) ? 'form' : 'known';
+}
+
+/** What a 404 says is not there: the operation, the user of the credential, or something that the request names. */
+export type Missing = 'route' | 'user' | 'request';
+
+const namesRoute = /\b(route|endpoint|cannot post|no such (operation|path)|unknown (operation|path))\b/;
+const namesUser = /\buser (\w+ ){0,3}(not found|not exist|unknown|missing)\b|\b(no such|unknown) user\b/;
+
+/**
+ * Tells what the service's own 404 to a create is about. Its words decide. Without any, it is the user where that is
+ * documented, the path where it was a guess, and otherwise something of this very request.
+ */
+export function readMissing(
+  json: Json | undefined,
+  { kind, isDocumented, body }: { kind: Kind | undefined; isDocumented: boolean | undefined; body: string },
+): Missing {
+  const said = textsOf(json);
+  const request = parsed(body);
+  // A path is nobody's word for anything in a request.
+  const words = said.map((text) => wordsOf(text.replace(/(^|\s)\/\S+/g, ' '))).join(' \n ');
+  if (textsOf(request).some((value) => said.some((text) => quotes(text, value)))) return 'request';
+  if (namesRoute.test(words)) return 'route';
+  if (isMap(request) && Object.keys(request).some((field) => namesField(words, field))) return 'request';
+  if (isDocumented === false) return 'route';
+  if (namesUser.test(words) || kind === undefined || kind.create.documented) return 'user';
+  return isDocumented === true ? 'request' : 'route';
+}
+
+/** A value as a word of its own. */
+function quotes(text: string, value: string): boolean {
+  const at = value.length > 2 ? text.indexOf(value) : -1;
+  const isOpen = (char: string | undefined) => char === undefined || !/\w/.test(char);
+  return at >= 0 && isOpen(text[at - 1]) && isOpen(text[at + value.length]);
+}
+
+/** A field by its name, or by what it names: an account for `accountIds`. */
+function namesField(words: string, field: string): boolean {
+  const name = wordsOf(field);
+  const thing = name.replace(/ (ids?|urls?)$/, '').replace(/s$/, '');
+  const padded = ` ${words.replace(/[^\w]+/g, ' ')} `;
+  return thing.length > 2 && [name, thing, `${thing}s`].some((one) => padded.includes(` ${one} `));
+}
+
+/** `isSure`: it can be nothing but a job. Otherwise only its status can tell. */
+export type NamedJob = { job: { jobId: string; recordId?: string }; model: Json | undefined; isSure: boolean };
+
+/**
+ * Finds the job that a refusal names: it was made, or the service had it before. An ID within a generation or a job, or
+ * beside a state, is certainly one; any other may be the ID of an error.
+ */
+export function findNamedJob(
+  json: Json | undefined,
+  { kind, location, isKnown }: { kind: Kind | undefined; location: string | undefined; isKnown: boolean },
+): NamedJob | undefined {
+  const { created, job } = envelope;
+  const found = new Map<string, NamedJob>();
+  const add = (holder: { [field: string]: Json }, name: string) => {
+    const [id, ...others] = [holder[created.id], holder[created.jobId], holder.generationId].filter(isJobId);
+    const jobId = others[0] ?? id;
+    if (jobId === undefined) return;
+    const isState = typeof holder[job.status] === 'string' && jobStates.includes(holder[job.status] as string);
+    const isSure = isState || jobId !== holder[created.id] || isHolder(name, kind);
+    const isPlace = name === '' || name === envelope.answer.data;
+    if (!isSure && !isKnown && !isPlace) return;
+    if (found.get(jobId)?.isSure) return;
+    const recordId = jobId === id ? undefined : id;
+    const ids = { jobId, ...(recordId !== undefined && recordId === holder[created.id] && { recordId }) };
+    found.set(jobId, { job: ids, model: holder[created.model], isSure });
+  };
+  visit(json, '', add);
+  const inPath = jobOfPath(location, kind);
+  if (inPath !== undefined) found.set(inPath, { job: { jobId: inPath }, model: undefined, isSure: true });
+  const sure = [...found.values()].filter(({ isSure }) => isSure);
+  const [only, ...others] = sure.length > 0 ? sure : [...found.values()];
+  return others.length === 0 ? only : undefined;
+}
+
+function isHolder(name: string, kind: Kind | undefined): boolean {
+  return name === envelope.created.holder || name === 'job' || name === kind?.name;
+}
+
+/** The job whose status a redirection or a hint leads to. */
+function jobOfPath(location: string | undefined, kind: Kind | undefined): string | undefined {
+  const [path = ''] = (location ?? '').split(/[?#]/);
+  for (const pattern of [kind?.status?.path, kind?.status?.alias, kind?.record?.path]) {
+    const [before, after] = (pattern ?? '').split('{id}');
+    if (before === undefined || after === undefined || !path.includes(before) || !path.endsWith(after)) continue;
+    const segment = path.slice(path.lastIndexOf(before) + before.length, path.length - after.length);
+    if (segment === '' || segment.includes('/')) continue;
+    try {
+      const id = decodeURIComponent(segment);
+      if (isJobId(id)) return id;
+    } catch {
+      // No ID of the service.
+    }
+  }
+  return undefined;
+}
+
+const mostDepth = 8;
+
+function visit(
+  value: Json | undefined,
+  name: string,
+  add: (holder: { [field: string]: Json }, name: string) => void,
+  depth = 0,
+): void {
+  if (value === null || typeof value !== 'object' || depth > mostDepth) return;
+  if (Array.isArray(value)) {
+    for (const item of value.slice(0, 20)) visit(item, '[]', add, depth + 1);
+    return;
+  }
+  add(value, name);
+  for (const [field, item] of Object.entries(value)) visit(item, field, add, depth + 1);
+}
+
+/** All texts in a value, names of fields left out: a service may repeat the key in each of its answers. */
+function textsOf(value: Json | undefined, depth = 0): string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value.slice(0, 4000)];
+  if (value === null || typeof value !== 'object' || depth > mostDepth) return [];
+  return Object.values(value).flatMap((item) => textsOf(item, depth + 1));
+}
+
+/** `IDEMPOTENCY_KEY_REUSED` and `keyReused` as words. */
+function wordsOf(text: string): string {
+  return text
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .toLowerCase();
+}
+
+function parsed(body: string): Json | undefined {
+  try {
+    return JSON.parse(body) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { hasOpenSends } from '../../../src/lock/sends.ts';
+import { graphOf, TestCampaign } from '../../rig/campaign.ts';
+
+const hourMs = 3_600_000;
+const message = 'HTTP 422: used with another body [IDEMPOTENCY_KEY_REUSED]';
+const words: { [kind: string]: string } = { image: 'prompt: a lamp', music: 'prompt: a lamp, model: song-7.5' };
+const manifest = (kind: string, task = 'hero', prompt = 'a lamp') => `version: 1
+name: test
+budget: { credits: 50 }
+prices: { image: 3, music: 3 }
+tasks:
+  ${task}: { kind: ${kind}, with: { ${words[kind]?.replace('a lamp', prompt)} }, retry: { attempts: 3 } }
+`;
+
+/** A service that sold something under this key before. */
+async function runKnown(campaign: TestCampaign) {
+  campaign.service.trouble = () => ({ answer: { is: 'known', message } });
+  const ran = await campaign.run();
+  campaign.service.trouble = () => undefined;
+  return ran;
+}
+
+describe.each([
+  ['image', 3],
+  ['music', 4],
+])('a key of kind %s that the service knows', (kind, price) => {
+  test('is sent under no other key, by nobody, at any time', async () => {
+    const campaign = new TestCampaign(manifest(kind));
+    const { outcomes, events } = await runKnown(campaign);
+    expect(outcomes).toEqual({ hero: 'unresolved' });
+    const end = events.find(({ event }) => event === 'step-finished');
+    expect(end).toMatchObject({ error: expect.stringContaining(message) });
+    expect(end).not.toHaveProperty('recoverable');
+    const merged = campaign.clone();
+    merged.file.text += campaign.file.text;
+    const renamed = new TestCampaign(graphOf(manifest(kind, 'cover')), {}, campaign);
+    renamed.file.text = campaign.file.text;
+    for (const afterMs of [0, 2 * hourMs, 20 * hourMs, 30 * hourMs]) {
+      // In the end the service has forgotten the key: whatever came then would be paid.
+      campaign.clock.advance(afterMs);
+      for (const one of [campaign, merged, renamed]) {
+        const ran = await one.run();
+        expect(ran.plan.rows[0]).toMatchObject({
+          action: 'unresolved',
+          reason: { text: expect.stringContaining(message) },
+        });
+        expect(hasOpenSends(one.file.read())).toBe(true);
+        expect(one.plan().totals.held).toBe(price);
+      }
+    }
+    expect(campaign.service.creates).toHaveLength(1);
+  });
+
+  test('stays a row of its own when its step asks for something else', async () => {
+    const campaign = new TestCampaign(manifest(kind));
+    await runKnown(campaign);
+    campaign.graph = graphOf(manifest(kind, 'hero', 'a vase'));
+    const { plan } = await campaign.run();
+    expect(plan.rows.map(({ action }) => action).sort()).toEqual(['create', 'unresolved']);
+    expect(campaign.service.ledger).toHaveLength(1);
+    expect(hasOpenSends(campaign.file.read())).toBe(true);
+  });
+
+  test('is so after a lost answer, too, and the send of another clone that is asked for finds the job of both', async () => {
+    const campaign = new TestCampaign(manifest(kind));
+    campaign.service.trouble = () => ({ answer: { is: 'ambiguous', message: 'reset' }, booked: true });
+    await campaign.run({ onEvent: (fact, abort) => fact.event === 'create-repeated' && abort() });
+    const clone = campaign.clone();
+    await runKnown(clone);
+    const merged = campaign.clone();
+    merged.file.text = campaign.file.text + clone.file.text;
+    const first = await merged.run();
+    expect(first.outcomes).toEqual({ hero: 'done' });
+    expect(hasOpenSends(merged.file.read())).toBe(false);
+    await runKnown(campaign);
+    campaign.clock.advance(30 * hourMs);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(1);
+    expect(campaign.service.creates.map(({ key }) => key)).toEqual(
+      campaign.service.creates.map(() => campaign.service.ledger[0]?.key),
+    );
+  });
+
+  test('of which the refusal names the job is bought, and told with a notice', async () => {
+    const campaign = new TestCampaign(manifest(kind));
+    const [job] = [{ jobId: 'job-old', credits: null, balance: null }];
+    const made = { jobId: 'job-old', kind, key: 'k', body: '{}', credits: 3, bookedAt: 0, readyAt: 0 };
+    campaign.service.ledger.push(made);
+    campaign.service.create = async () => ({ is: 'accepted', job, doubt: message });
+    const { outcomes, events } = await campaign.run();
+    expect(outcomes).toEqual({ hero: 'done' });
+    expect(events).toContainEqual(expect.objectContaining({ event: 'noticed', address: 'hero' }));
+    expect(campaign.plan().totals.alreadyPaid).toBe(price);
+    expect(campaign.service.ledger).toHaveLength(1);
+  });
+
+  test('and whose job is on record for another request is left to a person', async () => {
+    const campaign = new TestCampaign(manifest(kind));
+    await campaign.run();
+    const [booked] = campaign.service.ledger;
+    campaign.graph = graphOf(manifest(kind, 'hero', 'a vase'));
+    const job = { jobId: booked?.jobId ?? '', credits: null, balance: null };
+    let creates = 0;
+    campaign.service.create = async () => {
+      creates += 1;
+      return { is: 'accepted', job, doubt: message };
+    };
+    const { outcomes } = await campaign.run();
+    expect([outcomes, creates]).toEqual([{ hero: 'unresolved' }, 1]);
+    await campaign.run();
+    expect(creates).toBe(1);
+  });
+});

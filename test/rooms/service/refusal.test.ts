@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest';
+import { requireKind } from '../../../src/kinds/index.ts';
+import { type CreateRoute, classifyCreate, createJob } from '../../../src/service/create.ts';
+import type { Http, HttpAnswer } from '../../../src/service/http.ts';
+
+const key = 'mb1-0123456789abcdef0123456789abcdef01234567';
+
+function classify(
+  kind: string,
+  status: number,
+  json: unknown,
+  {
+    headers = {},
+    request = { prompt: 'a lamp' },
+    isDocumented,
+  }: Partial<{ headers: object; request: object; isDocumented: boolean }> = {},
+) {
+  const answer = { is: 'answer', status, headers, json } as HttpAnswer;
+  const route = { path: '/x/create', ...(isDocumented !== undefined && { isDocumented }) };
+  const call = { key, body: JSON.stringify(request) };
+  return classifyCreate(answer, (text) => text, { kind: requireKind(kind), route, call });
+}
+
+const no = (more: object) => ({ success: false, ...more });
+
+describe('a refusal that speaks of its key is a purchase', () => {
+  test.each<[number, unknown]>([
+    [422, no({ error: 'Unprocessable', code: 'IDEMPOTENCY_KEY_REUSED', message: 'no' })],
+    [422, { message: 'Keys for idempotent requests can only be used with the same parameters.' }],
+    [400, no({ error: 'Idempotency-Key was already used with a different body' })],
+    [409, no({ code: 'idempotency_key_reused', message: 'used with another request within the last 24 hours' })],
+    [409, no({ code: 'idempotency_conflict', error: 'Conflict' })],
+    [412, no({ code: 'IdempotencyParameterMismatch' })],
+    [403, no({ error: 'This idempotency key belongs to another request' })],
+    [402, no({ error: 'insufficient credits', code: 'IDEMPOTENCY_KEY_REUSED' })],
+    [404, no({ error: `no request for ${key} with these bytes` })],
+    [400, no({ error: 'Invalid Idempotency-Key' })],
+    [400, no({ error: 'Idempotency-Key must be unique' })],
+    [422, no({ code: 'KEY_REUSED' })],
+    [400, no({ error: 'duplicate request' })],
+    [400, no({ error: 'x', details: [{ field: 'Idempotency-Key', issue: 'mismatch' }] })],
+    [422, { type: 'https://errors.example/idempotency-key-reused', title: 'Unprocessable' }],
+    [200, no({ code: 'IDEMPOTENCY_KEY_REUSED' })],
+    [500, no({ code: 'IDEMPOTENCY_KEY_REUSED' })],
+  ])('%s %j', (status, json) => {
+    expect(classify('image', status, json).is).toBe('known');
+    expect(classify('music', status, json).is).toBe('known');
+  });
+
+  test.each<[number, unknown]>([
+    [
+      400,
+      no({ error: 'Idempotency-Key has 129 characters; at most 128 are allowed.', code: 'idempotency_key_too_long' }),
+    ],
+    [400, no({ message: 'Idempotency-Key must be at most 128 characters' })],
+    [400, no({ message: 'malformed Idempotency-Key' })],
+    [422, no({ message: 'Header Idempotency-Key is required' })],
+  ])('but not one that only complains about its form: %s %j', (status, json) => {
+    expect(classify('image', status, json)).toMatchObject({ is: 'refused', why: 'invalid' });
+  });
+
+  test('nor one that repeats the key beside other words, speaks of other keys, or quotes the request', () => {
+    expect(classify('image', 400, no({ error: 'prompt is empty', idempotencyKey: key })).is).toBe('refused');
+    expect(classify('image', 401, no({ error: 'the API key is already revoked' })).is).toBe('refused');
+    expect(classify('image', 400, no({ error: 'model key alpha-9 is used by nobody, use another' })).is).toBe(
+      'refused',
+    );
+    const prompt = 'a key already used on a door';
+    expect(classify('image', 400, no({ error: `not allowed: ${prompt}` }), { request: { prompt } }).is).toBe('refused');
+  });
+
+  test('one that is still being handled is asked for again, whatever its status', () => {
+    const json = no({
+      code: 'idempotency_key_in_progress',
+      message: 'A request with this key is still being handled.',
+    });
+    for (const status of [409, 422, 400]) expect(classify('image', status, json).is).toBe('in-progress');
+  });
+
+  test('a kind whose creates have no key knows nothing of it', () => {
+    expect(classify('video', 422, no({ code: 'IDEMPOTENCY_KEY_REUSED' })).is).toBe('refused');
+  });
+});
+
+describe('a refusal that names a job is none', () => {
+  test.each<[string, number, unknown]>([
+    ['image', 400, no({ error: 'x', generation: { id: 'g1', status: 'QUEUED' } })],
+    ['image', 402, no({ error: 'x', generation: { id: 'g1' } })],
+    ['music', 404, no({ error: 'x', generation: { id: 'g1' } })],
+    ['image', 413, no({ error: 'x', details: { generation: { id: 'g1' } } })],
+    ['image', 422, no({ code: 'IDEMPOTENCY_KEY_REUSED', data: { jobId: 'g1' } })],
+    ['image', 409, no({ code: 'idempotency_key_reused', jobId: 'g1' })],
+    ['video', 409, no({ error: 'x', data: { id: 'g1', status: 'PROCESSING' } })],
+    ['video', 422, { message: 'x', generationId: 'g1' }],
+    ['video', 500, no({ generation: { id: 'g1' } })],
+    ['post', 400, no({ error: 'published before', post: { id: 'g1' } })],
+  ])('%s %s %j', (kind, status, json) => {
+    expect(classify(kind, status, json)).toMatchObject({
+      is: 'accepted',
+      job: { jobId: 'g1' },
+      doubt: expect.stringContaining('HTTP'),
+    });
+  });
+
+  test('its charge and the id of its record are taken, and an id in a Location', () => {
+    const json = no({ data: { id: 'r1', jobId: 'g1' }, creditsDeducted: 4 });
+    expect(classify('thumbnail', 400, json)).toMatchObject({ job: { jobId: 'g1', recordId: 'r1', credits: 4 } });
+    const headers = { location: '/api/v1/image/status/g%2F1' };
+    expect(classify('image', 303, undefined, { headers })).toMatchObject({ is: 'accepted', job: { jobId: 'g/1' } });
+  });
+
+  test('an id that may be of an error is only a hint', () => {
+    const plain = classify('video', 400, no({ error: 'x', id: 'req-1' }));
+    expect(plain).toMatchObject({ is: 'refused', mayBe: { jobId: 'req-1' } });
+    const known = classify('image', 422, no({ code: 'IDEMPOTENCY_KEY_REUSED', details: { purchase: { id: 'x1' } } }));
+    expect(known).toMatchObject({ is: 'known', mayBe: { jobId: 'x1' } });
+    expect(classify('video', 400, no({ error: 'x', account: { id: 'a1' } }))).not.toHaveProperty('mayBe');
+  });
+});
+
+describe('the 404 of a service is about', () => {
+  const post = { accountIds: ['acc_nope'], caption: 'hello' };
+  test.each<[string, string, unknown, object, boolean | undefined, string]>([
+    ['the user, where it is documented', 'image', no({ error: 'Not found' }), {}, undefined, 'user'],
+    ['the user, in its own words', 'video', no({ code: 'USER_NOT_FOUND' }), {}, undefined, 'user'],
+    [
+      'the path, where it is a guess',
+      'video',
+      no({ error: 'Not found', code: 'NOT_FOUND' }),
+      { prompt: 'x' },
+      undefined,
+      'no-route',
+    ],
+    [
+      'the path, in its own words',
+      'image',
+      no({ error: 'Route not found: POST /x/create' }),
+      {},
+      undefined,
+      'no-route',
+    ],
+    [
+      'the path, which holds the name of a field',
+      'clipping',
+      no({ error: 'Cannot find /api/v1/video' }),
+      { videoUrl: 'y' },
+      undefined,
+      'no-route',
+    ],
+    ['an account of the request', 'post', no({ error: 'Account acc_nope not found' }), post, undefined, 'invalid'],
+    ['a field by what it names', 'post', no({ error: 'Account not found' }), post, undefined, 'invalid'],
+    [
+      'a picture of the request',
+      'image',
+      no({ error: 'reference image is gone' }),
+      { referenceImages: ['https://a/b'] },
+      undefined,
+      'invalid',
+    ],
+    ['something else of it, where the path is known', 'video', no({ error: 'Not found' }), {}, true, 'invalid'],
+    ['the path, where the document lacks it', 'image', no({ error: 'Not found' }), {}, false, 'no-route'],
+  ])('%s', (_name, kind, json, request, isDocumented, expected) => {
+    const seen = classify(kind, 404, json, { request, ...(isDocumented !== undefined && { isDocumented }) });
+    expect(seen.is === 'refused' ? seen.why : seen.is).toBe(expected);
+  });
+});
+
+/** Answers by method and path; anything else breaks. */
+async function create(
+  kind: string,
+  answers: { [operation: string]: [status: number, json: unknown] | 'broken' },
+  { route, provenPath }: { route?: CreateRoute; provenPath?: string } = {},
+) {
+  const seen: string[] = [];
+  const http: Http = {
+    async call({ method, path }) {
+      seen.push(`${method} ${path}`);
+      const found = answers[`${method} ${path}`] ?? 'broken';
+      if (found === 'broken') return { is: 'broken', sent: true, message: 'cut' };
+      return { is: 'answer', status: found[0], headers: {}, json: found[1] as never };
+    },
+    close: async () => {},
+  };
+  const proven: string[] = [];
+  const answer = await createJob(
+    http,
+    { kind, key, body: '{"title":"x"}' },
+    {
+      deadlineMs: 1000,
+      redact: (text) => text,
+      holdsKey: () => false,
+      route,
+      provenPath,
+      onPath: (path) => proven.push(path),
+      replays: false,
+    },
+  );
+  return { answer, seen, proven };
+}
+
+describe('a path that is a guess', () => {
+  const gone: [number, unknown] = [404, no({ error: 'Not found', code: 'NOT_FOUND' })];
+  const made: [number, unknown] = [200, { success: true, data: { id: 'r', jobId: 'j' } }];
+
+  test('is followed by the next one after a 404, and remembered', async () => {
+    const { answer, seen, proven } = await create('thumbnail', {
+      'POST /thumbnails/create': gone,
+      'POST /thumbnails': made,
+    });
+    expect(answer).toMatchObject({ is: 'accepted', job: { jobId: 'j' } });
+    expect(seen).toEqual(['POST /thumbnails/create', 'POST /thumbnails']);
+    expect(proven).toEqual(['/thumbnails']);
+    const again = await create('thumbnail', { 'POST /thumbnails': made }, { provenPath: '/thumbnails' });
+    expect(again.seen).toEqual(['POST /thumbnails']);
+  });
+
+  test('that none has is told with all of them', async () => {
+    const { answer } = await create('thumbnail', { 'POST /thumbnails/create': gone, 'POST /thumbnails': [405, {}] });
+    expect(answer).toEqual({
+      is: 'no-route',
+      message: 'the service has no POST /thumbnails/create or POST /thumbnails (HTTP 405: no message)',
+    });
+  });
+
+  test.each<[string, [number, unknown] | 'broken', string]>([
+    ['a lost answer', 'broken', 'ambiguous'],
+    ['a page', [200, undefined], 'ambiguous'],
+    ['a refusal', [400, no({ error: 'x' })], 'refused'],
+    ['a 404 of something in the request', [404, no({ error: 'title not found' })], 'refused'],
+    ['an empty account', [402, no({ error: 'x' })], 'refused'],
+  ])('is not followed by another after %s', async (_name, first, is) => {
+    const { answer, seen } = await create('thumbnail', { 'POST /thumbnails/create': first, 'POST /thumbnails': made });
+    expect(answer.is).toBe(is);
+    expect(seen).toEqual(['POST /thumbnails/create']);
+  });
+
+  test('is none where the service documents it', async () => {
+    const route = { path: '/thumbnails/create', isDocumented: true };
+    const { answer, seen } = await create(
+      'thumbnail',
+      { 'POST /thumbnails/create': gone, 'POST /thumbnails': made },
+      { route },
+    );
+    expect([answer.is, seen.length]).toEqual(['refused', 1]);
+  });
+});
+
+describe('an id that may be of a job', () => {
+  const refusal: [number, unknown] = [400, no({ error: 'x', id: 'j1' })];
+
+  test('is one if its status says so', async () => {
+    const { answer } = await create('video', {
+      'POST /videos/create': refusal,
+      'GET /video/status/j1': [200, { success: true, data: { id: 'j1', status: 'QUEUED' } }],
+    });
+    expect(answer).toMatchObject({ is: 'accepted', job: { jobId: 'j1' }, doubt: 'HTTP 400: x' });
+  });
+
+  test.each<[string, [number, unknown] | 'broken']>([
+    ['nobody knows it', [404, no({ error: 'x' })]],
+    ['the status is of another', [200, { data: { id: 'j2', status: 'QUEUED' } }]],
+  ])('is none if %s', async (_name, status) => {
+    const { answer } = await create('video', { 'POST /videos/create': refusal, 'GET /video/status/j1': status });
+    expect(answer).toMatchObject({ is: 'refused', mayBe: { jobId: 'j1' } });
+  });
+});
