@@ -144,7 +144,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
     const { exit, outcomes, end } = endOfRun({
       plan: carriedOut,
       ends: ended,
-      carried: { ledger, gate },
+      carried: { ledger, gate, driven },
       interrupted: signal.aborted,
       needsPeople: live?.needsPeople === true,
       held: plan.totals.held,
@@ -153,6 +153,8 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
     const told = stamp(end);
     on(told);
     live?.note(told);
+    // The others have gone on; now it is reported.
+    if (driven.defects.length > 0) throw driven.defects[0];
     return { exit, outcomes, end: told };
   } catch (error) {
     throw new BrokenRunError(error, paths.lock);

@@ -1,7 +1,14 @@
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import { codes } from '../ground/diagnostic.ts';
 import { type Advice, advise, call } from '../plan/advice.ts';
-import { BrokenRunError, GuardLostError, LockChangedError, ServiceError, UnsafeFileError } from './errors.ts';
+import {
+  BrokenRunError,
+  GuardLostError,
+  HeadLostError,
+  LockChangedError,
+  ServiceError,
+  UnsafeFileError,
+} from './errors.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 
 interface Meaning {
@@ -184,6 +191,16 @@ export function failureOf(error: unknown): Failure | undefined {
   // The disk, or someone else using it, got in the way.
   const isOurs = error instanceof UnsafeFileError || (code !== undefined && writeFailures.has(code));
   return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...(path !== undefined && { path }) } : undefined;
+}
+
+/**
+ * True for a mistake of ours in one place: no failure, nothing that the machine or a server names a code of its own for,
+ * and no seat that was lost.
+ */
+export function isDefect(error: unknown): boolean {
+  if (failureOf(error) !== undefined || error instanceof HeadLostError) return false;
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code !== 'string' || code.startsWith('ERR_');
 }
 
 /** Settles as `work` does; rejects with a `CampaignError` where the error is a failure. */

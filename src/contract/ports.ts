@@ -1,4 +1,4 @@
-import type { Output, PurchaseState } from '../lock/record.ts';
+import type { Output, Purchase, PurchaseState } from '../lock/record.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import type {
@@ -73,6 +73,11 @@ export interface Ledger {
   release(order: StepOrder): void;
   /** This run will not learn whether it was charged: the reservation is kept, and nobody waits for it. */
   doubt(order: StepOrder): void;
+  /**
+   * A mistake of ours broke the step off: what may have been charged stays held, anything else is given back. Returns what is
+   * on record of this purchase, an open send before all else; `broken`: the record itself cannot be kept.
+   */
+  abandon(order: StepOrder): Purchase | 'broken' | undefined;
   /** The finished job of a step for exactly this request, to query its output's links. */
   jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
   /** The key under which a job of this kind is already on record, if any. */

@@ -1,7 +1,9 @@
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
+import { messageOf } from '../ground/values.ts';
 import { waitsFor } from '../plan/actions.ts';
 import { orderName, type Plan, type StepOrder } from '../plan/plan.ts';
+import { endBroken } from '../run/broken-step.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { describeHold, isCanaryOf, provesEnough } from './canaries.ts';
@@ -36,6 +38,7 @@ interface Link {
 /** One plan under way. An order waits for others, is ready, takes a slot, gives it back, and ends. */
 class Drive implements Driven {
   readonly ends: Promise<DriveResult>;
+  readonly defects: unknown[] = [];
   readonly #options: DriveOptions;
   readonly #ports: Ports;
   /** The orders of the run, needs first. */
@@ -204,8 +207,8 @@ class Drive implements Driven {
   async #carryOut(order: StepOrder): Promise<void> {
     const slot = this.#slotOf(order);
     try {
-      const end = await runStep(order, this.#ports, slot).catch((error: unknown) => this.#break(error));
-      this.#settle(order, end);
+      const end = await runStep(order, this.#ports, slot).catch((error: unknown) => this.#break(order, error));
+      this.#follow(this.#end(order, end));
     } catch (error) {
       this.#errors.push(error);
     }
@@ -231,21 +234,16 @@ class Drive implements Driven {
     };
   }
 
-  /** A defect of ours: nothing more is bought, and work under way runs to its end. */
-  #break(error: unknown): StepEnd {
-    this.#errors.push(error);
-    this.#ports.gate.stop('error', error instanceof Error ? error.message : String(error));
+  /** A defect of ours in one step ends that step. Any other: nothing more is bought, and work under way runs to its end. */
+  #break(order: StepOrder, error: unknown): StepEnd {
+    const end = endBroken(order, this.#ports, error);
+    (end === undefined ? this.#errors : this.defects).push(error);
+    if (end !== undefined) return end;
+    this.#ports.gate.stop('error', messageOf(error));
     return { outcome: 'left', credits: null, error: String(error) };
   }
 
-  /**
-   * Records how an order has ended, and lets its dependents go on, or blocks them and everything that depends on them.
-   * Without recursion: a chain may be as long as a manifest.
-   */
-  #settle(order: StepOrder, end: StepEnd): void {
-    this.#follow(this.#end(order, end));
-  }
-
+  /** Lets dependents go on, or blocks them and all that depend on them. No recursion: a chain may be as long as a manifest. */
   #follow(links: Link[]): void {
     for (let link = links.pop(); link !== undefined; link = links.pop()) {
       const { dependent, on, how } = link;

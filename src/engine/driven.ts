@@ -27,6 +27,8 @@ export type DriveResult = Map<string, StepEnd>;
 export interface Driven {
   /** Resolves when every order has ended, and the run does not go on. */
   ends: Promise<DriveResult>;
+  /** Mistakes of ours, each of which has ended one step; the others went on. */
+  readonly defects: readonly unknown[];
   /**
    * Takes orders in beside those of the plan, needs first: they begin when what they need is done. Those that were taken in
    * before, are not among these, and have not begun yet are not wanted any more. `unwanted`: names of orders of the plan

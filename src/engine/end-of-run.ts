@@ -28,7 +28,7 @@ interface About {
   /** As it was made: what is kept counts, and what waits. */
   plan: Plan;
   ends: ReadonlyMap<string, StepEnd>;
-  carried: Pick<CarriedOut, 'ledger' | 'gate'>;
+  carried: CarriedOut;
   interrupted: boolean;
   /** People have to look once more at what was made during the run. */
   needsPeople: boolean;
@@ -41,7 +41,7 @@ interface About {
 
 /** What a run comes to: counts, credits, exit code. */
 export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier }: About): EndOfRun {
-  const { ledger, gate } = carried;
+  const { ledger, gate, driven } = carried;
   const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
   // What stopped an earlier head is the reason for what nobody has carried out since.
   const isShort = [...outcomes.values()].some((outcome) => outcome !== 'done' && outcome !== 'unneeded');
@@ -54,6 +54,7 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     overPrice: gate.hasHeldPrices || before?.hasStopped('price') === true,
     hasOpenSends: hasOpenSends(ledger.lock),
     interrupted,
+    hasDefects: driven.defects.length > 0,
     needsPeople,
   });
   const { result: estimated } = ledger.estimates;

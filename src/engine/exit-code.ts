@@ -12,6 +12,8 @@ export interface RunFindings {
   /** Something may have been charged, and nobody knows yet: in the manifest or not. */
   hasOpenSends: boolean;
   interrupted: boolean;
+  /** A mistake of ours has ended a step. */
+  hasDefects: boolean;
   /** People have to look once more at what was made during the run. */
   needsPeople: boolean;
 }
@@ -25,6 +27,7 @@ export function exitCodeOf(findings: RunFindings): ExitCode {
   const blocked = plan.rows.filter(({ action }) => action === 'blocked');
   const waiting = blocked.filter(({ blockedBy }) => blockedBy === 'consent' || blockedBy === 'gate').length;
   if (interrupted) return exitCodes.interrupted;
+  if (findings.hasDefects) return exitCodes.internalError;
   if (stopped === 'disk') return exitCodes.cannotWrite;
   if (stopped === 'auth') return exitCodes.keyRefused;
   if (hasOpenSends || seen.has('unresolved') || actions.has('unresolved')) return exitCodes.needsDecision;

@@ -81,6 +81,13 @@ export class Journal {
       .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
   }
 
+  /** What an order has left on record, under whatever key: an open send, or the newest purchase. */
+  leftBy({ address, fingerprint, generation }: StepOrder): Purchase | undefined {
+    const { purchases = [] } = this.lock.steps.get(address) ?? {};
+    const own = purchases.filter((one) => one.fingerprint === fingerprint && one.generation >= generation);
+    return own.find(isOpenSend) ?? own[0];
+  }
+
   /**
    * Sends that an answer closes. A key that is replayed has one job: it answers every send of this account under that
    * key whose replay window is open. Any other job answers one send.

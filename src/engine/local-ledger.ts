@@ -39,7 +39,9 @@ export class LocalLedger implements Ledger {
   readonly #emit: (fact: RunFact) => void;
   readonly #totals: PlanTotals;
   readonly #isAlone: () => Promise<boolean>;
-  #balance: number | null = null;
+  balance: number | null = null;
+  /** Something could not be made durable. */
+  #isBroken = false;
 
   constructor(options: {
     lock: Lock;
@@ -85,10 +87,6 @@ export class LocalLedger implements Ledger {
     return this.#journal.recorded;
   }
 
-  get balance(): number | null {
-    return this.#balance;
-  }
-
   async begin(order: StepOrder): Promise<Begin> {
     const known = this.#journal.purchasesOf(order);
     const job = known.find(({ jobId, forgotten }) => jobId !== undefined && forgotten !== true);
@@ -121,7 +119,7 @@ export class LocalLedger implements Ledger {
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
     if (!(await this.#isAlone())) throw new GuardLostError();
     const hasLinks = findReferences(order.request).length > 0;
-    if (hasLinks) await this.#bodies.keep(order.key, request.body); // I4
+    if (hasLinks) await this.#durably(this.#bodies.keep(order.key, request.body)); // I4
     const { resent } = request;
     const send = randomBytes(8).toString('hex');
     const facts = intentFacts(order, request, { send, account: this.#accountOf?.(send), hasLinks });
@@ -131,7 +129,7 @@ export class LocalLedger implements Ledger {
   }
 
   async created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<'recorded' | 'taken'> {
-    if (job.balance !== null) this.#balance = job.balance;
+    if (job.balance !== null) this.balance = job.balance;
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
     const name = orderName(order);
     const credits = job.credits ?? this.budget.reserved(name);
@@ -232,6 +230,13 @@ export class LocalLedger implements Ledger {
     this.#announceCredits();
   }
 
+  abandon(order: StepOrder): Purchase | 'broken' | undefined {
+    const left = this.#isBroken ? 'broken' : this.#journal.leftBy(order);
+    if (typeof left === 'object' && isOpenSend(left)) this.doubt(order);
+    else this.release(order);
+    return left;
+  }
+
   async jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined> {
     return this.#journal.jobOf(address, fingerprint);
   }
@@ -253,16 +258,12 @@ export class LocalLedger implements Ledger {
   }
 
   /** Reported once: a step did not fit. Cheaper ones may still. */
-  #overBudget = false;
+  overBudget = false;
   #tellOverBudget(address: string): void {
-    if (this.#overBudget) return;
-    this.#overBudget = true;
+    if (this.overBudget) return;
+    this.overBudget = true;
     const detail = `${address} does not fit into what is left`;
     this.#emit({ event: 'spending-stopped', because: 'budget', detail });
-  }
-
-  get overBudget(): boolean {
-    return this.#overBudget;
   }
 
   /** Records what people decided about steps of the lock. Their purchases stay as they are. */
@@ -282,6 +283,7 @@ export class LocalLedger implements Ledger {
     try {
       await written;
     } catch (error) {
+      this.#isBroken = true;
       this.#gate.stop('disk', error instanceof Error ? error.message : String(error)); // I2
       throw error;
     }
@@ -295,7 +297,7 @@ export class LocalLedger implements Ledger {
       spentEver,
       held: held + this.#totals.held,
       budget: this.#totals.budget ?? null,
-      balance: this.#balance,
+      balance: this.balance,
     });
   }
 }

@@ -1,5 +1,5 @@
 import type { Ports } from '../contract/ports.ts';
-import { canonicalJson } from '../ground/json.ts';
+import { canonicalJson, type Json } from '../ground/json.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { fillReferences, referencedJobs } from './references.ts';
 import type { StepEnd } from './step-end.ts';
@@ -7,10 +7,20 @@ import { stopFor } from './stop-for.ts';
 
 /** The bytes to send, or the end of the step if they cannot be made. */
 export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
+  const filled = await fillRequest(order, ports, absent);
+  return 'body' in filled ? canonicalJson(filled.body) : filled;
+}
+
+/** The request with the values of other steps in it, or the end of the step if one of them has none. */
+export async function fillRequest(
+  order: StepOrder,
+  ports: Ports,
+  absent: ReadonlySet<string>,
+): Promise<{ body: Json } | StepEnd> {
   const values = await findValues(order, ports, absent);
   if (!(values instanceof Map)) return values;
   const filled = fillReferences(order.request, values, absent);
-  if ('body' in filled) return canonicalJson(filled.body);
+  if ('body' in filled) return filled;
   const { address, field } = filled.missing;
   return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no \`${field}\`` };
 }

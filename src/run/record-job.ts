@@ -1,6 +1,8 @@
 import type { CreatedJob } from '../contract/answer.ts';
+import { isDefect } from '../contract/failure.ts';
 import type { ListedJob } from '../contract/listed-job.ts';
 import type { LookUp } from '../contract/ports.ts';
+import { messageOf } from '../ground/values.ts';
 import { type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
 import type { StepEnd } from './step-end.ts';
 
@@ -65,13 +67,16 @@ export async function recordJob(
     const answered = { id: made.send.id, replays: service.replays(order.kind), at: made.at };
     if ((await ledger.created(order, made.job, answered)) === 'taken') return 'taken'; // I3 (id)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    gate.stop('disk', message);
+    const message = messageOf(error);
+    const isOurs = isDefect(error);
+    if (!isOurs) gate.stop('disk', message);
     emit({
       event: 'noticed',
       address: order.address,
       message: `job ${jobId} was created for ${order.address} and could not be recorded (${message}); keep this line`,
     });
+    // The others go on: what is on record of this one decides how it ends.
+    if (isOurs) throw error;
   }
   if (made.doubt !== undefined) {
     const message = `the service refused it (${made.doubt}) and names job ${jobId}, which is taken for its own`;

@@ -25,17 +25,29 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
   if (order.asksOnly) return askAboutSend(order, ports);
   ports.emit({ event: 'step-started', address, task, kind, action });
   const end = await carryOut(order, ports, slot);
+  tellEnd(order, ports, end);
+  return end;
+}
+
+/** Tells how a step ended, or what became of a send. */
+export function tellEnd({ address, task, key, asksOnly }: StepOrder, ports: Ports, end: StepEnd, jobId?: string): void {
+  const { outcome, credits } = end;
+  const error = end.error === undefined ? {} : { error: end.error };
+  if (asksOnly) {
+    const job = jobId === undefined ? {} : { jobId };
+    ports.emit({ event: 'send-settled', address, key, outcome, ...job, credits, ...error });
+    return;
+  }
   ports.emit({
     event: 'step-finished',
     address,
     task,
-    outcome: end.outcome,
-    credits: end.credits,
-    ...(end.error !== undefined && { error: end.error }),
+    outcome,
+    credits,
+    ...error,
     ...(end.recoverable && { recoverable: true }),
     ...(end.unsaved && { unsaved: true }),
   });
-  return end;
 }
 
 /** Finds out what became of a send whose answer was lost. Its job is then on record; nobody waits for it here. */
@@ -44,15 +56,7 @@ async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
   ports.emit({ event: 'send-asked', address, key });
   const bought = await buyJob(order, ports);
   const end: StepEnd = 'outcome' in bought ? bought : { outcome: 'done', credits: bought.credits };
-  ports.emit({
-    event: 'send-settled',
-    address,
-    key,
-    outcome: end.outcome,
-    ...('jobId' in bought && { jobId: bought.jobId }),
-    credits: end.credits,
-    ...(end.error !== undefined && { error: end.error }),
-  });
+  tellEnd(order, ports, end, 'jobId' in bought ? bought.jobId : undefined);
   return end;
 }
 

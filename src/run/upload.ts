@@ -1,5 +1,8 @@
 import type { Ports, UploadOrder } from '../contract/ports.ts';
+import type { Json } from '../ground/json.ts';
+import { mapOf } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
+import { fillRequest } from './job-links.ts';
 import { recordOutputs } from './save.ts';
 import type { StepEnd } from './step-end.ts';
 import { stopFor } from './stop-for.ts';
@@ -20,7 +23,12 @@ export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEn
   // It costs nothing, but where buying has ended nobody needs it: the key was refused, or the account is empty.
   const begin = await ledger.begin(order);
   if (begin.do === 'stop') return { outcome: 'left', credits: 0 };
-  const answer = await ports.service.upload(uploadOrder(order), signal);
+  const filled = await fillRequest(order, ports, new Set());
+  if (!('body' in filled)) {
+    ledger.release(order);
+    return filled;
+  }
+  const answer = await ports.service.upload(uploadOrder(order, filled.body), signal);
   ledger.release(order);
   if (answer.is === 'uploaded') {
     const { assetId, url } = answer;
@@ -43,8 +51,9 @@ export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEn
   }
 }
 
-function uploadOrder({ file, request, address }: StepOrder): UploadOrder {
-  const { fileName, contentType, url } = request;
+/** `filled`: the request, with a link of another step where it names one. */
+function uploadOrder({ file, address }: StepOrder, filled: Json): UploadOrder {
+  const { fileName, contentType, url } = mapOf(filled);
   const named = {
     ...(typeof fileName === 'string' && { fileName }),
     ...(typeof contentType === 'string' && { contentType }),

@@ -31,6 +31,7 @@ const quiet: RunFindings = {
   overPrice: false,
   hasOpenSends: false,
   interrupted: false,
+  hasDefects: false,
   needsPeople: false,
 };
 
@@ -70,6 +71,7 @@ test.each<[string, Partial<RunFindings>, number]>([
   ['the key is refused', { stopped: 'auth', outcomes: ['refused'] }, 77],
   ['interrupted, and something may have been charged', { hasOpenSends: true, interrupted: true }, 130],
   ['interrupted', { interrupted: true, outcomes: ['running', 'failed'] }, 130],
+  ['a step met a mistake of ours', { hasDefects: true, hasOpenSends: true, outcomes: ['failed', 'done'] }, 1],
 ])('%s', (_name, findings, exit) => {
   expect(exitCodeOf({ ...quiet, ...findings })).toBe(exit);
 });

@@ -106,7 +106,7 @@ describe('the paid act', () => {
   });
 
   it('says the id aloud when it cannot be recorded, and still collects the job', async () => {
-    const full = async () => Promise.reject(new Error('disk full'));
+    const full = async () => Promise.reject(Object.assign(new Error('disk full'), { code: 'ENOSPC' }));
     const { end, told, events } = await buy([accepted], { ledger: { created: full } });
     expect(end).toEqual({ jobId: 'job-1', credits: 3, fresh: true });
     expect(told).toContainEqual(['stop', 'disk', 'disk full']);

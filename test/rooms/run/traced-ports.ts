@@ -76,6 +76,7 @@ export function tracedPorts(script: Script = {}): Traced {
     finish: async (_order, result) => tell('finish')(result),
     release: () => tell('release')(),
     doubt: () => tell('doubt')(),
+    abandon: () => undefined,
     keyOfJob: async () => undefined,
     jobOf: async () => undefined,
     ...script.ledger,
