@@ -13,7 +13,7 @@ import type { StepEnd } from './step-end.ts';
  * concerns every step.
  */
 export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepEnd | undefined {
-  if (ports.signal.aborted || !isDefect(error)) return undefined;
+  if (ports.signal.aborted || !isDefect(error)) return undefined; // I26 (step)
   const left = ports.ledger.abandon(order);
   if (left === 'broken') return undefined;
   const text = messageOf(error);
@@ -37,6 +37,7 @@ function stateOf(
   left: Left,
 ): Pick<StepEnd, 'outcome' | 'credits' | 'recoverable'> {
   if (left === undefined) return { outcome: 'failed', credits: 0 };
+  // I26 (open)
   if (isOpenSend(left)) {
     const isFound = service.replays(kind) || requireKind(kind).recovery === 'list';
     return { outcome: 'unresolved', credits: null, ...(isFound && { recoverable: true }) };

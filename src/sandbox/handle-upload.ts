@@ -18,7 +18,8 @@ export const uploadBody: BodySchema = {
   properties: {
     url: {
       type: 'string',
-      description: 'The file is fetched from there: one of the sandbox itself, or of this machine.',
+      description:
+        'The file is fetched from there, if it is one of the sandbox itself or of this machine. Any other public https URL gets a stand-in, because the sandbox never leaves this machine.',
     },
     base64: { type: 'string', description: 'The file itself, raw or as a data: URL; about 7 MB. Needs fileName.' },
     fileName: fileNameRules,
@@ -73,16 +74,17 @@ export function handleUploadList(context: Context, call: Call): Promise<Reply> |
 async function importFile(context: Context, { user, body, origin }: Import): Promise<Handled> {
   const { url, base64, fileName, contentType } = body;
   const limitBytes = typeof url === 'string' ? mostUrlBytes : mostBase64Bytes;
-  const source = typeof url === 'string' ? await openUrl(context, url) : decodeBase64(String(base64));
-  if (source.type === 'refused') return { answer: answerProblem({ status: 400, ...source }) };
   const name = typeof fileName === 'string' ? fileName : nameOf(String(url));
+  const source = typeof url === 'string' ? await openUrl(context, url, name) : decodeBase64(String(base64));
+  if (source.type === 'refused') return { answer: answerProblem({ status: 400, ...source }) };
   const named = typeof base64 === 'string' && typeof contentType === 'string' ? contentType : source.mediaType;
   const mediaType = named ?? guessMediaType(name);
   const { library, now } = context;
   try {
     const promised = library.promise(user, name, now());
     const blob = await library.fill(promised, source.chunks, { mediaType, limitBytes, now: now() });
-    const asset = blob === undefined ? undefined : library.register(blob, name, now());
+    const asset =
+      blob === undefined ? undefined : library.register(blob, source.isStandIn ? `${name} (stand-in)` : name, now());
     if (asset === undefined) throw new Error('internal error: a file was stored and is not there');
     return describeRegistered(asset, origin);
   } catch (error) {
@@ -107,7 +109,7 @@ function findUploadProblem(body: JsonObject): string | undefined {
 }
 
 function nameOf(url: string): string {
-  const last = new URL(url).pathname.split('/').at(-1) ?? '';
+  const last = (URL.canParse(url) ? new URL(url) : new URL('file:///file')).pathname.split('/').at(-1) ?? '';
   try {
     return decodeURIComponent(last).slice(0, 255) || 'file';
   } catch {

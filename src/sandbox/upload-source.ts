@@ -1,30 +1,48 @@
 import type { Context } from './context.ts';
+import { findUrlProblem } from './kinds/public-url.ts';
 import { isLoopbackUrl } from './loopback.ts';
 import { isMediaType, unknownMediaType } from './media-types.ts';
 import { findOwnFile } from './own-files.ts';
 import { readPieces } from './pieces.ts';
+import { makeStandIn } from './stand-in.ts';
 
 /** Where the bytes of an upload come from. */
 export type UploadSource =
-  | { readonly type: 'bytes'; readonly chunks: AsyncIterable<Uint8Array>; readonly mediaType: string | undefined }
+  | {
+      readonly type: 'bytes';
+      readonly chunks: AsyncIterable<Uint8Array>;
+      readonly mediaType: string | undefined;
+      /** It is not the file itself. */
+      readonly isStandIn?: true;
+    }
   | { readonly type: 'refused'; readonly code: string; readonly message: string };
 
 const patienceMs = 60_000;
 
-/** A file of this sandbox or of this machine. The sandbox never asks anybody else. */
-export async function openUrl(context: Context, url: string): Promise<UploadSource> {
+/**
+ * A file of this sandbox or of this machine. The sandbox never asks anybody else: what lies elsewhere has a stand-in, so that
+ * a campaign that imports it can be rehearsed. `name`: of the file.
+ */
+export async function openUrl(context: Context, url: string, name: string): Promise<UploadSource> {
   const own = findOwnFile(context, url);
   if (own !== undefined) {
     const file = await own.open();
     if (file === undefined) return refuseUrl('There is no file under this url yet.');
     return { type: 'bytes', chunks: readPieces(file.content), mediaType: file.mediaType };
   }
-  if (!isLoopbackUrl(url)) {
+  if (isLoopbackUrl(url)) return fetchLocal(url);
+  if (findUrlProblem('url', url, { isOwnFile: () => false }) !== undefined) {
     const message =
-      'The sandbox never leaves this machine: url must be one of its own files or a loopback address, as in http://127.0.0.1:8080/logo.png.';
+      'The sandbox never leaves this machine: url must be one of its own files, a loopback address as in http://127.0.0.1:8080/logo.png, or a public https URL, which gets a stand-in.';
     return { type: 'refused', code: 'url_not_local', message };
   }
-  return fetchLocal(url);
+  const { bytes, mediaType } = await makeStandIn(url, name);
+  return {
+    type: 'bytes',
+    chunks: readPieces({ type: 'bytes', bytes: Buffer.from(bytes) }),
+    mediaType,
+    isStandIn: true,
+  };
 }
 
 /** Redirects are not followed: they might lead away from this machine. */

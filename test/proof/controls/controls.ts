@@ -791,6 +791,26 @@ export const controls: readonly Control[] = [
     built: true,
   },
   {
+    mark: 'I26 (step)',
+    off: 'a mistake of ours in one step stops the run',
+    file: 'src/run/broken-step.ts',
+    switch: { part: '|| !isDefect(error)', by: '|| isDefect(error)' },
+    seenBy: {
+      file: 'test/rooms/engine/broken-steps.test.ts',
+      title: 'ends that step alone, and pays nothing twice (before the call)',
+    },
+  },
+  {
+    mark: 'I26 (open)',
+    off: 'of a step that a mistake of ours broke off while a send is open, nothing is said to be charged',
+    file: 'src/run/broken-step.ts',
+    switch: { part: 'isOpenSend(left)', by: 'isOpenSend(left) && false' },
+    seenBy: {
+      file: 'test/rooms/engine/broken-steps.test.ts',
+      title: 'ends that step alone, and pays nothing twice (after the call)',
+    },
+  },
+  {
     mark: 'I26',
     off: 'an error that nobody awaits does not end the process',
     file: 'src/cli/last-resort.ts',

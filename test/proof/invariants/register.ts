@@ -350,6 +350,10 @@ export const invariants: readonly Invariant[] = [
         file: 'test/command/conduct/broken-run.test.ts',
         title: 'a library that %s ends a run as runs end: what is paid is on record, and said to be',
       },
+      {
+        file: 'test/rooms/engine/broken-steps.test.ts',
+        title: 'ends that step alone, and pays nothing twice (%s the call)',
+      },
       { file: 'test/rooms/service/download.test.ts', title: '%s ends while its reader is behind' },
       {
         file: 'test/command/conduct/odd-downloads.test.ts',

@@ -200,7 +200,7 @@ describe('url', () => {
   });
 
   test.each([
-    ['https://cdn.example.com/a.png'],
+    ['https://10.0.0.1/a.png'],
     ['http://10.0.0.1/a.png'],
     ['http://localhost.example.com/a.png'],
     ['http://127.0.0.1.example.com/'],
@@ -215,6 +215,18 @@ describe('url', () => {
       code: 'url_not_local',
       message: expect.stringContaining('never leaves this machine'),
     });
+  });
+
+  test.each([
+    ['https://cdn.example.com/a.png', {}, { name: 'a.png (stand-in)', mimeType: 'image/png', type: 'IMAGE' }],
+    ['https://cdn.example.com/film.mp4', {}, { name: 'film.mp4 (stand-in)', mimeType: 'video/mp4', type: 'VIDEO' }],
+    ['https://cdn.example.com/?id=7', { fileName: 'b.gif' }, { name: 'b.gif (stand-in)', mimeType: 'image/png' }],
+  ])('%s gets a stand-in that says so, without being asked', async (url, more, asset) => {
+    const rig = openRig();
+    const { status, body } = await upload(rig, { url, ...more });
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject(asset);
+    expect(await list(rig)).toHaveLength(1);
   });
 });
 
