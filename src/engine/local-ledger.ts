@@ -23,7 +23,7 @@ import { Budget } from './budget.ts';
 import type { LocalGate } from './create-gate.ts';
 import { Estimates } from './estimates.ts';
 import { Journal } from './journal.ts';
-import { creditsOf, intentFacts, nextRevision, what } from './purchase-facts.ts';
+import { creditsOf, doneFacts, intentFacts, nextRevision, what } from './purchase-facts.ts';
 
 /** A gate that stops the creates of one price alone, too. */
 type PricedGate = CreateGate & Pick<LocalGate, 'closePrice' | 'holdsPrice' | 'stopping'>;
@@ -201,23 +201,12 @@ export class LocalLedger implements Ledger {
   }
 
   async #recordDone(order: StepOrder, result: Extract<StepResult, { state: 'done' }>): Promise<void> {
-    const { jobId, outputs, url } = result;
+    const { jobId, outputs } = result;
     const before = this.#journal.purchasesOf(order).find((purchase) => purchase.jobId === jobId);
     const revision = nextRevision(before, outputs);
     const own = this.#journal.lock.steps.get(order.address)?.purchases.find((purchase) => purchase.jobId === jobId);
     if (revision === undefined && own?.state === 'done') return;
-    const counted = revision ?? before?.revision ?? 0;
-    const known = url ?? before?.url;
-    await this.#record(order, {
-      state: 'done',
-      jobId,
-      ...creditsOf(order, before),
-      outputs,
-      ...(before?.recordId !== undefined && { recordId: before.recordId }),
-      ...(known !== undefined && { url: known }),
-      ...(counted > 0 && { revision: counted }),
-      ...what(order),
-    });
+    await this.#record(order, doneFacts(order, result, { before, revision }));
   }
 
   release(order: StepOrder): void {

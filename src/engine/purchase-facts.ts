@@ -1,4 +1,4 @@
-import type { IntendedRequest } from '../contract/ports.ts';
+import type { IntendedRequest, StepResult } from '../contract/ports.ts';
 import { mostRevision } from '../lock/decisions.ts';
 import type { Output, Purchase } from '../lock/record.ts';
 import type { StepOrder } from '../plan/plan.ts';
@@ -29,6 +29,26 @@ export function intentFacts(
 export function creditsOf(order: StepOrder, before: Purchase | undefined): { credits?: number } {
   const credits = before?.credits ?? order.credits;
   return credits === undefined ? {} : { credits };
+}
+
+/** A step whose files are here. `revision`: another one than the lock says. */
+export function doneFacts(
+  order: StepOrder,
+  { jobId, outputs, url }: Extract<StepResult, { state: 'done' }>,
+  { before, revision }: { before: Purchase | undefined; revision: number | undefined },
+) {
+  const counted = revision ?? before?.revision ?? 0;
+  const known = url ?? before?.url;
+  return {
+    state: 'done' as const,
+    jobId,
+    ...creditsOf(order, before),
+    outputs,
+    ...(before?.recordId !== undefined && { recordId: before.recordId }),
+    ...(known !== undefined && { url: known }),
+    ...(counted > 0 && { revision: counted }),
+    ...what(order),
+  };
 }
 
 /** Undefined when the lock already says exactly this. */
