@@ -5,12 +5,15 @@ import { openLockFile, readLockBytes } from '../disk/lock/lock-file.ts';
 import { type Digest, digestOf } from '../disk/outputs/hash-file.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { messageOf } from '../ground/values.ts';
-import { readLock } from '../lock/read.ts';
+import { type LockReading, readLock } from '../lock/read.ts';
+import { newerProgram } from '../lock/read-problems.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock, writeHeader } from '../lock/write.ts';
+import { compareVersions, newestVersion } from '../lock/written-by.ts';
 import { belongingOf, refuseElsewhere, withoutTwoServices } from './lock-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { refuseOrphanLock } from './orphan-lock.ts';
+import { ownVersion } from './own-version.ts';
 
 export interface LoadedLock {
   lock: Lock;
@@ -53,7 +56,7 @@ export async function requireLock(
   }
   if (bytes === undefined) {
     if (service !== undefined) await refuseOrphanLock(paths, service);
-    const lock: Lock = { ...emptyLock(), ...(service !== undefined && { service }) };
+    const lock: Lock = { ...emptyLock(), writtenBy: ownVersion(), ...(service !== undefined && { service }) };
     return {
       lock,
       needsRewrite: false,
@@ -73,14 +76,18 @@ export async function requireLock(
       lock: shown,
     });
   }
-  const diagnostics = withoutTwoServices(reading.diagnostics, serviceMoved);
+  const diagnostics = withoutTwoServices([...reading.diagnostics, ...findNewerProgram(shown, reading)], serviceMoved);
   if (hasErrors(diagnostics)) throw new CampaignError(lockFailure(shown, diagnostics));
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources: new Map() });
   const belonging = belongingOf(reading, service);
   if (belonging === 'elsewhere' && service !== undefined) refuseElsewhere(reading, { shown, service, serviceMoved });
   const { needsRewrite, tornTailAt } = reading;
   return {
-    lock: { ...reading.lock, ...(service !== undefined && { service }) },
+    lock: {
+      ...reading.lock,
+      writtenBy: newestVersion(reading.lock.writtenBy, ownVersion()) ?? ownVersion(),
+      ...(service !== undefined && { service }),
+    },
     read: digestOf(bytes),
     needsRewrite,
     isNotable: diagnostics.length > 0,
@@ -99,6 +106,11 @@ export function openLoadedLock(path: string, loaded: LoadedLock, lock: Lock = lo
     read: loaded.read ?? null,
     ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
   });
+}
+
+function findNewerProgram(shown: string, { lock: { writtenBy } }: LockReading): Diagnostic[] {
+  const isNewer = writtenBy !== undefined && compareVersions(writtenBy, ownVersion()) > 0;
+  return isNewer ? [newerProgram(shown, writtenBy)] : [];
 }
 
 function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Clock } from '../contract/clock.ts';
 import { UnsafeFileError } from '../contract/errors.ts';
@@ -16,6 +15,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { RunTimes } from '../report/run/run-time.ts';
 import { safeJson } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { ownVersion } from './own-version.ts';
 import { TimeLines } from './record-time.ts';
 import type { RunResult } from './run.ts';
 
@@ -125,7 +125,7 @@ function headerOf(plan: Plan, { paths, sandbox }: OpenCampaign, { id, at }: { id
     version: 1,
     id,
     at,
-    tool: readToolVersion(),
+    tool: ownVersion(),
     campaign: plan.campaign,
     ...(manifest !== undefined && { manifest: digestOf(manifest).sha256 }),
     ...(commit !== undefined && { commit }),
@@ -134,9 +134,4 @@ function headerOf(plan: Plan, { paths, sandbox }: OpenCampaign, { id, at }: { id
     steps: countSteps(plan),
     totals: plan.totals,
   };
-}
-
-function readToolVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return String((JSON.parse(text) as { version?: unknown }).version);
 }

@@ -1,6 +1,6 @@
 import type { StepOutcome, StopReason } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
 
 export interface RunFindings {
   plan: Plan;
@@ -25,7 +25,8 @@ export function exitCodeOf(findings: RunFindings): ExitCode {
   const actions = new Set(plan.rows.map(({ action }) => action));
   const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
   const blocked = plan.rows.filter(({ action }) => action === 'blocked');
-  const waiting = blocked.filter(({ blockedBy }) => blockedBy === 'consent' || blockedBy === 'gate').length;
+  const people: PlanRow['blockedBy'][] = ['consent', 'gate', 'newer'];
+  const waiting = blocked.filter(({ blockedBy }) => people.includes(blockedBy)).length;
   if (interrupted) return exitCodes.interrupted;
   if (findings.hasDefects) return exitCodes.internalError;
   if (stopped === 'disk') return exitCodes.cannotWrite;

@@ -99,6 +99,7 @@ export const codes = {
   MB2004: 'the end of the lock was torn and has been cut off',
   MB2005: 'the lock holds merge conflict markers',
   MB2006: 'a step was paid for twice',
+  MB3414: 'a newer mediabatch has written the lock',
 } as const satisfies Record<string, string>;
 
 export type DiagnosticCode = keyof typeof codes;

@@ -1,8 +1,8 @@
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
-import type { LockLine, Purchase } from './record.ts';
+import type { Decisions, LockLine, MayHaveUnknown, Purchase } from './record.ts';
+import { knownFields, setUnknownAside } from './unknown-fields.ts';
 import { expected, findViolations, type Violation } from './validate-line.generated.ts';
-import { orderedDecisions, orderedOutput } from './write.ts';
 
 /** A fault of a line, in words that follow "the line ". */
 export class LineProblem extends Error {}
@@ -13,27 +13,52 @@ type Fields = { readonly [field: string]: Json };
 const maxDepth = 64;
 
 /**
- * Checks a line against the schema and against rules across fields that no schema can express. Unknown fields are
- * dropped: a newer version wrote them, and they never concern money. Throws `LineProblem`.
+ * Checks a line against the schema and against rules across fields that no schema can express. Unknown fields are put
+ * aside: a newer version wrote them. Those of a line are its newest purchase's. Throws `LineProblem`.
  */
 export function checkLine(fields: Fields): LockLine {
   const [violation] = findViolations(fields);
   if (violation !== undefined) throw new LineProblem(describeViolation(fields, violation));
-  const { decisions, ...line } = fields as unknown as LockLine;
-  checkPurchase(line);
-  for (const purchase of line.earlier ?? []) checkPurchase(purchase);
-  return decisions === undefined ? line : { ...line, decisions: orderedDecisions(decisions) };
+  const line = checkPurchase<LockLine>(fields);
+  if (line.earlier !== undefined) line.earlier = line.earlier.map((one) => checkPurchase({ ...one }));
+  if (line.decisions !== undefined) line.decisions = readDecisions({ ...line.decisions });
+  return line;
 }
 
-function checkPurchase(purchase: Purchase): void {
+/** Puts aside what a newer version says in a header; its known fields are for the reader to check. */
+export function checkHeader(
+  fields: Fields,
+): { [field in 'mediabatch' | 'version' | 'writtenBy' | 'service']?: Json } & MayHaveUnknown {
+  return known(fields, 'header');
+}
+
+function checkPurchase<T extends Purchase>(fields: object): T {
+  const purchase = known<T>(fields, 'purchase');
   const { jobId, recordId, fence, since, url, outputs, request } = purchase;
   refuse('jobId', jobId, isJobId);
   refuse('recordId', recordId, isJobId);
   refuse('fence', fence, (id) => id === '' || isJobId(id));
   refuse('since', since, (time) => !Number.isNaN(Date.parse(time)));
   refuse('url', url, isAssetUrl);
-  if (request !== undefined) checkDepth(request, maxDepth);
-  if (outputs !== undefined) purchase.outputs = outputs.map(orderedOutput);
+  if (request !== undefined) checkDepth(request, maxDepth, 'request');
+  if (outputs !== undefined) purchase.outputs = outputs.map((output) => known(output, 'output'));
+  return purchase;
+}
+
+function readDecisions(fields: object): Decisions {
+  const decisions = known<Decisions>(fields, 'decisions');
+  const { pin, accepted, verdicts } = decisions;
+  if (pin !== undefined) decisions.pin = known(pin, 'pin');
+  if (accepted !== undefined) decisions.accepted = accepted.map((one) => known(one, 'acceptance'));
+  if (verdicts !== undefined) decisions.verdicts = verdicts.map((one) => known(one, 'verdict'));
+  return decisions;
+}
+
+/** What newer versions wrote is walked as deeply as a request is. */
+function known<T>(fields: object, what: keyof typeof knownFields): T {
+  const sorted = setUnknownAside<T>(fields as Fields, knownFields[what]);
+  for (const [name, value] of Object.entries(sorted.unknownFields ?? {})) checkDepth(value, maxDepth, name);
+  return sorted;
 }
 
 function refuse(field: string, value: string | undefined, isRight: (value: string) => boolean): void {
@@ -41,13 +66,13 @@ function refuse(field: string, value: string | undefined, isRight: (value: strin
   throw new LineProblem(describeWrong([field], `#/allOf/0/properties/${field}`, value));
 }
 
-function checkDepth(value: Json, left: number): void {
+function checkDepth(value: Json, left: number, field: string): void {
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
-    throw new LineProblem('has a "request" with a number that is too large');
+    throw new LineProblem(`has ${aField(field)} with a number that is too large`);
   }
   if (value === null || typeof value !== 'object') return;
-  if (left === 0) throw new LineProblem(`has a "request" that is nested deeper than ${maxDepth} levels`);
-  for (const item of Object.values(value)) checkDepth(item, left - 1);
+  if (left === 0) throw new LineProblem(`has ${aField(field)} that is nested deeper than ${maxDepth} levels`);
+  for (const item of Object.values(value)) checkDepth(item, left - 1, field);
 }
 
 /** Puts a violation into words, using the schema's own text about the rule. */
@@ -62,10 +87,14 @@ function describeViolation(fields: Fields, { instancePath, schemaPath, keyword, 
 
 function describeWrong(path: readonly string[], rule: string, value: Json): string {
   const [name = '', list] = path.toReversed();
-  const one = /^[aeio]/.test(name) ? `an "${name}"` : `a "${name}"`;
+  const one = aField(name);
   const many = /..[^s]s$/.test(name) ? `"${name}" that are` : `${one} that is`;
   const which = /^\d+$/.test(name) ? `something in "${list}" that is` : many;
   return `has ${which} not ${expected[rule]}: ${shown(value)}`;
+}
+
+function aField(name: string): string {
+  return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${shown(name)}`;
 }
 
 /** Accepts a plain web address without a login, and nothing else: it will be sent to the service in requests. */

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../ground/json.ts';
-import type { Acceptance, Decisions, Purchase, StepRecord, Verdict } from './record.ts';
+import type { Acceptance, Decisions, MayHaveUnknown, Purchase, StepRecord, Verdict } from './record.ts';
+import { joinUnknown, withUnknownOf } from './unknown-fields.ts';
 
 /** Length of a note at most, in UTF-16 code units. */
 export const mostNote = 500;
@@ -13,9 +14,11 @@ export function joinDecisions(all: readonly (Decisions | undefined)[]): Decision
   const verdicts = new Map<string, Verdict>();
   const accepted = new Map<string, Acceptance>();
   const sends = new Set<string>();
+  let unknown: MayHaveUnknown = {};
   for (const decisions of all) {
     if (decisions === undefined) continue;
-    if (decisions.pin !== undefined && (pin === undefined || isNewer(decisions.pin, pin))) pin = decisions.pin;
+    unknown = joinUnknown(unknown, decisions);
+    if (decisions.pin !== undefined) pin = pin === undefined ? decisions.pin : newer(pin, decisions.pin);
     for (const one of decisions.verdicts ?? []) {
       const known = verdicts.get(nameOfVerdict(one));
       verdicts.set(nameOfVerdict(one), known === undefined ? one : laterVerdict(known, one));
@@ -23,16 +26,18 @@ export function joinDecisions(all: readonly (Decisions | undefined)[]): Decision
     for (const id of decisions.sends ?? []) sends.add(id);
     for (const one of decisions.accepted ?? []) {
       const known = accepted.get(one.wanted);
-      if (known === undefined || isNewer(one, known)) accepted.set(one.wanted, one);
+      accepted.set(one.wanted, known === undefined ? one : newer(known, one));
     }
   }
   const list = [...accepted.values()].sort((a, b) => (a.wanted < b.wanted ? -1 : 1));
-  if (pin === undefined && verdicts.size === 0 && sends.size === 0 && list.length === 0) return undefined;
+  const isEmpty = pin === undefined && verdicts.size === 0 && sends.size === 0 && list.length === 0;
+  if (isEmpty && unknown.unknownFields === undefined) return undefined;
   return {
     ...(pin !== undefined && { pin }),
     ...(list.length > 0 && { accepted: list }),
     ...(verdicts.size > 0 && { verdicts: [...verdicts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one) }),
     ...(sends.size > 0 && { sends: [...sends].sort() }),
+    ...unknown,
   };
 }
 
@@ -47,21 +52,24 @@ export function nameOfVerdict({ fingerprint, job }: Pick<Verdict, 'fingerprint' 
  */
 export function laterVerdict(a: Verdict, b: Verdict): Verdict {
   if (a.revision !== b.revision) return a.revision > b.revision ? a : b;
-  return textOf(a) >= textOf(b) ? a : b;
+  const [one, other] = [textOf(a), textOf(b)];
+  return one === other ? withUnknownOf(a, b) : one > other ? a : b;
 }
 
-function textOf(verdict: Verdict): string {
+function textOf({ unknownFields: _unknown, ...verdict }: Verdict): string {
   const { is = '', note = '' } = verdict;
-  return `${is} ${note} ${canonicalJson({ ...verdict })}`;
+  return `${is} ${note} ${canonicalJson(verdict)}`;
 }
 
-interface Revised {
+interface Revised extends MayHaveUnknown {
   fingerprint?: string;
   revision: number;
 }
 
-function isNewer(a: Revised, b: Revised): boolean {
-  return a.revision === b.revision ? (a.fingerprint ?? '') > (b.fingerprint ?? '') : a.revision > b.revision;
+function newer<T extends Revised>(a: T, b: T): T {
+  if (a.revision !== b.revision) return a.revision > b.revision ? a : b;
+  const [one, other] = [a.fingerprint ?? '', b.fingerprint ?? ''];
+  return one === other ? withUnknownOf(a, b) : one > other ? a : b;
 }
 
 /** Returns the purchases that count, newest first: those neither forgotten nor written off. */

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../ground/json.ts';
 import type { Purchase, PurchaseState } from './record.ts';
 import { mayBeCharged } from './sends.ts';
+import { joinUnknown, withUnknownOf } from './unknown-fields.ts';
 
 /** Ranks of the states. Within one fact a state only moves up; one that may have been charged precedes a refusal. */
 const ranks: Readonly<Record<PurchaseState, number>> = {
@@ -47,7 +48,7 @@ export function joinPurchases(a: Purchase, b: Purchase): Purchase {
   const fence = joinFences(a, b, since);
   const credits = larger(a.credits, b.credits);
   const error = a.state === b.state ? largerText(a.error, b.error) : further.error;
-  const files = compareFiles(a, b) >= 0 ? a : b;
+  const files = joinFiles(a, b);
   const recordId = largerText(a.recordId, b.recordId);
   const url = largerText(a.url, b.url);
   const account = smaller(a.account, b.account);
@@ -79,6 +80,7 @@ export function joinPurchases(a: Purchase, b: Purchase): Purchase {
     ...(url !== undefined && { url }),
     ...(take !== undefined && { take }),
     ...(request !== undefined && { request }),
+    ...joinUnknown(a, b), // I42
   };
 }
 
@@ -101,6 +103,7 @@ export function normalPurchase(purchase: Purchase, recordKind: string): Purchase
   if (state !== 'done' && error !== undefined) normal.error = error;
   if (take !== undefined) normal.take = take;
   if (request !== undefined) normal.request = request;
+  if (purchase.unknownFields !== undefined) normal.unknownFields = purchase.unknownFields;
   return normal;
 }
 
@@ -126,14 +129,16 @@ function addWhatTheJobGave(normal: Purchase, purchase: Purchase, jobId: string):
   if (revision !== undefined && revision > 0) normal.revision = revision;
 }
 
-function compareFiles(a: Purchase, b: Purchase): number {
+/** The higher revision wins, and of equal ones the larger text; equal files have what either side knows of them. */
+function joinFiles(a: Purchase, b: Purchase): Pick<Purchase, 'outputs' | 'revision'> {
   const byRevision = (a.revision ?? 0) - (b.revision ?? 0);
-  if (byRevision !== 0 || a.outputs === b.outputs) return byRevision;
-  return compareText(textOf(a.outputs), textOf(b.outputs));
+  const order = byRevision || (a.outputs === b.outputs ? 0 : compareText(textOf(a.outputs), textOf(b.outputs)));
+  if (order !== 0 || a.outputs === undefined || a.outputs === b.outputs) return order >= 0 ? a : b;
+  return { ...a, outputs: a.outputs.map((output, index) => withUnknownOf(output, b.outputs?.[index] ?? {})) };
 }
 
 function textOf(outputs: Purchase['outputs']): string {
-  return outputs === undefined ? '' : canonicalJson(outputs.map((output) => ({ ...output })));
+  return outputs === undefined ? '' : canonicalJson(outputs.map(({ unknownFields: _unknown, ...known }) => known));
 }
 
 function largerJson(a: Purchase['request'], b: Purchase['request']): Purchase['request'] {

@@ -2,6 +2,7 @@ import { joinDecisions } from './decisions.ts';
 import { compareNewestFirst, factOf, joinPurchases, normalPurchase, smaller } from './join-purchases.ts';
 import { type Decisions, type Lock, type LockLine, lockVersion, type Purchase, type StepRecord } from './record.ts';
 import { closedSends, mayBeCharged, writtenOffSends } from './sends.ts';
+import { joinHeaders } from './written-by.ts';
 
 /** The purchases and decisions of one address as one source knew them, with the kind that it gave. */
 export interface Part {
@@ -26,7 +27,7 @@ export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): vo
   steps.set(record.address, known === undefined ? record : joinRecords(known, record));
 }
 
-/** Applies `joinRecords` to each address. Of two services the smaller digest stays; readers of a file refuse two. */
+/** Applies `joinRecords` to each address. Readers of a file refuse two services. */
 export function joinLocks(a: Lock, b: Lock): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, record] of a.steps) steps.set(address, joinParts(address, [record]));
@@ -34,8 +35,7 @@ export function joinLocks(a: Lock, b: Lock): Lock {
     const known = steps.get(address);
     steps.set(address, joinParts(address, known === undefined ? [record] : [known, record]));
   }
-  const service = smaller(a.service, b.service);
-  return agreeOnSends({ version: lockVersion, ...(service !== undefined && { service }), steps });
+  return agreeOnSends({ version: lockVersion, ...joinHeaders(a, b), steps });
 }
 
 /**

@@ -81,6 +81,16 @@ export function newerVersion(source: Source, { version, line }: { version: numbe
   };
 }
 
+/** Reports that a newer program wrote what this one keeps, and does not understand. */
+export function newerProgram(file: string, writtenBy: string): Diagnostic {
+  return {
+    code: 'MB3414',
+    severity: 'warning',
+    message: `mediabatch ${writtenBy} has written ${file}, and this is an older one: what it does not know there is kept as it is`,
+    hint: 'Nothing is bought where people decided something that this version does not know. Update mediabatch, and everything that is on record counts',
+  };
+}
+
 export function tornTail(source: Source, torn: { start: number; number: number }): Diagnostic {
   const bytes = source.bytes.length - torn.start;
   return {

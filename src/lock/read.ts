@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
-import { checkLine, LineProblem, shown } from './check-line.ts';
+import { checkHeader, checkLine, LineProblem, shown } from './check-line.ts';
 import { findDoublePayments } from './double-payment.ts';
 import { agreeOnSends, joinParts, type Part, partOf } from './join.ts';
 import {
@@ -18,6 +18,7 @@ import { type Lock, lockVersion, type StepRecord } from './record.ts';
 import { type FileLine, isConflictMarker, splitLines } from './split-lines.ts';
 import { LineUpgrade } from './upgrade.ts';
 import { emptyLock, writeLines } from './write.ts';
+import { type Header, isProgramVersion, joinHeaders } from './written-by.ts';
 
 /** The content of a lock file, and its problems. */
 export interface LockReading {
@@ -46,7 +47,7 @@ interface Findings {
   upgrade: LineUpgrade;
   /** Each service with the number of the first header line that names it. */
   services: Map<string, number>;
-  headers: number;
+  headers: Header[];
   isOlder: boolean;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
@@ -63,7 +64,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
     parts: new Map(),
     upgrade: new LineUpgrade(),
     services: new Map(),
-    headers: 0,
+    headers: [],
     isOlder: false,
     damages: [],
     markers: [],
@@ -91,7 +92,7 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   const diagnostics = damagedLines(source, damages);
   // Nothing is cut from a damaged file.
   const { torn, mended } = damages.length > 0 ? {} : end;
-  if (headers === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
+  if (headers.length === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
   if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
   if (torn !== undefined) diagnostics.push(tornTail(source, torn));
   if (mended !== undefined) diagnostics.push(mendedLine(source, mended));
@@ -141,29 +142,34 @@ function parseLine(text: string): { [field: string]: Json } {
 }
 
 function readHeader(findings: Findings, line: FileLine, header: { [field: string]: Json }): void {
-  const { mediabatch, version, service } = header;
+  const { mediabatch, version, service, writtenBy, unknownFields } = checkHeader(header);
   if (mediabatch !== 'lock') throw new LineProblem(`says that it belongs to ${shown(mediabatch)}, not to a lock`);
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) {
     throw new LineProblem(`has a "version" that is not a whole number from 1 up: ${shown(version)}`);
   }
-  findings.headers++;
   if (version < lockVersion) findings.isOlder = true;
   if (version > lockVersion) {
     findings.newer ??= { version, line };
     return;
   }
-  if (service === undefined) return;
-  if (typeof service !== 'string' || !/^[!-~]{1,256}$/.test(service)) {
+  if (writtenBy !== undefined && !isProgramVersion(writtenBy)) {
+    throw new LineProblem(`has a "writtenBy" that is not a version: ${shown(writtenBy)}`);
+  }
+  if (service !== undefined && (typeof service !== 'string' || !/^[!-~]{1,256}$/.test(service))) {
     throw new LineProblem(`has a "service" that is not a digest: ${shown(service)}`);
   }
-  if (!findings.services.has(service)) findings.services.set(service, line.number);
+  findings.headers.push({
+    ...(writtenBy !== undefined && { writtenBy }),
+    ...(service !== undefined && { service }),
+    ...(unknownFields !== undefined && { unknownFields }),
+  });
+  if (service !== undefined && !findings.services.has(service)) findings.services.set(service, line.number);
 }
 
 function foldFindings(findings: Findings): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, parts] of findings.parts) steps.set(address, joinParts(address, parts));
-  const service = [...findings.services.keys()].sort()[0];
-  return agreeOnSends({ version: lockVersion, ...(service !== undefined && { service }), steps });
+  return agreeOnSends({ version: lockVersion, ...findings.headers.reduce(joinHeaders, {}), steps });
 }
 
 /** Tells whether the file equals the output of `writeLock`, line by line so that no second copy of it is built. */

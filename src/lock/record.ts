@@ -1,6 +1,33 @@
-import type { Decisions, Purchase } from './record.generated.ts';
+import type { Json } from '../ground/json.ts';
+import type * as line from './record.generated.ts';
 
-export type { Acceptance, Decisions, LockLine, Output, Purchase, Verdict } from './record.generated.ts';
+/**
+ * What a newer version wrote beside the fields that this one knows: kept, joined in a fixed order and written back, and
+ * never understood.
+ */
+export interface MayHaveUnknown {
+  unknownFields?: { readonly [name: string]: Json } | undefined;
+}
+
+export type Output = line.Output & MayHaveUnknown;
+export type Acceptance = line.Acceptance & MayHaveUnknown;
+export type Verdict = line.Verdict & MayHaveUnknown;
+
+export interface Purchase extends Omit<line.Purchase, 'outputs'>, MayHaveUnknown {
+  outputs?: Output[];
+}
+
+export interface Decisions extends Omit<line.Decisions, 'pin' | 'accepted' | 'verdicts'>, MayHaveUnknown {
+  pin?: NonNullable<line.Decisions['pin']> & MayHaveUnknown;
+  accepted?: Acceptance[];
+  verdicts?: Verdict[];
+}
+
+export interface LockLine extends Purchase, Pick<line.LockLine, 'address' | 'kind' | 'closes'> {
+  kind: string;
+  decisions?: Decisions;
+  earlier?: Purchase[];
+}
 
 export type PurchaseState = Purchase['state'];
 
@@ -24,7 +51,11 @@ export const lockVersion = 2;
 /** The lock as a value. */
 export interface Lock {
   version: typeof lockVersion;
+  /** Version of the newest program that wrote it; absent where only older ones did. */
+  writtenBy?: string;
   /** Digest of the service's address; absent until a run knew it. */
   service?: string;
+  /** Of its header. */
+  unknownFields?: MayHaveUnknown['unknownFields'];
   steps: Map<string, StepRecord>;
 }

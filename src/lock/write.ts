@@ -1,6 +1,15 @@
 import { canonicalJson } from '../ground/json.ts';
 import { agreeOnSends, lineOf } from './join.ts';
-import { type Decisions, type Lock, type LockLine, lockVersion, type Output, type Purchase } from './record.ts';
+import {
+  type Decisions,
+  type Lock,
+  type LockLine,
+  lockVersion,
+  type Output,
+  type Purchase,
+  type Verdict,
+} from './record.ts';
+import { objectText, unknownText } from './unknown-fields.ts';
 
 export function emptyLock(): Lock {
   return { version: lockVersion, steps: new Map() };
@@ -24,9 +33,9 @@ export function* writeLines(lock: Lock): Generator<string> {
 }
 
 /** Returns the first line of the file, with its LF. */
-export function writeHeader(lock: Pick<Lock, 'version' | 'service'>): string {
-  const { version, service } = lock;
-  return `${JSON.stringify({ mediabatch: 'lock', version, ...(service !== undefined && { service }) })}\n`;
+export function writeHeader(lock: Omit<Lock, 'steps'>): string {
+  const { version, writtenBy, service, unknownFields } = lock;
+  return `${objectText({ mediabatch: 'lock', version, writtenBy, service }, unknownFields)}\n`;
 }
 
 /** Returns one line with its LF, fields in fixed order. */
@@ -36,7 +45,7 @@ export function writeLine(line: LockLine): string {
     `"kind":${JSON.stringify(line.kind)}`,
     purchaseFields(line),
   ];
-  if (line.decisions !== undefined) parts.push(`"decisions":${JSON.stringify(orderedDecisions(line.decisions))}`);
+  if (line.decisions !== undefined) parts.push(`"decisions":${decisionsText(line.decisions)}`);
   if (line.earlier !== undefined && line.earlier.length > 0) {
     parts.push(`"earlier":[${line.earlier.map(earlierText).join(',')}]`);
   }
@@ -54,42 +63,44 @@ function purchaseFields(purchase: Purchase): string {
   const { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId } = purchase;
   const { credits, error } = purchase;
   const { writtenOff, forgotten, fence, resent, outputs, recordId, url, revision, take, request } = purchase;
+  const { unknownFields } = purchase;
   const named = { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId, credits, error };
   const parts = [JSON.stringify(named).slice(1, -1)];
   if (writtenOff) parts.push('"writtenOff":true');
   if (forgotten) parts.push('"forgotten":true');
   if (fence !== undefined) parts.push(`"fence":${JSON.stringify(fence)}`);
   if (resent !== undefined) parts.push('"resent":true');
-  if (outputs !== undefined) parts.push(`"outputs":${JSON.stringify(outputs.map(orderedOutput))}`);
+  if (outputs !== undefined) parts.push(`"outputs":[${outputs.map(outputText).join(',')}]`);
   if (recordId !== undefined) parts.push(`"recordId":${JSON.stringify(recordId)}`);
   if (url !== undefined) parts.push(`"url":${JSON.stringify(url)}`);
   if (revision !== undefined) parts.push(`"revision":${revision}`);
   if (take !== undefined) parts.push(`"take":${take}`);
   if (request !== undefined) parts.push(`"request":${canonicalJson(request)}`);
+  parts.push(...unknownText(unknownFields));
   return parts.join(',');
 }
 
-export function orderedOutput({ path, sha256, bytes, type, edited }: Output): Output {
-  return { path, sha256, bytes, type, ...(edited === true && { edited }) };
+export function outputText({ path, sha256, bytes, type, edited, unknownFields }: Output): string {
+  return objectText({ path, sha256, bytes, type, ...(edited === true && { edited }) }, unknownFields);
 }
 
-export function orderedDecisions({ pin, accepted, verdicts, sends }: Decisions): Decisions {
-  const ordered: Decisions = {};
+function decisionsText({ pin, accepted, verdicts, sends, unknownFields }: Decisions): string {
+  const parts: string[] = [];
   if (pin !== undefined) {
     const { fingerprint, revision } = pin;
-    ordered.pin = { ...(fingerprint !== undefined && { fingerprint }), revision };
+    parts.push(`"pin":${objectText({ fingerprint, revision }, pin.unknownFields)}`);
   }
   if (accepted !== undefined) {
-    ordered.accepted = accepted.map(({ wanted, fingerprint, revision }) => ({ wanted, fingerprint, revision }));
+    const texts = accepted.map(({ wanted, fingerprint, revision, ...one }) =>
+      objectText({ wanted, fingerprint, revision }, one.unknownFields),
+    );
+    parts.push(`"accepted":[${texts.join(',')}]`);
   }
-  if (verdicts !== undefined) {
-    ordered.verdicts = verdicts.map(({ fingerprint, job, is, note, revision }) => ({
-      ...{ fingerprint, job },
-      ...(is !== undefined && { is }),
-      ...(note !== undefined && { note }),
-      revision,
-    }));
-  }
-  if (sends !== undefined) ordered.sends = sends;
-  return ordered;
+  if (verdicts !== undefined) parts.push(`"verdicts":[${verdicts.map(verdictText).join(',')}]`);
+  if (sends !== undefined) parts.push(`"sends":${JSON.stringify(sends)}`);
+  return `{${[...parts, ...unknownText(unknownFields)].join(',')}}`;
+}
+
+export function verdictText({ fingerprint, job, is, note, revision, unknownFields }: Verdict): string {
+  return objectText({ fingerprint, job, is, note, revision }, unknownFields);
 }

@@ -4,6 +4,7 @@ import type { Lock, Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
 import { block, blockDependents, blockUnfunded } from './block.ts';
 import { blockAtGates, openGates } from './block-at-gates.ts';
+import { blockUndecidable } from './block-undecidable.ts';
 import { boughtAtIn } from './bought-at.ts';
 import { askedCanaries, seatCanaries } from './canaries.ts';
 import type { ChangeFacts } from './changes.ts';
@@ -92,6 +93,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   tellFollowing(everyRow);
   const { selected } = facts;
   const seated = [...askedCanaries(graph), ...seatCanaries({ ...facts, matches, isFit: fitFinder(everyRow) })];
+  blockUndecidable(everyRow, matches, lock);
   blockAtGates(everyRow, matches, graph.gates);
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
   holdForCanaries(rows, everyRow, seated);

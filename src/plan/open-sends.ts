@@ -7,6 +7,7 @@ import type { PlanRow, StepOrder } from './plan.ts';
 import { isPost } from './post-record.ts';
 import type { PriceOf } from './prices.ts';
 import { reasonOf } from './reason.ts';
+import { describeUnknown, leaveOpen } from './unknown-decisions.ts';
 
 /** Facts that decide how an open send may be settled. */
 export interface SendFacts {
@@ -151,7 +152,9 @@ export function openSendRows(
         credits: 0,
         send: sendOf(purchase),
       };
-      if (settling.by === 'person' || request === undefined) return row;
+      const undecidable = describeUnknown(record.decisions);
+      if (undecidable !== undefined) leaveOpen(row, undecidable);
+      if (settling.by === 'person' || request === undefined || undecidable !== undefined) return row;
       const price = priceOf(kind, request);
       const order: StepOrder = {
         campaign,

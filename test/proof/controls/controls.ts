@@ -1124,4 +1124,24 @@ export const controls: readonly Control[] = [
       title: 'is sent under no other key, by nobody, at any time',
     },
   },
+  {
+    mark: 'I42',
+    off: 'a decision of an unknown kind is not ignored',
+    file: 'src/plan/block-undecidable.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/plan/unknown-decisions.test.ts',
+      title: 'I42 nothing is bought at an address with a decision of an unknown kind',
+    },
+  },
+  {
+    mark: 'I42',
+    off: 'fields that a newer version wrote are joined',
+    file: 'src/lock/join-purchases.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/lock/read.test.ts',
+      title: 'keeps what it does not know wherever a newer version may have put it',
+    },
+  },
 ];

@@ -29,6 +29,7 @@ const committed = 'test/command/security/committed-state.test.ts';
 const named = 'test/command/security/named-files.test.ts';
 const oneRun = 'test/command/conduct/one-run.test.ts';
 const posts = 'test/command/posts.test.ts';
+const newerLock = 'test/command/newer-lock.test.ts';
 
 /** What must hold, and where it is shown. `test/proof/controls` shows that each of these tests is able to fail. */
 export const invariants: readonly Invariant[] = [
@@ -533,6 +534,19 @@ export const invariants: readonly Invariant[] = [
       { file: 'test/rooms/service/refusal.test.ts', title: 'a refusal that speaks of its key is a purchase' },
       { file: 'test/rooms/service/refusal.test.ts', title: 'a refusal that names a job is none' },
       { file: 'test/rooms/engine/known-keys.test.ts', title: 'is sent under no other key, by nobody, at any time' },
+    ],
+  },
+  {
+    id: 'I42',
+    says: 'what a newer version wrote survives an older one; a decision of an unknown kind stops spending at its address',
+    shown: [
+      { file: newerLock, title: 'I42 what a newer version wrote survives runs, decisions and renames' },
+      { file: newerLock, title: 'I42 a decision of an unknown kind stops what would be bought or posted there' },
+      {
+        file: 'test/rooms/plan/unknown-decisions.test.ts',
+        title: 'I42 nothing is bought at an address with a decision of an unknown kind',
+      },
+      { file: join, title: 'does not depend on the order' },
     ],
   },
 ];

@@ -366,14 +366,16 @@ describe('a line is taken', () => {
     expect(one?.purchases).toEqual([without('kind', without('address', good))]);
   });
 
-  it('without the fields that are not known', () => {
+  it('with the fields that are not known put aside', () => {
     const outputs = [{ ...output, colour: 'red' }];
     const pin = { revision: 1, colour: 'red' };
     const [one] = read(
       `${header}${JSON.stringify({ ...good, colour: 'red', outputs, decisions: { pin, colour: 'red' } })}\n`,
     ).lock.steps.values();
-    expect(one?.purchases).toEqual([{ ...without('kind', without('address', good)), outputs: [output] }]);
-    expect(one?.decisions).toEqual({ pin: { revision: 1 } });
+    const unknown = { unknownFields: { colour: 'red' } };
+    const known = without('kind', without('address', good));
+    expect(one?.purchases).toEqual([{ ...known, outputs: [{ ...output, ...unknown }], ...unknown }]);
+    expect(one?.decisions).toEqual({ pin: { revision: 1, ...unknown }, ...unknown });
   });
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { joinLocks } from '../../../src/lock/join.ts';
 import { writeHeader, writeLock } from '../../../src/lock/write.ts';
 import { codes, good, header, jobIds, lock, read } from './records.ts';
 
@@ -52,11 +53,53 @@ describe('writing and reading', () => {
     );
   });
 
-  it('leaves out what it does not know', () => {
-    const reading = read(`${header}${JSON.stringify({ ...good, colour: 'red' })}\n`);
-    expect(reading.diagnostics).toEqual([]);
-    expect(writeLock(reading.lock)).not.toContain('red');
-    expect(reading.needsRewrite).toBe(true);
+  it('keeps what it does not know wherever a newer version may have put it', () => {
+    const more = { colour: { deep: ['red'] }, __proto__: 1, toString: 'x' };
+    const known = { fingerprint: good.fingerprint, revision: 1 };
+    const line = {
+      ...good,
+      outputs: [{ path: 'a.png', sha256: '0'.repeat(64), bytes: 1, type: 'image/png', ...more }],
+      ...more,
+      decisions: {
+        pin: { ...known, ...more },
+        accepted: [{ wanted: '1:bb', ...known, ...more }],
+        verdicts: [{ fingerprint: good.fingerprint, job: 'job-1', revision: 1, ...more }],
+        ...more,
+      },
+      earlier: [{ ...good, address: undefined, kind: undefined, jobId: 'job-2', ...more }],
+    };
+    const text = `{"mediabatch":"lock","version":2,"writtenBy":"7.1","colour":"red"}\n${JSON.stringify(line)}\n`;
+    const reading = read(text);
+    expect(reading.diagnostics.filter(({ code }) => code !== 'MB2006')).toEqual([]);
+    expect(reading.lock).toMatchObject({ writtenBy: '7.1', unknownFields: { colour: 'red' } });
+    const again = writeLock(joinLocks(reading.lock, read(text).lock));
+    expect(again.split('\n').map((one) => (one === '' ? {} : JSON.parse(one)))).toEqual(
+      text.split('\n').map((one) => (one === '' ? {} : JSON.parse(one))),
+    );
+    expect(read(again).needsRewrite).toBe(false);
+  });
+
+  it('joins the headers of two branches', () => {
+    const [ours, theirs] = [
+      '{"mediabatch":"lock","version":2,"writtenBy":"0.10.0","a":1,"b":"x"}\n',
+      '{"mediabatch":"lock","version":2,"writtenBy":"0.9.9","b":"y","c":2}\n',
+    ];
+    const joined = '{"mediabatch":"lock","version":2,"writtenBy":"0.10.0","a":1,"b":"y","c":2}\n';
+    for (const text of [ours + theirs, theirs + ours, `${ours}${theirs}${ours}`])
+      expect(writeLock(read(text).lock)).toBe(joined);
+  });
+
+  it.each(['new', '', '1.2.3.4.5', '-1', 7])('refuses a header that was written by %j', (writtenBy) => {
+    const { diagnostics } = read(`${JSON.stringify({ mediabatch: 'lock', version: 2, writtenBy })}\n`);
+    expect(diagnostics[0]?.message).toContain('has a "writtenBy" that is not a version');
+  });
+
+  it('refuses what it cannot keep: a value that is nested too deeply, or a number that is none', () => {
+    const deep = `${'['.repeat(100)}${']'.repeat(100)}`;
+    for (const value of [deep, '1e999']) {
+      const line = JSON.stringify({ ...good, colour: 0 }).replace('"colour":0', `"colour":${value}`);
+      expect(codes(`${header}${line}\n`)).toEqual(['MB2001']);
+    }
   });
 });
 

@@ -3,11 +3,40 @@ import fc from 'fast-check';
 import type { Json } from '../../../src/ground/json.ts';
 import { joinLocks } from '../../../src/lock/join.ts';
 import { readLock } from '../../../src/lock/read.ts';
-import type { Decisions, Lock, Output, Purchase, PurchaseState, StepRecord } from '../../../src/lock/record.ts';
+import type {
+  Decisions,
+  Lock,
+  MayHaveUnknown,
+  Output,
+  Purchase,
+  PurchaseState,
+  StepRecord,
+} from '../../../src/lock/record.ts';
 import { emptyLock, writeHeader } from '../../../src/lock/write.ts';
 
 const jobStates: PurchaseState[] = ['running', 'lost', 'failed', 'done'];
 const joblessStates: PurchaseState[] = ['intent', 'unresolved', 'refused'];
+
+/** Fields as a newer version may write them, with names that mean something to a program among them. */
+const unknownFields: fc.Arbitrary<MayHaveUnknown> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({}) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(
+        fc.tuple(
+          fc.constantFrom('colour', 'approvedBy', '7', '__proto__', 'toString'),
+          fc.constantFrom<Json>('red', 'ünklar', 3, null, [1, { b: 2, a: null }], { z: 1, a: [] }),
+        ),
+        { minLength: 1, maxLength: 3 },
+      )
+      .map((fields) => ({ unknownFields: Object.fromEntries(fields) })),
+  },
+);
+
+function withUnknown<T>(known: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.tuple(known, unknownFields).map(([one, unknown]) => ({ ...one, ...unknown }));
+}
 
 const outputs: fc.Arbitrary<Output[]> = fc
   .array(
@@ -17,11 +46,14 @@ const outputs: fc.Arbitrary<Output[]> = fc
       bytes: fc.nat(3),
       type: fc.constantFrom('image/png', 'audio/mpeg'),
       edited: fc.boolean(),
+      unknown: unknownFields,
     }),
     { maxLength: 2 },
   )
   .map((list) => list.filter(({ path }, index) => list.findIndex((other) => other.path === path) === index))
-  .map((list) => list.map(({ edited, ...output }) => ({ ...output, ...(edited && { edited: true as const }) })));
+  .map((list) =>
+    list.map(({ edited, unknown, ...output }) => ({ ...output, ...(edited && { edited: true as const }), ...unknown })),
+  );
 
 function requestOf(fingerprint: string): { [field: string]: Json } {
   return { prompt: `of ${fingerprint}`, list: [1, { b: 2, a: null }] };
@@ -68,6 +100,7 @@ export const purchase: fc.Arbitrary<Purchase> = fc
     revision: fc.option(fc.nat(2)),
     take: fc.option(fc.integer({ min: 1, max: 2 })),
     hasRequest: fc.boolean(),
+    unknown: unknownFields,
   })
   .map(({ fingerprint, generation, attempt, jobId, rank, hasRequest, send, ...facts }): Purchase => {
     const state = (jobId === undefined ? joblessStates[rank % 3] : jobStates[rank]) ?? 'done';
@@ -96,38 +129,36 @@ export const purchase: fc.Arbitrary<Purchase> = fc
       ...(facts.revision !== null && { revision: facts.revision }),
       ...(facts.take !== null && { take: facts.take }),
       ...(hasRequest && { request: requestOf(fingerprint) }),
+      ...facts.unknown,
     };
   });
 
 const fingerprints = fc.constantFrom('1:aa', '1:bb');
 
 /** As people on two branches may have made them: equal revisions with different contents among them. */
-const decisions: fc.Arbitrary<Decisions> = fc.record(
+const revision = fc.integer({ min: 1, max: 3 });
+const verdict = fc.record(
   {
-    pin: fc.record(
-      { fingerprint: fingerprints, revision: fc.integer({ min: 1, max: 3 }) },
-      { requiredKeys: ['revision'] },
-    ),
-    accepted: fc.array(
-      fc.record({ wanted: fingerprints, fingerprint: fingerprints, revision: fc.integer({ min: 1, max: 3 }) }),
-      { maxLength: 3 },
-    ),
-    verdicts: fc.array(
-      fc.record(
-        {
-          fingerprint: fingerprints,
-          job: fc.constantFrom('job-1', 'job-2'),
-          is: fc.constantFrom('picked', 'rejected'),
-          note: fc.constantFrom('too dark', 'for the landing page'),
-          revision: fc.integer({ min: 1, max: 3 }),
-        },
-        { requiredKeys: ['fingerprint', 'job', 'revision'] },
-      ),
-      { maxLength: 4 },
-    ),
-    sends: someSends,
+    fingerprint: fingerprints,
+    job: fc.constantFrom('job-1', 'job-2'),
+    is: fc.constantFrom('picked', 'rejected'),
+    note: fc.constantFrom('too dark', 'for the landing page'),
+    revision,
   },
-  { requiredKeys: [] },
+  { requiredKeys: ['fingerprint', 'job', 'revision'] },
+);
+const decisions: fc.Arbitrary<Decisions> = withUnknown(
+  fc.record(
+    {
+      pin: withUnknown(fc.record({ fingerprint: fingerprints, revision }, { requiredKeys: ['revision'] })),
+      accepted: fc.array(withUnknown(fc.record({ wanted: fingerprints, fingerprint: fingerprints, revision })), {
+        maxLength: 3,
+      }),
+      verdicts: fc.array(withUnknown(verdict), { maxLength: 4 }),
+      sends: someSends,
+    },
+    { requiredKeys: [] },
+  ),
 );
 
 export const addresses = ['hero@de', 'hero@en', '__proto__', 'toString', 'lied@ü/2'];
@@ -199,9 +230,11 @@ export function codes(text: string | Uint8Array): string[] {
 }
 
 /** In normal form. */
-export const lock: fc.Arbitrary<Lock> = rawRecords.map((records) =>
-  records.reduce(
-    (sum, record) => joinLocks(sum, { version: 2, service: 'abc', steps: new Map([[record.address, record]]) }),
-    emptyLock(),
-  ),
-);
+export const lock: fc.Arbitrary<Lock> = fc
+  .tuple(rawRecords, unknownFields, fc.option(fc.constantFrom('0.2.0', '0.10.0', '0.2.0-rc.1', '1.0')))
+  .map(([records, unknown, writtenBy]) =>
+    records.reduce(
+      (sum, record) => joinLocks(sum, { version: 2, service: 'abc', steps: new Map([[record.address, record]]) }),
+      { ...emptyLock(), ...(writtenBy !== null && { writtenBy }), ...unknown },
+    ),
+  );

@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs';
+
+let version: string | undefined;
+
+/** Version of this program. */
+export function ownVersion(): string {
+  if (version !== undefined) return version;
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  version = String((JSON.parse(text) as { version?: unknown }).version);
+  return version;
+}
