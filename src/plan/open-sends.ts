@@ -42,6 +42,18 @@ export function isOwnSend({ send, account }: Purchase, accountOf: SendFacts['acc
   return own === undefined || own === account; // I21
 }
 
+/** How the error of a send begins that the service refused because of its key: something was bought under it. */
+const keyIsKnown = 'the service knows a purchase under its key';
+
+/** The error of such a send; `said`: what the service said, and whatever may help to find the job. */
+export function knownKeyError(said: string): string {
+  return `${keyIsKnown}, and does not say as which job (${said})`;
+}
+
+export function isKeyKnown(error: string | undefined): boolean {
+  return error?.startsWith(keyIsKnown) === true;
+}
+
 /** Decides how an open send is settled; `reason` is a sentence without full stop. */
 export function settlingOf(purchase: Purchase, facts: SendFacts): Settling {
   const person = (reason: string): Settling => ({ by: 'person', reason });
@@ -54,6 +66,7 @@ export function settlingOf(purchase: Purchase, facts: SendFacts): Settling {
     );
   }
   if (purchase.state === 'unresolved') {
+    if (isKeyKnown(purchase.error)) return person(`${purchase.error}`);
     if (purchase.fence === undefined)
       return person(`it is not known whether the create was charged${because(purchase)}`);
     return {

@@ -1,6 +1,6 @@
 import type { CreateAnswer } from '../contract/answer.ts';
 import type { StopReason } from '../contract/event.ts';
-import { isReplayed } from '../plan/open-sends.ts';
+import { isReplayed, knownKeyError } from '../plan/open-sends.ts';
 
 /** Facts known when a create call has returned. */
 export interface CreateSituation {
@@ -71,8 +71,7 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
 }
 
 function describeKnown({ message, mayBe }: Extract<CreateAnswer, { is: 'known' }>): string {
-  const which = mayBe === undefined ? '' : `; it may be ${mayBe.jobId}`;
-  return `the service knows a purchase under its key (${message})${which}`;
+  return knownKeyError(mayBe === undefined ? message : `${message}; perhaps ${mayBe.jobId}`);
 }
 
 /** True while resending the same key still finds the first purchase instead of making a second one. */

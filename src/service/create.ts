@@ -44,7 +44,7 @@ export async function createJob(
 ): Promise<CreateAnswer> {
   const kind = requireKind(call.kind);
   const routes = routesOf(kind, options);
-  if ('missing' in routes) return { is: 'no-route', message: `not sent: ${routes.missing}` };
+  if ('missing' in routes) return { is: 'no-route', message: `not sent: ${routes.missing} [MB1511]` };
   const tried: string[] = [];
   for (const route of routes) {
     const answer = await postJob(http, call, { ...options, kind, route });
@@ -52,7 +52,7 @@ export async function createJob(
     if (answer.is !== 'no-route') return answer; // I4 (path)
     tried.push(`POST ${route.path}`);
     if (tried.length === routes.length) {
-      return { is: 'no-route', message: `the service has no ${tried.join(' or ')} (${answer.message})` };
+      return { is: 'no-route', message: `the service has no ${tried.join(' or ')} (${answer.message}) [MB1511]` };
     }
   }
   throw new Error(`internal error: no path for ${kind.name}`);

@@ -161,6 +161,7 @@ describe('a service that makes jobs elsewhere', () => {
       404,
       '{"statusCode":404,"message":"Cannot POST","error":"Not Found"}',
     ],
+    ['says so in its own words', 404, '{"success":false,"error":"Not found","code":"NOT_FOUND","message":"Not found"}'],
     ['takes other methods there', 405, '{"success":false,"error":"method not allowed"}'],
   ])('a route that is not there (it %s) ends no run and stops no other kind', async (_name, status, body) => {
     const { seen, made, env, given } = await serviceAt({ create: '/somewhere', missing: [status, body] });
@@ -168,9 +169,10 @@ describe('a service that makes jobs elsewhere', () => {
     const { code, err } = await apply(folder, env);
     expect(code, err).toBe(3);
     expect(made).toEqual(['i1']);
-    expect(err).toContain(`the service has no POST /videos/create (HTTP ${status}`);
+    expect(err).toContain(`the service has no POST /videos/create or POST /videos (HTTP ${status}`);
+    expect(err).toContain('mediabatch help MB1511');
     // Not once for each step.
-    expect(seen.filter((call) => call === 'POST /videos/create')).toHaveLength(1);
+    expect(seen.filter((call) => call.startsWith('POST /videos'))).toEqual(['POST /videos/create', 'POST /videos']);
     // Nothing is open: where the route is there, they are made.
     given.create = '/videos/create';
     const again = await apply(folder, env);

@@ -3,6 +3,7 @@ import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { call } from '../../plan/advice.ts';
 import { writeName } from '../../plan/names.ts';
+import { isKeyKnown } from '../../plan/open-sends.ts';
 import { isPost } from '../../plan/post-record.ts';
 import type { Paste } from '../advice-text.ts';
 import { anonymousText } from '../anonymous-text.ts';
@@ -69,7 +70,14 @@ function troublesOf(steps: readonly StepView[], options: TroubleOptions): Troubl
   const all = [
     failedTrouble(inStage(steps, 'failed', 'lost'), options),
     refusedTrouble(inStage(steps, 'refused'), options),
-    unresolvedTrouble(inStage(steps, 'unresolved'), options),
+    unresolvedTrouble(
+      inStage(steps, 'unresolved').filter(({ error }) => !isKeyKnown(error)),
+      options,
+    ),
+    knownTrouble(
+      inStage(steps, 'unresolved').filter(({ error }) => isKeyKnown(error)),
+      options,
+    ),
   ];
   return all.flatMap((trouble) => {
     const parts = trouble.parts.filter((part) => part.steps.length > 0);
@@ -139,8 +147,22 @@ function namesOf(steps: readonly StepView[]): string {
 }
 
 function refusedTrouble(steps: readonly StepView[], { style, paste }: TroubleOptions): Trouble {
-  const mend = `when the cause is mended: ${paste(call('apply'))}`;
-  return { word: 'refused', paint: style.red, note: ', nothing was charged', parts: [{ steps, mend }] };
+  const lacksOperation = ({ error = '' }: StepView) => error.endsWith('[MB1511]');
+  return {
+    word: 'refused',
+    paint: style.red,
+    note: ', nothing was charged',
+    parts: [
+      {
+        steps: steps.filter(lacksOperation),
+        mend: `which operations the service has: ${paste(call('doctor'))}; what to do: ${paste(call('help', 'MB1511'))}`,
+      },
+      {
+        steps: steps.filter((step) => !lacksOperation(step)),
+        mend: `when the cause is mended: ${paste(call('apply'))}`,
+      },
+    ],
+  };
 }
 
 function unresolvedTrouble(steps: readonly StepView[], { style, paste }: TroubleOptions): Trouble {
@@ -165,6 +187,20 @@ function unresolvedTrouble(steps: readonly StepView[], { style, paste }: Trouble
       { steps: listed, select, mend: `run it again, the service's list is searched first, which pays once: ${apply}` },
       { steps: open, select, mend: `to decide${them}, with ${ways}: ${paste(call('resolve', first?.address ?? ''))}` },
     ],
+  };
+}
+
+/** Bought before, by a run whose lock is lost: only a person can tell as which jobs, and no other key is tried. */
+function knownTrouble(steps: readonly StepView[], { style, paste }: TroubleOptions): Trouble {
+  const [first] = steps;
+  const them = steps.length === 1 ? '' : ', one after the other';
+  const resolve = paste(call('resolve', first?.address ?? ''));
+  const mend = `to decide${them}, with --job and its id from the service's dashboard, or --spend-again: ${resolve}`;
+  return {
+    word: 'unresolved',
+    paint: style.yellow,
+    note: ', bought before and not on record',
+    parts: [{ steps, mend }],
   };
 }
 

@@ -218,7 +218,7 @@ describe('a path that is a guess', () => {
     const { answer } = await create('thumbnail', { 'POST /thumbnails/create': gone, 'POST /thumbnails': [405, {}] });
     expect(answer).toEqual({
       is: 'no-route',
-      message: 'the service has no POST /thumbnails/create or POST /thumbnails (HTTP 405: no message)',
+      message: 'the service has no POST /thumbnails/create or POST /thumbnails (HTTP 405: no message) [MB1511]',
     });
   });
 

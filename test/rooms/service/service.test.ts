@@ -73,7 +73,7 @@ describe('a create', () => {
     const { service, seen } = await open(json(200, job), {
       createRoutes: { image: { missing: 'none in the document' } },
     });
-    const answer = { is: 'no-route', message: 'not sent: none in the document' };
+    const answer = { is: 'no-route', message: 'not sent: none in the document [MB1511]' };
     expect([await service.create(call), await service.create(call)]).toEqual([answer, answer]);
     expect(seen).toEqual([]);
   });
