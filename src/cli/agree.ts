@@ -4,12 +4,13 @@ import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { allowPosts, publishes, withholdPosts } from '../plan/post-consent.ts';
+import { admitPosts, allowPosts, publishes, withholdPosts } from '../plan/post-consent.ts';
+import { isAskedAbout } from '../plan/post-record.ts';
 import { ceilingOf } from '../plan/prices.ts';
 import { countOf } from '../report/numbers.ts';
 import { findAccountNames } from './account-names.ts';
 import type { ApplyOptions } from './apply-options.ts';
-import { askToPublish, askToSpend } from './ask.ts';
+import { askAboutPosts, askToPublish, askToSpend } from './ask.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Context {
@@ -29,37 +30,34 @@ export async function agreeTo(
   options: ApplyOptions,
   context: Context,
 ): Promise<Plan | 'no' | 'interrupted'> {
+  const { terminal, saved } = context;
   const consent = consentToPosts(made, options, context);
   const plan = consent === 'missing' ? withholdPosts(made) : made;
   context.show(plan);
   const agreed = await agreeToSpend(plan, options, context);
   if (agreed !== 'yes') return agreed;
-  switch (consent) {
-    case 'missing':
-      return plan;
-    case 'given':
-      return allowPosts(plan);
-    case 'asked': {
-      const { sandbox, paths } = context.campaign;
-      const names = await findAccountNames({ sandbox, folder: paths.folder });
-      const answer = await askToPublish(plan, { terminal: context.terminal, names });
-      if (answer === 'interrupted') return answer;
-      return answer === 'yes' ? allowPosts(plan) : withholdPosts(plan);
-    }
-    default:
-      return consent satisfies never;
-  }
+  // What a saved plan does was settled when it was made.
+  const asksPairs = saved === undefined && mayAsk(options, context) && plan.rows.some(isAskedAbout);
+  if (consent !== 'asked' && !asksPairs) return consent === 'given' ? allowPosts(plan) : plan;
+  const { sandbox, paths } = context.campaign;
+  const names = await findAccountNames({ sandbox, folder: paths.folder });
+  const answer = consent === 'asked' ? await askToPublish(plan, { terminal, names }) : 'yes';
+  if (answer === 'interrupted') return answer;
+  const settled = answer === 'yes' ? plan : withholdPosts(plan);
+  const admitted = asksPairs ? await askAboutPosts(plan, { terminal, names }) : new Set<string>();
+  return admitted === 'interrupted' ? admitted : allowPosts(admitPosts(settled, admitted));
+}
+
+/** Whether somebody here is to be asked what no option agrees to. */
+function mayAsk({ yes }: ApplyOptions, { terminal }: Context): boolean {
+  return terminal.interactive && yes !== true;
 }
 
 /** No budget and no `--yes` covers a post: it takes `--publish`, a saved plan that names it, or a person here. */
-function consentToPosts(
-  plan: Plan,
-  options: ApplyOptions,
-  { terminal, saved }: Context,
-): 'given' | 'asked' | 'missing' {
+function consentToPosts(plan: Plan, options: ApplyOptions, context: Context): 'given' | 'asked' | 'missing' {
   if (!plan.rows.some(publishes) || options.publish === true) return 'given';
-  if (saved !== undefined && namesAllPosts(saved, plan)) return 'given';
-  return terminal.interactive && options.yes !== true ? 'asked' : 'missing'; // I24
+  if (context.saved !== undefined && namesAllPosts(context.saved, plan)) return 'given';
+  return mayAsk(options, context) ? 'asked' : 'missing'; // I24
 }
 
 /**

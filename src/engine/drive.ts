@@ -6,11 +6,11 @@ import { orderName, type Plan, type StepOrder } from '../plan/plan.ts';
 import { endBroken } from '../run/broken-step.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
-import { describeHold, isCanaryOf, provesEnough } from './canaries.ts';
+import { describeHold, isCanaryOf } from './canaries.ts';
 import { ChainedOrders } from './chained-orders.ts';
 import type { Driven, DriveOptions, DriveResult } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
-import { linkOrders, measureHeights, urgencyOf } from './order-of-work.ts';
+import { letsGoOn, linkOrders, measureHeights, urgencyOf } from './order-of-work.ts';
 import { tellLeft } from './tell-left.ts';
 
 /** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
@@ -69,7 +69,10 @@ class Drive implements Driven {
     const before = options.ends ?? new Map<string, StepEnd>();
     const open = before.size === 0 ? this.#orders : new Map([...this.#orders].filter(([name]) => !before.has(name)));
     this.#ready = new ChainedOrders(open, { dependents, heights }, plan.totals);
-    this.#posts = holdPosts(this.#orders, (order) => this.#ready.add(order));
+    this.#posts = holdPosts(this.#orders, {
+      start: (order) => this.#ready.add(order),
+      leave: (order, why) => this.#follow(this.#endUnbegun(order, 'blocked', why)),
+    });
     this.ends = this.#run();
   }
 
@@ -267,30 +270,24 @@ class Drive implements Driven {
     if (this.#options.onError === 'finish' && failures.includes(how.outcome)) {
       this.#ports.gate.stop('failure', `${on.address} ${how.outcome}`);
     }
-    this.#posts.ended(on);
+    this.#posts.ended(on, how);
     const dependents = (this.#dependents.get(name) ?? []).flatMap((one) => this.#orders.get(one) ?? []);
     return dependents.reverse().map((dependent) => ({ dependent, on, how }));
   }
 
   /** Not a failure of its own: it only could not begin. */
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
-    const { address, task, kind, action } = order;
     const needed = by.asksOnly ? 'left' : byOutcome;
     const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
     const outcome: StepOutcome = isOver ? 'blocked' : 'left';
     const error = isCanaryOf(order, by) ? describeHold(by, needed) : `needs ${by.address}, which is ${needed}`;
+    return this.#endUnbegun(order, outcome, error);
+  }
+
+  #endUnbegun(order: StepOrder, outcome: StepOutcome, error: string): Link[] {
+    const { address, task, kind, action } = order;
     this.#ports.emit({ event: 'step-started', address, task, kind, action });
     this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, error });
     return this.#end(order, { outcome, credits: 0 });
   }
-}
-
-/**
- * True when dependents of an order can go on. A step that is not needed blocks nobody: its users determine that
- * themselves. Nor does a send that was asked about, unless it can be asked about again: what is bought now is something
- * else.
- */
-function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
-  if (isCanaryOf(dependent, order)) return provesEnough(order, end, dependent);
-  return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
 }

@@ -1,14 +1,29 @@
 import { orderName, type StepOrder } from '../plan/plan.ts';
+import { accountsOf, mayMeet, type PostAccounts } from '../plan/post-accounts.ts';
 import { isPost } from '../plan/post-record.ts';
+import type { StepEnd } from '../run/step-end.ts';
 
-/** Puts posts last: they cannot be taken back, so everything else ends first – except steps that wait for a post. */
+/** A post that has left, with nobody knowing yet, or any more, whether it is out. */
+interface UncertainPost {
+  order: StepOrder;
+  isOver: boolean;
+}
+
+/**
+ * Puts posts last: they cannot be taken back, so everything else ends first – except steps that wait for a post. To an
+ * account they go one by one, and after one of which nobody knows whether it is out none goes there.
+ */
 export function holdPosts(
   orders: ReadonlyMap<string, StepOrder>,
-  start: (order: StepOrder) => void,
+  act: {
+    start(order: StepOrder): void;
+    /** It does not leave in this run. */
+    leave(order: StepOrder, why: string): void;
+  },
 ): {
   /** To be called when everything this step needs is there. */
   ready(order: StepOrder): void;
-  ended(order: StepOrder): void;
+  ended(order: StepOrder, how: StepEnd): void;
   /** An order that is carried out, too. What it needs is known here. */
   expect(order: StepOrder): void;
   /** An order that was expected, and is not carried out any more. */
@@ -17,20 +32,47 @@ export function holdPosts(
   release(): void;
 } {
   const { before, after } = findStepsAroundPosts(orders);
-  const held: StepOrder[] = [];
+  const uncertain = new Map<string, UncertainPost>();
+  let held: StepOrder[] = [];
   let isOpen = false;
+  const accounts = new Map<string, PostAccounts>();
+  const goesTo = (order: StepOrder): PostAccounts => {
+    const name = orderName(order);
+    if (!accounts.has(name)) accounts.set(name, accountsOf(order.request));
+    return accounts.get(name);
+  };
+  /** False: it has to wait for another one. */
+  const begin = (order: StepOrder): boolean => {
+    const isFree = order.jobId !== undefined || order.sharesJobOf !== undefined;
+    // I41 (run)
+    const known = isFree ? [] : [...uncertain.values()].filter((one) => mayMeet(goesTo(one.order), goesTo(order)));
+    const over = known.find(({ isOver }) => isOver);
+    if (over === undefined && known.length > 0) return false;
+    if (over !== undefined) act.leave(order, whyNot(over.order));
+    else {
+      if (!isFree) uncertain.set(orderName(order), { order, isOver: false });
+      act.start(order);
+    }
+    return true;
+  };
   const release = () => {
-    if (before.size > 0 || !isOpen) return;
-    for (const order of held.splice(0)) start(order);
+    if (before.size > 0 || !isOpen || held.length === 0) return;
+    const waiting = held;
+    held = [];
+    const stay = waiting.filter((order) => !begin(order));
+    held = [...stay, ...held];
   };
   return {
     ready(order) {
-      if (!isPost(order.kind)) start(order);
+      if (!isPost(order.kind)) act.start(order);
       else held.push(order);
       release();
     },
-    ended(order) {
+    ended(order, { outcome }) {
       before.delete(orderName(order));
+      if (outcome === 'unresolved' && isPost(order.kind)) {
+        uncertain.set(orderName(order), { order, isOver: true });
+      } else uncertain.delete(orderName(order));
       release();
     },
     expect(order) {
@@ -39,6 +81,7 @@ export function holdPosts(
     },
     withdraw(name) {
       before.delete(name);
+      held = held.filter((order) => orderName(order) !== name);
       release();
     },
     release() {
@@ -46,6 +89,10 @@ export function holdPosts(
       release();
     },
   };
+}
+
+function whyNot({ address }: StepOrder): string {
+  return `goes to an account of ${address}, of which nobody knows whether it is out`;
 }
 
 /** `before`: names of orders that neither are posts nor wait for one, directly or indirectly. `after`: the others' addresses. */

@@ -1,5 +1,7 @@
 import { waitsFor } from '../plan/actions.ts';
 import { orderName, type StepOrder } from '../plan/plan.ts';
+import type { StepEnd } from '../run/step-end.ts';
+import { isCanaryOf, provesEnough } from './canaries.ts';
 
 /** The orders of a run by name. */
 export type Orders = ReadonlyMap<string, StepOrder>;
@@ -94,4 +96,14 @@ export function urgencyOf({
 }: { [name in 'dependents' | 'waiting' | 'running']: number }) {
   if (waiting > 0) return dependents > 0 ? 4 : 3;
   return (dependents > 0 ? 9 : 0.7) + Math.min(30, (8 / Math.max(1, running)) ** 2);
+}
+
+/**
+ * True when dependents of an order can go on. A step that is not needed blocks nobody: its users determine that
+ * themselves. Nor does a send that was asked about, unless it can be asked about again: what is bought now is something
+ * else.
+ */
+export function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
+  if (isCanaryOf(dependent, order)) return provesEnough(order, end, dependent);
+  return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
 }

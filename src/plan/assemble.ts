@@ -14,6 +14,7 @@ import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { tellFollowing } from './follow.ts';
 import { heldCredits } from './held.ts';
 import { holdForCanaries } from './hold-for-canaries.ts';
+import { holdPosts } from './hold-posts.ts';
 import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
 import { type Match, matchGraph, matchSteps } from './match.ts';
@@ -21,7 +22,7 @@ import { openSendRows, type SendFacts } from './open-sends.ts';
 import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition, partCounter } from './parts.ts';
 import type { Plan, PlanRow, StepOrder } from './plan.ts';
-import { tellOrphanedPosts, tellPost } from './post-consent.ts';
+import { tellPost } from './post-consent.ts';
 import { findPosted } from './post-record.ts';
 import { type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
 import { reasonOf } from './reason.ts';
@@ -106,10 +107,10 @@ export function assemblePlan(given: PlanFacts): Plan {
   const cap = budgetCap(facts, { held: heldFirst, lostPrices });
   blockUnfunded(rows, asks, { budget: cap, run: facts.maxCredits ?? Number.POSITIVE_INFINITY });
   const held = heldCredits(lock, priceOf, sendsAsked([...rows, ...asks]));
+  holdPosts(rows, { matches, lock, redo: facts.redo });
   blockDependents(rows, matches, everyRow);
   rows.push(...asks); // I21
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
-  tellOrphanedPosts(rows);
   const totals = sumUp(rows, facts, { held, lostPrices });
   const { concurrency } = facts;
   const open = openGates(graph.gates ?? [], rows, { matches, everyRow });

@@ -71,7 +71,7 @@ export function blockDependents(rows: PlanRow[], matches: readonly Match[], ever
 }
 
 interface Hindrance {
-  by: 'step' | 'selection';
+  by: 'step' | 'selection' | 'consent';
   reason: Reason;
 }
 
@@ -87,7 +87,10 @@ export function whyCanaryHolds({ address, action, reason }: PlanRow, isInRun: bo
 }
 
 /** Returns `undefined` for a step that is done, or will be. */
-function whyNotDone({ address, action }: PlanRow, isInRun: boolean): Hindrance | undefined {
+function whyNotDone({ address, action, blockedBy }: PlanRow, isInRun: boolean): Hindrance | undefined {
+  if (blockedBy === 'consent') {
+    return { by: 'consent', reason: reasonOf('consent', `needs ${address}, which waits to be published`) };
+  }
   switch (action) {
     case 'blocked':
     case 'failed':

@@ -49,7 +49,7 @@ export function forgetRecord(
     );
   }
   const isOut = isPost(record.kind) && sendsOf(record).length > 0;
-  const next = isOut ? '. What is online stays, and is not posted again' : describeCost(context.price);
+  const next = isOut ? describePosted(isOrphan) : describeCost(context.price);
   const text = `${describePaid(counted)}${next}`;
   return { is: 'recorded', address, text, records: [{ ...record, purchases: purchases.map(asForgotten) }] };
 }
@@ -66,6 +66,12 @@ function describePaid(counted: readonly Purchase[]): string {
   if (jobs.size === 0) return 'what was refused';
   const credits = [...jobs.values()].reduce((sum, one) => sum + (one.credits ?? 0), 0);
   return `${jobs.size === 1 ? '1 job' : `${jobs.size} jobs`} of ${creditsOf(credits)}; the budget still counts them`;
+}
+
+function describePosted(isOrphan: boolean): string {
+  if (isOrphan)
+    return '. What is online stays; new posts to its accounts are other ones, and do not wait for it any more';
+  return '. What is online stays, and is not posted again under this address';
 }
 
 function describeCost(price: number | null | undefined): string {

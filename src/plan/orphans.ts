@@ -12,31 +12,38 @@ import { reasonOf } from './reason.ts';
 
 /** Makes rows for addresses that the manifest no longer has, unless their purchases are, or will be, at another. */
 export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
+  return orphanRecords(matches, lock).flatMap((record): PlanRow[] => {
+    const { address, kind } = record;
+    // An open send has a row of its own.
+    const face = countedPurchases(record).find((purchase) => !isOpenSend(purchase));
+    if (face === undefined) return [];
+    return [
+      {
+        address,
+        task: taskOfAddress(address),
+        kind,
+        action: 'orphan',
+        reason: reasonOf('orphan', describeOrphan(record)),
+        credits: 0,
+        ...(face.jobId !== undefined && { jobId: face.jobId }),
+        ...(face.outputs?.[0] !== undefined && { output: face.outputs[0].path }),
+      },
+    ];
+  });
+}
+
+/** Finds the records of addresses that the manifest no longer has, and whose purchases no other address has, or will have. */
+export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
   const addresses = new Set(matches.map(({ step }) => step.address));
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
   const left = [...lock.steps.keys()].filter((address) => !addresses.has(address) && !movedAway.has(address));
   if (left.length === 0) return [];
   // What was renamed twice is on record at both old names, and moves away from one of them.
   const held = purchasesHeldBy(new Set([...addresses, ...movedAway]), lock);
-  const rows: PlanRow[] = [];
-  for (const address of left.sort()) {
+  return left.sort().flatMap((address) => {
     const record = lock.steps.get(address);
-    if (record === undefined || isHeld(record, held)) continue;
-    // An open send has a row of its own.
-    const face = countedPurchases(record).find((purchase) => !isOpenSend(purchase));
-    if (face === undefined) continue;
-    rows.push({
-      address,
-      task: taskOfAddress(address),
-      kind: record.kind,
-      action: 'orphan',
-      reason: reasonOf('orphan', describeOrphan(record)),
-      credits: 0,
-      ...(face.jobId !== undefined && { jobId: face.jobId }),
-      ...(face.outputs?.[0] !== undefined && { output: face.outputs[0].path }),
-    });
-  }
-  return rows;
+    return record === undefined || isHeld(record, held) ? [] : [record];
+  });
 }
 
 /** Mentions a pin, which cannot hold what the manifest no longer has, so that this does not go unnoticed. */

@@ -88,6 +88,8 @@ export interface PlanRow extends Row {
   order?: StepOrder;
   /** Of a step that waits at a gate: the purchase that may follow. No order: nothing carries it out. */
   later?: LaterPurchase;
+  /** Of a post that waits `beside` another one: the row that it is when a person says that it is none of them. */
+  asked?: PlanRow;
 }
 
 /** Names an order within a run: a send that is asked about has an order beside that of its step. */

@@ -1,10 +1,9 @@
-import type { OpenRequest } from '../graph/graph.ts';
-import type { Json } from '../ground/json.ts';
 import { isSpending } from './actions.ts';
 import type { Decision } from './decide.ts';
 import type { Match } from './match.ts';
 import type { Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
-import { isPost, sendsOf } from './post-record.ts';
+import { targetOf } from './post-accounts.ts';
+import { isAskedAbout, isPost, sendsOf } from './post-record.ts';
 import { reasonOf } from './reason.ts';
 import { sumPrices } from './sum-prices.ts';
 
@@ -15,7 +14,8 @@ export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): b
 
 /** Lists what the plan publishes, or would with consent. */
 export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {
-  const isMeant = which === 'published' ? publishes : ({ blockedBy }: PlanRow) => blockedBy === 'consent';
+  const isMeant =
+    which === 'published' ? publishes : (row: PlanRow) => row.blockedBy === 'consent' && !isAskedAbout(row);
   return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
 }
 
@@ -34,20 +34,6 @@ export function tellPost(row: PlanRow, { match, decision }: { match: Match; deci
   if (jobId !== undefined) row.jobId = jobId;
 }
 
-/** Points out a new post with the key of one that is out and gone from the manifest: it may be that one, renamed. */
-export function tellOrphanedPosts(rows: readonly PlanRow[]): void {
-  const keyOf = (address: string) => address.slice(address.indexOf('@') + 1 || address.length);
-  const orphans = rows.filter(({ action, kind, jobId }) => action === 'orphan' && isPost(kind) && jobId !== undefined);
-  const byKey = new Map(orphans.map(({ address }) => [keyOf(address), address]));
-  if (byKey.size === 0) return;
-  for (const row of rows) {
-    const orphan = publishes(row) ? byKey.get(keyOf(row.address)) : undefined;
-    if (orphan === undefined) continue;
-    const hint = `if it is ${orphan} under a new name, which is out, \`move\` keeps it from being posted again`;
-    row.reason = { ...row.reason, text: `${row.reason.text}; ${hint}` };
-  }
-}
-
 export function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
   const posts = rows.filter(publishes).length;
   return posts > 0 ? { posts } : {};
@@ -59,6 +45,13 @@ export function allowPosts(plan: Plan): Plan {
     publishes(row) && row.order !== undefined ? { ...row, order: { ...row.order, publish: true as const } } : row,
   );
   return { ...plan, rows };
+}
+
+/** Takes posts of these addresses into the plan, of which a person has said that they are none of those that are out. */
+export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
+  if (addresses.size === 0) return plan;
+  const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
+  return { ...plan, rows, totals: { ...plan.totals, ...sumPrices(rows), ...countPosts(rows) } };
 }
 
 /** Removes from the plan its posts, and what needs them, until somebody consents to them. */
@@ -102,26 +95,4 @@ function withheld(row: PlanRow, reason: string): PlanRow {
 function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
   const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
   return { ...rest, ...sumPrices(rows) };
-}
-
-/**
- * Extracts the accounts and the time that a request names. The fields of a post are undocumented, so every field with a
- * matching name counts.
- */
-export function targetOf(request: OpenRequest): PostTarget {
-  const fields = Object.entries(request);
-  const accounts = fields.filter(([name]) => /account|channel|profile|platform/i.test(name));
-  const [time] = fields.flatMap(([name, value]) =>
-    /^(schedul|publish)/i.test(name) && (typeof value === 'string' || typeof value === 'number') ? [value] : [],
-  );
-  return {
-    accounts: [...new Set(accounts.flatMap(([, value]) => textsOf(value)))],
-    ...(time !== undefined && { at: String(time) }),
-  };
-}
-
-function textsOf(value: Json): string[] {
-  if (value === null || typeof value === 'boolean') return [];
-  if (typeof value !== 'object') return [String(value)];
-  return (Array.isArray(value) ? value : Object.values(value)).flatMap(textsOf);
 }

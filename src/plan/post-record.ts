@@ -1,10 +1,16 @@
 import { kinds } from '../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { mayBeCharged } from '../lock/sends.ts';
+import type { Row } from './plan.generated.ts';
 
 /** Tells whether steps of this kind are published, which cannot be undone. */
 export function isPost(kind: string): boolean {
   return kinds[kind]?.act === 'post';
+}
+
+/** Tells whether a post waits for a person to say whether it is one that is out. */
+export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>): boolean {
+  return reason.code === 'post-lost' && beside !== undefined;
 }
 
 /** Returns what left for an address and is out, or may be, forgotten or not. Newest first; empty: never posted. */

@@ -38,7 +38,7 @@ export function submissionOf(
     plan: {
       ...plan,
       rows: plan.rows.map((row) => {
-        const { order: _, later: __, ...told } = row;
+        const { order: _, later: __, asked: ___, ...told } = row;
         return isForThisMachine(row) ? { ...told, action: 'keep' } : told;
       }),
     },

@@ -86,6 +86,8 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'refused':
     case 'answer-lost':
     case 'consent':
+    case 'post-open':
+    case 'post-lost':
       return anonymousText(text, first);
     case 'bought-before':
     case 'missing':

@@ -105,7 +105,7 @@ function nameOwn(row: PlanRow): string {
 
 function nameAll(row: PlanRow, causes: readonly string[]): string {
   const { code, text, changes } = row.reason;
-  if (changes === undefined) return `${code} ${isTold(code) ? anonymousText(text, row) : ''}`;
+  if (changes === undefined) return `${code} ${told.has(code) ? anonymousText(text, row) : ''}`;
   return `${code} ${[...new Set(causes)].sort().join('\n')}`;
 }
 
@@ -116,8 +116,12 @@ function nameOfCause({ field, before, after, cause }: Change): string {
 }
 
 /** Reasons whose sentence holds more than their code says. */
-function isTold(code: PlanRow['reason']['code']): boolean {
-  return (
-    code === 'refused' || code === 'job-failed' || code === 'answer-lost' || code === 'consent' || code === 'canary'
-  );
-}
+const told = new Set<PlanRow['reason']['code']>([
+  'refused',
+  'job-failed',
+  'answer-lost',
+  'consent',
+  'post-open',
+  'post-lost',
+  'canary',
+]);

@@ -7,7 +7,7 @@ import type { Plan } from '../../plan/plan.ts';
  */
 export function planJson(plan: Plan): Json {
   const { rows, ...rest } = plan;
-  return sortKeys({ ...rest, rows: rows.map(({ order: _order, later: _later, ...row }) => row) });
+  return sortKeys({ ...rest, rows: rows.map(({ order: _order, later: _later, asked: _asked, ...row }) => row) });
 }
 
 function sortKeys(value: unknown): Json {

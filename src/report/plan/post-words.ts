@@ -1,6 +1,7 @@
-import type { PostTarget } from '../../plan/plan.ts';
+import type { PlanRow, PostTarget } from '../../plan/plan.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
+import { displayWidth, padRight } from '../text-width.ts';
 
 /** Display names of accounts, by ID, if the service was queried. */
 export type AccountNames = ReadonlyMap<string, string>;
@@ -11,6 +12,16 @@ const shownAccounts = 8;
 export function postsText(targets: readonly PostTarget[], names: AccountNames = new Map()): string {
   const most = targets.some(({ perhaps }) => perhaps === true) ? 'up to ' : '';
   return `${most}${countOf(targets.length, 'post')} to ${accountsText(targets, names)}, ${timesText(targets)}`;
+}
+
+/** A post that is out, and one that may be the same, line by line. */
+export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'beside'>): string[] {
+  const { address: old = '', jobId, before, after } = beside ?? {};
+  const names = [old, address].map((name) => safeText(name, 80));
+  const width = Math.max(...names.map(displayWidth));
+  const lineOf = (label: string, index: number, words: string | undefined, end = '') =>
+    `${label}  ${padRight(names[index] ?? '', width)}  ${words === undefined ? '(its words are not known)' : `“${safeText(words, 300)}”`}${end}`;
+  return [lineOf('out', 0, before, jobId === undefined ? '' : ` (${safeText(jobId, 80)})`), lineOf('new', 1, after)];
 }
 
 function accountsText(targets: readonly PostTarget[], names: AccountNames): string {

@@ -4,6 +4,7 @@ import { joinLocks, joinRecords } from '../../../src/lock/join.ts';
 import type { StepRecord } from '../../../src/lock/record.ts';
 import { writeLine, writeLines } from '../../../src/lock/write.ts';
 import { forgetRecord } from '../../../src/plan/forget.ts';
+import { moveRecord } from '../../../src/plan/move-record.ts';
 import { openSendsOf } from '../../../src/plan/open-sends.ts';
 import { resolvePurchase } from '../../../src/plan/resolve-purchase.ts';
 import { TestCampaign } from '../../rig/campaign.ts';
@@ -22,6 +23,8 @@ type Act =
   | { do: 'edit'; which: number; as: number }
   /** Its task is switched off, or on again. */
   | { do: 'switch'; which: number }
+  /** Its task gets another name; other words as well where they are given. */
+  | { do: 'rename'; which: number; as: number | undefined }
   | { do: 'forget'; which: number }
   /** A branch is begun; later what it knew comes back. */
   | { do: 'branch' }
@@ -50,6 +53,10 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('edit' as const), which: fc.constantFrom(-1, ...posts), as: fc.nat(2) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('switch' as const), which }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('rename' as const), which, as: fc.option(fc.nat(2), { nil: undefined }) }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('forget' as const), which }) },
   { weight: 2, arbitrary: fc.constant<Act>({ do: 'branch' }) },
   { weight: 2, arbitrary: fc.constant<Act>({ do: 'merge' }) },
@@ -57,10 +64,16 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Act>({ do: 'decide' }) },
 );
 
+/** The first two share an account. */
+const accountOf = (index: number) => (index < 2 ? 'a' : 'b');
+const goesTo = (request: { [name: string]: unknown } | undefined) => JSON.stringify(request?.accountIds);
+
 class History {
   readonly campaign: TestCampaign;
   readonly #off = new Set<number>();
   readonly #captions = posts.map(() => 0);
+  /** How often its task was renamed. */
+  readonly #names = posts.map(() => 0);
   #picture = 0;
   #branch: string | undefined;
 
@@ -73,11 +86,19 @@ class History {
   #graph() {
     const pic: WrittenStep = { address: 'pic', kind: 'image', request: { prompt: `pic ${this.#picture}` } };
     const share = (index: number): WrittenStep => ({
-      address: `share@${index}`,
+      address: this.#addressOf(index),
       kind: 'post',
-      request: { caption: `post ${index}: ${this.#captions[index]}`, media: [{ $ref: 'pic', field: 'url' }] },
+      request: {
+        accountIds: [accountOf(index)],
+        caption: `post ${index}: ${this.#captions[index]}`,
+        media: [{ $ref: 'pic', field: 'url' }],
+      },
     });
     return graphOfSteps([pic, ...posts.filter((index) => !this.#off.has(index)).map(share)]);
+  }
+
+  #addressOf(index: number): string {
+    return `share${this.#names[index]}@${index}`;
   }
 
   /** Which posts are out, as the service knows it. */
@@ -91,6 +112,16 @@ class History {
   }
 
   async perform(act: Act): Promise<void> {
+    const open = this.#openAccounts();
+    const { ledger } = this.campaign.service;
+    const before = ledger.length;
+    await this.#act(act);
+    const sent = ledger.slice(before).filter(({ body }) => body.includes('caption'));
+    // I41
+    if (act.do !== 'decide') expect(sent.filter(({ body }) => open.has(goesTo(JSON.parse(body))))).toEqual([]);
+  }
+
+  async #act(act: Act): Promise<void> {
     const { campaign } = this;
     const { service } = campaign;
     switch (act.do) {
@@ -124,8 +155,15 @@ class History {
         if (!this.#off.delete(act.which)) this.#off.add(act.which);
         campaign.graph = this.#graph();
         return;
+      case 'rename':
+        // Whoever forgets a post has said that what is out says nothing of another address.
+        if (this.#isForgotten(this.#addressOf(act.which))) return;
+        this.#names[act.which] = (this.#names[act.which] ?? 0) + 1;
+        if (act.as !== undefined) this.#captions[act.which] = act.as;
+        campaign.graph = this.#graph();
+        return;
       case 'forget':
-        return this.#record(`share@${act.which}`, (record) => {
+        return this.#record(this.#addressOf(act.which), (record) => {
           const ruling = forgetRecord(record, { price: 0, force: true });
           return ruling.is === 'recorded' ? ruling.records : [];
         });
@@ -154,11 +192,52 @@ class History {
     const lock = file.read();
     const record = lock.steps.get(address);
     if (record === undefined) return;
-    for (const one of change(record)) lock.steps.set(one.address, joinRecords(record, one));
+    for (const one of change(record)) {
+      const known = lock.steps.get(one.address);
+      lock.steps.set(one.address, known === undefined ? one : joinRecords(known, one));
+    }
     await file.replace(writeLines(lock));
   }
 
+  /** Which posts may be out without anybody knowing: nothing may go where they went. */
+  #openAccounts(): Set<string> {
+    const records = [...this.campaign.file.read().steps.values()].filter(({ kind }) => kind === 'post');
+    return new Set(records.flatMap((record) => openSendsOf(record)).map(({ request }) => goesTo(request)));
+  }
+
   async #decide(): Promise<void> {
+    await this.#resolveAll();
+    if (!this.campaign.plan().rows.some(({ beside }) => beside !== undefined)) return;
+    // A person knows which post each of them is.
+    for (const { address } of [...this.campaign.file.read().steps.values()].filter(({ kind }) => kind === 'post')) {
+      const index = Number(address.split('@')[1]);
+      if (address === this.#addressOf(index) && !this.#off.has(index)) continue;
+      const { lock, step, own } = this.#stepOf(index);
+      const isPosted = own?.purchases.some(({ jobId, forgotten }) => jobId !== undefined && forgotten !== true);
+      await this.#record(address, (record) => {
+        const ruling =
+          step === undefined || isPosted === true
+            ? forgetRecord(record, { force: true })
+            : moveRecord(record, { step, price: 0, ...(own && { record: own }) });
+        return ruling.is === 'recorded' ? ruling.records : [];
+      });
+      expect(lock.steps.has(address)).toBe(true);
+    }
+  }
+
+  #isForgotten(address: string): boolean {
+    const purchases = this.campaign.file.read().steps.get(address)?.purchases ?? [];
+    return purchases.some(({ forgotten }) => forgotten === true);
+  }
+
+  #stepOf(index: number) {
+    const { file, graph } = this.campaign;
+    const lock = file.read();
+    const address = this.#addressOf(index);
+    return { lock, step: graph.steps.find((one) => one.address === address), own: lock.steps.get(address) };
+  }
+
+  async #resolveAll(): Promise<void> {
     const { file, service } = this.campaign;
     for (;;) {
       const records = [...file.read().steps.values()];

@@ -3,7 +3,8 @@ import type { Graph } from '../../../src/graph/graph.ts';
 import { joinLocks } from '../../../src/lock/join.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
 import type { PlanFacts } from '../../../src/plan/assemble.ts';
-import { allowPosts, targetOf, withholdPosts } from '../../../src/plan/post-consent.ts';
+import { targetOf } from '../../../src/plan/post-accounts.ts';
+import { admitPosts, allowPosts, withholdPosts } from '../../../src/plan/post-consent.ts';
 import { stateOfStep } from '../../../src/plan/step-state.ts';
 import { actionsOf } from '../../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
@@ -164,22 +165,6 @@ describe('a post that never left', () => {
     });
   });
 
-  test('may be one that was renamed and changed at once: it says so', () => {
-    const renamed = graphOfSteps([post('tell@a'), post('tell@b')]);
-    const lock = lockOf({ 'share@a': [sent(before)] }, posts);
-    const plan = planOf(renamed, lock);
-    expect(rowOf(plan, 'tell@a').reason).toBe(
-      'not posted yet; if it is share@a under a new name, which is out, `move` keeps it from being posted again',
-    );
-    expect(rowOf(plan, 'tell@b').reason).toBe('not posted yet');
-    expect(rowOf(planOf(graph, lockOf({ old: [sent(before)] }, posts)), 'share').reason).toContain(
-      'if it is old under',
-    );
-    expect(rowOf(planOf(graph, lockOf({ old: [create(before, { state: 'refused' })] }, posts)), 'share').reason).toBe(
-      'not posted yet',
-    );
-  });
-
   test('what another kind once bought under its address is no post', () => {
     const file = job(before, { state: 'done', outputs: [output('a.png')] });
     expect(decided([], {}, lockOf({ share: [file] }, { kind: 'image' })).action).toBe('redo');
@@ -196,6 +181,150 @@ describe('a post that never left', () => {
     const a = stepOf(both, 'a');
     const lock = lockOf({ a: [sent(earlier(a, { caption: 'Helo' }))] }, posts);
     expect(actionsOf(planOf(both, lock))).toEqual({ a: 'keep', b: 'create' });
+  });
+});
+
+describe('while nobody knows whether a post is out', () => {
+  const open = create(before, { state: 'unresolved' });
+  const to = (
+    accountIds: WrittenStep['request'][string],
+    more: Partial<PlanFacts> = {},
+    lock = lockOf({ share: [open] }, posts),
+  ) => rowOf(planOf(graphOfSteps([post('tell', { accountIds })]), lock, more), 'tell');
+
+  test('I41 none goes to any of its accounts, whatever its address, its words and the options', () => {
+    for (const row of [
+      to(['acc-1']),
+      to(['acc-9', 'acc-1']),
+      to([' ACC-1 ']),
+      to(['acc-1'], { redo: new Set(['tell']) }),
+      to(['acc-1'], { selected: new Set(['tell']) }),
+    ]) {
+      expect(row).toMatchObject({ action: 'blocked', blockedBy: 'step' });
+      expect(row.order).toBeUndefined();
+      expect(row.reason).toContain('waits for share, which may be out');
+    }
+  });
+
+  test('others go: to other accounts, and when somebody has looked', () => {
+    expect(to(['acc-2']).action).toBe('create');
+    const settled = lockOf({ share: [{ ...open, state: 'refused' }] }, posts);
+    expect(to(['acc-1'], {}, settled).action).toBe('create');
+  });
+
+  test('none goes anywhere where it is not known where the open one went, or where the new one goes', () => {
+    const { request: _request, ...unknown } = open;
+    const reference = { ...open, request: { accountIds: [{ $ref: '1:x', field: 'id' }] } };
+    const nowhere = { ...open, request: { caption: 'Hello' } };
+    for (const one of [unknown, reference, nowhere]) {
+      expect(to(['acc-2'], {}, lockOf({ share: [one] }, posts)).blockedBy).toBe('step');
+    }
+    expect(to([]).blockedBy).toBe('step');
+    const nested = { ...open, request: { targets: [{ accountId: 'acc-2' }] } };
+    expect(to(['acc-2'], {}, lockOf({ share: [nested] }, posts)).blockedBy).toBe('step');
+    expect(to(['acc-3'], {}, lockOf({ share: [nested] }, posts)).action).toBe('create');
+  });
+
+  test('also after a merge with a branch that knows nothing of it', () => {
+    const other = lockOf({ old: [sent(before, { jobId: 'share-9' })] }, posts);
+    const lock = joinLocks(lockOf({ share: [open] }, posts), other);
+    expect(to(['acc-1'], {}, lock).blockedBy).toBe('step');
+  });
+});
+
+describe('a post that is out and has lost its step', () => {
+  const lostAs = (address: string, request: WrittenStep['request'] = before.request) =>
+    lockOf({ [address]: [sent(earlier(share, request))] }, posts);
+  const planned = (steps: WrittenStep[], lock: Lock, facts: Partial<PlanFacts> = {}) =>
+    planOf(graphOfSteps(steps), lock, facts);
+
+  test('I41 stands beside a new one to its accounts, which waits for a person', () => {
+    const row = rowOf(planned([post('tell', { caption: 'Helo!' })], lostAs('old')), 'tell');
+    expect(row).toMatchObject({
+      action: 'blocked',
+      blockedBy: 'consent',
+      reason:
+        'may be old, which is out, under another name: `move` that one here, or --redo this address',
+      beside: { address: 'old', jobId: 'share-1', before: 'Helo', after: 'Helo!' },
+      post: { accounts: ['acc-1'] },
+    });
+    expect(row.order).toBeUndefined();
+  });
+
+  test('no consent covers it but one to this very post', () => {
+    const plan = planned([post('tell', {}), song('after', { needs: ['tell'] })], lostAs('old'));
+    expect(actionsOf(allowPosts(plan))).toMatchObject({ tell: 'blocked', after: 'blocked' });
+    expect(plan.rows.map(({ blockedBy }) => blockedBy)).toEqual(['consent', 'consent', undefined]);
+    const admitted = allowPosts(admitPosts(plan, new Set(['tell'])));
+    expect(rowOf(admitted, 'tell').order?.publish).toBe(true);
+    expect(admitted.totals.posts).toBe(1);
+    const redone = planned([post('tell', {})], lostAs('old'), { redo: new Set(['tell']) });
+    expect(rowOf(redone, 'tell').action).toBe('create');
+  });
+
+  test('neither forgotten, nor to other accounts, nor refused, nor under its old name it holds anything back', () => {
+    const goes = (lock: Lock, request: WrittenStep['request'] = {}) =>
+      rowOf(planned([post('tell', request)], lock), 'tell').action;
+    expect(goes(forgetting(lostAs('old'), 'old'))).toBe('create');
+    expect(goes(lostAs('old'), { accountIds: ['acc-2'] })).toBe('create');
+    expect(goes(lockOf({ old: [create(before, { state: 'refused' })] }, posts))).toBe('create');
+    expect(actionsOf(planned([post('share'), post('tell', { caption: 'x' })], lostAs('share')))).toEqual({
+      share: 'keep',
+      tell: 'create',
+    });
+  });
+
+  test('of many, each stands beside the one that it is most like', () => {
+    const captions = ['a lamp of oak', 'a rug of wool', 'a vase of clay'];
+    const lock = lockOf(
+      Object.fromEntries(
+        captions.map((caption, index) => [
+          `old@${index}`,
+          [sent(earlier(share, { ...share.request, caption }), { jobId: `job-${index}` })],
+        ]),
+      ),
+      posts,
+    );
+    const news = [...captions].reverse().map((caption, index) => post(`new@${index}`, { caption: `${caption}, now` }));
+    const plan = planned([...news, post('more', { caption: 'something else' })], lock);
+    expect(plan.rows.flatMap(({ address, beside }) => (beside ? [[address, beside.address]] : []))).toEqual([
+      ['new@0', 'old@2'],
+      ['new@1', 'old@1'],
+      ['new@2', 'old@0'],
+      ['more', expect.stringContaining('old@')],
+    ]);
+  });
+
+  test('is found also where another step has taken its address', () => {
+    const lock = lostAs('share', { ...share.request, caption: 'the lamp of oak is here' });
+    const swapped = [
+      post('share', { caption: 'a sale of rugs' }),
+      post('tell', { caption: 'the lamp of oak is here!' }),
+    ];
+    expect(rowOf(planned(swapped, lock), 'tell').beside?.address).toBe('share');
+    expect(actionsOf(planned([picture('share'), post('tell')], lock))).toMatchObject({ tell: 'blocked' });
+    // Its own words changed, and others came beside them.
+    const edited = [post('share', { caption: 'the lamp of elm is here' }), post('tell', { caption: 'a rug is here' })];
+    expect(actionsOf(planned(edited, lock))).toEqual({ share: 'keep', tell: 'create' });
+  });
+
+  test('a thousand of them and a thousand new ones are planned at once', () => {
+    const ids = Array.from({ length: 1000 }, (_, index) => index);
+    const words = (index: number) => ({ caption: `number ${index} of a thousand posts that tell something` });
+    const lock = lockOf(
+      Object.fromEntries(
+        ids.map((id) => [
+          `old@${id}`,
+          [sent(earlier(share, { ...share.request, ...words(id) }), { jobId: `job-${id}` })],
+        ]),
+      ),
+      posts,
+    );
+    const plan = planned(
+      ids.map((id) => post(`new@${id}`, words(id + 0.5))),
+      lock,
+    );
+    expect(plan.rows.filter(({ beside }) => beside !== undefined)).toHaveLength(1000);
   });
 });
 

@@ -1,0 +1,160 @@
+import type { OpenRequest } from '../graph/graph.ts';
+import { shorten } from '../ground/values.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { openSends } from '../lock/sends.ts';
+import { block } from './block.ts';
+import type { Match } from './match.ts';
+import { orphanRecords } from './orphans.ts';
+import type { PlanRow } from './plan.ts';
+import { accountsOf, mayMeet, type PostAccounts, wordsOfPost } from './post-accounts.ts';
+import { publishes } from './post-consent.ts';
+import { featuresOf, likenessOf, type PostFeatures } from './post-likeness.ts';
+import { isPost, sendsOf } from './post-record.ts';
+import { reasonOf } from './reason.ts';
+
+/** A post on record that may be one of the posts that are to leave. */
+interface KnownPost {
+  address: string;
+  accounts: PostAccounts;
+  purchase: Purchase;
+  features: PostFeatures;
+  /** How much the step that its address has now is like it; absent when there is none. */
+  likeOwn?: number;
+}
+
+/**
+ * Holds back the posts that may be out already, under another name: while nobody knows whether a post is out, all to its
+ * accounts; and what may be a post that is out and has lost its step, until a person says so. `redo`: addresses that a
+ * person named.
+ */
+export function holdPosts(
+  rows: readonly PlanRow[],
+  { matches, lock, redo }: { matches: readonly Match[]; lock: Lock; redo: ReadonlySet<string> },
+): void {
+  const leaving = rows.filter(publishes);
+  if (leaving.length === 0) return;
+  const open = findOpen(lock, matches);
+  for (const row of leaving) {
+    const accounts = accountsOf(row.order?.request);
+    const known = open.find((one) => mayMeet(one.accounts, accounts)); // I41 (open)
+    if (known === undefined) continue;
+    block(row, 'step', reasonOf('post-open', describeOpen(known)));
+    row.beside = { address: known.address };
+  }
+  const news = leaving.filter((row) => publishes(row) && !redo.has(row.address));
+  if (news.length > 0) holdLost(news, findLost(matches, lock));
+}
+
+function findOpen(lock: Lock, matches: readonly Match[]): Pick<KnownPost, 'address' | 'accounts'>[] {
+  return openSends(lock, new Set(matches.map(({ step }) => step.address)))
+    .filter(({ record, purchase }) => isPost(purchase.kind ?? record.kind))
+    .map(({ record, purchase }) => ({ address: record.address, accounts: accountsOf(purchase.request) }));
+}
+
+function describeOpen({ address, accounts }: Pick<KnownPost, 'address' | 'accounts'>): string {
+  const where = accounts === undefined ? 'to accounts that nobody knows' : 'to an account of this one';
+  return `waits for ${address}, which may be out: it went ${where}, and its answer was lost; look there, then \`resolve\` it`;
+}
+
+/** Posts that are out, and whose words stand nowhere in the manifest any more, or not where they stood. */
+function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
+  const lost = [...orphanRecords(matches, lock), ...replacedRecords(matches, lock)].flatMap((record) =>
+    knownPost(record),
+  );
+  const wanted = new Set(matches.map(({ step }) => step.fingerprint));
+  const retaken = matches.flatMap(({ step }): KnownPost[] => {
+    const record = lock.steps.get(step.address);
+    if (record === undefined || !isPost(step.kind) || hasPosted(record, step.fingerprint)) return [];
+    const own = featuresOf(step.paidRequest);
+    return knownPost(record)
+      .filter(({ purchase }) => !wanted.has(purchase.fingerprint))
+      .map((one) => ({ ...one, likeOwn: likenessOf(one.features, own) }));
+  });
+  return [...lost, ...retaken];
+}
+
+/** Records of posts at whose address something else stands now. */
+function replacedRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
+  return matches.flatMap(({ step }) => (isPost(step.kind) ? [] : (lock.steps.get(step.address) ?? [])));
+}
+
+function hasPosted({ purchases }: StepRecord, fingerprint: string): boolean {
+  return purchases.some((one) => one.fingerprint === fingerprint && one.jobId !== undefined);
+}
+
+/** What is forgotten is nobody's any more: a person said so. */
+function knownPost(record: StepRecord): KnownPost[] {
+  const sent = sendsOf(record).filter(
+    ({ jobId, forgotten, kind = record.kind }) => jobId !== undefined && forgotten !== true && isPost(kind),
+  );
+  const purchase = sent.find(({ request }) => request !== undefined) ?? sent[0];
+  if (purchase === undefined) return [];
+  const accounts = sent.map(({ request }) => accountsOf(request));
+  const isKnown = accounts.every((one) => one !== undefined);
+  return [
+    {
+      address: record.address,
+      accounts: isKnown ? new Set(accounts.flatMap((one) => [...(one ?? [])])) : undefined,
+      purchase,
+      features: featuresOf(purchase.request),
+    },
+  ];
+}
+
+/** A new post, and one that is out, which may be the same. */
+interface Pair {
+  row: PlanRow;
+  known: KnownPost;
+  likeness: number;
+}
+
+/** Pairs that are compared at most; of those beyond, the first to meet is named. */
+const mostCompared = 100_000;
+/** A post that still has a step is taken for another one's former self only if it is rather like it. */
+const leastLikeness = 0.4;
+
+/** Puts each new post beside the one that it is most like, of those that it may be. */
+function holdLost(news: readonly PlanRow[], known: readonly KnownPost[]): void {
+  if (known.length === 0) return;
+  const mostOfEach = Math.max(1, Math.floor(mostCompared / news.length));
+  const pairs = news.flatMap((row): Pair[] => {
+    const { request, paidRequest } = row.order ?? {};
+    const accounts = accountsOf(request);
+    const features = featuresOf(paidRequest);
+    return known
+      .filter((one) => mayMeet(one.accounts, accounts))
+      .slice(0, mostOfEach)
+      .map((one) => ({ row, known: one, likeness: likenessOf(one.features, features) }))
+      .filter(({ known: { likeOwn }, likeness }) => {
+        return likeOwn === undefined || likeness > Math.max(likeOwn, leastLikeness); // I41 (retaken)
+      });
+  });
+  const isPaired = new Set<string>();
+  const ranked = pairs.sort((a, b) => b.likeness - a.likeness || (a.known.address < b.known.address ? -1 : 1));
+  const take = ({ row, known: { address, purchase } }: Pair) => {
+    if (row.beside !== undefined) return;
+    isPaired.add(address);
+    holdBeside(row, { address, purchase });
+  };
+  for (const pair of ranked) if (!isPaired.has(pair.known.address)) take(pair);
+  // More new ones than there are others: each of them may be the one.
+  for (const pair of ranked) take(pair);
+}
+
+/** Leaves it to a person whether a post is another one. What would be sent is kept, for when that is answered. */
+function holdBeside(
+  row: PlanRow,
+  { address, purchase: { jobId, request } }: Pick<KnownPost, 'address' | 'purchase'>,
+): void {
+  const asked = { ...row };
+  const wordsOf = (of: OpenRequest | undefined) => (of === undefined ? '' : shorten(wordsOfPost(of), mostWords));
+  const before = wordsOf(request);
+  const after = wordsOf(row.order?.request);
+  const text = `may be ${address}, which is out, under another name: \`move\` that one here, or --redo this address`;
+  block(row, 'consent', reasonOf('post-lost', text)); // I41 (lost)
+  if (asked.post !== undefined) row.post = asked.post;
+  row.beside = { address, ...(jobId !== undefined && { jobId }), ...(before && { before }), ...(after && { after }) };
+  row.asked = asked;
+}
+
+const mostWords = 300;

@@ -1,0 +1,43 @@
+import type { OpenRequest } from '../graph/graph.ts';
+import { canonicalJson, type Json } from '../ground/json.ts';
+import { wordsOfPost } from './post-accounts.ts';
+
+/** What two posts are compared by. */
+export interface PostFeatures {
+  words: ReadonlySet<string>;
+  /** Links, references and times. */
+  others: ReadonlySet<string>;
+}
+
+export function featuresOf(request: OpenRequest | undefined): PostFeatures {
+  if (request === undefined) return { words: new Set(), others: new Set() };
+  const others = new Set<string>();
+  const visit = (value: Json): void => {
+    if (typeof value === 'string' && /^https?:|^\d{4}-\d\d-\d\dT/.test(value)) others.add(value);
+    if (value === null || typeof value !== 'object') return;
+    if (!Array.isArray(value) && typeof value.$ref === 'string') others.add(canonicalJson(value));
+    else for (const item of Object.values(value)) visit(item);
+  };
+  visit(request);
+  return {
+    words: new Set(
+      wordsOfPost(request)
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]+/gu) ?? [],
+    ),
+    others,
+  };
+}
+
+/** How alike two posts are, from 0 to 1: mostly by their words, then by what they show and when. */
+export function likenessOf(one: PostFeatures, other: PostFeatures): number {
+  return 0.7 * shareOf(one.words, other.words) + 0.3 * shareOf(one.others, other.others);
+}
+
+/** The part of two sets that both have, from 0 to 1. */
+function shareOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const [small, large] = one.size <= other.size ? [one, other] : [other, one];
+  let shared = 0;
+  for (const item of small) if (large.has(item)) shared += 1;
+  return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size);
+}

@@ -1,0 +1,169 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test, vi } from 'vitest';
+import { bin } from '../../rig/command.ts';
+import type { Booking } from '../../rig/oracle.ts';
+import { hasTerminals, runOnTerminal } from '../../rig/terminal.ts';
+import { makeTrial, type Trial, withFaults } from '../../rig/trial.ts';
+
+// Each test starts several processes, and the machine may have other work.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Two accounts of every sandbox. */
+const account = 'acc_a26a6b25c78b1c8d';
+const campaignOf = (...tasks: [name: string, caption: string, accounts?: string][]) =>
+  [
+    'version: 1',
+    'name: shop',
+    'tasks:',
+    ...tasks.map(
+      ([name, caption, accounts = account]) =>
+        `  ${name}: { kind: post, with: { accountIds: [${accounts}], caption: "${caption}" } }`,
+    ),
+    '',
+  ].join('\n');
+
+const captions = ({ sandbox }: Trial) =>
+  (sandbox.ledger() as Booking[]).flatMap(({ kind, body }) => (kind === 'post' ? [body.caption] : []));
+
+describe('a post that goes out once, whatever becomes of it', () => {
+  test('I41 its answer is lost, then it is edited and renamed: none goes to its account until somebody has looked', async () => {
+    const lost = withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked: true } }]);
+    const trial = await makeTrial(campaignOf(['share', 'Hello']), lost);
+    expect((await trial.apply(['--publish'])).code).toBe(6);
+    trial.write('campaign.yaml', campaignOf(['tell', 'Hello!'], ['other', 'Another one', `acc_9, ${account}`]));
+    for (const more of [[], ['--redo', 'tell'], ['--select', 'tell'], ['--exclude', 'other']]) {
+      const again = await trial.apply(['--publish', ...more]);
+      expect(again.code, again.err).toBe(6);
+      expect(again.err).toContain('waits for share, which may be out');
+      expect(again.err).toContain('mediabatch resolve campaign.yaml share');
+    }
+    expect(captions(trial)).toEqual(['Hello']);
+    // It is out: now it is one that has lost its step.
+    const [{ id } = { id: '' }] = trial.sandbox.ledger() as Booking[];
+    const resolved = await trial.run(['resolve', 'campaign.yaml', 'share', '--job', id]);
+    expect(resolved.code, resolved.err).toBe(0);
+    expect((await trial.apply(['--publish'])).code).toBe(5);
+    expect(captions(trial)).toEqual(['Hello']);
+  });
+
+  test('I41 of several to one account none follows one whose answer was lost', async () => {
+    const lost = withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked: true } }]);
+    const many = campaignOf(...[1, 2, 3, 4].map((one): [string, string] => [`share${one}`, `Hello ${one}`]));
+    const trial = await makeTrial(many, lost);
+    const ran = await trial.apply(['--publish']);
+    expect(ran.code, ran.err).toBe(6);
+    expect(captions(trial)).toHaveLength(1);
+    expect(ran.err).toContain('of which nobody knows whether it is out');
+  });
+
+  test.each<[string, (trial: Trial) => unknown]>([
+    ['key and words change at once', ({ write }) => write('campaign.yaml', campaignOf(['tell', 'Hello!']))],
+    [
+      'it is edited, and then renamed',
+      async ({ apply, write }) => {
+        write('campaign.yaml', campaignOf(['share', 'Hello!']));
+        expect((await apply(['--publish'])).code).toBe(0);
+        write('campaign.yaml', campaignOf(['tell', 'Hello!']));
+      },
+    ],
+    [
+      'another task takes its name',
+      ({ write }) => write('campaign.yaml', campaignOf(['share', 'Something else'], ['tell', 'Hello'])),
+    ],
+    [
+      'another task takes its name, and it is edited',
+      ({ write }) => write('campaign.yaml', campaignOf(['share', 'Something else'], ['tell', 'Hello, you'])),
+    ],
+    [
+      'it goes to one more account',
+      ({ write }) => write('campaign.yaml', campaignOf(['tell', 'Hello!', `acc_9, ${account}`])),
+    ],
+  ])('when %s', async (_name, change) => {
+    const trial = await makeTrial(campaignOf(['share', 'Hello']));
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    await change(trial);
+    const again = await trial.apply(['--publish']);
+    expect([0, 5], again.err).toContain(again.code);
+    expect(captions(trial)).toEqual(['Hello']);
+  });
+});
+
+describe('a new post beside one that has lost its step', () => {
+  async function changed() {
+    const trial = await makeTrial(campaignOf(['share', 'Hello']));
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    trial.write('campaign.yaml', campaignOf(['tell', 'Hello!']));
+    return trial;
+  }
+
+  test('waits, and is shown side by side with it and with all ways on', async () => {
+    const trial = await changed();
+    const waits = await trial.apply(['--publish']);
+    expect(waits.code, waits.err).toBe(5);
+    expect(waits.err).toMatch(/out {2}share {2}“Hello” \(\w+\)\n {4}new {2}tell {3}“Hello!”\n/);
+    expect(waits.err).toContain('mediabatch move campaign.yaml share tell\n');
+    expect(waits.err).toContain('mediabatch apply campaign.yaml --redo tell --publish\n');
+    expect(waits.err).toContain('mediabatch forget campaign.yaml share\n');
+    const plan = JSON.parse((await trial.run(['plan', 'campaign.yaml', '--json'])).out);
+    expect(plan.rows[0]).toMatchObject({ blockedBy: 'consent', beside: { address: 'share', after: 'Hello!' } });
+  });
+
+  test.each<[string, string[][], string[]]>([
+    ['moved', [['move', 'campaign.yaml', 'share', 'tell']], ['Hello']],
+    ['forgotten', [['forget', 'campaign.yaml', 'share']], ['Hello', 'Hello!']],
+    ['redone', [['apply', 'campaign.yaml', '--redo', 'tell', '--publish']], ['Hello', 'Hello!']],
+    [
+      'redone by a saved plan',
+      [
+        ['plan', 'campaign.yaml', '--redo', 'tell', '--out', 'a.plan.json'],
+        ['apply', 'a.plan.json'],
+      ],
+      ['Hello', 'Hello!'],
+    ],
+  ])('is settled for good when it is %s', async (_name, commands, out) => {
+    const trial = await changed();
+    for (const command of commands) {
+      const ran = await trial.run(command);
+      expect(ran.code, ran.err).toBe(0);
+    }
+    for (let times = 0; times < 2; times += 1) {
+      const again = await trial.apply(['--publish']);
+      expect(again.code, again.err).toBe(0);
+      expect(captions(trial)).toEqual(out);
+    }
+  });
+
+  test('is in no saved plan that does not name it', async () => {
+    const trial = await changed();
+    expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
+    const ran = await trial.run(['apply', 'a.plan.json', '--yes', '--publish']);
+    expect(ran.code, ran.err).toBe(5);
+    expect(captions(trial)).toEqual(['Hello']);
+  });
+
+  /** Skipped where there is no python3 to make a terminal with. */
+  test.runIf(hasTerminals).each<[string, string[], string, number, string[]]>([
+    ['no', [], 'n', 5, ['Hello']],
+    ['no, with --publish', ['--publish'], 'n', 5, ['Hello']],
+    ['yes', [], 'y', 0, ['Hello', 'Hello!']],
+    ['not asked', ['--yes', '--publish'], '', 5, ['Hello']],
+  ])('on a terminal (python3) somebody is shown both: %s', async (_name, args, answer, code, out) => {
+    const trial = await changed();
+    const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args];
+    const ran = runOnTerminal(command, {
+      cwd: trial.folder,
+      env: { ...trial.sandbox.env, NO_COLOR: '1' },
+      columns: 200,
+      deeds: [{ after: '[y/N] ', keys: `${answer}\r` }],
+    });
+    const text = stripVTControlCharacters(ran.text).replaceAll('\r', '');
+    expect(ran.code, text).toBe(code);
+    if (answer !== '') {
+      expect(text).toMatch(
+        /tell may be share, which is out, under another name\n {4}out {2}share {2}“Hello” .*\n {4}new/,
+      );
+      expect(text).toContain('Publish 1 post to Instagram @sandbox.studio, at once, beside share?');
+    }
+    expect(captions(trial)).toEqual(out);
+  });
+});
