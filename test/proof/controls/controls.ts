@@ -1144,4 +1144,39 @@ export const controls: readonly Control[] = [
       title: 'keeps what it does not know wherever a newer version may have put it',
     },
   },
+  {
+    mark: 'I41 (open)',
+    off: 'a post waits for one to its accounts of which nobody knows whether it is out',
+    file: 'src/plan/hold-posts.ts',
+    switch: { part: 'mayMeet(one.accounts, accounts)', by: '!mayMeet(one.accounts, one.accounts)' },
+    seenBy: {
+      file: 'test/rooms/plan/posts.test.ts',
+      title: 'I41 none goes to any of its accounts, whatever its address, its words and the options',
+    },
+  },
+  {
+    mark: 'I41 (lost)',
+    off: 'a new post beside one that is out and has lost its step waits',
+    file: 'src/plan/hold-posts.ts',
+    switch: { line: '' },
+    seenBy: postsModel,
+  },
+  {
+    mark: 'I41 (retaken)',
+    off: 'a post is found whose address another one has taken',
+    file: 'src/plan/hold-posts.ts',
+    switch: { part: 'likeness > Math.max(likeOwn, leastLikeness)', by: 'likeness < 0' },
+    seenBy: { file: 'test/rooms/plan/posts.test.ts', title: 'is found also where another step has taken its address' },
+  },
+  {
+    mark: 'I41 (run)',
+    off: 'posts to one account leave one by one',
+    file: 'src/engine/hold-posts.ts',
+    switch: { part: 'isFree ? []', by: 'isFree || held.length >= 0 ? []' },
+    seenBy: {
+      file: 'test/command/conduct/renamed-posts.test.ts',
+      title: 'I41 of several to one account none follows one whose answer was lost',
+    },
+    built: true,
+  },
 ];

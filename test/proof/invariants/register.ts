@@ -313,7 +313,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I24',
-    says: 'a post is sent at most once for ever, and never by a consent given for credits',
+    says: 'a post is sent at most once for ever – another one only by its very address, or where a person says that it is another one –, and never by a consent given for credits',
     shown: [
       {
         file: 'test/rooms/engine/posts-model.test.ts',
@@ -547,6 +547,28 @@ export const invariants: readonly Invariant[] = [
         title: 'I42 nothing is bought at an address with a decision of an unknown kind',
       },
       { file: join, title: 'does not depend on the order' },
+    ],
+  },
+  {
+    id: 'I41',
+    says: 'while nobody knows whether a post is out none goes to its accounts, and a new one beside one that is out and has lost its step waits for a person',
+    shown: [
+      {
+        file: 'test/rooms/plan/posts.test.ts',
+        title: 'I41 none goes to any of its accounts, whatever its address, its words and the options',
+      },
+      {
+        file: 'test/rooms/plan/posts.test.ts',
+        title: 'I41 stands beside a new one to its accounts, which waits for a person',
+      },
+      {
+        file: 'test/rooms/engine/posts-model.test.ts',
+        title: 'I24 whatever happens, in whatever order, a post is out once at most, and never without a consent',
+      },
+      {
+        file: 'test/command/conduct/renamed-posts.test.ts',
+        title: 'I41 of several to one account none follows one whose answer was lost',
+      },
     ],
   },
 ];
