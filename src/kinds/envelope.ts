@@ -54,7 +54,8 @@ export const envelope = {
     prompt: ['prompt', 'text', 'title', 'videoUrl'],
     link: ['outputUrl', 'outputAsset.url'],
     thumbnail: ['thumbnailUrl', 'thumbnailAsset.url'],
-    listedLink: ['outputAsset.url', 'image', 'outputUrl'],
+    /** Not the `image` of a thumbnail: where its request had one, that is it. */
+    listedLink: ['outputAsset.url', 'outputUrl'],
   },
   /** One of several files of a job. `order` counts from 0. */
   part: { id: 'id', order: 'order', link: ['outputAsset.url', 'url'] },

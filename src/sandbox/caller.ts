@@ -4,6 +4,9 @@ import { isObject } from './wire.ts';
 /** The user that the configured API key belongs to. A JWT without a subject, or with this one, is the same user. */
 export const mainUser = 'sandbox-user';
 
+/** A JWT with this subject is valid, and its user is not there: what then happens can be tried. */
+export const unknownUser = 'unknown-user';
+
 export interface Caller {
   readonly user: string;
   /** Idempotency keys count only with an API key. */

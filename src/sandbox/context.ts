@@ -1,6 +1,6 @@
 import type { BlobStore } from './blob-store.ts';
 import type { Books } from './books.ts';
-import { type Caller, identifyCaller } from './caller.ts';
+import { type Caller, identifyCaller, unknownUser } from './caller.ts';
 import type { CreatesLimit } from './creates-limit.ts';
 import type { FaultScript } from './faults.ts';
 import type { Library } from './library.ts';
@@ -31,6 +31,10 @@ export type Authenticated =
 export function authenticate(context: Context, call: Call): Authenticated {
   const authorization = call.header('authorization');
   const caller = identifyCaller(authorization, { apiKey: context.apiKey, now: context.now() });
+  if (caller?.user === unknownUser) {
+    const unknown = 'There is no user with the subject of this token.';
+    return { type: 'refused', answer: answerProblem({ status: 404, code: 'user_not_found', message: unknown }) };
+  }
   if (caller !== undefined) return { type: 'caller', caller };
   const message =
     authorization === undefined

@@ -25,9 +25,10 @@ export async function handleCreate(context: Context, kind: SandboxKind, call: Ca
   const { body, text } = read;
 
   const counts = kind.create.replays && caller.credential === 'api key';
-  const key = counts ? (call.header('idempotency-key') ?? '').trim() : '';
-  if (key.length > longestKey) {
-    const message = `Idempotency-Key has ${key.length} characters; at most ${longestKey} are allowed.`;
+  const given = kind.create.replays ? (call.header('idempotency-key') ?? '').trim() : '';
+  const key = counts ? given : '';
+  if (given.length > longestKey) {
+    const message = `Idempotency-Key has ${given.length} characters; at most ${longestKey} are allowed.`;
     return answerProblem({ status: 400, code: 'idempotency_key_too_long', message });
   }
   const keyInHand = JSON.stringify([caller.user, key]);

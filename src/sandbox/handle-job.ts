@@ -28,7 +28,10 @@ function showJob(context: Context, { call, id, kinds }: JobRequest, lifeOf: type
   const refusesBlank = kinds.some((kind) => kind.status.blankId === 'refused');
   if (refusesBlank && id.trim() === '')
     return answerProblem({ status: 400, code: 'missing_id', message: 'The id is missing.' });
-  const job = context.books.find(authenticated.caller.user, kinds, { id, by: 'job' });
+  const { user } = authenticated.caller;
+  // The id of any create's answer will do: of a thumbnail that is the record's, too.
+  const job =
+    context.books.find(user, kinds, { id, by: 'job' }) ?? context.books.find(user, kinds, { id, by: 'record' });
   const about = { kind: (job?.kind ?? kinds[0])?.name ?? '', text: job === undefined ? '' : JSON.stringify(job.body) };
   return applyFault(context.faults.next('status', about), (): Handled => {
     if (job === undefined || context.books.isDeleted(job)) return { answer: answerUnknown(kinds) };

@@ -28,7 +28,8 @@ export function describeService(endpoints: readonly Endpoint[]): JsonObject {
         bearerAuth: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key of the form `<prefix>_live_<random>`, or a JWT.',
+          description:
+            'An API key of the form `<prefix>_live_<random>`, or a JWT. One with the subject `unknown-user` is of nobody: every operation answers 404.',
         },
       },
       schemas: describeSchemas(),
@@ -61,15 +62,20 @@ export function describeOperation(facts: OperationFacts): JsonObject {
     tags: [facts.tag],
     summary: facts.summary,
     ...(facts.notShown !== undefined && { 'x-not-shown': true, description: facts.notShown }),
-    ...(facts.isOpen && { security: [] }),
+    security: facts.isOpen ? [] : [{ bearerAuth: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(facts.body !== undefined && { requestBody: { required: true, content: jsonOf(refer(facts.body)) } }),
     responses: {
       200: { description: 'Done.', content: jsonOf(facts.answer) },
-      // 400: the path is not percent-encoded correctly.
-      ...describeErrors(facts.path === undefined ? facts.errors : [400, ...facts.errors]),
+      ...describeErrors(errorsOf(facts)),
     },
   };
+}
+
+/** 400: the path is not percent-encoded correctly. 404: the user is not there. */
+function errorsOf({ path, isOpen, errors }: OperationFacts): number[] {
+  const more = [...(path === undefined ? [] : [400]), ...(isOpen ? [] : [404])];
+  return [...new Set([...more, ...errors])].sort((a, b) => a - b);
 }
 
 /** A file, as outputs and uploads are served. */
@@ -95,7 +101,7 @@ const errorMeanings: Readonly<Record<number, string>> = {
   401: 'The credential is missing or invalid.',
   402: 'The balance is too small.',
   403: 'The URL does not allow it, not any more, or not from where the caller is.',
-  404: 'There is nothing under this id.',
+  404: 'There is nothing under this id, or no user of this token.',
   409: 'The request is at odds with an earlier one.',
   413: 'The body or the file is too large.',
   416: 'The range lies outside of the file.',

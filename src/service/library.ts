@@ -15,6 +15,7 @@ import type { FileToUpload } from './planned-file.ts';
 import { type JobFacts, readJobFacts } from './read-job.ts';
 import { readListed } from './read-listed.ts';
 import { type Account, readAccounts, readVoices, type Voice } from './read-voices.ts';
+import { removeJob } from './remove-job.ts';
 import { requireAnswer } from './require-answer.ts';
 import { makeRedact } from './secrets.ts';
 import { type Asset, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
@@ -28,6 +29,9 @@ export type { Account, Voice } from './read-voices.ts';
 export type { Asset, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
+
+/** Of a kind, among those that may be gone. */
+const mostRemoved = 1000;
 
 export interface LibraryOptions {
   /** Ends in `/api/v1`. https, or loopback. */
@@ -51,7 +55,7 @@ export interface Library {
   job(kind: string, jobId: string): Promise<JobFacts | undefined>;
   /** A job's current record, without a query to the provider; undefined when it is gone, or its kind has none. */
   record(kind: string, jobId: string): Promise<ListedJob | undefined>;
-  /** Permanent; credits are not refunded. `gone`: it was already gone. */
+  /** Permanent; credits are not refunded. `gone`: it was already gone, and is seen to be. */
   removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
   /** The service's own OpenAPI document. */
   document(): Promise<Json>;
@@ -72,6 +76,14 @@ export function createLibrary(options: LibraryOptions): Library {
   const uploads = { http, clock, redact, deadlineMs, links };
   const get = async (path: string, fromRoot = false): Promise<Json> =>
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs, fromRoot }), redact);
+  const lists = new Map<string, Promise<ListedJob[]>>();
+  const jobOf = async (name: string, jobId: string): Promise<JobFacts | undefined> => {
+    const { status } = requireKind(name);
+    if (status === undefined) throw new Error(`internal error: no status of a ${name} job`);
+    const answer = await http.call({ method: 'GET', path: pathWithId(status.path, jobId), deadlineMs });
+    if (answer.is === 'answer' && (answer.status === 404 || answer.status === 410)) return undefined;
+    return readJobFacts(requireAnswer(answer, redact), jobId);
+  };
 
   return {
     voices: async () => readVoices(await get(paths.voices)),
@@ -79,13 +91,7 @@ export function createLibrary(options: LibraryOptions): Library {
     wholeCatalog: () => get(paths.catalog),
     accounts: async () => readAccounts(await get(paths.accounts)),
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
-    async job(name, jobId) {
-      const { status } = requireKind(name);
-      if (status === undefined) throw new Error(`internal error: no status of a ${name} job`);
-      const answer = await http.call({ method: 'GET', path: pathWithId(status.path, jobId), deadlineMs });
-      if (answer.is === 'answer' && answer.status === 404) return undefined;
-      return readJobFacts(requireAnswer(answer, redact), jobId);
-    },
+    job: jobOf,
     async record(name, jobId) {
       const kind = requireKind(name);
       if (kind.record === undefined) return undefined;
@@ -94,16 +100,18 @@ export function createLibrary(options: LibraryOptions): Library {
       const data = readAt(requireAnswer(answer, redact), envelope.answer.data);
       return data === undefined ? undefined : readListed(kind, [data])[0];
     },
-    async removeJob(name, ids) {
-      const { remove } = requireKind(name);
-      if (remove === undefined) throw new Error(`internal error: nothing of kind ${name} can be removed`);
-      const id = remove.by === 'record' ? (ids.recordId ?? ids.jobId) : ids.jobId;
-      const answer = await http.call({ method: 'DELETE', path: pathWithId(remove.path, id), deadlineMs });
-      if (answer.is === 'answer' && (answer.status === 404 || answer.status === 410)) return 'gone';
-      if (answer.is === 'answer' && answer.status === 204) return 'removed';
-      requireAnswer(answer, redact);
-      return 'removed';
-    },
+    removeJob: (name, ids) =>
+      removeJob(name, ids, {
+        remove: (path) => http.call({ method: 'DELETE', path, deadlineMs }),
+        list(kind) {
+          // Once: what is removed here is not asked about again.
+          const known = lists.get(kind) ?? listJobs(requireKind(kind), { limit: mostRemoved, get });
+          lists.set(kind, known);
+          return known;
+        },
+        knows: async (kind, jobId) => (await jobOf(kind, jobId)) !== undefined,
+        redact,
+      }),
     document: () => fetchDocument(get),
     upload: (file, signal, onProgress) => uploadFile(file, uploads, { signal, onProgress }),
     uploadUrl: (url, fileName, signal = new AbortController().signal) =>

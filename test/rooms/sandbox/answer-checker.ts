@@ -6,6 +6,7 @@ export type Node = Record<string, unknown>;
 
 export interface Operation {
   operationId: string;
+  security: object[];
   responses: Record<string, { content?: Record<string, { schema?: Node }> }>;
 }
 

@@ -47,6 +47,20 @@ describe('who may call', () => {
     expect(rig.sandbox.balance()).toBe(0);
   });
 
+  test.each([
+    ['POST', '/api/v1/image-generations/create', { prompt: 'x' }],
+    ['POST', '/api/v1/music-generations/create', { prompt: 'x', lyrics: 'y' }],
+    ['GET', '/api/v1/videos/all', undefined],
+    ['GET', '/api/v1/video/status/x', undefined],
+    ['GET', '/api/v1/clippings/status/x', undefined],
+  ])('%s %s: a token of nobody is 404, and nothing is booked', async (method, path, body) => {
+    const rig = openRig();
+    const token = jwt({ sub: 'unknown-user' });
+    const answer = await rig.call(method, path, { token, ...(body && { body }) });
+    expect([answer.status, answer.body.code]).toEqual([404, 'user_not_found']);
+    expect(rig.sandbox.ledger()).toEqual([]);
+  });
+
   test('a token without a subject is the user of the API key', async () => {
     const rig = openRig();
     const id = idOf(await rig.createImage({ prompt: 'x' }, { token: jwt({}) }));

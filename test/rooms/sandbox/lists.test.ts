@@ -133,6 +133,18 @@ describe('an item', () => {
   });
 });
 
+describe('the id of a create’s answer', () => {
+  test('of a thumbnail leads to its status, beside that of the job', async () => {
+    const rig = openRig(infinite);
+    const { body } = await rig.create('thumbnail', goodBodies.thumbnail);
+    const { id, jobId } = dataOf(body);
+    const statusOf = async (one: string) => (await rig.call('GET', `/api/v1/image/status/${one}`)).body.data;
+    expect(id).not.toBe(jobId);
+    expect(await statusOf(String(id))).toEqual(await statusOf(String(jobId)));
+    expect((await rig.call('GET', `/api/v1/music/status/${id}`)).status).toBe(404);
+  });
+});
+
 describe('lists', () => {
   test.each([
     ['video', 'videos/all'],

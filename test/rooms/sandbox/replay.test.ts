@@ -65,7 +65,9 @@ describe('Idempotency-Key', () => {
     [128, 200],
     [129, 400],
   ])('%i characters: %i', async (length, status) => {
-    expect((await openRig().createImage(body, { key: 'k'.repeat(length) })).status).toBe(status);
+    const key = 'k'.repeat(length);
+    expect((await openRig().createImage(body, { key })).status).toBe(status);
+    expect((await openRig().createImage(body, { key, token: jwt({}) })).status).toBe(status);
   });
 
   test('409 while the first request is being handled, and only that long', async () => {

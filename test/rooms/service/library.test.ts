@@ -283,7 +283,6 @@ describe('jobs', () => {
         recordId: 'r1',
         status: 'COMPLETED',
         prompt: 'T',
-        url: 'https://a.example/t.png',
         echoes: { title: 'T' },
       },
     ]);
@@ -377,6 +376,39 @@ describe('removal', () => {
   ])('%i means %s', async (status, outcome) => {
     const { library } = await always(status === 204 ? { status } : refusal(status));
     expect(await library.removeJob('music', { jobId: 'm1' })).toBe(outcome);
+  });
+
+  const listed = (...data: object[]): Reply => ({ json: { success: true, data } });
+
+  it.each<[string, string, 'removed' | 'gone', string[]]>([
+    ['by its record', 'r1', 'removed', ['DELETE /thumbnails/r1']],
+    ['by its job', 'j1', 'removed', ['DELETE /thumbnails/r1', 'DELETE /thumbnails/j1']],
+    ['by neither', '', 'gone', ['DELETE /thumbnails/r1', 'DELETE /thumbnails/j1', 'GET /thumbnails']],
+  ])('of a thumbnail that goes %s', async (_name, id, result, calls) => {
+    const { library, names } = await serveScript(({ method, name }) =>
+      method === 'GET'
+        ? listed({ id: 'r2', jobId: 'j2' })
+        : name.endsWith(`/${id}`) && id !== ''
+          ? { status: 204 }
+          : refusal(404),
+    );
+    expect(await library.removeJob('thumbnail', { jobId: 'j1', recordId: 'r1' })).toBe(result);
+    expect(names()).toEqual(calls);
+  });
+
+  it('is not said to have been before while the service shows it', async () => {
+    const { library, names } = await serveScript(({ method }) =>
+      method === 'GET' ? listed({ id: 'r1', jobId: 'j1' }, { id: 'r2', jobId: 'j2' }) : refusal(404),
+    );
+    for (const ids of [{ jobId: 'j1', recordId: 'r1' }, { jobId: 'j2' }]) {
+      const error = await failure(library.removeJob('thumbnail', ids));
+      expect([error.why, error.message]).toEqual(['refused', expect.stringContaining('it is there still')]);
+    }
+    expect(names().filter((name) => name.startsWith('GET'))).toHaveLength(1);
+    const music = await serveScript(({ method }) =>
+      method === 'GET' ? { json: { success: true, data: { id: 'm1', status: 'COMPLETED' } } } : refusal(404),
+    );
+    expect((await failure(music.library.removeJob('music', { jobId: 'm1' }))).why).toBe('refused');
   });
 
   it.each<[Reply, string]>([
