@@ -4,7 +4,7 @@ import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
 import { makeOriginFinder, makeTracer, type OriginFinder, type Tracer } from '../graph/trace/tracer.ts';
-import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
+import { countDiagnostics, type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
@@ -186,7 +186,7 @@ export function mistakesOf(
   file: string,
   mistakes: { diagnostics: readonly Diagnostic[]; sources: ReadonlyMap<string, string> },
 ): CampaignError {
-  const count = mistakes.diagnostics.filter(({ severity }) => severity === 'error').length;
+  const { errors: count } = countDiagnostics(mistakes.diagnostics);
   const message = `${file} has ${count === 1 ? '1 mistake' : `${count} mistakes`}`;
   return new CampaignError({ code: 'MB3100', message, file, ...mistakes });
 }

@@ -31,6 +31,13 @@ export interface Diagnostic {
   fix?: { place: Place; text: string } | undefined;
   /** How expansion led here, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
   trail?: string[] | undefined;
+  /** In a list that was cut, on one of them: how many are left out. */
+  omitted?: DiagnosticCounts | undefined;
+}
+
+export interface DiagnosticCounts {
+  errors: number;
+  warnings: number;
 }
 
 /** Every code with its meaning. Codes are never reused. */
@@ -104,6 +111,21 @@ export const codes = {
 } as const satisfies Record<string, string>;
 
 export type DiagnosticCode = keyof typeof codes;
+
+/** How many mistakes there are, and how many of these a list leaves out. */
+export function countDiagnostics(
+  diagnostics: readonly Pick<Diagnostic, 'severity' | 'omitted'>[],
+): DiagnosticCounts & { omitted: DiagnosticCounts } {
+  const omitted = { errors: 0, warnings: 0 };
+  let errors = 0;
+  for (const one of diagnostics) {
+    if (one.severity === 'error') errors += 1;
+    omitted.errors += one.omitted?.errors ?? 0;
+    omitted.warnings += one.omitted?.warnings ?? 0;
+  }
+  const warnings = diagnostics.length - errors + omitted.warnings;
+  return { errors: errors + omitted.errors, warnings, omitted };
+}
 
 export function hasErrors(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): boolean {
   return diagnostics.some(({ severity }) => severity === 'error');

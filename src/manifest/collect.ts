@@ -1,11 +1,11 @@
-import type { Diagnostic, Place } from '../ground/diagnostic.ts';
+import { countDiagnostics, type Diagnostic, type Place } from '../ground/diagnostic.ts';
 
 const maxDiagnostics = 100;
 /** Mistakes of one kind at one place that are reported individually; the rest are counted. */
 const maxAlike = 5;
 
 /**
- * Selects the diagnostics to report: each once, in the order of the files, at most 100. Errors come before warnings
+ * Selects the diagnostics to report: each once, in the order of the files, at most 100; the others are counted. Errors come before warnings
  * when there are too many. When steps of one task make the same mistake at the same place, five are reported.
  */
 export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
@@ -30,7 +30,19 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   );
   const errors = told.filter((diagnostic) => diagnostic.severity === 'error');
   const warnings = told.filter((diagnostic) => diagnostic.severity === 'warning');
-  return [...errors, ...warnings].slice(0, maxDiagnostics).sort(byPlace);
+  return withOmitted([...errors, ...warnings], found).sort(byPlace);
+}
+
+/** The first of them. What is left out is counted, together with what was left out of `found` before. */
+function withOmitted(told: readonly Diagnostic[], found: readonly Diagnostic[]): Diagnostic[] {
+  const shown = told.slice(0, maxDiagnostics).map(({ omitted: _omitted, ...one }): Diagnostic => one);
+  const { omitted } = countDiagnostics(found);
+  const cut = countDiagnostics(told.slice(maxDiagnostics).map(({ severity }) => ({ severity })));
+  const errors = cut.errors + omitted.errors;
+  const warnings = cut.warnings + omitted.warnings;
+  const last = shown.at(-1);
+  if (last !== undefined && errors + warnings > 0) last.omitted = { errors, warnings };
+  return shown;
 }
 
 function spotOf(place: Place | undefined): string {

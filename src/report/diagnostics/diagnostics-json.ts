@@ -1,10 +1,10 @@
-import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
+import { countDiagnostics, type Diagnostic, type Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { sortDiagnostics } from './diagnostic-order.ts';
 
 /**
  * Diagnostics as a document for programs: `{mediabatch: 'diagnostics', version: 1, file, valid, errors, warnings,
- * steps?, tasks?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?, fix?}]}`. A range is `{file,
+ * omitted?, steps?, tasks?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?, fix?}]}`. A range is `{file,
  * start: {line, column, offset}, end}`: lines and columns from 1, offsets in UTF-16 units from 0, its end exclusive. A
  * fix is `{range, text}`: the replacement for that range. `valid` means: no errors. `schemas/diagnostics.schema.json`
  * specifies the same.
@@ -15,14 +15,16 @@ export function diagnosticsJson(
   diagnostics: readonly Diagnostic[],
   context: { file: string; steps?: number; tasks?: number },
 ): Json {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const { errors, warnings, omitted } = countDiagnostics(diagnostics);
+  const left = omitted.errors + omitted.warnings;
   return {
     mediabatch: 'diagnostics',
     version: 1,
     file: context.file,
     valid: errors === 0,
     errors,
-    warnings: diagnostics.length - errors,
+    warnings,
+    ...(left > 0 && { omitted: left }),
     ...(context.steps !== undefined && { steps: context.steps }),
     ...(context.tasks !== undefined && { tasks: context.tasks }),
     diagnostics: sortDiagnostics(diagnostics).map(diagnosticJson),

@@ -1,4 +1,4 @@
-import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
+import { countDiagnostics, type Diagnostic, type Place } from '../../ground/diagnostic.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
@@ -29,18 +29,19 @@ export function diagnosticsText(
   if (diagnostics.length === 0) return '';
   const shown = sortDiagnostics(diagnostics).slice(0, options.most);
   const blocks = shown.map((diagnostic) => blockOf(diagnostic, sources, options).join('\n'));
-  const left = diagnostics.length - shown.length;
-  const more = left === 0 ? '' : `, the first ${shown.length} of them above`;
+  const isWhole = shown.length === diagnostics.length;
+  const more = isWhole ? '' : `, the first ${shown.length} of them above`;
   return `${blocks.join('\n\n')}\n\n${countsText(diagnostics, options.style)}${more}\n`;
 }
 
-/** `2 errors, 1 warning`. */
+/** `2 errors, 1 warning`, or `100 of 163 errors` where a list is cut. */
 function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-  const warnings = diagnostics.length - errors;
+  const { errors, warnings, omitted } = countDiagnostics(diagnostics);
+  const told = (count: number, left: number, word: string) =>
+    `${left > 0 ? `${count - left} of ` : ''}${countOf(count, word)}`;
   const parts = [];
-  if (errors > 0) parts.push(style.red(countOf(errors, 'error')));
-  if (warnings > 0) parts.push(style.yellow(countOf(warnings, 'warning')));
+  if (errors > 0) parts.push(style.red(told(errors, omitted.errors, 'error')));
+  if (warnings > 0) parts.push(style.yellow(told(warnings, omitted.warnings, 'warning')));
   return parts.join(', ');
 }
 
