@@ -68,7 +68,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
 
 /** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */
 function planAgain({ path, options }: SavedPlan): Call {
-  const { select, exclude, first, sample, seed, redo, maxCredits, concurrency } = options;
+  const { select, exclude, first, sample, seed, redo, maxCredits, concurrency, new: isNew } = options;
   const repeated = (flag: string, texts: readonly string[] = []) => texts.flatMap((text) => [flag, text]);
   return call(
     'plan',
@@ -80,6 +80,7 @@ function planAgain({ path, options }: SavedPlan): Call {
     ...repeated('--redo', redo),
     ...(maxCredits === undefined ? [] : ['--max-credits', String(maxCredits)]),
     ...(concurrency === undefined ? [] : ['--concurrency', String(concurrency)]),
+    ...(isNew === true ? ['--new'] : []),
     '--out',
     path,
   );
@@ -159,6 +160,7 @@ export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
 /** Refuses options that were settled when the plan was saved. */
 export function refuseReplanning(saved: SavedPlan, options: SettledOptions & { dryRun?: boolean | undefined }): void {
   const { dryRun, sandbox, lock, var: vars, varFile, select, exclude, first, sample, seed, redo, maxCredits } = options;
+  const { new: isNew } = options;
   const settled = {
     '--dry-run': dryRun,
     '--sandbox': sandbox,
@@ -172,6 +174,7 @@ export function refuseReplanning(saved: SavedPlan, options: SettledOptions & { d
     '--seed': seed,
     '--redo': redo,
     '--max-credits': maxCredits,
+    '--new': isNew,
   };
   const [given] = Object.entries(settled).find(([, value]) => value !== undefined) ?? [];
   if (given === undefined) return;

@@ -10,6 +10,7 @@ import type { Ruling } from '../plan/ruling.ts';
 import { holdGuard } from './hold-guard.ts';
 import { requireGraph } from './load-manifest.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
+import { requireOwnLock } from './lost-lock/whose-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type LoadedLock, openLoadedLock, requireLock } from './read-lock.ts';
 
@@ -66,6 +67,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
   try {
     const loaded = await requireLock(campaign, options.service, { serviceMoved: askAboutMove !== undefined });
     if (askAboutMove !== undefined && !dryRun) await agreeToMove(loaded, campaign, askAboutMove);
+    await requireOwnLock(campaign, { graph, lock: loaded.lock }, { onlyKin: true });
     const rulings = await rule({ campaign, graph, lock: loaded.lock });
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
     if (!isRecorded && options.partial !== true) requireSome(rulings);

@@ -10,6 +10,7 @@ import { holdGuard } from './hold-guard.ts';
 import { LiveRun } from './live-run.ts';
 import { agreeToMove } from './lock-service.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
+import { refuseLostLock } from './lost-lock/lost-lock.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { planAgain } from './plan-again.ts';
@@ -39,6 +40,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     };
     const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
     const { plan: made, states } = planned;
+    await refuseLostLock(campaign, { graph, lock, plan: made, isNew: options.new === true });
     if (saved !== undefined) {
       refuseStale(saved, { plan: made, graph, service });
       holdToCeilings(saved, made);

@@ -48,7 +48,7 @@ export function refuseElsewhere(
   if (serviceMoved) return;
   refuse(
     'was made against another service address, so its job ids mean nothing here',
-    'point MEDIABATCH_BASE_URL at that service again, or give this one a lock of its own with --lock FILE; where the same service has a new address, say so with --service-moved. Nothing was sent',
+    'point MEDIABATCH_BASE_URL at that service again, or give this one a lock of its own with --lock FILE --new; where the same service has a new address, say so with --service-moved. Nothing was sent',
   );
 }
 

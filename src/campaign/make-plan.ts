@@ -141,7 +141,8 @@ async function checkPlaces(
   if (stranger === undefined) return;
   const more = others.length > 0 ? `, and ${others.length} more like it` : '';
   const text = `${stranger.path} is not on record as an output of ${stranger.address}${more}; a file with other content than the download is kept under another name`;
-  tell({ is: 'notice', code: 'MB1604', text });
+  const hint = advise`where a lost lock had it on record, ${call('adopt')} finds its job, if the service lists it, and nothing is bought twice`;
+  tell({ is: 'notice', code: 'MB1604', text, hint });
 }
 
 /** A list of files that is not there yet is looked at by its first name. */

@@ -17,6 +17,8 @@ export interface PlanningOptions {
   concurrency?: number | undefined;
   /** Treatment of creates whose answers were lost and cannot be recovered. Default: `ask`. */
   onUnknown?: 'ask' | 'hold' | undefined;
+  /** Everything is bought for a lock of its own that begins here, whatever looks as if it had been bought before. */
+  new?: boolean | undefined;
 }
 
 /** How a run goes about its work. None of it changes what there is to do. Times in ms. */
@@ -46,8 +48,8 @@ type Every<Options> = { [name in keyof Options]-?: Options[name] | undefined };
 
 /** The planning options among what a program passed. */
 export function pickPlanningOptions(given: PlanningOptions): Every<PlanningOptions> {
-  const { redo, select, exclude, first, sample, seed, maxCredits, concurrency, onUnknown } = given;
-  return { redo, select, exclude, first, sample, seed, maxCredits, concurrency, onUnknown };
+  const { redo, select, exclude, first, sample, seed, maxCredits, concurrency, onUnknown, new: isNew } = given;
+  return { redo, select, exclude, first, sample, seed, maxCredits, concurrency, onUnknown, new: isNew };
 }
 
 /** The settings of a run among what a program passed. */

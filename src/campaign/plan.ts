@@ -4,6 +4,7 @@ import type { Plan } from '../plan/plan.ts';
 import { graphOf } from './checked-graph.ts';
 import { collectNotices } from './collect-notices.ts';
 import type { Campaign } from './load.ts';
+import { tellLostLock } from './lost-lock/lost-lock.ts';
 import { makePlan } from './make-plan.ts';
 import { type PlanningOptions, pickPlanningOptions } from './options.ts';
 import { requireLock } from './read-lock.ts';
@@ -30,5 +31,6 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   const { graph, facts, trace } = graphOf(campaign.checked, teller, campaign.checked);
   const { lock } = await requireLock(teller, campaign.service);
   const { plan: made, redo, selected } = await orFailure(makePlan(teller, { graph, lock, facts, trace }, options));
+  await orFailure(tellLostLock(teller, { graph, lock, plan: made, isNew: options.new === true }));
   return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
 }

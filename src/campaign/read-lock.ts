@@ -12,7 +12,6 @@ import { emptyLock, writeHeader } from '../lock/write.ts';
 import { compareVersions, newestVersion } from '../lock/written-by.ts';
 import { belongingOf, refuseElsewhere, withoutTwoServices } from './lock-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { refuseOrphanLock } from './orphan-lock.ts';
 import { ownVersion } from './own-version.ts';
 
 export interface LoadedLock {
@@ -55,7 +54,6 @@ export async function requireLock(
     });
   }
   if (bytes === undefined) {
-    if (service !== undefined) await refuseOrphanLock(paths, service);
     const lock: Lock = { ...emptyLock(), writtenBy: ownVersion(), ...(service !== undefined && { service }) };
     return {
       lock,

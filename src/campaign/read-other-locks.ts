@@ -1,16 +1,13 @@
-import { join, resolve } from 'node:path';
-import { isOpenFolder, listFolder } from '../disk/fs/list-folder.ts';
-import { repositoryOf } from '../disk/fs/own-tree.ts';
+import { resolve } from 'node:path';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
+import { listLocks } from './list-locks.ts';
 import type { CampaignPaths } from './paths.ts';
 
 // What is found here was written by anybody who could commit it. It is only ever a hint, and reading it costs little.
-const mostFolders = 400;
-const mostEntries = 20_000;
-const deepest = 5;
+const bounds = { folders: 400, entries: 20_000, depth: 5 };
 const mostLocks = 24;
 const longestLock = 8 * 1024 ** 2;
 const mostBytes = 32 * 1024 ** 2;
@@ -24,7 +21,7 @@ const mostBytes = 32 * 1024 ** 2;
 export async function readOtherLocks(paths: CampaignPaths, service: string): Promise<Lock[]> {
   const locks: Lock[] = [];
   let left = mostBytes;
-  for (const path of await listLocks(paths)) {
+  for (const path of (await listLocks(paths, bounds)).filter((one) => one.endsWith('.lock.jsonl'))) {
     if (locks.length >= mostLocks || left <= 0) break;
     if (resolve(path) === resolve(paths.lock)) continue;
     try {
@@ -38,25 +35,4 @@ export async function readOtherLocks(paths: CampaignPaths, service: string): Pro
     }
   }
   return locks;
-}
-
-/** Lists locks breadth first from the campaign's folder, then from the root of its working tree. */
-async function listLocks({ folder, manifest }: CampaignPaths): Promise<string[]> {
-  const found = new Set<string>();
-  const seen = new Set<string>();
-  let entries = 0;
-  // Without git only the campaign's own folder is known to belong together.
-  const open = [folder, repositoryOf(manifest) ?? folder].map((path) => ({ path, depth: 0 }));
-  for (const { path, depth } of open) {
-    if (seen.size >= mostFolders || entries >= mostEntries) break;
-    if (seen.has(path)) continue;
-    seen.add(path);
-    const list = (await listFolder(path)).slice(0, mostEntries);
-    entries += list.length;
-    for (const entry of list) {
-      if (entry.isFile() && entry.name.endsWith('.lock.jsonl')) found.add(join(path, entry.name));
-      if (depth < deepest && isOpenFolder(entry)) open.push({ path: join(path, entry.name), depth: depth + 1 });
-    }
-  }
-  return [...found];
 }

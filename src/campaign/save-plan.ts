@@ -17,7 +17,7 @@ import { readPlanFile } from './read-plan-file.ts';
 
 /** Options of the command line that make the plan what it is. */
 export type SettledOptions = {
-  [Name in keyof Options]: (Name extends 'sandbox' ? boolean : Options[Name]) | undefined;
+  [Name in keyof Options]: (Name extends 'sandbox' | 'new' ? boolean : Options[Name]) | undefined;
 };
 
 /** Writes the plan and all that it takes to make it again. Only ever over an earlier saved plan. */
@@ -118,6 +118,7 @@ function optionsToKeep(options: SettledOptions, near: (path: string) => string):
     redo,
     maxCredits,
     concurrency,
+    new: isNew,
   } = options;
   return {
     ...(sandbox === true && { sandbox }),
@@ -132,6 +133,7 @@ function optionsToKeep(options: SettledOptions, near: (path: string) => string):
     ...(redo !== undefined && { redo }),
     ...(maxCredits !== undefined && { maxCredits }),
     ...(concurrency !== undefined && { concurrency }),
+    ...(isNew === true && { new: isNew }),
   };
 }
 

@@ -7,6 +7,7 @@ import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
+import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { planJson } from '../report/plan/plan-json.ts';
@@ -102,6 +103,11 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     agree: (made) => agreeTo(made, options, { ...context, show }),
     async observe(plan) {
       begun = plan.campaign;
+      if (plan.rows.some(({ action }) => isSpending(action))) {
+        // From here on the lock knows of purchases: a command to go on with begins none.
+        const { new: isNew, ...given } = terminal.called.options;
+        terminal.called = { ...terminal.called, options: given };
+      }
       const recorder = await makeRecorder(plan, {
         ...{ terminal, clock: systemClock, paths },
         events: events?.(),

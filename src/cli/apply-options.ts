@@ -7,6 +7,8 @@ export interface PlanCommandOptions extends StateOptions {
   redo?: string[] | undefined;
   /** The service of the lock has a new address. */
   serviceMoved?: boolean | undefined;
+  /** A lock of its own begins here, whatever looks as if it were lost. */
+  new?: boolean | undefined;
   json?: boolean | undefined;
   all?: boolean | undefined;
   format?: 'text' | 'json' | 'markdown' | undefined;

@@ -16,6 +16,7 @@ const limits: readonly string[] = [
   'maxCredits',
   'concurrency',
   'onUnknown',
+  'new',
 ];
 
 /** Who carries a run out: while an engine has it, nobody else may. */

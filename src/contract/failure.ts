@@ -64,6 +64,9 @@ export const failures = {
   MB3406: { exit: cannotWrite, title: 'another program changed the lock during a run' },
   MB3407: { exit: wrongInput, title: 'the lock cannot be read' },
   MB3408: { exit: wrongUsage, title: 'the lock is not held by this run' },
+  MB3409: { exit: wrongInput, title: 'a lock seems to be lost' },
+  MB3410: { exit: wrongInput, title: 'a lock has lost its manifest' },
+  MB3411: { exit: wrongInput, title: 'a lock that was named is not there' },
   // git
   MB3601: { exit: wrongInput, title: 'the campaign is in no git repository' },
   MB3602: { exit: wrongInput, title: 'git knows no such commit' },
@@ -140,6 +143,9 @@ interface Facts {
   MB3406: { lock: string };
   MB3407: { lock: string };
   MB3408: { lock: string; holder?: Holder };
+  MB3409: { lock: string; files?: readonly string[]; jobs: number; credits?: number };
+  MB3410: { lock: string };
+  MB3411: { lock: string };
   MB3602: { ref: string };
   MB3604: { file: string; ref: string };
   MB3607: { file: string; ref: string };
@@ -172,7 +178,7 @@ export class CampaignError extends Error {
 
 const writeFailures = new Set(['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
 const takeUp =
-  'put the lock of this run or of git back if it is damaged, then run again; without it, images and songs bought within a day are asked for with the same keys and not paid again; everything else is bought again unless `adopt` records it';
+  'put the lock of this run or of git back if it is damaged, then run again; without it, images and songs bought within a day are asked for with the same keys and not paid again; everything else is recorded by `adopt` and `import`, before it would be bought again';
 const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
 
 /** The failure that an error represents. `undefined`: a defect of ours. */

@@ -196,9 +196,12 @@ describe('what is out is never sent again', () => {
     expect(captions(trial)).toHaveLength(2);
   });
 
-  test('a lost lock leaves only the question', async () => {
+  test('a lost lock leaves only the question; where this machine knows of the post, not even that', async () => {
     const trial = await posted(alone);
     rmSync(trial.path(lock));
+    const refused = await trial.apply(['--publish']);
+    expect(refused.code, refused.err).toBe(65);
+    expect(refused.err).toContain('runs on this machine bought share');
     rmSync(trial.path('.mediabatch'), { recursive: true });
     const again = await trial.apply();
     expect(again.code, again.err).toBe(5);

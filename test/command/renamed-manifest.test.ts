@@ -34,12 +34,12 @@ test('a manifest that was renamed without its lock is refused; with it everythin
   expect([code, out]).toEqual([0, expect.stringContaining('up to date')]);
 });
 
-test('another campaign begins by naming its lock, once; beside one that has its manifest it just begins', async () => {
+test('another campaign begins with --new, once; beside one that has its manifest it just begins', async () => {
   const { at, run, apply } = await place();
   writeFileSync(at('summer.yaml'), manifest.replace('a lamp', 'a boat'));
   expect((await run('plan', 'summer.yaml')).code).toBe(0);
   renameSync(at('campaign.yaml'), at('campaign.txt'));
   expect((await apply('summer.yaml')).code).toBe(65);
-  expect((await apply('summer.yaml', '--lock', 'summer.lock.jsonl')).code).toBe(0);
+  expect((await apply('summer.yaml', '--new')).code).toBe(0);
   expect((await run('plan', 'summer.yaml')).code).toBe(0);
 });

@@ -264,7 +264,7 @@ describe('running again pays nothing again', () => {
     expect(again.code).toBe(65);
     expect(again.err).toContain('--lock');
     expect(other.sandbox.ledger()).toHaveLength(0);
-    const own = await trial.apply(['--lock', 'other.lock.jsonl'], { env: other.sandbox.env });
+    const own = await trial.apply(['--lock', 'other.lock.jsonl', '--new'], { env: other.sandbox.env });
     expect(own.code, own.err).toBe(0);
   });
 

@@ -2,20 +2,18 @@ import { relative } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
-import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
 import { advise, call } from '../../plan/advice.ts';
 import { importJob } from '../../plan/import-job.ts';
 import { type Match, matchSteps } from '../../plan/match.ts';
-import { type Adoption, matchListed } from '../../plan/match-listed.ts';
+import type { Adoption } from '../../plan/match-listed.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
-import type { Library, ListedJob } from '../../service/library.ts';
-import { mostLookedThrough } from '../../service/list-jobs.ts';
+import type { ListedJob } from '../../service/library.ts';
 import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
 import { findLocks } from '../find-locks.ts';
+import { findListedPurchases, isUnbought, jobIdsOf } from '../listed-purchases.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { withLibraryOf } from '../with-library.ts';
 
 /** Counts of steps and jobs compared, and the choices that only a person can make. */
 export interface LookedAt {
@@ -35,24 +33,13 @@ export async function adopt(
   return decide(campaign, { ...options, service }, async (held) => {
     const unbought = matchSteps(held.graph, held.lock).filter(isUnbought);
     tellUnlisted(unbought, tell);
-    const listable = unbought.filter(({ step }) => kinds[step.kind]?.list !== undefined);
-    const jobs = await findUnknownJobs(listable, held);
-    const adoption = matchListed(listable, jobs, fieldsOf);
+    const known = () => knownJobs(held.lock, campaign);
+    const { listable, jobs, adoption } = await findListedPurchases(campaign, unbought, known);
     const chosen = chooseJobs(adoption, jobs, choice.jobs ?? []);
     const open = adoption.open.filter(({ match }) => !chosen.some((one) => one.match === match));
     choice.onLooked?.({ steps: listable.length, jobs: jobs.length, open });
     return ruleEach([...adoption.adopted, ...chosen], held);
   });
-}
-
-/** Nobody has paid for it yet, as far as this lock knows. */
-function isUnbought({ purchase, sharesJobOf, movedFrom, step }: Match): boolean {
-  if (sharesJobOf !== undefined || movedFrom !== undefined || step.decided?.wanted !== undefined) return false;
-  return purchase === undefined || ['refused', 'intent', 'unresolved', 'lost'].includes(purchase.state);
-}
-
-function fieldsOf(kind: string): readonly string[] {
-  return Object.keys(kinds[kind]?.list?.echoes ?? {});
 }
 
 function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
@@ -71,28 +58,9 @@ function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
   tell({ is: 'notice', text });
 }
 
-async function findUnknownJobs(listable: readonly Match[], { lock, campaign }: HeldCampaign): Promise<ListedJob[]> {
-  const names = [...new Set(listable.map(({ step }) => step.kind))];
-  if (names.length === 0) return [];
-  const known = await knownJobs(lock, campaign);
-  const listed = await withLibraryOf(campaign, ({ library }) => listAll(library, names));
-  return listed.filter(({ jobId, status }) => !known.has(jobId) && status !== envelope.states.failed);
-}
-
-async function listAll(library: Library, names: readonly string[]): Promise<ListedJob[]> {
-  const listed: ListedJob[] = [];
-  for (const name of names) listed.push(...(await library.jobs(name, { limit: mostLookedThrough })));
-  return listed;
-}
-
 /** Job ids in this lock and all others of the folder. Throws for one that cannot be read: it may own any job. */
 async function knownJobs(lock: Lock, { paths, sandbox }: OpenCampaign): Promise<Set<string>> {
-  const known = new Set<string>();
-  const add = ({ steps }: Lock) => {
-    for (const { purchases } of steps.values())
-      for (const { jobId } of purchases) if (jobId !== undefined) known.add(jobId);
-  };
-  add(lock);
+  const locks = [lock];
   for (const { path, shown, reading } of await findLocks(paths.folder, { sandbox })) {
     if (path === paths.lock) continue;
     if (reading === undefined || hasErrors(reading.diagnostics)) {
@@ -103,9 +71,9 @@ async function knownJobs(lock: Lock, { paths, sandbox }: OpenCampaign): Promise<
         lock: shown,
       });
     }
-    add(reading.lock);
+    locks.push(reading.lock);
   }
-  return known;
+  return jobIdsOf(locks);
 }
 
 /** Matches that a person chose among several candidates. */

@@ -7,6 +7,7 @@ import { comparePlans, type PlanDifference, type PlannedVersion } from '../../pl
 import { loadChecked } from '../checked-graph.ts';
 import { collectNotices } from '../collect-notices.ts';
 import type { LoadedManifest } from '../load-manifest.ts';
+import { tellLostLock } from '../lost-lock/lost-lock.ts';
 import { makePlan } from '../make-plan.ts';
 import type { Asked, InputReader } from '../manifest-inputs.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -70,6 +71,10 @@ export async function planRound(
     if (graph === undefined || hasErrors(diagnostics)) return roundOf({});
     const { lock } = await requireLock(teller, campaign.service, options);
     const made = await makePlan(teller, { graph, lock, facts, trace }, options);
+    // Whoever watches buys nothing: what would end a run is only told.
+    await tellLostLock(teller, { graph, lock, plan: made.plan, isNew: false }).catch((error: unknown) =>
+      tell({ is: 'notice', text: messageOf(error) }),
+    );
     const planned = { plan: made.plan, graph, lock, trace, byDocument };
     if (earlier === undefined) return roundOf({ planned });
     return roundOf({ planned, difference: comparePlans(earlier, planned, made) });

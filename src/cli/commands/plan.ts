@@ -1,4 +1,5 @@
 import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
+import { tellLostLock } from '../../campaign/lost-lock/lost-lock.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { savePlan } from '../../campaign/save-plan.ts';
@@ -48,6 +49,7 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
   const { graph, facts, trace } = await requireCheckedGraph(campaign, { refresh: options.refresh });
   const { lock } = await requireLock(campaign, service, options);
   const { plan: made, redo } = await makePlan(campaign, { graph, lock, facts, trace }, options);
+  await tellLostLock(campaign, { graph, lock, plan: made, isNew: options.new === true });
   tellCredential(made, replays, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });
   const format = options.json ? 'json' : (options.format ?? 'text'); // I19

@@ -10,6 +10,10 @@ export function addPlanOptions(command: Command): Command {
       collectText,
     )
     .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
+    .option(
+      '--new',
+      'a lock of its own begins here, and everything is bought for it: no lock was lost, moved or renamed',
+    )
     .option('--refresh', 'ask the service for its own description of requests, and for its prices')
     .option('--json', 'one JSON document on stdout')
     .option('--all', 'show every row, nothing folded');

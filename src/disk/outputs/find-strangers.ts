@@ -1,8 +1,11 @@
+import { closeSync, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { Media } from '../../kinds/kind.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
-import { isErrno } from '../fs/plain-file.ts';
+import { isErrno, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
 import { findOutputFolder } from './output-path.ts';
-import { knownExtensions } from './sniff.ts';
+import { knownExtensions, sniffLength, sniffMedia } from './sniff.ts';
 
 /** A file that no step made, at a path where a step will save. */
 export interface Stranger {
@@ -31,6 +34,26 @@ export async function findStrangers(
     }
   }
   return strangers;
+}
+
+/** Tells whether a job of such media may have made a file: what is saved is what its bytes and its name say. */
+export function mayBeOutput(root: string, path: string, media: Media): boolean {
+  let fd: number | undefined;
+  try {
+    const file = join(root, path);
+    fd = statPlainFile(file) === undefined ? undefined : openSeenFile(file)?.fd;
+    if (fd === undefined) return false;
+    const head = Buffer.alloc(sniffLength);
+    const known = head.subarray(0, readSync(fd, head, 0, sniffLength, 0));
+    // git has the file itself, and this clone did not fetch it.
+    if (known.toString('latin1').startsWith('version https://git-lfs.')) return true;
+    const sniffed = sniffMedia(known);
+    return sniffed?.media === media && sniffed.extension === extname(path);
+  } catch {
+    return false;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
 }
 
 async function listNames(root: string, parts: readonly string[]): Promise<Set<string>> {

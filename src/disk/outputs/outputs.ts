@@ -8,7 +8,7 @@ import { SavedFiles } from './saved-files.ts';
 import type { StatCache } from './stat-cache.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
-export { findStrangers, type Stranger } from './find-strangers.ts';
+export { findStrangers, mayBeOutput, type Stranger } from './find-strangers.ts';
 export { measureMedia } from './measure-media.ts';
 
 /** More than any output; an endless body must not fill the disk. */

@@ -29,6 +29,8 @@ const committed = 'test/command/security/committed-state.test.ts';
 const named = 'test/command/security/named-files.test.ts';
 const oneRun = 'test/command/conduct/one-run.test.ts';
 const posts = 'test/command/posts.test.ts';
+const lostLock = 'test/command/lost-lock.test.ts';
+const whoseLock = 'test/rooms/campaign/whose-lock.test.ts';
 const newerLock = 'test/command/newer-lock.test.ts';
 
 /** What must hold, and where it is shown. `test/proof/controls` shows that each of these tests is able to fail. */
@@ -65,7 +67,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I4',
-    says: 'an ambiguous create, or one whose key the service knows, is never sent under another key, nor outside of the table',
+    says: 'an ambiguous create is never sent under another key, nor outside of the table',
     shown: [
       { file: order, title: 'I4 a create is sent again under the same key and bytes, or not at all' },
       { file: 'test/rooms/run/outcome.test.ts', title: 'what follows from the answer to a create' },
@@ -257,15 +259,11 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I20',
-    says: 'two clones that apply one manifest with one account within 24 hours pay each image and song once: where the bytes of a request are the same they get the same jobs, and where a link in them was signed anew the key is known, and nothing is bought',
+    says: 'two clones that apply one manifest with one account within 24 hours get the same jobs',
     shown: [
       { file: git, title: 'I20 two clones with one account buy each image and each song once' },
       { file: resume, title: 'in a second clone: the same jobs' },
       { file: resume, title: 'without its lock, within a day: the service hands the same jobs out again' },
-      {
-        file: 'test/command/lost-lock-kinds.test.ts',
-        title: 'a lock that is lost with everything beside it, at a service that',
-      },
     ],
   },
   {
@@ -538,6 +536,19 @@ export const invariants: readonly Invariant[] = [
       { file: 'test/rooms/service/refusal.test.ts', title: 'a refusal that speaks of its key is a purchase' },
       { file: 'test/rooms/service/refusal.test.ts', title: 'a refusal that names a job is none' },
       { file: 'test/rooms/engine/known-keys.test.ts', title: 'is sent under no other key, by nobody, at any time' },
+    ],
+  },
+  {
+    id: 'I40',
+    says: 'an absence is no proof: a lock that is lost, moved, renamed or misspelt is noticed before money, by files, history, git, other locks and the lists of the service',
+    shown: [
+      { file: lostLock, title: '%s is not bought again in silence (I40)' },
+      { file: lostLock, title: 'comes back by what the refusal prints: adopt, without a credit' },
+      { file: 'test/rooms/campaign/lost-lock.test.ts', title: 'pictures heal for a day' },
+      { file: whoseLock, title: 'counts with open sends only, and with jobs: %s' },
+      { file: whoseLock, title: 'has none in a table of its name' },
+      { file: whoseLock, title: 'when the manifest was moved %s, it counts with any of its steps' },
+      { file: whoseLock, title: 'that is not there beside one of nearly this name' },
     ],
   },
   {

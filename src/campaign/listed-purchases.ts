@@ -1,0 +1,56 @@
+import { envelope } from '../kinds/envelope.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Lock } from '../lock/record.ts';
+import type { Match } from '../plan/match.ts';
+import { type Adoption, matchListed } from '../plan/match-listed.ts';
+import type { Library, ListedJob } from '../service/library.ts';
+import { mostLookedThrough } from '../service/list-jobs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { withLibraryOf } from './with-library.ts';
+
+/** Steps of kinds that the service lists, the jobs of its lists that no lock knows, and which are whose. */
+export interface ListedPurchases {
+  listable: readonly Match[];
+  jobs: readonly ListedJob[];
+  adoption: Adoption<ListedJob>;
+}
+
+/** Looks for jobs with exactly the requests of steps in the service's lists. Free; without a kind that has a list, nobody is asked. */
+export async function findListedPurchases(
+  campaign: OpenCampaign,
+  matches: readonly Match[],
+  known: () => Promise<ReadonlySet<string>>,
+): Promise<ListedPurchases> {
+  const listable = matches.filter((match) => isUnbought(match) && kinds[match.step.kind]?.list !== undefined);
+  const names = [...new Set(listable.map(({ step }) => step.kind))];
+  if (names.length === 0) return { listable, jobs: [], adoption: { adopted: [], open: [] } };
+  const theirs = await known();
+  const listed = await withLibraryOf(campaign, ({ library }) => listAll(library, names));
+  const jobs = listed.filter(({ jobId, status }) => !theirs.has(jobId) && status !== envelope.states.failed);
+  return { listable, jobs, adoption: matchListed(listable, jobs, fieldsOf) };
+}
+
+/** Nobody has paid for it yet, as far as this lock knows. */
+export function isUnbought({ purchase, sharesJobOf, movedFrom, step }: Match): boolean {
+  if (sharesJobOf !== undefined || movedFrom !== undefined || step.decided?.wanted !== undefined) return false;
+  return purchase === undefined || ['refused', 'intent', 'unresolved', 'lost'].includes(purchase.state);
+}
+
+export function jobIdsOf(locks: Iterable<Lock>): Set<string> {
+  const ids = new Set<string>();
+  for (const { steps } of locks) {
+    for (const { purchases } of steps.values())
+      for (const { jobId } of purchases) if (jobId !== undefined) ids.add(jobId);
+  }
+  return ids;
+}
+
+function fieldsOf(kind: string): readonly string[] {
+  return Object.keys(kinds[kind]?.list?.echoes ?? {});
+}
+
+async function listAll(library: Library, names: readonly string[]): Promise<ListedJob[]> {
+  const listed: ListedJob[] = [];
+  for (const name of names) listed.push(...(await library.jobs(name, { limit: mostLookedThrough })));
+  return listed;
+}

@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import { ServiceError } from '../../contract/errors.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
+import type { Graph } from '../../graph/graph.ts';
+import { kinds } from '../../kinds/index.ts';
+import { countJobs } from '../../lock/count-jobs.ts';
+import type { Lock } from '../../lock/record.ts';
+import { isSpending } from '../../plan/actions.ts';
+import { type Advice, type Call, call } from '../../plan/advice.ts';
+import { matchSteps } from '../../plan/match.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { countOf } from '../../report/numbers.ts';
+import { shellWord } from '../../report/shell-word.ts';
+import type { ListedJob } from '../../service/library.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import type { OtherLock } from './other-locks.ts';
+import { findTraces, type Traces } from './traces.ts';
+import { requireOwnLock, shownPath } from './whose-lock.ts';
+
+interface Question {
+  graph: Graph;
+  lock: Lock;
+  plan: Plan;
+  /** A person says that a lock of its own begins here, and that everything is bought for it. */
+  isNew: boolean;
+}
+
+/**
+ * Ends a plan by somebody else's lock, and tells where this campaign's own seems to be lost. Nobody is asked over the
+ * network.
+ */
+export async function tellLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
+  const others = await findOthers(campaign, question);
+  if (others === undefined) return;
+  const traces = await findTraces(campaign, { ...question, others });
+  if (traces.heals) return; // I40 (told)
+  const { message, hint } = describe(campaign, { traces, listed: [] });
+  campaign.tell({ is: 'notice', code: 'MB3409', text: `${message}; apply would end with exit code 65`, hint });
+}
+
+/**
+ * Ends a run that would buy anew what was bought before, as far as anything but the lost lock knows: files, the history of
+ * this machine, git, and the service's lists, which are looked through once.
+ */
+export async function refuseLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
+  const others = await findOthers(campaign, question);
+  if (others === undefined) return;
+  const traces = await findTraces(campaign, { ...question, others });
+  const listed = await findListed(campaign, question, others);
+  if (traces.heals && listed.length === 0) return;
+  const { message, hint } = describe(campaign, { traces, listed });
+  throw new CampaignError({
+    code: 'MB3409',
+    message,
+    hint,
+    lock: shownPath(campaign.paths.lock),
+    ...(traces.files.length > 0 && { files: traces.files }),
+    jobs: listed.length,
+    ...(listed.length > 0 && { credits: creditsOf(listed) }),
+  });
+}
+
+/** The other locks of the tree; undefined where nothing is bought, or the lock knows what was. */
+async function findOthers(
+  campaign: OpenCampaign,
+  { graph, lock, plan, isNew }: Question,
+): Promise<readonly OtherLock[] | undefined> {
+  const jobs = countJobs(lock);
+  if (isNew && jobs > 0) {
+    const text = `--new has no part in this: ${shownPath(campaign.paths.lock)} tells of ${countOf(jobs, 'job')}, and goes on`;
+    campaign.tell({ is: 'notice', text });
+  }
+  if (isNew || jobs > 0) return undefined;
+  const others = await requireOwnLock(campaign, { graph, lock });
+  const buys = plan.rows.some(
+    ({ action, kind, later }) => later !== undefined || (isSpending(action) && kinds[kind]?.recovery !== 'again'),
+  );
+  return buys ? others : undefined;
+}
+
+/** Jobs that `adopt` would bring back. */
+async function findListed(
+  campaign: OpenCampaign,
+  { graph, lock }: Question,
+  others: readonly OtherLock[],
+): Promise<readonly ListedJob[]> {
+  const { sandbox, environment, paths } = campaign;
+  // A run that cannot ask ends by that; a sandbox that never ran knows nothing.
+  const canAsk = sandbox
+    ? lstatOrAbsent(join(paths.state, 'sandbox')) !== undefined
+    : environment.baseUrl !== undefined && environment.token !== undefined;
+  if (!canAsk) return []; // I40 (lists)
+  const { findListedPurchases, jobIdsOf } = await import('../listed-purchases.ts');
+  try {
+    const known = async () => jobIdsOf(others.map((one) => one.lock));
+    const { adoption } = await findListedPurchases(campaign, matchSteps(graph, lock), known);
+    const shared = adoption.open.flatMap(({ jobs }) => jobs.filter(({ likeness }) => likeness === 'exact'));
+    const found = [...adoption.adopted, ...shared].map(({ job }) => [`${job.kind} ${job.jobId}`, job] as const);
+    return [...new Map(found).values()];
+  } catch (error) {
+    // A service without such a list never says anything; one that cannot answer now is asked again by the next run.
+    if (!(error instanceof ServiceError) || ![404, 405, 501].includes(error.status ?? 0)) throw error;
+    return [];
+  }
+}
+
+const mostNamed = 3;
+
+function describe(
+  { file, paths }: OpenCampaign,
+  { traces, listed }: { traces: Traces; listed: readonly ListedJob[] },
+): { message: string; hint: Advice } {
+  const { files, bought, committed } = traces;
+  const lock = shownPath(paths.lock);
+  const isThere = lstatOrAbsent(paths.lock) !== undefined;
+  const found = [
+    ...(committed > 0 ? [`the last commit has it, with ${countOf(committed, 'job')}`] : []),
+    ...(files.length > 0
+      ? [
+          `${countOf(files.length, 'file')} ${files.length === 1 ? 'lies' : 'lie'} where its steps save (${namesOf(files)})`,
+        ]
+      : []),
+    ...(bought.length > 0 ? [`runs on this machine bought ${namesOf(bought.map(({ address }) => address))}`] : []),
+    ...(listed.length > 0 ? [`the service lists ${countOf(listed.length, 'job')} with exactly its requests`] : []),
+  ];
+  const lacks = isThere ? `${lock} tells of no purchase` : `${file} has no lock`;
+  return {
+    message: `${lacks}, and seems to have been bought before: ${found.join('; ')}`,
+    hint: wayOn(lock, { traces, listed }),
+  };
+}
+
+function wayOn(lock: string, { traces, listed }: { traces: Traces; listed: readonly ListedJob[] }): Advice {
+  const { committed, bought } = traces;
+  const isKnown = listed.every(({ credits }) => credits !== undefined);
+  const cost = `${countOf(creditsOf(listed), 'credit')}${isKnown ? '' : ' and more'}`;
+  const adopts =
+    listed.length > 0 ? ` brings back ${countOf(listed.length, 'job')} (${cost})` : ' looks for what the service lists';
+  const [job] = bought.filter(({ jobId }) => jobId !== undefined);
+  const parts: (string | Call)[] = [
+    `was the lock lost? ${committed > 0 ? `git restore ${shellWord(lock)} brings it back; else ` : 'Put it back where there is a copy; else '}`,
+    call('adopt'),
+    adopts,
+    ...(job?.jobId === undefined ? [] : [', and ', call('import', job.address, job.jobId), ' records a job by its id']),
+    '. When it was never bought, or all of it is to be bought again: ',
+    call('apply', '--new'),
+  ];
+  return parts;
+}
+
+/** As far as the list says. */
+function creditsOf(listed: readonly ListedJob[]): number {
+  return listed.reduce((sum, { credits = 0 }) => sum + credits, 0);
+}
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
+  return `${names.slice(0, mostNamed).join(', ')}${more}`;
+}

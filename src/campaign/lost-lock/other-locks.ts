@@ -1,0 +1,89 @@
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { listFolder } from '../../disk/fs/list-folder.ts';
+import { readSmallFile } from '../../disk/fs/plain-file.ts';
+import { readLockBytes } from '../../disk/lock/lock-file.ts';
+import type { Graph } from '../../graph/graph.ts';
+import { hasErrors } from '../../ground/diagnostic.ts';
+import { kinds } from '../../kinds/index.ts';
+import { countJobs } from '../../lock/count-jobs.ts';
+import { readLock } from '../../lock/read.ts';
+import type { Lock } from '../../lock/record.ts';
+import { isManifest } from '../../manifest/is-manifest.ts';
+import { maxManifestBytes } from '../../manifest/size-limit.ts';
+import { longestLock } from '../find-locks.ts';
+import { listLocks } from '../list-locks.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { sandboxService } from '../paths.ts';
+
+/** Only a campaign without a purchase looks this far, and it looks once. */
+const bounds = { folders: 2000, entries: 100_000, depth: 8 };
+const mostBytes = 256 * 1024 ** 2;
+
+/** A lock of the tree that is not the campaign's own, with jobs of the same service. */
+export interface OtherLock {
+  path: string;
+  /** As seen from the working folder. */
+  shown: string;
+  lock: Lock;
+  /** Jobs of exactly the steps of the campaign. */
+  kin: number;
+  /** It is in the campaign's own folder. */
+  isBeside: boolean;
+  hasManifest: boolean;
+}
+
+/** Reads the other locks around a campaign, those in its folder first. One behind a link, or too large, is passed over. */
+export async function findOtherLocks(campaign: OpenCampaign, graph: Graph): Promise<OtherLock[]> {
+  const { paths } = campaign;
+  const fingerprints = new Set(
+    graph.steps.flatMap(({ kind, fingerprint }) => (kinds[kind]?.recovery === 'again' ? [] : [fingerprint])),
+  );
+  const found: OtherLock[] = [];
+  let left = mostBytes;
+  for (const path of await listLocks(paths, bounds)) {
+    if (resolve(path) === resolve(paths.lock)) continue;
+    const bytes = await readLockBytes(path, Math.min(longestLock, left)).catch(() => undefined);
+    if (bytes === undefined) continue;
+    left -= bytes.length;
+    const { lock, services, diagnostics } = readLock(path, bytes);
+    if (!isOfService(services, campaign)) continue;
+    const kin = countKin(lock, fingerprints);
+    const isBeside = dirname(path) === paths.folder;
+    // A lock beside it that cannot be read may tell of anything.
+    const isDark = isBeside && hasErrors(diagnostics) && lock.steps.size === 0 && bytes.includes('mediabatch');
+    if (countJobs(lock) === 0 && !isDark) continue;
+    found.push({ path, shown: relative('', path) || path, lock, kin, isBeside, hasManifest: await hasManifest(path) });
+  }
+  return found;
+}
+
+/** Play money is of no use to a real campaign, nor the other way round. A lock that names no service may be of any. */
+function isOfService(services: readonly string[], { service, sandbox }: OpenCampaign): boolean {
+  if (service !== undefined && services.length > 0) return services.includes(service);
+  return services.includes(sandboxService) === sandbox || services.length === 0;
+}
+
+function countKin({ steps }: Lock, fingerprints: ReadonlySet<string>): number {
+  let count = 0;
+  for (const { purchases } of steps.values()) {
+    for (const { state, fingerprint } of purchases) {
+      if (state !== 'refused' && fingerprints.has(fingerprint)) count += 1;
+    }
+  }
+  return count;
+}
+
+const lockEnding = /(\.sandbox)?\.lock\.jsonl$/;
+
+/** Whether a manifest has this lock by its name. A table of the same name is none. */
+async function hasManifest(lock: string): Promise<boolean> {
+  const stem = basename(lock).replace(lockEnding, '');
+  const isNamed = (name: string) => /\.(ya?ml|json)$/i.test(name) && name.replace(/\.[^.]+$/, '') === stem;
+  for (const { name } of await listFolder(dirname(lock))) {
+    if (!isNamed(name)) continue;
+    const text = readSmallFile(join(dirname(lock), name), maxManifestBytes)?.toString('utf8');
+    // What is too large to be read is not taken for a table.
+    if (text === undefined || isManifest({ file: name, text })) return true; // I40 (renamed)
+  }
+  return false;
+}

@@ -1,0 +1,120 @@
+import { basename, resolve } from 'node:path';
+import { systemClock } from '../../contract/clock.ts';
+import { runGit } from '../../disk/git/git-command.ts';
+import { findStrangers, mayBeOutput } from '../../disk/outputs/outputs.ts';
+import type { Graph, Step } from '../../graph/graph.ts';
+import { kinds } from '../../kinds/index.ts';
+import { countJobs } from '../../lock/count-jobs.ts';
+import { readLock } from '../../lock/read.ts';
+import { isSpending } from '../../plan/actions.ts';
+import { isReplayed } from '../../plan/open-sends.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { wantedPath, withoutExtension } from '../../plan/save-names.ts';
+import { longestLock } from '../find-locks.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { runsOfLock } from '../runs-of-lock.ts';
+import type { OtherLock } from './other-locks.ts';
+
+/** What the disk knows of purchases that the lock does not. */
+export interface Traces {
+  /** Files where steps save, or that were seen there, and that are on record in no other lock. */
+  files: readonly string[];
+  /** Purchases by runs on this machine, each with its job where it was told. */
+  bought: readonly { address: string; jobId: string | undefined }[];
+  /** Jobs of the lock in the last commit, where the working tree has none. */
+  committed: number;
+  /** Whatever it was is handed out again by its key, without a charge, when this plan is carried out. */
+  heals: boolean;
+}
+
+export async function findTraces(
+  campaign: OpenCampaign,
+  { graph, plan, others }: { graph: Graph; plan: Plan; others: readonly OtherLock[] },
+): Promise<Traces> {
+  const steps = new Map(graph.steps.map((step) => [step.address, step]));
+  const files = await findFiles(campaign, { steps, others });
+  const history = await readHistory(campaign, steps);
+  const committed = await countCommitted(campaign);
+  const creates = new Set(plan.rows.flatMap(({ action, address }) => (isSpending(action) ? [address] : [])));
+  const now = systemClock.now();
+  const heals = (address: string) => {
+    const since = history.get(address)?.since;
+    const kind = kinds[steps.get(address)?.kind ?? ''];
+    const isAsked = kind?.recovery === 'replay' && campaign.replays === 'yes' && creates.has(address);
+    return isAsked && since !== undefined && isReplayed(now - since); // I40 (age)
+  };
+  return {
+    files: files.map(({ path }) => path),
+    bought: [...history].map(([address, { jobId }]) => ({ address, jobId })),
+    committed,
+    heals: committed === 0 && [...files.map(({ address }) => address), ...history.keys()].every(heals),
+  };
+}
+
+async function findFiles(
+  { paths, seen }: OpenCampaign,
+  { steps, others }: { steps: ReadonlyMap<string, Step>; others: readonly OtherLock[] },
+): Promise<{ address: string; path: string }[]> {
+  const saves = [...steps.values()].flatMap((step) =>
+    step.save === '' || kinds[step.kind]?.media === 'none' || isUpload(step)
+      ? []
+      : [{ address: step.address, save: wantedPath(step, 0) }],
+  );
+  const theirs = new Set<string>();
+  for (const { isBeside, lock } of others) {
+    if (!isBeside) continue;
+    for (const { purchases } of lock.steps.values())
+      for (const { outputs } of purchases) for (const { path } of outputs ?? []) theirs.add(path);
+  }
+  const strangers = await findStrangers(paths.outputs, saves, (path) => theirs.has(path));
+  // A text that somebody calls hero.png was never ours.
+  const found = strangers.filter(({ address, path }) => {
+    const media = kinds[steps.get(address)?.kind ?? '']?.media ?? 'none';
+    return media !== 'none' && mayBeOutput(paths.outputs, path, media);
+  });
+  const bySave = new Map(saves.map(({ address, save }) => [save, address]));
+  const there = new Set(found.map(({ path }) => path));
+  for (const { path } of seen.files) {
+    const address = bySave.get(withoutExtension(path));
+    if (address !== undefined && !there.has(path) && !theirs.has(path)) found.push({ address, path });
+  }
+  return found;
+}
+
+function isUpload({ kind }: Pick<Step, 'kind'>): boolean {
+  return kinds[kind]?.recovery === 'again';
+}
+
+/** What runs on this lock bought, or sent without an answer, by address; `since`: the first time, in ms since 1970. */
+async function readHistory(
+  { paths }: OpenCampaign,
+  steps: ReadonlyMap<string, Step>,
+): Promise<Map<string, { jobId: string | undefined; since: number }>> {
+  const bought = new Map<string, { jobId: string | undefined; since: number }>();
+  for await (const { lines } of runsOfLock(paths)) {
+    const open = new Map<string, number>();
+    const note = (address: string, since: number, jobId: string | undefined) => {
+      const known = bought.get(address);
+      bought.set(address, { jobId: known?.jobId ?? jobId, since: Math.min(since, known?.since ?? since) });
+    };
+    for (const { event, address, at, jobId } of lines) {
+      if (typeof address !== 'string' || typeof at !== 'string') continue;
+      const step = steps.get(address);
+      if (step !== undefined && isUpload(step)) continue;
+      if (event === 'create-intended') open.set(address, Date.parse(at));
+      if (event === 'job-created') note(address, Date.parse(at), typeof jobId === 'string' ? jobId : undefined);
+      // Refused, or recorded: in either case it has been answered.
+      if (event === 'job-created' || event === 'step-finished') open.delete(address);
+    }
+    for (const [address, since] of open) note(address, since, undefined);
+  }
+  return bought;
+}
+
+/** 0 where git has no such lock, or there is no git. */
+async function countCommitted({ paths }: OpenCampaign): Promise<number> {
+  const words = ['cat-file', 'blob', `HEAD:./${basename(paths.lock)}`];
+  const folder = resolve(paths.lock, '..');
+  const answer = await runGit(folder, words, { mostBytes: longestLock }).catch(() => undefined);
+  return answer?.code === 0 ? countJobs(readLock(paths.lock, answer.out).lock) : 0;
+}
