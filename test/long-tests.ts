@@ -14,6 +14,7 @@ export const longTests = [
   'test/command/answers.test.ts',
   'test/command/examples-applied.test.ts',
   'test/command/examples-run.test.ts',
+  'test/command/lost-lock-kinds.test.ts',
   'test/command/manual-run.test.ts',
   'test/command/plan-apply.test.ts',
   'test/rooms/cluster/files.test.ts',

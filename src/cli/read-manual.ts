@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { titles } from '../contract/failure.ts';
 import type { JsonMap } from '../ground/values.ts';
 import { keyReference } from '../report/manual/key-reference.ts';
+import { lossReference } from '../report/manual/lost-lock.ts';
 import {
   type CommandDoc,
   codeReference,
@@ -42,6 +43,8 @@ async function makeReference(name: string, program: Command): Promise<string> {
       return exitReference();
     case 'codes':
       return codeReference();
+    case 'loss':
+      return lossReference();
     case 'commands':
       return commandReference(describeCommands(program));
     default:

@@ -16,7 +16,7 @@ export interface ListedRecord {
 
 /**
  * `exact`: everything comparable is equal, including the telling field. `near`: the telling field differs only in case,
- * white space or Unicode form, or another field differs. Not comparable are fields that a request leaves to the
+ * white space or Unicode form, or is the link of another step's output, or another field differs. Not comparable are fields that a request leaves to the
  * service, fields that a record does not show, and links that are not known yet.
  */
 export type Likeness = 'exact' | 'near' | 'other';
@@ -30,6 +30,8 @@ export function compareListed(
   const [telling, ...others] = fields;
   if (telling === undefined) return 'other';
   const [wanted, seen] = [request[telling], echoes[telling]];
+  // It was made from what another step made, whose link nobody knows now: a person can tell.
+  if (wanted !== undefined && isOpenField(wanted) && typeof seen === 'string' && /^https?:/.test(seen)) return 'near';
   if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
   if (!isSameField(wanted, seen)) return foldText(wanted) === foldText(seen) ? 'near' : 'other';
   const isDifferent = others.some((field) => {

@@ -67,7 +67,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I4',
-    says: 'an ambiguous create is never sent under another key, nor outside of the table',
+    says: 'an ambiguous create, or one whose key the service knows, is never sent under another key, nor outside of the table',
     shown: [
       { file: order, title: 'I4 a create is sent again under the same key and bytes, or not at all' },
       { file: 'test/rooms/run/outcome.test.ts', title: 'what follows from the answer to a create' },
@@ -259,11 +259,15 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I20',
-    says: 'two clones that apply one manifest with one account within 24 hours get the same jobs',
+    says: 'two clones that apply one manifest with one account within 24 hours pay each image and song once: where the bytes of a request are the same they get the same jobs, and where a link in them was signed anew the key is known, and nothing is bought',
     shown: [
       { file: git, title: 'I20 two clones with one account buy each image and each song once' },
       { file: resume, title: 'in a second clone: the same jobs' },
       { file: resume, title: 'without its lock, within a day: the service hands the same jobs out again' },
+      {
+        file: 'test/command/lost-lock-kinds.test.ts',
+        title: 'a lock that is lost with everything beside it, at a service that',
+      },
     ],
   },
   {

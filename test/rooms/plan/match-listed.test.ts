@@ -28,6 +28,7 @@ describe('a listed record is of a request', () => {
     ['no text shown', { prompt: 'a', ratio: '1:1' }, { ratio: '1:1' }, 'other'],
     ['no text asked for', { ratio: '1:1' }, { prompt: 'a', ratio: '1:1' }, 'other'],
     ['a text that is a link of another step', { prompt: { $ref: 'x', field: 'url' } }, { prompt: 'a' }, 'other'],
+    ['a link of another step', { prompt: { $ref: 'x', field: 'url' } }, { prompt: 'https://a.example/b' }, 'near'],
     [
       'a field that is a link of another step',
       { prompt: 'a', ratio: { $ref: 'x' } },
