@@ -1,6 +1,7 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { plausiblePrices } from '../plan/charged-prices.ts';
+import { heldPurchases } from '../plan/held.ts';
 import type { Match } from '../plan/match.ts';
 import { type PriceHints, pricesFrom } from '../plan/prices.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -25,7 +26,8 @@ export async function findPriceHints(
   const mayBuy = of.matches.filter(({ step, purchase }) => redo.has(step.address) || !isBought(purchase));
   const certain = pricesFrom(lock, graph.prices);
   const isCharged = ({ step }: Match) => ['lock', 'documented'].includes(certain(step.kind, step.request).source);
-  if (mayBuy.every(isCharged)) return {};
+  const isHeldAtPrice = [...heldPurchases(lock, certain)].every(({ price }) => price?.credits != null);
+  if (isHeldAtPrice && mayBuy.every(isCharged)) return {};
   const service = campaign.service ?? lock.service;
   const others = service === undefined ? [] : await readOtherLocks(campaign.paths, service);
   const elsewhere = plausiblePrices(others);
@@ -33,7 +35,7 @@ export async function findPriceHints(
     const price = certain(step.kind, step.request);
     return price.likely !== undefined || elsewhere.has(price.class);
   };
-  if (mayBuy.every(isPriced)) return { elsewhere };
+  if (isHeldAtPrice && mayBuy.every(isPriced)) return { elsewhere };
   return { elsewhere, listings: await readListings(campaign, facts) };
 }
 

@@ -4,6 +4,8 @@ export interface CreatedJob {
   jobId: string;
   /** `null`: the answer did not say. */
   credits: number | null;
+  /** True when a list says it, and not the answer to the create. */
+  isListed?: true;
   balance: number | null;
   /** ID of the record that holds the job, if it differs from the job's. */
   recordId?: string;

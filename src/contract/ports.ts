@@ -66,8 +66,9 @@ export interface Ledger {
   /**
    * Durable before the first poll. Settles the reservation. `taken`: the ID is on record for another request, so this
    * job's ID is not known, and the send stays open. Of two concurrent answers with one ID, only the first gets it.
+   * `credits`: what it was charged, as far as anything tells.
    */
-  created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<'recorded' | 'taken'>;
+  created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<{ credits: number | null } | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
   /** Gives back a reservation: nothing has been sent. */
   release(order: StepOrder): void;

@@ -1,6 +1,7 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunFact } from '../contract/event.ts';
 import { steadyClock } from '../contract/steady-clock.ts';
+import { BalanceWatch } from './balance-watch.ts';
 import { CreateTurns } from './create-turns.ts';
 import { CreditWait } from './credit-wait.ts';
 
@@ -17,6 +18,7 @@ interface KindTraffic {
 export class AccountGate {
   readonly turns: CreateTurns;
   readonly creditWait: CreditWait;
+  readonly balance = new BalanceWatch();
   /** Hear what concerns every run. */
   readonly listeners = new Set<(fact: RunFact) => void>();
   readonly #kinds = new Map<string, KindTraffic>();

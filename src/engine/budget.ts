@@ -1,5 +1,6 @@
+import { guessText } from '../plan/guess-text.ts';
 import type { Price as RowPrice } from '../plan/plan.ts';
-import { worstFactor } from '../plan/prices.ts';
+import { worstFactor } from '../plan/price-sources.ts';
 import { Ramp } from './ramp.ts';
 
 /** What counts of a price here. Estimates hold back, and reserve nothing. */
@@ -214,6 +215,19 @@ export class Budget {
     if (isUntold || new Set(unpriced).size < unpriced.length) return 'over-budget';
     // Each of them has cost something, if it was charged at all.
     return Math.max(1, likely) <= this.#leftBesideGuesses - unpriced.length ? 'reserved' : 'over-budget'; // I14 (listed)
+  }
+
+  /** Why a step is over the budget: what it costs, what is left, and what is held for nobody knows how much. */
+  describeShortage(address: string, price: Price): string {
+    const known = this.#knownPrice(price);
+    const cost = known ?? (price.likely === undefined ? undefined : `≈ ${price.likely}`);
+    const says = cost === undefined ? `${address} has no known price` : `${address} costs ${cost}`;
+    const left = Math.max(0, this.left);
+    const guesses = [...this.#doubtful].flatMap(([name, one]) =>
+      this.#isGuessed(one) ? [{ address: name.split('\u0000')[0] ?? name, class: one.price.class }] : [],
+    );
+    const isTold = guesses.length > 0 && Number.isFinite(this.#heldUnpriced);
+    return `${says}, ${left} ${left === 1 ? 'is' : 'are'} left${isTold ? `; ${guessText(guesses, this.#heldUnpriced)}` : ''}`;
   }
 
   /** When the last of them stops waiting, steps that wait for its result check again. */

@@ -92,6 +92,7 @@ export class LocalGate implements CreateGate {
       // Permission given before the wait for a place may be gone by now.
       if (isAsked || !this.#isHeldBack(name)) {
         account.turns.left();
+        account.balance.left(name, { isAsked });
         return 'in';
       }
       this.#goOut(name);
@@ -100,7 +101,8 @@ export class LocalGate implements CreateGate {
 
   leave(order: StepOrder, departure: Departure): 'again' | 'over' {
     const name = this.#nameOf(order);
-    const { creditWait, turns } = this.#account;
+    const { creditWait, turns, balance } = this.#account;
+    balance.returned(name, { isAnswered: departure.is === 'accepted' });
     this.#goOut(name);
     switch (departure.is) {
       case 'accepted':
@@ -121,6 +123,11 @@ export class LocalGate implements CreateGate {
       default:
         return departure satisfies never;
     }
+  }
+
+  /** By how much the balance fell with this create, which is on the wire; `undefined`: nobody knows. */
+  fallOfBalance(order: StepOrder, after: number | null): number | undefined {
+    return this.#account.balance.answered(this.#nameOf(order), after);
   }
 
   stop(because: StopReason, detail: string): void {

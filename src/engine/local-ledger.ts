@@ -20,13 +20,14 @@ import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import { ceilingOf } from '../plan/prices.ts';
 import { takeKeptBody } from '../run/kept-body.ts';
 import { Budget } from './budget.ts';
+import { chargeOf } from './charge.ts';
 import type { LocalGate } from './create-gate.ts';
 import { Estimates } from './estimates.ts';
 import { Journal } from './journal.ts';
 import { creditsOf, doneFacts, intentFacts, nextRevision, what } from './purchase-facts.ts';
 
 /** A gate that stops the creates of one price alone, too. */
-type PricedGate = CreateGate & Pick<LocalGate, 'closePrice' | 'holdsPrice' | 'stopping'>;
+type PricedGate = CreateGate & Pick<LocalGate, 'closePrice' | 'fallOfBalance' | 'holdsPrice' | 'stopping'>;
 
 /** The ledger of one process: the lock file is its journal, and nothing is true that is not in it. */
 export class LocalLedger implements Ledger {
@@ -106,7 +107,7 @@ export class LocalLedger implements Ledger {
         continue;
       }
       if (answer.is === 'over-budget') {
-        this.#tellOverBudget(order.address);
+        this.#tellOverBudget(order);
         return { do: 'stop', because: 'budget' };
       }
       this.#announceCredits();
@@ -128,18 +129,14 @@ export class LocalLedger implements Ledger {
     return send;
   }
 
-  async created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<'recorded' | 'taken'> {
+  async created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): ReturnType<Ledger['created']> {
     if (job.balance !== null) this.balance = job.balance;
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
-    const name = orderName(order);
-    const credits = job.credits ?? this.budget.reserved(name);
-    this.estimates.note(order.price, job.credits);
-    this.#compareWithCeiling(order, job.credits);
-    this.budget.settle(name, job.credits, true);
+    const { credits, counted } = this.#charge(order, job);
     const facts = {
       state: 'running' as const,
       jobId: job.jobId,
-      ...(credits !== null && { credits }),
+      ...(counted !== null && { credits: counted }),
       ...(job.recordId !== undefined && { recordId: job.recordId }),
       ...what(order),
     };
@@ -147,7 +144,20 @@ export class LocalLedger implements Ledger {
     await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#accountOf));
     this.#announceCredits();
     await this.#dropBody(order);
-    return 'recorded';
+    return { credits };
+  }
+
+  /** Settles the reservation, which is what counts where nothing tells the charge. */
+  #charge(order: StepOrder, job: CreatedJob): { credits: number | null; counted: number | null } {
+    const [name, fall] = [orderName(order), this.#gate.fallOfBalance(order, job.balance)];
+    const reserved = this.budget.reserved(name);
+    const credits = chargeOf(job, { price: order.price, reserved, fall });
+    this.estimates.note(order.price, credits);
+    this.#compareWithCeiling(order, credits);
+    // Where balances are told, the next one of its price may tell what it was charged.
+    if (credits === null && reserved === null && job.balance !== null) this.budget.doubt(name);
+    else this.budget.settle(name, credits, job.isListed !== true);
+    return { credits, counted: credits ?? reserved };
   }
 
   async finish(order: StepOrder, result: StepResult): Promise<void> {
@@ -248,11 +258,10 @@ export class LocalLedger implements Ledger {
 
   /** Reported once: a step did not fit. Cheaper ones may still. */
   overBudget = false;
-  #tellOverBudget(address: string): void {
+  #tellOverBudget({ address, price }: StepOrder): void {
     if (this.overBudget) return;
     this.overBudget = true;
-    const detail = `${address} does not fit into what is left`;
-    this.#emit({ event: 'spending-stopped', because: 'budget', detail });
+    this.#emit({ event: 'spending-stopped', because: 'budget', detail: this.budget.describeShortage(address, price) });
   }
 
   /** Records what people decided about steps of the lock. Their purchases stay as they are. */
@@ -282,9 +291,7 @@ export class LocalLedger implements Ledger {
     const { spentNow, spentEver, held } = this.budget;
     this.#emit({
       event: 'credits-changed',
-      spentNow,
-      spentEver,
-      held: held + this.#totals.held,
+      ...{ spentNow, spentEver, held: held + this.#totals.held },
       budget: this.#totals.budget ?? null,
       balance: this.balance,
     });

@@ -34,6 +34,17 @@ export function listPrice(kind: Kind, request: Body, listings: readonly Listing[
   };
 }
 
+/** The most that a list names for a request like this one, whatever its model. */
+export function highestListed(kind: Kind, request: Body, listings: readonly Listing[]): number | undefined {
+  const field = kind.model?.field ?? 'model';
+  const prices = listings.flatMap((listing) => {
+    const listed = Object.hasOwn(listing, kind.name) ? listing[kind.name] : undefined;
+    if (listed === undefined) return [];
+    return Object.keys(listed.models).flatMap((model) => priceIn(listed, kind, { ...request, [field]: model }) ?? []);
+  });
+  return prices.length === 0 ? undefined : Math.max(...prices.map(({ likely, high }) => high ?? likely));
+}
+
 function priceIn(listed: ListedKind, kind: Kind, request: Body): ListPrice | undefined {
   const { models, defaults } = listed;
   const name = modelName(kind, request) ?? modelOfDefaults(listed, kind);

@@ -12,7 +12,7 @@ import { type Decision, type DecisionFacts, decide, type FileState } from './dec
 import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
 import { tellFollowing } from './follow.ts';
-import { heldCredits } from './held.ts';
+import { heldPurchases, sumHeld } from './held.ts';
 import { holdForCanaries } from './hold-for-canaries.ts';
 import { holdPosts } from './hold-posts.ts';
 import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
@@ -24,7 +24,7 @@ import { type CountParts, findConditions, findMissingPart, type PartCondition, p
 import type { Plan, PlanRow, StepOrder } from './plan.ts';
 import { tellPost } from './post-consent.ts';
 import { findPosted } from './post-record.ts';
-import { type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
+import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
 import { reasonOf } from './reason.ts';
 import { costOfRetries } from './retry.ts';
 import { budgetCap, sumUp } from './sum-up.ts';
@@ -101,17 +101,18 @@ export function assemblePlan(given: PlanFacts): Plan {
   spareMovedFiles(rows);
   const asks = openSendRows(lock, { matches, rows, facts, priceOf, campaign: graph.name });
   const asked = sendsAsked([...rows, ...asks]);
-  const heldFirst = heldCredits(lock, priceOf, asked);
-  const lostPrices = findLostPrices(facts, { held: heldFirst, priceOf, asked, rows });
+  const heldFirst = [...heldPurchases(lock, priceOf, asked)];
+  const lostPrices = findLostPrices(facts, { held: sumHeld(heldFirst), priceOf, asked, rows });
   for (const row of waitForPrices(rows, lostPrices)) block(row, 'budget', reasonOf('price-unknown', whileLost));
-  const cap = budgetCap(facts, { held: heldFirst, lostPrices });
+  const doubts = { lostPrices, heldUnpriced: heldWhereUnpriced(lock, graph.prices, given.hints) };
+  const cap = budgetCap(facts, { ...doubts, held: heldFirst });
   blockUnfunded(rows, asks, { budget: cap, run: facts.maxCredits ?? Number.POSITIVE_INFINITY });
-  const held = heldCredits(lock, priceOf, sendsAsked([...rows, ...asks]));
+  const held = [...heldPurchases(lock, priceOf, sendsAsked([...rows, ...asks]))];
   holdPosts(rows, { matches, lock, redo: facts.redo });
   blockDependents(rows, matches, everyRow);
   rows.push(...asks); // I21
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
-  const totals = sumUp(rows, facts, { held, lostPrices });
+  const totals = sumUp(rows, facts, { ...doubts, held });
   const { concurrency } = facts;
   const open = openGates(graph.gates ?? [], rows, { matches, everyRow });
   return {

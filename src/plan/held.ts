@@ -1,22 +1,27 @@
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { closedSends, sendOf } from '../lock/sends.ts';
 import { chargeName, chargesByJob } from '../lock/spent.ts';
+import type { Price } from './plan.ts';
 import type { PriceOf } from './prices.ts';
 
 export interface Held {
   credits: number;
-  /** Number of possible charges whose price is unknown. */
+  /** Number of possible charges for whose kind nothing names a price. */
   unknownPrices: number;
 }
 
 /**
  * Sums what may have been spent by an unknown amount: creates whose answer was lost, and jobs for which the service did
- * not say what it deducted. It counts against the budget until the amount is known. `asked`: sends that are asked
- * about, whose price is reserved anew.
+ * not say what it deducted. It counts against the budget until the amount is known: at its price, or else at the highest
+ * that anything names for its kind. `asked`: sends that are asked about, whose price is reserved anew.
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
+  return sumHeld([...heldPurchases(lock, priceOf, asked)]);
+}
+
+export function sumHeld(purchases: readonly HeldPurchase[]): Held {
   const held: Held = { credits: 0, unknownPrices: 0 };
-  for (const { credits } of heldPurchases(lock, priceOf, asked)) {
+  for (const { credits } of purchases) {
     held.credits += credits ?? 0;
     held.unknownPrices += credits === null ? 1 : 0;
   }
@@ -28,7 +33,9 @@ export interface HeldPurchase {
   name: string;
   record: StepRecord;
   purchase: Purchase;
-  /** Its price; `null`: unknown. */
+  /** Absent where nobody knows what was asked for. */
+  price?: Readonly<Price>;
+  /** What is held for it; `null`: nothing names a price. */
   credits: number | null;
 }
 
@@ -48,8 +55,9 @@ export function* heldPurchases(
       const name = jobId === undefined ? sendOf(purchase) : chargeName(purchase); // I22
       if (seen.has(name)) continue;
       seen.add(name);
-      const credits = request === undefined ? null : priceOf(purchase.kind ?? kind, request).credits;
-      yield { name, record, purchase, credits };
+      const price = request === undefined ? undefined : priceOf(purchase.kind ?? kind, request);
+      const credits = price?.credits ?? price?.held ?? null; // I14 (held)
+      yield { name, record, purchase, ...(price !== undefined && { price }), credits };
     }
   }
 }

@@ -7,7 +7,7 @@ import type { PlanRow } from './plan.ts';
 import type { PriceOf } from './prices.ts';
 
 /**
- * Returns the price classes of lost creates with unknown prices, if this plan has a row to find out each of them: that
+ * Returns the price classes of lost creates of whose kinds nothing names a price, if this plan has a row to find out each of them: that
  * row goes alone, and its charge prices the lost one too. Empty when there is none, or when something is held that no
  * other charge would price: a job whose charge the service does not state, a second create lost in the same class, one
  * that no row resembles.
@@ -29,7 +29,7 @@ export function findLostPrices(
       const id = sendOf(purchase);
       if (asked.has(id) || closed.has(id)) continue;
       const price = priceOf(purchase.kind ?? kind, request);
-      if (price.credits === null) lost.set(id, price.class);
+      if (price.credits === null && price.held === undefined) lost.set(id, price.class);
     }
   }
   const classes = new Set(lost.values());

@@ -1,31 +1,16 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import { listPrice } from '../kinds/list-price.ts';
-import type { Listing } from '../kinds/listed-model.ts';
 import { documentedCredits, priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 import { type ChargedPrices, chargedPrices } from './charged-prices.ts';
 import type { Price } from './plan.ts';
+import { highestOfAll, namedPrices, type PriceHints, type WrittenPrices, worstFactor } from './price-sources.ts';
 
-/**
- * The most that a create may cost, as a multiple of what is expected of it. Under a cap, creates whose charge is not known
- * yet are never more than what is left could pay if all of them cost so much.
- */
-export const worstFactor = 8;
+export type { PriceHints, WrittenPrices } from './price-sources.ts';
 
 /** Returns the best known price of a request. */
 export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
-
-/** Credits by price class, or by a prefix of one. */
-export type WrittenPrices = { readonly [priceClass: string]: number };
-
-/** Sources of prices beside the manifest and its lock. They estimate, and no reservation is made by them. */
-export interface PriceHints {
-  /** What other locks were charged by the same service. */
-  elsewhere?: ChargedPrices | undefined;
-  /** What the service lists. */
-  listings?: readonly Listing[] | undefined;
-}
 
 /**
  * Derives prices from earlier charges, from the service's documentation, and from the manifest. The highest of these
@@ -35,6 +20,7 @@ export interface PriceHints {
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): PriceOf {
   // Computed on first use: when nothing is left to buy, no price is needed.
   let charged: ChargedPrices | undefined;
+  let named: ReturnType<typeof namedPrices> | undefined;
   const said = readWritten(written);
   // Thousands of steps of one class share one price object.
   const prices = new Map<string, Readonly<Price>>();
@@ -53,31 +39,33 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
     charged ??= chargedPrices([lock]);
     const [own, documented, told] = [charged.get(name), documentedCredits(kind, request), said(name)];
     const numbers = [own?.high, documented, told].filter((one) => one !== undefined);
-    const credits = numbers.length === 0 ? null : Math.max(...numbers); // I14 (hints)
     const other = hints.elsewhere?.get(name);
-    const most = (high: number) => Math.max(high, credits ?? 0);
+    if (numbers.length === 0) {
+      named ??= namedPrices({ charged, written, hints });
+      const held = named(kind, request);
+      const price = { class: name, credits: null, ...(held !== undefined && { held }) }; // I14 (hints)
+      if (other !== undefined) return share(name, { ...price, source: 'other-lock', ...other });
+      // Requests of one class may be listed at several prices: the class knows the length of a text by its magnitude only.
+      const list = hints.listings === undefined ? undefined : listPrice(kind, request, hints.listings);
+      const key =
+        hints.listings === undefined ? name : `${name}\u0000${list?.low} ${list?.likely} ${list?.high} ${held}`;
+      return share(key, { ...price, source: list === undefined ? 'unknown' : 'list', ...list });
+    }
+    const credits = Math.max(...numbers);
+    const most = (high: number) => Math.max(high, credits);
     if (own !== undefined) return share(name, { class: name, credits, source: 'lock', ...own, high: most(own.high) });
     if (other !== undefined) {
       return share(name, { class: name, credits, source: 'other-lock', ...other, high: most(other.high) });
     }
-    const certain = told ?? documented;
-    if (certain !== undefined) {
-      const source = told === undefined ? 'documented' : 'prices';
-      return share(name, { class: name, credits, source, low: certain, likely: certain, high: most(certain) });
-    }
-    // Requests of one class may be listed at several prices: the class knows the length of a text by its magnitude only.
-    const list = hints.listings === undefined ? undefined : listPrice(kind, request, hints.listings);
-    if (list === undefined) {
-      const key = hints.listings === undefined ? name : `${name}\u0000`;
-      return share(key, { class: name, credits, source: 'unknown' });
-    }
-    return share(`${name}\u0000${list.low} ${list.likely} ${list.high}`, {
-      class: name,
-      credits,
-      source: 'list',
-      ...list,
-    });
+    const source = told === undefined ? 'documented' : 'prices';
+    const certain = told ?? credits;
+    return share(name, { class: name, credits, source, low: certain, likely: certain, high: credits });
   };
+}
+
+/** What is held for a charge that nobody tells, where nothing names a price of its kind. */
+export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): number {
+  return worstFactor * highestOfAll({ charged: chargedPrices([lock]), written, hints });
 }
 
 /** The most that somebody vouches for: what is reserved, or the ceiling of a list. `undefined`: nobody does. */

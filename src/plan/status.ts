@@ -7,7 +7,7 @@ import { spentCredits } from '../lock/spent.ts';
 import { heldCredits } from './held.ts';
 import { type Match, matchGraph } from './match.ts';
 import { findOrphans } from './orphans.ts';
-import { pricesFrom } from './prices.ts';
+import { heldWhereUnpriced, type PriceHints, pricesFrom } from './prices.ts';
 import { type StepState, stateOfPurchase, stateOfStep } from './step-state.ts';
 import { describePurchase, type StepStatus } from './step-status.ts';
 import { Verdicts } from './verdicts.ts';
@@ -37,9 +37,9 @@ export interface StatusView {
   credits: {
     /** Charges of all jobs on record. */
     spent: number;
-    /** Known prices of creates whose outcome is not known. */
+    /** Prices of creates whose charge is not known, as far as anything names them. */
     held: number;
-    /** Number of those creates whose price is unknown. */
+    /** Number of those creates for whose kind nothing names a price. */
     heldUnknown: number;
     budget?: number;
     left?: number;
@@ -87,6 +87,8 @@ export interface StatusFacts {
   /** Prefix that makes the path of an output relative to the working folder: `` or `campaign.sandbox/`. */
   folder?: string;
   run?: RunStatus | undefined;
+  /** What else names prices. */
+  hints?: PriceHints;
   /** Jobs that runs have seen finish. Absent: none. */
   finishedJobs?: ReadonlySet<string>;
 }
@@ -116,7 +118,8 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
     const row = { address, task, kind, state, ...own };
     rows.push(match.step.unpicked === true ? withoutMissing(row) : row);
   }
-  const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices));
+  const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices, facts.hints));
+  const guessed = heldUnknown === 0 ? 0 : heldUnknown * heldWhereUnpriced(lock, graph.prices, facts.hints);
   const spent = spentCredits(lock);
   const { budget } = graph;
   const gates = findOpenGates(decided.gates ?? [], meant, new Verdicts(lock, matches));
@@ -131,7 +134,7 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
       spent,
       held,
       heldUnknown,
-      ...(budget !== undefined && { budget, left: Math.max(0, budget - spent - held) }),
+      ...(budget !== undefined && { budget, left: Math.max(0, budget - spent - held - guessed) }),
     },
     orphans: facts.selected === undefined ? findOrphans(matches, graph, lock) : [],
     pinned: meant.flatMap(({ step }) => (step.decided?.pinned === undefined ? [] : [step.address])),

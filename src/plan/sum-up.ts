@@ -2,7 +2,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { sumAfterPicks } from './block-at-gates.ts';
-import type { Held } from './held.ts';
+import { type HeldPurchase, sumHeld } from './held.ts';
 import type { PlanRow, PlanTotals } from './plan.ts';
 import { countPosts } from './post-consent.ts';
 import { sumPrices } from './sum-prices.ts';
@@ -13,33 +13,59 @@ interface Means {
   maxCredits?: number;
 }
 
+/** What may have been charged, and nobody knows how much. */
+export interface Doubts {
+  held: readonly HeldPurchase[];
+  /** Price classes that the plan finds out. */
+  lostPrices: readonly string[];
+  /** What is held for each for whose kind nothing names a price. */
+  heldUnpriced: number;
+}
+
 /** What the rows of a plan come to. */
-export function sumUp(
-  rows: PlanRow[],
-  means: Means,
-  { held, lostPrices }: { held: Held; lostPrices: string[] },
-): PlanTotals {
+export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals {
   const { graph, lock, maxCredits } = means;
   const { budget } = graph;
+  const { lostPrices, heldUnpriced } = doubts;
   const afterPicks = sumAfterPicks(rows);
+  const guessed = budget === undefined ? [] : findGuessed(doubts);
+  const isUnpriced = rows.some(
+    ({ price }) => price !== undefined && price.credits === null && price.held === undefined,
+  );
+  const isGuess = guessed.length > 0 || (isUnpriced && (budget ?? maxCredits) !== undefined);
   return {
     ...sumPrices(rows),
     ...(afterPicks !== undefined && { afterPicks }),
     alreadyPaid: spentCredits(lock),
-    held: held.credits,
-    ...(budget !== undefined && { budget, budgetLeft: budgetCap(means, { held, lostPrices }) }),
+    held: sumDoubts(doubts, budget),
+    ...(isGuess && { heldUnpriced }),
+    ...(guessed.length > 0 && { guessed: guessed.map(describeGuess) }),
+    ...(budget !== undefined && { budget, budgetLeft: budgetCap(means, doubts) }),
     ...(lostPrices.length > 0 && { lostPrices: [...lostPrices] }),
     ...(maxCredits !== undefined && { maxCredits }),
     ...countPosts(rows),
   };
 }
 
-/**
- * Returns what the budget leaves: nothing while a possible charge has an unknown price that this plan cannot find out.
- */
-export function budgetCap({ graph, lock }: Means, { held, lostPrices }: { held: Held; lostPrices: string[] }): number {
+/** What the budget leaves beside all that may have been charged. */
+export function budgetCap({ graph, lock }: Means, doubts: Doubts): number {
   if (graph.budget === undefined) return Number.POSITIVE_INFINITY;
-  if (held.unknownPrices > lostPrices.length) return 0;
   // A lost create has cost at least one credit, if it was charged at all.
-  return Math.max(0, graph.budget - spentCredits(lock) - held.credits - lostPrices.length);
+  const found = doubts.lostPrices.length;
+  return Math.max(0, graph.budget - spentCredits(lock) - sumDoubts(doubts, graph.budget) - found);
+}
+
+/** Credits held for what may have been charged, guesses included where they count. */
+export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
+  const guessed = budget === undefined ? 0 : findGuessed(doubts).length;
+  return sumHeld(doubts.held).credits + guessed * doubts.heldUnpriced;
+}
+
+/** Charges that nothing prices, and that this plan does not find out. */
+function findGuessed({ held, lostPrices }: Doubts): readonly HeldPurchase[] {
+  return lostPrices.length > 0 ? [] : held.filter(({ credits }) => credits === null);
+}
+
+function describeGuess({ record, purchase, price }: HeldPurchase): { address: string; class: string } {
+  return { address: record.address, class: price?.class ?? purchase.kind ?? record.kind };
 }

@@ -164,7 +164,7 @@ function postLines(tasks: readonly TaskStatus[]): string[] {
 function creditsLine({ credits }: StatusView): string {
   const { spent, held, heldUnknown, budget, left } = credits;
   const parts = [`${creditsText(spent)} spent`];
-  const unknown = heldUnknown > 0 ? `${countOf(heldUnknown, 'create')} of unknown price and outcome` : '';
+  const unknown = heldUnknown > 0 ? `${countOf(heldUnknown, 'create')} of unknown price` : '';
   if (held > 0) parts.push(`${creditsText(held)} held${unknown === '' ? '' : ` + ${unknown}`}`);
   else if (unknown !== '') parts.push(unknown);
   if (budget !== undefined) parts.push(`${creditsText(left ?? 0)} of ${creditsText(budget)} left`);

@@ -46,12 +46,12 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   const { order, ports } = purchase;
   const { jobId, recordId, model } = found;
   const credits = found.credits === undefined || found.credits === 0 ? null : found.credits;
-  const job = { jobId, credits, balance: null, ...(recordId !== undefined && { recordId }) };
+  const job = { jobId, credits, isListed: true as const, balance: null, ...(recordId !== undefined && { recordId }) };
   ports.emit({ event: 'job-found', address: order.address, jobId });
   const ahead = await ports.service.clockAheadMs();
   const at = ports.clock.now() + msAhead(ahead);
   const recorded = await recordJob(purchase, { job, send, at, model });
-  if (recorded === 'recorded') return { end: { order, jobId, credits, fresh: false } };
+  if (recorded !== 'taken') return { end: { order, jobId, credits: recorded.credits, fresh: false } };
   const error = `${send.because}; the list shows job ${jobId}, which belongs to another request`;
   return { end: giveUp(purchase, { error, recoverable: false }) };
 }
@@ -60,12 +60,15 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
 export async function recordJob(
   { order, ports }: Purchase,
   made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined; doubt?: string | undefined },
-): Promise<'recorded' | 'taken'> {
+): Promise<{ credits: number | null } | 'taken'> {
   const { ledger, gate, service, emit } = ports;
-  const { jobId, credits, balance } = made.job; // I3 (told)
+  const { jobId, balance } = made.job; // I3 (told)
+  let { credits } = made.job;
   try {
     const answered = { id: made.send.id, replays: service.replays(order.kind), at: made.at };
-    if ((await ledger.created(order, made.job, answered)) === 'taken') return 'taken'; // I3 (id)
+    const recorded = await ledger.created(order, made.job, answered);
+    if (recorded === 'taken') return 'taken'; // I3 (id)
+    credits = recorded.credits;
   } catch (error) {
     const message = messageOf(error);
     const isOurs = isDefect(error);
@@ -82,7 +85,7 @@ export async function recordJob(
     const message = `the service refused it (${made.doubt}) and names job ${jobId}, which is taken for its own`;
     emit({ event: 'noticed', address: order.address, message });
   }
-  if (order.asksOnly) return 'recorded';
+  if (order.asksOnly) return { credits };
   emit({
     event: 'job-created',
     address: order.address,
@@ -92,5 +95,5 @@ export async function recordJob(
     balance,
     ...(made.model !== undefined && { model: made.model }),
   });
-  return 'recorded';
+  return { credits };
 }

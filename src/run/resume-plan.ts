@@ -1,11 +1,12 @@
 import type { Lock } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { isSpending } from '../plan/actions.ts';
-import { heldCredits } from '../plan/held.ts';
+import { heldPurchases, sumHeld } from '../plan/held.ts';
 import { findLostPrices } from '../plan/lost-prices.ts';
 import type { SendFacts } from '../plan/open-sends.ts';
 import { orderName, type Plan, type PlanRow, type PlanTotals, type StepOrder } from '../plan/plan.ts';
-import { pricesFrom, type WrittenPrices } from '../plan/prices.ts';
+import { heldWhereUnpriced, type PriceOf, pricesFrom, type WrittenPrices } from '../plan/prices.ts';
+import { sumDoubts } from '../plan/sum-up.ts';
 import { resumeOrder } from './resume-order.ts';
 import type { StepEnd } from './step-end.ts';
 
@@ -84,30 +85,40 @@ function sumAgain(
   { before, lock, prices }: ResumeFacts,
 ): { totals: PlanTotals; spentBefore: number } {
   const { budget, maxCredits } = totals;
-  const priceOf = pricesFrom(lock, prices);
+  const priceOf = withNamed(pricesFrom(lock, prices), open);
   const asked = new Set(open.flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])));
-  const held = heldCredits(lock, priceOf, asked);
+  const held = [...heldPurchases(lock, priceOf, asked)];
   const graph = { budget };
   const spending = open.filter(({ action, order }) => isSpending(action) && order?.jobId === undefined);
-  const lostPrices = findLostPrices({ lock, graph }, { held, priceOf, asked, rows: spending });
+  const lostPrices = findLostPrices({ lock, graph }, { held: sumHeld(held), priceOf, asked, rows: spending });
   const alreadyPaid = spentCredits(lock);
   const spentBefore = alreadyPaid - spentCredits(before);
   const { lostPrices: _lost, budgetLeft: _left, maxCredits: _most, ...same } = totals;
-  const left =
-    maxCredits === undefined ? undefined : maxCredits - spentBefore - Math.max(0, held.credits - totals.held);
-  // A charge that nobody can price may be all that is left: nothing more is bought under a cap.
-  const isUnpriced = held.unknownPrices > lostPrices.length && (budget ?? maxCredits) !== undefined;
-  const most = isUnpriced ? 0 : left === undefined ? undefined : Math.max(0, left);
-  const budgetLeft = budget === undefined ? undefined : Math.max(0, budget - alreadyPaid - held.credits);
+  const { heldUnpriced = heldWhereUnpriced(lock, prices) } = totals;
+  const sum = sumDoubts({ held, lostPrices, heldUnpriced }, budget ?? maxCredits);
+  const left = maxCredits === undefined ? undefined : maxCredits - spentBefore - Math.max(0, sum - totals.held);
+  const budgetLeft = budget === undefined ? undefined : Math.max(0, budget - alreadyPaid - sum);
   return {
     spentBefore,
     totals: {
       ...same,
       alreadyPaid,
-      held: held.credits,
+      held: sum,
       ...(budgetLeft !== undefined && { budgetLeft }),
       ...(lostPrices.length > 0 && { lostPrices }),
-      ...(most !== undefined && { maxCredits: most }),
+      ...(left !== undefined && { maxCredits: Math.max(0, left) }),
     },
+  };
+}
+
+/** With what lists named when the plan was made. */
+function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
+  const named = new Map(
+    rows.flatMap(({ order }) => (order?.price.held === undefined ? [] : [[order.price.class, order.price.held]])),
+  );
+  return (kind, request) => {
+    const price = priceOf(kind, request);
+    const held = price.held ?? named.get(price.class);
+    return price.credits === null && held !== undefined ? { ...price, held } : price;
   };
 }

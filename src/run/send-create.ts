@@ -41,8 +41,8 @@ export async function sendCreate(
     if (answer.is === 'accepted' && sent !== undefined) {
       departure = { is: 'accepted' };
       const { job, model, doubt } = answer;
-      const end = await recordJob(purchase, { job, send: sent, at, model, doubt });
-      if (end !== 'taken') return { end: { order, jobId: job.jobId, credits: job.credits, fresh: true } };
+      const recorded = await recordJob(purchase, { job, send: sent, at, model, doubt });
+      if (recorded !== 'taken') return { end: { order, jobId: job.jobId, credits: recorded.credits, fresh: true } };
       const message = `the service answered with job ${job.jobId}, which belongs to another request`;
       missed = { is: doubt === undefined ? 'ambiguous' : 'known', message };
     } else missed = answer as typeof missed;

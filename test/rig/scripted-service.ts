@@ -36,6 +36,7 @@ export class ScriptedService implements Service, Downloads {
   opened: (url: string) => DownloadAnswer | undefined = () => undefined;
   /** The service charges and does not say how much. */
   silent = false;
+  tellsBalance: 'always' | 'never' | 'always the same' = 'always';
   nameOf: ((create: number) => string) | undefined;
   mostInFlight = 0;
   useful = Number.POSITIVE_INFINITY;
@@ -108,8 +109,13 @@ export class ScriptedService implements Service, Downloads {
     if (trouble !== undefined) return trouble.answer;
     return {
       is: 'accepted',
-      job: { jobId: job.jobId, credits: this.silent ? null : job.credits, balance: this.balance },
+      job: { jobId: job.jobId, credits: this.silent ? null : job.credits, balance: this.#toldBalance() },
     };
+  }
+
+  #toldBalance(): number | null {
+    if (this.tellsBalance === 'never') return null;
+    return this.tellsBalance === 'always' ? this.balance : 1000;
   }
 
   /** The service forgets keys after 24 hours. */
@@ -154,6 +160,8 @@ export class ScriptedService implements Service, Downloads {
 
   /** Jobs of the same account that somebody else made: newest last, before what this client makes. */
   readonly others: { kind: string; jobId: string; bookedAt: number; request: { [field: string]: Json } }[] = [];
+  /** Lists say what was charged. */
+  listsCredits = false;
   /** A job stands in its list so long after it was booked. */
   listLagMs = 0;
   /** What a list gives back of a request; undefined: the record is left out. */
@@ -195,7 +203,15 @@ export class ScriptedService implements Service, Downloads {
           fields.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]])),
         ) as { [field: string]: Json };
         const createdAt = new Date(bookedAt).toISOString();
-        return { kind, jobId, status: 'PROCESSING', createdAt, echoes: this.shown(echoes) };
+        const credits = this.listsCredits ? this.ledger.find((job) => job.jobId === jobId)?.credits : undefined;
+        return {
+          kind,
+          jobId,
+          status: 'PROCESSING',
+          createdAt,
+          echoes: this.shown(echoes),
+          ...(credits && { credits }),
+        };
       });
   }
 

@@ -4,6 +4,7 @@ import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { engineOf } from '../../campaign/on-engine/engine-address.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
+import { findPriceHints } from '../../campaign/price-hints.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -47,8 +48,10 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const folder = relative('', paths.outputs).replaceAll('\\', '/');
   const run = await findRun(paths.lock);
   const finishedJobs = await findFinishedJobs(paths, lock);
+  const hints = await findPriceHints(campaign, { graph, lock, matches: [], redo: new Set() });
   const view = makeStatus({
     campaign: graph.name,
+    hints,
     graph,
     lock,
     present,

@@ -1,5 +1,7 @@
+import { guessText } from '../../plan/guess-text.ts';
 import type { PlanTotals } from '../../plan/plan.ts';
 import { countOf, creditsText } from '../numbers.ts';
+import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { footerLines } from './footer-lines.ts';
 
@@ -38,7 +40,7 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
   const { afterPicks } = totals;
   if (afterPicks !== undefined) addOfPlan('after picks', afterPicksText(afterPicks));
   add('already paid', creditsText(alreadyPaid));
-  if (held > 0) add('held', `${creditsText(held)} for creates whose outcome is not known`);
+  if (held > 0) add('held', heldText(totals));
   if (discarded > 0) addOfPlan('discarded', `${creditsText(discarded)} of paid work that is bought anew`);
   if (budget !== undefined) {
     const { text, isShort } = budgetText(totals, budget);
@@ -47,6 +49,13 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
   if (maxCredits !== undefined) addOfPlan('this run', `at most ${countOf(maxCredits, 'credit')}`);
   if (balance !== undefined) add('balance', creditsText(balance));
   return facts;
+}
+
+/** `48 for creates whose charge is not known`; where it is a guess, of what, and the way on. */
+function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string {
+  const text = `${creditsText(held)} for creates whose charge is not known`;
+  if (guessed.length === 0) return text;
+  return `${text}; ${safeText(guessText(guessed, heldUnpriced))}`;
 }
 
 /** What follows open gates, and is not bought now. */

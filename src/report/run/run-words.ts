@@ -122,7 +122,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   const detail = stopped.detail === '' ? '' : `: ${safeText(stopped.detail)}`;
   switch (stopped.because) {
     case 'budget':
-      return `nothing more is bought, the budget is used up${detail}`;
+      return `nothing more fits into the budget${detail}`;
     case 'price':
       return `nothing more is bought at a price that was charged more than the plan says${detail}`;
     case 'balance':

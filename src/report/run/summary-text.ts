@@ -219,7 +219,7 @@ function postLines(view: RunView): string[] {
 function moneyLines(view: RunView): string[] {
   const { spentNow, spentEver, held, budget, balance } = view.money;
   const parts = [`${creditsText(spentNow)} spent now`, `${creditsText(spentEver)} over all runs`];
-  if (held > 0) parts.push(`${creditsText(held)} held for creates whose outcome is not known`);
+  if (held > 0) parts.push(`${creditsText(held)} held for creates whose charge is not known`);
   if (budget !== null)
     parts.push(`${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`);
   if (balance !== null) parts.push(`balance ${creditsText(balance)}`);

@@ -422,10 +422,37 @@ export const controls: readonly Control[] = [
     mark: 'I14 (hints)',
     off: 'what is only listed or was charged elsewhere reserves nothing',
     file: 'src/plan/prices.ts',
-    switch: { part: '? null :', by: '? (hints.elsewhere?.get(name)?.high ?? null) :' },
+    switch: { part: 'credits: null', by: 'credits: other?.high ?? null' },
     seenBy: {
       file: 'test/rooms/engine/prices.test.ts',
       title: 'the charge in another lock that is wrong: the first step goes alone, and the budget holds',
+    },
+  },
+  {
+    mark: 'I14 (held)',
+    off: 'a charge that nobody tells is held at the highest price that anything names for its kind',
+    file: 'src/plan/held.ts',
+    switch: { part: '?? price?.held', by: '' },
+    seenBy: {
+      file: 'test/rooms/plan/held.test.ts',
+      title: 'is held at the highest price that anything names for its kind',
+    },
+  },
+  {
+    mark: 'I14 (told)',
+    off: 'a list may not tell less than what is known',
+    file: 'src/engine/charge.ts',
+    switch: { part: 'Math.max(credits, reserved ?? 0)', by: 'credits' },
+    seenBy: { file: engine, title: 'what a list tells of a charge is believed upwards where a price is known' },
+  },
+  {
+    mark: 'I14 (balance)',
+    off: 'a fall of the balance that is beyond all measure is believed to be others’',
+    file: 'src/engine/charge.ts',
+    switch: { part: 'fall > most', by: 'fall < 0' },
+    seenBy: {
+      file: 'test/rooms/engine/charge.test.ts',
+      title: 'a fall of the balance beyond all measure tells nothing',
     },
   },
   {

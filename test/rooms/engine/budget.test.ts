@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Budget } from '../../../src/engine/budget.ts';
-import { worstFactor } from '../../../src/plan/prices.ts';
+import { worstFactor } from '../../../src/plan/price-sources.ts';
 
 describe('the budget', () => {
   /** What becomes of a create: it is charged, its answer is lost, or the service makes it and does not say for how much. */

@@ -601,13 +601,57 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(2);
   });
 
-  test('under a cap an unknown price that is never stated ends the buying', async () => {
+  test.each<[string, number, (campaign: TestCampaign) => void]>([
+    ['nor a balance', 1, ({ service }) => (service.tellsBalance = 'never')],
+    // It might have told with the second one.
+    ['and whose balance stands still', 2, ({ service }) => (service.tellsBalance = 'always the same')],
+  ])('under a cap a service that tells no charge %s ends the buying', async (_name, bought, arrange) => {
     const campaign = new TestCampaign(images(5, 'budget: { credits: 10 }'));
     campaign.service.silent = true;
+    arrange(campaign);
+    const { events } = await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(bought);
+    const [detail] = events.flatMap((event) => (event.event === 'spending-stopped' ? [event.detail] : []));
+    expect(detail).toMatch(/has no known price, 0 are left; 48 credits are held for .*a guess: nobody told the charge/);
     await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(1);
-    await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(1);
+    expect(campaign.service.ledger).toHaveLength(bought);
+    const { totals, rows } = campaign.plan();
+    expect([totals.held, totals.budgetLeft, totals.guessed?.length]).toEqual([48 * bought, 0, bought]);
+    expect(rows.filter(({ action }) => action === 'create')).toHaveLength(0);
+    // A higher budget bears the guess, and so does a price that a person tells.
+    campaign.graph = { ...campaign.graph, budget: 48 * bought + 10 };
+    expect(campaign.plan().totals.budgetLeft).toBe(10);
+    campaign.graph = { ...campaign.graph, budget: 10, prices: { image: 3 } };
+    const told = campaign.plan().totals;
+    expect([told.held, told.budgetLeft, told.guessed]).toEqual([3 * bought, 10 - 3 * bought, undefined]);
+  });
+
+  test.each([1, 8])('where a service tells balances, the fall tells the charge (%i at a time)', async (concurrency) => {
+    const campaign = new TestCampaign(images(6, 'budget: { credits: 15 }'));
+    campaign.service.silent = true;
+    const { events } = await campaign.run({ concurrency });
+    expect(campaign.service.ledger).toHaveLength(5);
+    const charges = events.flatMap((event) => (event.event === 'job-created' ? [event.credits] : []));
+    expect(charges.slice(0, 2)).toEqual([null, 3]);
+    const { totals } = campaign.plan();
+    expect(totals.alreadyPaid + totals.held).toBe(15);
+    expect(totals.guessed).toBeUndefined();
+  });
+
+  test('what a list tells of a charge is believed upwards where a price is known', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: films
+budget: { credits: 100 }
+prices: { video: 10 }
+tasks:
+  film: { kind: video, foreach: [a, b, c], with: { model: m, prompt: "{{row}}" } }
+`);
+    campaign.service.creditsOf = (body) => (body.includes('"b"') ? 1 : body.includes('"c"') ? 14 : 10);
+    campaign.service.trouble = (create) => (create > 1 ? { ...reset, booked: true } : undefined);
+    campaign.service.listsCredits = true;
+    await campaign.run({ concurrency: 1 });
+    expect(campaign.service.ledger.map(({ credits }) => credits)).toEqual([10, 1, 14]);
+    expect(campaign.plan().totals.alreadyPaid).toBe(10 + 10 + 14);
   });
 
   test('two lost answers of an unknown price hold everything that is left', async () => {

@@ -397,12 +397,12 @@ describe('a budget over all runs', () => {
     });
   });
 
-  test('leaves nothing while something may have been charged that has no known price', () => {
+  test('holds a guess for what may have been charged and nothing prices, which a higher budget may bear', () => {
     const pictures = graphOfSteps([picture('p'), song('a')], { budget: 10 });
     const lock = lockOf({ p: [create(stepOf(pictures, 'p'), { state: 'unresolved' })] }, { kind: 'image' });
     const plan = planOf(pictures, lock);
     expect(rowOf(plan, 'a').action).toBe('blocked');
-    expect(plan.totals).toMatchObject({ toSpend: 0, held: 0, budgetLeft: 0 });
+    expect(plan.totals).toMatchObject({ toSpend: 0, held: 48, budgetLeft: 0 });
   });
 
   test('holds the price of a create that is sent again no longer once it does not fit', () => {
@@ -437,6 +437,7 @@ describe('totals', () => {
       held: 0,
       discarded: 11,
       mayRetry: 12,
+      heldUnpriced: 48,
       maxCredits: 40,
     });
   });

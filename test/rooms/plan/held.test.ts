@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { kinds } from '../../../src/kinds/index.ts';
+import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
 import { type Held, heldCredits } from '../../../src/plan/held.ts';
-import { pricesFrom } from '../../../src/plan/prices.ts';
+import { type PriceHints, pricesFrom, type WrittenPrices } from '../../../src/plan/prices.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, lockOf, picture, saved, sendIn, song, stepOf } from './facts.ts';
 
@@ -69,6 +71,38 @@ describe('what may have been spent without our knowing how much', () => {
     ],
   ])('%s', (_name, lock, held) => {
     expect(heldIn(lock)).toEqual(held);
+  });
+
+  test('is held at the highest price that anything names for its kind', () => {
+    const lock = lockOf({ p: [create(p, { generation: 2 })] }, { kind: 'image' });
+    const held = (written: WrittenPrices, hints: PriceHints = {}) =>
+      heldCredits(lock, pricesFrom(lock, written, hints));
+    const listings = [
+      readCatalogListing(
+        {
+          image: [
+            { key: 'alpha-2', credits: 3 },
+            { key: 'alpha-pro', credits: 7, maxCredits: 9 },
+          ],
+        },
+        kinds,
+      ),
+    ];
+    const elsewhere = new Map([['image/alpha-9', { low: 1, likely: 4, high: 11 }]]);
+    expect(held({ music: 50 })).toEqual({ credits: 0, unknownPrices: 1 });
+    expect(held({ 'image/alpha-pro': 6, 'image/alpha-1': 2 })).toEqual({ credits: 6, unknownPrices: 0 });
+    expect(held({ 'image/alpha-pro': 6 }, { listings })).toEqual({ credits: 9, unknownPrices: 0 });
+    expect(held({}, { listings, elsewhere })).toEqual({ credits: 11, unknownPrices: 0 });
+    // Its own price is better than that of its kind.
+    expect(held({ image: 2, 'image/alpha-pro': 6 })).toEqual({ credits: 2, unknownPrices: 0 });
+    const charged = lockOf(
+      {
+        p: [create(p, { generation: 2 })],
+        q: [{ ...saved(earlier(p, { ...p.request, model: 'alpha-pro' })), credits: 8 }],
+      },
+      { kind: 'image' },
+    );
+    expect(heldCredits(charged, pricesFrom(charged))).toEqual({ credits: 8, unknownPrices: 0 });
   });
 
   test('what is sent again reserves its price anew, and is not held', () => {

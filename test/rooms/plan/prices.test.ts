@@ -142,8 +142,8 @@ describe('what to expect of a price', () => {
     const all = { elsewhere, listings };
     const written = { image: 9 };
     expect(priceOf({})).toEqual({ class: small, credits: null, source: 'unknown' });
-    expect(priceOf({ listings })).toEqual({ class: small, credits: null, source: 'list', low: 5, likely: 5 });
-    expect(priceOf(all)).toEqual({ class: small, credits: null, source: 'other-lock', ...exactly(2) });
+    expect(priceOf({ listings })).toEqual({ class: small, credits: null, source: 'list', low: 5, likely: 5, held: 5 });
+    expect(priceOf(all)).toEqual({ class: small, credits: null, source: 'other-lock', ...exactly(2), held: 5 });
     expect(priceOf({ listings }, { written })).toEqual({ class: small, credits: 9, source: 'prices', ...exactly(9) });
     expect(priceOf(all, { written })).toEqual({
       class: small,

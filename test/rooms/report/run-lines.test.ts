@@ -281,7 +281,7 @@ describe('summaryText', () => {
           to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
       … more: mediabatch status campaign.yaml
       saved    images/hero/hero@de.png
-      credits  17 spent now · 41 over all runs · 5 held for creates whose outcome is not known · 14 of 60 left · balance 938
+      credits  17 spent now · 41 over all runs · 5 held for creates whose charge is not known · 14 of 60 left · balance 938
       "
     `);
   });

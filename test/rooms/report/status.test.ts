@@ -113,7 +113,7 @@ describe('makeStatus', () => {
       filesMissing: 1,
     });
     expect(taskIn(view, 'logo')?.filesMissing).toBe(1);
-    expect(view.credits).toEqual({ spent: 35, held: 0, heldUnknown: 2, budget: 120, left: 85 });
+    expect(view.credits).toEqual({ spent: 35, held: 0, heldUnknown: 2, budget: 120, left: 0 });
     expect(view.orphans).toEqual(['old@x']);
     expect(view.campaign).toBe('aurora-launch');
   });
@@ -177,7 +177,7 @@ describe('statusText', () => {
         hero  image  2 of 9 · 1 running · 1 failed · 1 lost · 2 unresolved · 2 not bought · 1 file missing
         logo  image  1 of 1 · 1 file missing
 
-      credits  35 spent · 2 creates of unknown price and outcome · 85 of 120 left
+      credits  35 spent · 2 creates of unknown price · 0 of 120 left
       files    2 paid files missing or changed; apply fetches them for free
       orphans  1 step in the lock, not in the manifest: old@x
 

@@ -216,7 +216,11 @@ describe('a lost create of a kind with a list', () => {
     expect(asked).toEqual([{ id: 'send-1', sentAt: at, fence: 'job-fence', resent: false }]);
     expect(told).toEqual([
       ['intent', { body: '{"prompt":"p"}', replays: false, at, fence: 'job-fence' }],
-      ['created', { jobId: 'job-9', credits: 5, balance: null, recordId: 'rec' }, { id: 'send-1', replays: false, at }],
+      [
+        'created',
+        { jobId: 'job-9', credits: 5, isListed: true, balance: null, recordId: 'rec' },
+        { id: 'send-1', replays: false, at },
+      ],
     ]);
     expect(events.slice(1)).toEqual([
       { event: 'create-searched', address: 'hero@de', because: expect.stringContaining('reset') },
@@ -295,7 +299,7 @@ describe('a lost create of a kind with a list', () => {
     };
     const created = async () => {
       order.push('recorded');
-      return 'recorded' as const;
+      return { credits: 3 };
     };
     const { script } = listed({ do: 'held' });
     await buy([accepted], { ...script, gate, ledger: { created } });

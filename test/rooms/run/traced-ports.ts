@@ -71,7 +71,7 @@ export function tracedPorts(script: Script = {}): Traced {
     },
     created: async (_order, job, answered) => {
       tell('created')(job, answered);
-      return 'recorded';
+      return { credits: job.credits };
     },
     finish: async (_order, result) => tell('finish')(result),
     release: () => tell('release')(),
