@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { CampaignError, type Failure } from '../contract/failure.ts';
 import type { LockFile } from '../contract/state.ts';
 import { openLockFile, readLockBytes } from '../disk/lock/lock-file.ts';
+import { compareWithSeen, readSeenLock } from '../disk/lock/seen-lock.ts';
 import { type Digest, digestOf } from '../disk/outputs/hash-file.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { messageOf } from '../ground/values.ts';
@@ -10,6 +11,7 @@ import { newerProgram } from '../lock/read-problems.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock, writeHeader } from '../lock/write.ts';
 import { compareVersions, newestVersion } from '../lock/written-by.ts';
+import { refuseCutLock } from './cut-lock.ts';
 import { belongingOf, refuseElsewhere, withoutTwoServices } from './lock-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { ownVersion } from './own-version.ts';
@@ -65,7 +67,10 @@ export async function requireLock(
       isOfAnother: false,
     };
   }
-  const reading = readLock(shown, bytes);
+  const seen = await readSeenLock(paths.lock);
+  const seenAs = seen === undefined ? 'other' : compareWithSeen(bytes, seen);
+  if (seen !== undefined && seenAs === 'cut') await refuseCutLock(bytes, { seen, path: paths.lock, shown });
+  const reading = readLock(shown, bytes, { isOwnTail: seenAs === 'grown' });
   if (hasErrors(reading.diagnostics) && !/"mediabatch"/.test(bytes.toString('utf8').replaceAll('\0', ''))) {
     throw new CampaignError({
       code: 'MB3407',

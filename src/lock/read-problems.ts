@@ -102,6 +102,17 @@ export function tornTail(source: Source, torn: { start: number; number: number }
   };
 }
 
+/** Reports a file that was complete, and whose end something took away: purchases of it may be missing. */
+export function lostEnd(source: Source, torn: { start: number; number: number }): Diagnostic {
+  return {
+    code: 'MB2001',
+    severity: 'error',
+    message: `${source.file}:${torn.number}: the end of the file is lost: it was complete, and of this line only a part is left`,
+    hint: wayBack(source.file, 'or from a copy: what is missing would be bought, and posted, again'),
+    place: placeOf(source, { text: '', ...torn }),
+  };
+}
+
 /** Reports a cut that is not ours: our lines are complete before they mention a job that no other line mentions. */
 export function mendedLine(source: Source, line: FileLine): Diagnostic {
   return {

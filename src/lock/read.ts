@@ -7,6 +7,7 @@ import { agreeOnSends, joinParts, type Part, partOf } from './join.ts';
 import {
   conflictMarkers,
   damagedLines,
+  lostEnd,
   mendedLine,
   missingHeader,
   newerVersion,
@@ -15,6 +16,7 @@ import {
   twoServices,
 } from './read-problems.ts';
 import { type Lock, lockVersion, type StepRecord } from './record.ts';
+import { isOfRecord, isRunLine } from './run-line.ts';
 import { type FileLine, isConflictMarker, splitLines } from './split-lines.ts';
 import { LineUpgrade } from './upgrade.ts';
 import { emptyLock, writeLines } from './write.ts';
@@ -48,6 +50,8 @@ interface Findings {
   /** Each service with the number of the first header line that names it. */
   services: Map<string, number>;
   headers: Header[];
+  /** A run that has not settled it wrote some of the lines. */
+  hasRunLines: boolean;
   isOlder: boolean;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
@@ -56,15 +60,16 @@ interface Findings {
 
 /**
  * Reads a lock with its lines in any order, with duplicates, CRLF, a byte order mark or merge conflict markers. `file`
- * is the path as the user gave it, for messages.
+ * is the path as the user gave it, for messages; `isOwnTail`: its end was appended on this machine.
  */
-export function readLock(file: string, bytes: Uint8Array): LockReading {
+export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false } = {}): LockReading {
   const source: Source = { file, bytes };
   const findings: Findings = {
     parts: new Map(),
     upgrade: new LineUpgrade(),
     services: new Map(),
     headers: [],
+    hasRunLines: false,
     isOlder: false,
     damages: [],
     markers: [],
@@ -94,7 +99,10 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   const { torn, mended } = damages.length > 0 ? {} : end;
   if (headers.length === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
   if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
-  if (torn !== undefined) diagnostics.push(tornTail(source, torn));
+  if (torn !== undefined) {
+    const isLost = !isOwnTail && isLostEnd(bytes.subarray(torn.start), { lock, findings });
+    diagnostics.push(isLost ? lostEnd(source, torn) : tornTail(source, torn));
+  }
   if (mended !== undefined) diagnostics.push(mendedLine(source, mended));
   if (markers[0] !== undefined) diagnostics.push(conflictMarkers(source, { first: markers[0], count: markers.length }));
   diagnostics.push(...findDoublePayments(file, lock));
@@ -119,6 +127,7 @@ function readLine(findings: Findings, line: FileLine): void {
     return;
   }
   const value = parseLine(text);
+  findings.hasRunLines ||= isRunLine(text);
   if (Object.hasOwn(value, 'mediabatch')) readHeader(findings, line, value);
   else readRecord(findings, value);
 }
@@ -164,6 +173,15 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
     ...(unknownFields !== undefined && { unknownFields }),
   });
   if (service !== undefined && !findings.services.has(service)) findings.services.set(service, line.number);
+}
+
+/**
+ * Recognizes the end of a file that was finished, and not of an append: its program would have begun the line otherwise.
+ * Zero bytes tell nothing, but where no run had begun.
+ */
+function isLostEnd(torn: Uint8Array, { lock, findings }: { lock: Lock; findings: Findings }): boolean {
+  if (lock.writtenBy === undefined) return false;
+  return torn[0] === 0 ? !findings.hasRunLines : isOfRecord(torn); // I12 (record)
 }
 
 function foldFindings(findings: Findings): Lock {

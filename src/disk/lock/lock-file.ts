@@ -1,15 +1,17 @@
-import { createHash, type Hash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LockChangedError } from '../../contract/errors.ts';
 import type { LockFile } from '../../contract/state.ts';
+import { asRunLine } from '../../lock/run-line.ts';
 import { syncFolder } from '../fs/durable.ts';
 import { PacedDisk } from '../fs/paced-disk.ts';
 import { noFollow, openPlainFile } from '../fs/plain-file.ts';
 import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
+import { keepSeenLock, LinesDigest, type SeenLock } from './seen-lock.ts';
 
 /**
  * Reads the bytes of the lock; undefined when there is none, or when it is larger than `mostBytes`. Refuses anything but
@@ -55,8 +57,9 @@ class AppendedFile implements LockFile {
   /** `undefined`: no file yet, or closed. */
   #handle: FileHandle | undefined;
   /** Digest of the bytes that are known to be in the file. */
-  #digest: Hash = createHash('sha256');
-  #size = 0;
+  #known = new LinesDigest();
+  /** The file as it was opened, until it is noted that this was seen. */
+  #opened: SeenLock | undefined = this.#known.seen;
   /** Bytes being written after those; after a failure some of them may be in the file. */
   #unsure: Uint8Array = new Uint8Array();
   #waiting: Waiting[] = [];
@@ -87,6 +90,7 @@ class AppendedFile implements LockFile {
       const isUnfinished = this.#size > 0 && last !== 0x0a;
       if (isUnfinished) await this.#write('\n');
       if (isUnfinished || isTorn) await handle.sync();
+      this.#opened = this.#known.seen;
     } catch (error) {
       await this.#closeHandle();
       throw error;
@@ -100,21 +104,21 @@ class AppendedFile implements LockFile {
     let bytes = 0;
     for await (const piece of readPieces(handle)) {
       const kept = piece.subarray(0, Math.max(0, end - bytes));
-      this.#note(kept);
+      this.#known.update(kept);
       last = kept.at(-1) ?? last;
       if (kept.length < piece.length) {
-        rest ??= this.#digest.copy();
+        rest ??= this.#known.copyHash();
         rest.update(piece.subarray(kept.length));
       }
       bytes += piece.length;
     }
-    return { whole: { sha256: (rest ?? this.#digest.copy()).digest('hex'), bytes }, last };
+    return { whole: { sha256: (rest ?? this.#known.copyHash()).digest('hex'), bytes }, last };
   }
 
   append(line: string): Promise<void> {
     if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ line, resolve, reject });
+      this.#waiting.push({ line: asRunLine(line), resolve, reject });
       this.#busy ??= this.#writeWaiting();
     });
   }
@@ -154,6 +158,8 @@ class AppendedFile implements LockFile {
   }
 
   async #writeDurably(text: string): Promise<void> {
+    if (this.#opened !== undefined) await keepSeenLock(this.path, this.#opened); // I12 (opened)
+    this.#opened = undefined;
     if (this.#handle === undefined) return this.#create(text);
     await this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync(); // I2
@@ -178,18 +184,16 @@ class AppendedFile implements LockFile {
     this.#unsure = bytes;
     await this.#disk.write(this.#handle.fd, bytes);
     this.#unsure = new Uint8Array();
-    this.#note(bytes);
+    this.#known.update(bytes);
   }
 
   async #replaceNow(lines: Iterable<string>): Promise<void> {
     if (this.#handle === undefined && this.#failure !== undefined) throw this.#failure.error;
     if (await this.#isChanged()) throw new LockChangedError(this.path);
-    const digest = createHash('sha256');
-    let size = 0;
+    const written = new LinesDigest();
     const noted = function* () {
       for (const piece of piecesOf(lines)) {
-        digest.update(piece);
-        size += piece.length;
+        written.update(piece);
         yield piece;
       }
     };
@@ -198,9 +202,10 @@ class AppendedFile implements LockFile {
     try {
       await replaceFile(this.path, noted());
       await this.#closeHandle();
-      this.#digest = digest;
-      this.#size = size;
+      this.#known = written;
+      this.#opened = undefined;
       this.#unsure = new Uint8Array();
+      await keepSeenLock(this.path, written.seen); // I12 (finished)
     } finally {
       // As it was where it could not be replaced: what is paid from now on goes to its end.
       this.#handle ??= await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
@@ -212,7 +217,7 @@ class AppendedFile implements LockFile {
     const handle = await openPlainFile(this.path, constants.O_RDONLY);
     if (handle === undefined) return this.#size > 0;
     try {
-      const known = createHash('sha256');
+      const known = new LinesDigest();
       let at = 0;
       for await (const piece of readPieces(handle)) {
         const ours = Math.min(piece.length, Math.max(0, this.#size - at));
@@ -222,15 +227,14 @@ class AppendedFile implements LockFile {
         if (Buffer.compare(rest, this.#unsure.subarray(begun, begun + rest.length)) !== 0) return true;
         at += piece.length;
       }
-      return at < this.#size || !known.digest().equals(this.#digest.copy().digest());
+      return at < this.#size || known.seen.sha256 !== this.#known.seen.sha256;
     } finally {
       await handle.close();
     }
   }
 
-  #note(bytes: Uint8Array): void {
-    this.#digest.update(bytes);
-    this.#size += bytes.length;
+  get #size(): number {
+    return this.#known.size;
   }
 
   async #closeHandle(): Promise<void> {

@@ -1254,4 +1254,34 @@ export const controls: readonly Control[] = [
     seenBy: { file: 'test/command/lost-lock.test.ts', title: '%s is not bought again in silence (I40)' },
     built: true,
   },
+  {
+    mark: 'I12 (finished)',
+    off: 'what this machine wrote last is noted',
+    file: 'src/disk/lock/lock-file.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/disk/seen-lock.test.ts',
+      title: 'is what was there when the first line was appended, then what was written in its place',
+    },
+  },
+  {
+    mark: 'I12 (opened)',
+    off: 'what is appended to is noted before',
+    file: 'src/disk/lock/lock-file.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/disk/seen-lock.test.ts',
+      title: 'is what was there when the first line was appended, then what was written in its place',
+    },
+  },
+  {
+    mark: 'I12 (record)',
+    off: 'the beginning of a record that was complete is no append',
+    file: 'src/lock/read.ts',
+    switch: { line: 'return false;' },
+    seenBy: {
+      file: 'test/rooms/lock/torn.test.ts',
+      title: 'I12 the end of a finished file is lost, not torn',
+    },
+  },
 ];

@@ -151,13 +151,16 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I12',
-    says: 'any cut of the tail of the lock recovers to a prefix; damage before it stops the run before anything is sent',
+    says: 'any cut of what a run appends to the lock recovers to a prefix; damage before it, or of a finished lock, stops the run before anything is sent',
     shown: [
       {
         file: 'test/rooms/lock/torn.test.ts',
         title: 'is found at every byte, and what is appended after the cut is kept',
       },
       { file: lockFile, title: 'ends a last line that has no LF, and cuts a torn one' },
+      { file: 'test/rooms/lock/torn.test.ts', title: 'I12 the end of a finished file is lost, not torn' },
+      { file: 'test/rooms/disk/seen-lock.test.ts', title: 'is what was there when the first line was appended' },
+      { file: 'test/command/cut-lock.test.ts', title: 'I12 a finished lock with' },
       {
         file: 'test/rooms/lock/edited-files.test.ts',
         title: 'keeps every job whose id is left, at whatever byte, or is refused',

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readLock } from '../../../src/lock/read.ts';
+import { asRunLine } from '../../../src/lock/run-line.ts';
 import { writeLine } from '../../../src/lock/write.ts';
 import { codes, golden, good, header, jobIds, read } from './records.ts';
 
@@ -72,6 +74,31 @@ describe('a torn tail', () => {
   it('can end in the middle of a character', () => {
     const bytes = Buffer.from(`${header}${JSON.stringify({ ...good, address: 'ü' })}`);
     expect(codes(bytes.subarray(0, bytes.indexOf(0xc3) + 1))).toEqual(['MB2004']);
+  });
+});
+
+describe('I12 the end of a finished file is lost, not torn', () => {
+  const finished = `{"mediabatch":"lock","version":2,"writtenBy":"0.1.0"}\n${writeLine(good)}`;
+  const next = writeLine({ ...bought, address: 'z', state: 'intent', since: '2030-01-01T00:00:00.000Z' });
+  const appended = asRunLine(next);
+
+  it.each([
+    ['a record that is cut before its state', next.slice(0, next.indexOf('"state"')), ['MB2001']],
+    ['zero bytes in its place', '\0\0\0', ['MB2001']],
+    ['an append that is cut', appended.slice(0, appended.indexOf('"state"')), ['MB2004']],
+    ['zero bytes where a run had begun', `${appended}\0\0\0`, ['MB2004']],
+    ['what may be either', '{"', ['MB2004']],
+  ])('%s', (_what, end, expected) => {
+    expect(codes(finished + end)).toEqual(expected);
+    expect(readLock('lock', Buffer.from(finished + end), { isOwnTail: true }).diagnostics).toMatchObject([
+      { code: 'MB2004' },
+    ]);
+  });
+
+  it('an append says the same as the line of a record', () => {
+    expect(appended.startsWith('{"kind":"image","address":"z",')).toBe(true);
+    expect(JSON.parse(appended)).toEqual(JSON.parse(next));
+    expect(asRunLine(`{"address":"\\"","kind":"image","x":1}\n`)).toBe(`{"kind":"image","address":"\\"","x":1}\n`);
   });
 });
 

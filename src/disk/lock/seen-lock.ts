@@ -1,0 +1,125 @@
+import { createHash, type Hash } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import type { Digest } from '../outputs/hash-file.ts';
+import { orForgotten } from '../state/kept-json.ts';
+import { readSealedFile, writeSealedFile } from '../state/sealed-file.ts';
+
+/**
+ * The lock as this machine wrote it last, or began to append to it: its size, its digest, and digests of its beginnings
+ * by which a part of it is recognized. Kept out of git, beside the guard.
+ */
+export interface SeenLock extends Digest {
+  /** Ends of lines with the digests of all before them; not of every line where there are many. */
+  beginnings: readonly (readonly [bytes: number, digest: string])[];
+  /** Number of lines from one of them to the next. */
+  every: number;
+}
+
+/** `grown`: all of it, and perhaps appended lines. `cut`: only a part, and perhaps zero bytes. */
+export type SeenAs = 'grown' | 'cut' | 'other';
+
+const mostBeginnings = 512;
+const mostBytes = 1 << 20;
+const lineFeed = 0x0a;
+
+/** Digest of a file of lines, and of its beginnings. */
+export class LinesDigest {
+  readonly #hash: Hash = createHash('sha256');
+  #beginnings: [number, string][] = [];
+  #every = 1;
+  #lines = 0;
+  size = 0;
+
+  update(bytes: Uint8Array): void {
+    let at = 0;
+    for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, end + 1)) {
+      this.#lines += 1;
+      if (this.#lines % this.#every !== 0) continue;
+      this.#hash.update(bytes.subarray(at, end + 1));
+      at = end + 1;
+      this.#beginnings.push([this.size + at, beginningOf(this.#hash)]);
+      if (this.#beginnings.length < mostBeginnings) continue;
+      this.#beginnings = this.#beginnings.filter((_one, index) => index % 2 === 1);
+      this.#every *= 2;
+    }
+    this.#hash.update(bytes.subarray(at));
+    this.size += bytes.length;
+  }
+
+  /** To go on with bytes that belong to something else. */
+  copyHash(): Hash {
+    return this.#hash.copy();
+  }
+
+  get seen(): SeenLock {
+    const sha256 = this.#hash.copy().digest('hex');
+    return { bytes: this.size, sha256, beginnings: [...this.#beginnings], every: this.#every };
+  }
+}
+
+function beginningOf(hash: Hash): string {
+  return hash.copy().digest('hex').slice(0, 16);
+}
+
+/** Compares a file with what was seen last. */
+export function compareWithSeen(bytes: Uint8Array, seen: SeenLock): SeenAs {
+  const start = createHash('sha256').update(bytes.subarray(0, seen.bytes));
+  if (bytes.length >= seen.bytes && start.copy().digest('hex') === seen.sha256) return 'grown';
+  // An editor may take the last line end away.
+  if (bytes.length === seen.bytes - 1 && start.update('\n').digest('hex') === seen.sha256) return 'grown';
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  if (end >= seen.bytes) return 'other';
+  const hash = createHash('sha256');
+  let at = 0;
+  for (const [next, digest] of seen.beginnings) {
+    if (next > end) break;
+    hash.update(bytes.subarray(at, next));
+    at = next;
+    if (beginningOf(hash) !== digest) return 'other';
+  }
+  // Lines that were not seen at this place are somebody's.
+  const rest = bytes.subarray(at, end);
+  return countLineEnds(rest) < seen.every ? 'cut' : 'other';
+}
+
+function countLineEnds(bytes: Uint8Array): number {
+  let count = 0;
+  for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, end + 1)) count += 1;
+  return count;
+}
+
+/** Undefined when nothing was seen, or nothing that was kept here. */
+export function readSeenLock(lockPath: string): Promise<SeenLock | undefined> {
+  return orForgotten(async () => {
+    const { state, name } = placeOf(lockPath);
+    const bytes = await readSealedFile(state, name, mostBytes);
+    return bytes === undefined ? undefined : readSeen(JSON.parse(bytes.toString('utf8')) as Json);
+  });
+}
+
+/** If it cannot be kept, a part of it will not be recognized. */
+export async function keepSeenLock(lockPath: string, seen: SeenLock): Promise<void> {
+  if ((await readSeenLock(lockPath))?.sha256 === seen.sha256) return;
+  const { state, name } = placeOf(lockPath);
+  await orForgotten(() => writeSealedFile(state, name, JSON.stringify(seen)));
+}
+
+/** Path of the note, for messages. */
+export function seenLockPath(lockPath: string): string {
+  const { state, name } = placeOf(lockPath);
+  return join(state, name);
+}
+
+function placeOf(lockPath: string): { state: string; name: string } {
+  return { state: join(dirname(lockPath), '.mediabatch'), name: `${basename(lockPath)}.written` };
+}
+
+function readSeen(kept: Json): SeenLock | undefined {
+  if (!isMap(kept)) return undefined;
+  const { bytes, sha256, beginnings, every } = kept;
+  if (typeof bytes !== 'number' || typeof sha256 !== 'string' || typeof every !== 'number') return undefined;
+  return Array.isArray(beginnings) ? ({ bytes, sha256, beginnings, every } as unknown as SeenLock) : undefined;
+}
