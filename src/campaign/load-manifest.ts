@@ -43,6 +43,8 @@ export interface LoadOptions {
   /** What the service lists: names that this version does not know are taken from there. */
   listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
+  strict?: boolean | undefined;
+  /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
@@ -72,7 +74,8 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
       ...(options.listings && { listings: options.listings }),
     });
     if (built.files.length === 0) {
-      const all = [...diagnostics, ...built.diagnostics];
+      const found = [...diagnostics, ...built.diagnostics];
+      const all = options.strict === true ? found.map(asMistake) : found;
       const trace = makeTracer(manifest, known);
       const originsOf = makeOriginFinder(manifest, known);
       return {
@@ -87,6 +90,11 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
     }
     for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
   }
+}
+
+/** A field that nobody lists, as the mistake that it is where somebody asked for that. */
+function asMistake(found: Diagnostic): Diagnostic {
+  return found.code === 'MB1501' || found.code === 'MB1508' ? { ...found, severity: 'error' } : found;
 }
 
 /** The manifest and all that it includes. Their texts go into `sources`. */

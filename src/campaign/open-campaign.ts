@@ -20,6 +20,8 @@ export interface OpenCampaign {
   /** Digest of a send's id and the credential at hand; undefined where there is none. */
   accountOf(send: string): string | undefined;
   seen: StatCache;
+  /** Fields that nobody lists are mistakes, and not only warned of. */
+  strict: boolean;
   /** Hears what a person should know. */
   tell: Tell;
   /** Hears how large the campaign is as soon as that is known: first its texts, then its steps. */
@@ -34,6 +36,8 @@ export interface OpenOptions {
   vars?: Record<string, string> | undefined;
   /** Files with values for declared variables, in YAML or JSON; of two the later one counts, `vars` before all. */
   varFiles?: readonly string[] | undefined;
+  /** Fields of requests that neither this version nor the service lists are mistakes, and not only warned of. */
+  strict?: boolean | undefined;
   /** Where the service is and how to sign in; not looked at with `sandbox`. Default: nobody knows. */
   environment?: Environment | undefined;
   tell?: Tell | undefined;
@@ -55,6 +59,7 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     service: knownService(sandbox, environment),
     replays: replaysOf(sandbox, environment),
     accountOf: (send) => accountDigest(send, sandbox, environment),
+    strict: options.strict === true,
     seen: await StatCache.open(paths.state, paths.lock),
     tell,
     onSize,

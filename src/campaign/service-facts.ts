@@ -117,8 +117,9 @@ async function readSandboxDocument(): Promise<ServiceDocument> {
   return ofSandbox;
 }
 
-async function readKeptServiceDocument(
-  { state }: CampaignPaths,
+/** As it was last fetched: needs no network. */
+export async function readKeptServiceDocument(
+  { state }: Pick<CampaignPaths, 'state'>,
   service: string | undefined,
 ): Promise<ServiceDocument | undefined> {
   const kept = service === undefined ? undefined : await readKeptDocument(state, service);

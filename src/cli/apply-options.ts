@@ -20,6 +20,7 @@ export interface PlanCommandOptions extends StateOptions {
   seed?: string | undefined;
   /** Ask the service for its OpenAPI document. */
   refresh?: boolean | undefined;
+  strict?: boolean | undefined;
   /** A commit: what differs from it, instead of the plan. */
   compare?: string | undefined;
   /** With `compare`, for a comment: the address of a picture. */

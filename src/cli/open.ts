@@ -11,6 +11,7 @@ export interface StateOptions {
   lock?: string | undefined;
   var?: Record<string, string> | undefined;
   varFile?: string[] | undefined;
+  strict?: boolean | undefined;
 }
 
 /** A campaign as the command line names it, in this process's environment. */
@@ -18,10 +19,11 @@ export function open(file: string, options: StateOptions, terminal: Terminal): P
   return openCampaign(file, openOptions(options, terminal));
 }
 
-function openOptions({ sandbox, lock, var: vars, varFile }: StateOptions, terminal: Terminal): OpenOptions {
+function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions, terminal: Terminal): OpenOptions {
   return {
     sandbox,
     lock,
+    strict,
     vars: collectVars(vars),
     varFiles: varFile,
     environment: readEnvironment(process.env, process.cwd()),

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { titles } from '../contract/failure.ts';
 import type { JsonMap } from '../ground/values.ts';
+import type { ServiceDocument } from '../kinds/service-document.ts';
 import { keyReference } from '../report/manual/key-reference.ts';
 import { lossReference } from '../report/manual/lost-lock.ts';
 import {
@@ -19,24 +20,34 @@ const pages = new URL('../manual/', import.meta.url);
 const codePages = new URL('../report/diagnostics/code-pages/', import.meta.url);
 const manifestSchema = new URL('../../schemas/manifest.schema.json', import.meta.url);
 
-/** A page of the manual as Markdown. What tables know is put in where the page says `{reference: NAME}`. */
-export async function readTopic(name: string, program: Command): Promise<string> {
+/**
+ * A page of the manual as Markdown. What tables know is put in where the page says `{reference: NAME}`. `document`: what is
+ * kept of the service at hand.
+ */
+export async function readTopic(
+  name: string,
+  program: Command,
+  { document }: { document?: ServiceDocument | undefined } = {},
+): Promise<string> {
   let page = await readFile(new URL(`${name}.md`, pages), 'utf8');
   for (const [place, reference = ''] of page.matchAll(/^\{reference: (\w+)\}$/gm)) {
-    const text = await makeReference(reference, program);
+    const text = await makeReference(reference, { program, document });
     page = page.replace(place, () => text);
   }
   return page;
 }
 
-async function makeReference(name: string, program: Command): Promise<string> {
+async function makeReference(
+  name: string,
+  { program, document }: { program: Command; document: ServiceDocument | undefined },
+): Promise<string> {
   switch (name) {
     case 'topics':
       return topicReference();
     case 'keys':
       return keyReference(JSON.parse(await readFile(manifestSchema, 'utf8')) as JsonMap);
     case 'kinds':
-      return kindReference();
+      return kindReference(document);
     case 'helpers':
       return helperReference();
     case 'exits':

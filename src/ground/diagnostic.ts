@@ -93,6 +93,7 @@ export const codes = {
   MB1505: 'a URL must be public and https',
   MB1506: 'a request does not fit the service’s own description',
   MB1507: 'a value is new at the service',
+  MB1508: 'a field is not in the service’s own description',
   MB1511: 'the service has no operation for a kind',
   // Output paths
   MB1601: 'an output path leaves the folder of the manifest',

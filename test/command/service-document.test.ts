@@ -226,3 +226,63 @@ describe('a service that makes jobs elsewhere', () => {
     expect(served.seen.filter((call) => call === `POST ${create}`)).toEqual([]);
   });
 });
+
+describe('a field that the document of the service does not list', () => {
+  const film = (field: string) => `version: 1
+name: films
+prices: { video: 2 }
+tasks:
+  film: { kind: video, with: { prompt: x, ${field}: "https://example.com/a.jpg" } }
+`;
+  const document = documentOf({ '/videos/create': post('prompt', 'imageUrl') });
+
+  test.each([
+    ['imagUrl', 'a slip'],
+    ['image', 'what another service calls it'],
+  ])('%s, %s: plan, validate and apply warn of it; with --strict nothing is bought', async (field) => {
+    const { env, made } = await serviceAt({ document });
+    const folder = folderWith({ 'campaign.yaml': film(field) });
+    const run = (...args: string[]) => command(args, { cwd: folder, env });
+    const warned = `warning MB1508 \`${field}\` is not among the fields that the service's own document lists for POST /videos/create`;
+    // Nothing is kept yet: nobody knows.
+    expect((await run('validate', 'campaign.yaml')).err).not.toContain('MB1508');
+    for (const args of [
+      ['plan', 'campaign.yaml', '--refresh'],
+      ['plan', 'campaign.yaml'],
+      ['validate', 'campaign.yaml'],
+    ]) {
+      const ran = await run(...args);
+      expect(ran, ran.err).toMatchObject({ code: 0, err: expect.stringContaining(warned) });
+      expect(ran.err).toContain('did you mean `imageUrl`?');
+      expect(ran.err).not.toContain('MB1501');
+      const strict = await run(...args, '--strict');
+      expect(strict, strict.err).toMatchObject({ code: 65, err: expect.stringContaining('error MB1508') });
+    }
+    const strict = await run('apply', 'campaign.yaml', '--yes', '--strict', '--poll-interval', '10');
+    expect([strict.code, made], strict.err).toEqual([65, []]);
+    const bought = await run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10');
+    expect([bought.code, made.length], bought.err).toEqual([0, 1]);
+    expect(bought.err).toContain(warned);
+  });
+
+  test('apply --strict finds it without any plan before', async () => {
+    const { env, made } = await serviceAt({ document });
+    const folder = folderWith({ 'campaign.yaml': film('imagUrl') });
+    const ran = await command(['apply', 'campaign.yaml', '--yes', '--strict'], { cwd: folder, env });
+    expect([ran.code, made], ran.err).toEqual([65, []]);
+  });
+
+  test('what the document lists passes, and help names fields as it does', async () => {
+    const { env } = await serviceAt({ document });
+    const folder = folderWith({ 'campaign.yaml': film('imageUrl') });
+    const run = (...args: string[]) => command(args, { cwd: folder, env });
+    const before = (await run('help', 'kinds')).out.replaceAll(/\s+/g, ' ');
+    expect(before).toContain('these names are those of the embedded service');
+    const planned = await run('plan', 'campaign.yaml', '--refresh', '--strict');
+    expect(planned, planned.err).toMatchObject({ code: 0, err: expect.not.stringContaining('MB1508') });
+    const film2 = (await run('help', 'kinds')).out.split(/\n(?=VIDEO|video|## video)/i);
+    const ofVideo = film2.find((part) => /^\W*video\b/i.test(part)) ?? '';
+    expect(ofVideo).toContain('imageUrl');
+    expect(ofVideo).not.toMatch(/^\s*image\s/m);
+  });
+});

@@ -18,6 +18,7 @@ export interface ValidateOptions {
   json?: boolean;
   var?: Record<string, string>;
   varFile?: string[];
+  strict?: boolean;
 }
 
 /** Every mistake of each manifest, or that it is fine. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ProgramContext } from './context.ts';
 import { manifestArgument, manifestsArgument } from './name-manifest.ts';
-import { addVarOptions } from './options.ts';
+import { addVarOptions, strictOption } from './options.ts';
 
 /** Commands around the text of a manifest. Each loads what it needs only when it runs. */
 export function addLanguageCommands(program: Command, { terminal, exit }: ProgramContext): void {
@@ -30,7 +30,8 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
       .addOption(
         new Option('--format <format>', 'how to print it; github annotates lines').choices(['text', 'json', 'github']),
       )
-      .option('--json', 'the same as --format json'),
+      .option('--json', 'the same as --format json')
+      .addOption(strictOption()),
   ).action(async (files: string[], options) =>
     exit(await (await import('../commands/validate.ts')).validate(files, options, terminal)),
   );

@@ -15,8 +15,13 @@ export function addPlanOptions(command: Command): Command {
       'a lock of its own begins here, and everything is bought for it: no lock was lost, moved or renamed',
     )
     .option('--refresh', 'ask the service for its own description of requests, and for its prices')
+    .addOption(strictOption())
     .option('--json', 'one JSON document on stdout')
     .option('--all', 'show every row, nothing folded');
+}
+
+export function strictOption(): Option {
+  return new Option('--strict', 'fields that neither this version nor the service lists are mistakes');
 }
 
 /** Which part of a campaign a plan is about, and what it may cost. */

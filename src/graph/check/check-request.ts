@@ -7,7 +7,7 @@ import { listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
 import { curlyHint, hasCurlyQuotes } from '../../manifest/yaml/curly-quotes.ts';
 import { whyNotPublic } from '../public-url.ts';
 import { dependsOnModel, isListed, tellNew } from './new-names.ts';
-import type { RequestFault } from './request-fault.ts';
+import type { RequestChecker, RequestFault } from './request-fault.ts';
 
 /**
  * Checks a request against the documentation of its kind. Values that come from other steps, and `unknownValue`, pass
@@ -17,14 +17,15 @@ import type { RequestFault } from './request-fault.ts';
 export function checkRequest(
   kind: Kind,
   request: JsonMap,
-  { listings = [] }: { listings?: readonly Listing[] | undefined } = {},
+  { listings = [], checker }: { listings?: readonly Listing[] | undefined; checker?: RequestChecker | undefined } = {},
 ): RequestFault[] {
   const faults: RequestFault[] = [];
   const model = modelIn(kind, request);
   const isNew = (field: string, value: string) => isListed({ kind, field, value, model: model?.name }, listings);
   for (const [name, value] of Object.entries(request)) {
     const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
-    if (field === undefined) faults.push(...unknownField(kind, name, request));
+    const isListed = !kind.create.documented && checker?.lists?.(kind.name) === true;
+    if (field === undefined) faults.push(...(isListed ? [] : unknownField(kind, name, request)));
     else faults.push(...checkField(kind, { name, field, value, isNew }));
   }
   if (model !== undefined) faults.push(...checkModel(kind, { ...model, isNew }, request));

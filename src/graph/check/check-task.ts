@@ -44,8 +44,7 @@ export function checkTask(task: Task, expansion: Expansion): void {
   const { manifest, templates } = expansion;
   const request = emptyMap();
   for (const { field, value, path } of task.with) request[field] = renderValue(value, path, { templates });
-  const { listings } = expansion.facts;
-  for (const fault of checkRequest(kind, request, { listings }))
+  for (const fault of checkRequest(kind, request, expansion.facts))
     expansion.report(placeRequestFault(fault, task, manifest));
 }
 
@@ -60,7 +59,7 @@ export function checkDefaults(expansion: Expansion): void {
     for (const { at, meant, ...words } of checkRequest(kind, request, expansion.facts)) {
       if (words.code === 'MB1502') continue;
       const path = ['defaults', name, ...at];
-      const place = words.code === 'MB1501' ? manifest.places.key(path) : manifest.places.value(path);
+      const place = isAboutField(words) ? manifest.places.key(path) : manifest.places.value(path);
       const fix = meant === undefined ? undefined : { place, text: meant };
       expansion.report({ severity: 'error', ...words, place, fix });
     }
@@ -76,8 +75,14 @@ export function placeRequestFault(fault: RequestFault, task: Task, manifest: Man
   const error: Diagnostic = { code, severity, message, hint };
   if (field === undefined)
     return { ...error, message: `${message} in task \`${task.id}\``, place: places.key(taskPath(task.id, 'with')) };
-  const place = code === 'MB1501' ? places.key(field.path) : places.value([...field.path, ...deeper]);
+  const path = [...field.path, ...deeper];
+  const place = isAboutField(fault) ? places.key(path) : places.value(path);
   return { ...error, place, fix: meant === undefined ? undefined : { place, text: meant } };
+}
+
+/** Whether the name of a field is wrong, not its value. */
+function isAboutField({ code }: Pick<RequestFault, 'code'>): boolean {
+  return code === 'MB1501' || code === 'MB1508';
 }
 
 function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expansion: Expansion): void {

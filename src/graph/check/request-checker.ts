@@ -6,10 +6,10 @@ import type { CompiledSchema, SchemaCompiler, SchemaProblem } from '../../manife
 import { nearestName } from '../../manifest/suggest.ts';
 import { checkRequest } from './check-request.ts';
 import { describeSchemaProblem, fieldNames, type GatheredProblem } from './describe-schema-problem.ts';
-import type { RequestFault } from './request-fault.ts';
+import type { RequestChecker, RequestFault } from './request-fault.ts';
+import { fieldSchemas, findUnlistedFields } from './unlisted-fields.ts';
 
-/** Checks requests whose only documentation is the service's own description. */
-export type RequestChecker = (kind: string, request: Json) => RequestFault[] | 'unchecked';
+export type { RequestChecker } from './request-fault.ts';
 
 /** Stands for an output of another step, which will be a public link. */
 const placeholder = 'https://example.com/output';
@@ -24,8 +24,9 @@ export function makeRequestChecker(document: ServiceDocument, compile: SchemaCom
     }
     return compiled.get(kind);
   };
-  return (kind, request) => {
-    const create = Object.hasOwn(document.creates, kind) ? document.creates[kind] : undefined;
+  const createOf = (kind: string) => (Object.hasOwn(document.creates, kind) ? document.creates[kind] : undefined);
+  const check: RequestChecker = (kind, request) => {
+    const create = createOf(kind);
     if (create?.schema === undefined) return 'unchecked';
     const schema = compiledFor(kind, create.schema);
     if (schema === undefined) return 'unchecked';
@@ -38,8 +39,14 @@ export function makeRequestChecker(document: ServiceDocument, compile: SchemaCom
       .filter(({ rule, params }) => !(rule === 'required' && meant.has(String(params.missingProperty))))
       .map((problem) => describeSchemaProblem(problem, about));
     const told = wrongFields(kind, request);
-    return oneForEachPlace(faults).filter(({ at: [field] }) => !told.has(field));
+    const unlisted = findUnlistedFields(create.schema, request, create);
+    return oneForEachPlace([...faults, ...unlisted]).filter(({ at: [field] }) => !told.has(field));
   };
+  check.lists = (kind) => {
+    const { schema } = createOf(kind) ?? {};
+    return schema !== undefined && fieldSchemas(schema).size > 0;
+  };
+  return check;
 }
 
 /** Fields that the documentation alone shows to be wrong, which was reported. */

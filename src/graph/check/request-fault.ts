@@ -1,4 +1,5 @@
 import type { DiagnosticCode } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
 
 /** A mistake in a request. `at` is the path from the request to the value; for MB1502 it ends in the missing key. */
 export interface RequestFault {
@@ -10,4 +11,11 @@ export interface RequestFault {
   severity?: 'warning';
   /** The field that was most likely meant. */
   meant?: string;
+}
+
+/** Checks requests whose only documentation is the service's own description. */
+export interface RequestChecker {
+  (kind: string, request: Json): RequestFault[] | 'unchecked';
+  /** Whether the description names the fields of this kind: then no other source does. */
+  lists?(kind: string): boolean;
 }

@@ -1,8 +1,15 @@
 import { exitCodes } from '../../contract/exit.ts';
 import { failures, titles } from '../../contract/failure.ts';
+import { fieldSchemas } from '../../graph/check/unlisted-fields.ts';
+import type { Json } from '../../ground/json.ts';
+import { type JsonMap, mapOf } from '../../ground/values.ts';
+import { listValues } from '../../kinds/document-differences.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Field, Kind } from '../../kinds/kind.ts';
+import type { ServiceDocument } from '../../kinds/service-document.ts';
+import { listNames } from '../../manifest/suggest.ts';
 import { helperDocs } from '../../manifest/template/helper-docs.ts';
+import { safeText } from '../safe-text.ts';
 import { exitWords } from './exit-words.ts';
 import { code, plainWords, table } from './markdown.ts';
 import { topicGroups } from './topics.ts';
@@ -38,25 +45,49 @@ export function helperReference(): string {
     .join('\n');
 }
 
-/** Every kind with its fields. */
-export function kindReference(): string {
-  return Object.values(kinds).map(kindSection).join('\n\n');
+/**
+ * Every kind with its fields. `document`: the service's own description, where one is kept: of a request that is documented
+ * nowhere else only the service knows what its fields are called.
+ */
+export function kindReference(document?: ServiceDocument): string {
+  return Object.values(kinds)
+    .map((kind) => kindSection(kind, document))
+    .join('\n\n');
 }
 
-function kindSection(kind: Kind): string {
+function kindSection(kind: Kind, document: ServiceDocument | undefined): string {
+  const listed = kind.create.documented ? [] : listedFields(document?.creates[kind.name]?.schema);
   const checked = kind.create.documented
     ? 'Every field is checked before it is paid for.'
-    : 'The service documents its request nowhere: these fields are known, and the rest is held against its own OpenAPI document.';
-  const fields = Object.entries(kind.fields).map(([name, field]) => [code(name), fieldWords(kind, name, field)]);
+    : listed.length > 0
+      ? 'The service documents its request only in its own OpenAPI document: these are the fields that it lists.'
+      : 'The service documents its request nowhere: these names are those of the embedded service, and another one may have others. `mediabatch plan --refresh` asks for its own OpenAPI document, and this page shows its names then.';
+  const fields =
+    listed.length > 0
+      ? listed.map(([name, schema]) => [code(name), listedWords(kind, name, schema)])
+      : Object.entries(kind.fields).map(([name, field]) => [code(name), fieldWords(kind, name, field)]);
   return [
     `## ${kind.name}`,
     `${kind.description} ${checked}`,
     table(['field', 'what'], fields),
     ...modelTable(kind),
-    notesOf(kind).join(' '),
+    notesOf(kind, new Set(listed.map(([name]) => name))).join(' '),
   ]
     .filter((block) => block !== '')
     .join('\n\n');
+}
+
+/** The fields of a schema in all its forms, with what it says of each. */
+function listedFields(schema: Json | undefined): [string, JsonMap][] {
+  if (schema === undefined) return [];
+  return [...fieldSchemas(schema)].map(([name, [first]]) => [name, mapOf(first)]);
+}
+
+function listedWords(kind: Kind, name: string, schema: JsonMap): string {
+  const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
+  const told = typeof schema.description === 'string' ? schema.description : (field?.description ?? '');
+  const values = listValues(schema) ?? [];
+  return plainWords([safeText(told, 300), ...(values.length === 0 ? [] : [`One of ${listNames(values)}.`])].join(' '));
 }
 
 function fieldWords(kind: Kind, name: string, field: Field): string {
@@ -80,10 +111,12 @@ function modelTable({ model }: Kind): string[] {
   return [table([model.field, 'credits', 'what'], rows)];
 }
 
-function notesOf(kind: Kind): string[] {
+/** `listed`: the fields that the service names; empty where it names none. */
+function notesOf(kind: Kind, listed: ReadonlySet<string>): string[] {
+  const groups = (kind.oneOf ?? []).filter((names) => listed.size === 0 || names.every((name) => listed.has(name)));
   const outputs = kind.outputs.map((name) => `${code(`{{tasks.NAME.${name}}}`)}`);
   return [
-    ...(kind.oneOf ?? []).map((names) => `Exactly one of ${names.map(code).join(', ')}.`),
+    ...groups.map((names) => `Exactly one of ${names.map(code).join(', ')}.`),
     ...(kind.free === true ? ['Costs no credits.'] : []),
     ...(outputs.length === 0 ? [] : [`Gives other tasks ${outputs.join(', ')}.`]),
     ...(kind.parts === undefined

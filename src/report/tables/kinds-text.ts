@@ -18,7 +18,7 @@ function kindLines(kind: Kind, { style, width }: { style: Style; width: number }
   const lines = [`${style.bold(kind.name)}  ${kind.description}`];
   const checked = kind.create.documented
     ? 'Its request is documented: every field is checked.'
-    : "Its request is not documented: these fields are known, and the service's own OpenAPI document is asked for the rest.";
+    : 'Its request is not documented: these names are those of the embedded service, and another one may have others, which its own OpenAPI document lists: `mediabatch help kinds`.';
   lines.push(...wrapText(checked, width - 2, { maxLines: 4 }).map((line) => style.dim(`  ${line}`)));
   for (const [name, field] of fields) {
     const [first = '', ...others] = wrapText(fieldWords(kind, name, field), body, { maxLines: 20 });

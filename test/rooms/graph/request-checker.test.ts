@@ -287,3 +287,37 @@ describe('what nobody can judge', () => {
     expect(count).toBe(1);
   });
 });
+
+describe('fields that the document does not list', () => {
+  const listed: Json = {
+    type: 'object',
+    properties: {
+      prompt: { type: 'string' },
+      imageUrl: { type: 'string' },
+      camera: { type: 'object', properties: { zoom: { type: 'number' }, pan: { type: 'number' } } },
+      shots: { type: 'array', items: { type: 'object', properties: { text: { type: 'string' } } } },
+    },
+  };
+  const open = { ...(listed as object), additionalProperties: true } as Json;
+  const unlisted = (schema: Json, request: Json) =>
+    check(schema, request)
+      .filter(({ code }) => code === 'MB1508')
+      .map(({ at, meant, severity }) => [at.join('.'), meant, severity]);
+
+  it.each<[string, Json, Json, unknown[]]>([
+    ['a slip', listed, { prompt: 'x', imagUrl: 'y' }, [['imagUrl', 'imageUrl', 'warning']]],
+    ['another end of the same word', listed, { image: 'https://a.example/x.png' }, [['image', 'imageUrl', 'warning']]],
+    ['a slip of one that is there, too', listed, { imageUrl: 'y', imagUrl: 'y' }, [['imagUrl', undefined, 'warning']]],
+    ['a strange one', listed, { seedling: 1 }, [['seedling', undefined, 'warning']]],
+    ['one deep within', listed, { camera: { zom: 1 } }, [['camera.zom', 'zoom', 'warning']]],
+    ['one in a list', listed, { shots: [{ text: 'a' }, { txt: 'b' }] }, [['shots.1.txt', 'text', 'warning']]],
+    ['in any of its forms', { anyOf: [{ properties: { a1: {} } }, { properties: { b1: {} } }] }, { a1: 1, b1: 2 }, []],
+    ['an output of another step', listed, { imageUrl: { $ref: 'hero', field: 'url' } }, []],
+    ['where nothing is listed', { type: 'object' }, { anything: 1 }, []],
+    ['where others may come', open, { seedling: 1 }, []],
+    ['a slip where others may come', open, { imagUrl: 'y' }, [['imagUrl', 'imageUrl', 'warning']]],
+    ['where others are refused already', { ...(listed as object), additionalProperties: false }, { imagUrl: 'y' }, []],
+  ])('%s', (_name, schema, request, found) => {
+    expect(unlisted(schema, request)).toEqual(found);
+  });
+});

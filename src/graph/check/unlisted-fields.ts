@@ -1,0 +1,117 @@
+import type { Json } from '../../ground/json.ts';
+import { isMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import { listNames, nearestName } from '../../manifest/suggest.ts';
+import type { RequestFault } from './request-fault.ts';
+
+/** The fields that a schema names, in all of its forms. */
+interface ListedFields {
+  byName: Map<string, Json[]>;
+  /** It says itself that others may come, too. */
+  isOpen: boolean;
+  /** It refuses others, which its own rules tell. */
+  isClosed: boolean;
+}
+
+const deepest = 12;
+
+/**
+ * Finds fields that the service's own description of a request does not list, where it lists any: the service may ignore
+ * what it does not know, and charges all the same. Where the description allows others, only what looks like a slip of
+ * one that it lists.
+ */
+export function findUnlistedFields(schema: Json, request: Json, { path }: { path: string }): RequestFault[] {
+  const faults: RequestFault[] = [];
+  const visit = (schemas: readonly Json[], value: Json, at: (string | number)[]): void => {
+    if (value === unknownValue || value === null || typeof value !== 'object' || at.length > deepest) return;
+    if (Array.isArray(value)) {
+      const items = schemas.flatMap((one) => formsOf(one)).flatMap((one) => (isMap(one.items) ? [one.items] : []));
+      value.forEach((item, index) => visit(items, item, [...at, index]));
+      return;
+    }
+    // The output of another step.
+    if (Object.hasOwn(value, '$ref') || Array.isArray(value.$text)) return;
+    const listed = listedFields(schemas);
+    for (const [name, item] of Object.entries(value)) {
+      const own = listed.byName.get(name);
+      if (own !== undefined) visit(own, item, [...at, name]);
+      else if (listed.byName.size > 0) faults.push(...describe(name, { at, listed, value, path }));
+    }
+  };
+  visit([schema], request, []);
+  return faults;
+}
+
+function describe(
+  name: string,
+  { at, listed, value, path }: { at: (string | number)[]; listed: ListedFields; value: JsonMap; path: string },
+): RequestFault[] {
+  const names = [...listed.byName.keys()];
+  const meant = nearestField(
+    name,
+    names.filter((one) => !Object.hasOwn(value, one)),
+  );
+  if (listed.isClosed || (listed.isOpen && meant === undefined)) return [];
+  const where = at.length === 0 ? `POST ${path}` : `\`${shorten(at.join('.'))}\` of POST ${path}`;
+  const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
+  return [
+    {
+      code: 'MB1508',
+      severity: 'warning',
+      message: `\`${shorten(name)}\` is not among the fields that the service's own document lists for ${where}`,
+      hint: `${guess}it lists ${listNames(names)}; what a service does not know it may ignore, and charge for (--strict refuses that)`,
+      at: [...at, name],
+      ...(meant !== undefined && { meant }),
+    },
+  ];
+}
+
+/** The listed name that was most likely meant: a slip, or the same word with another end, as in `image` for `imageUrl`. */
+function nearestField(name: string, names: readonly string[]): string | undefined {
+  const [short, lower] = [3, name.toLowerCase()];
+  const isSame = (one: string) => one.startsWith(lower) || lower.startsWith(one);
+  return (
+    nearestName(name, names) ??
+    names.find((one) => Math.min(one.length, name.length) >= short && isSame(one.toLowerCase()))
+  );
+}
+
+/** By description: thousands of requests are held against one. */
+const known = new WeakMap<object, ListedFields>();
+
+function listedFields(schemas: readonly Json[]): ListedFields {
+  const [only] = schemas;
+  if (schemas.length !== 1 || !isMap(only)) return readFields(schemas);
+  const listed = known.get(only) ?? readFields(schemas);
+  known.set(only, listed);
+  return listed;
+}
+
+function readFields(schemas: readonly Json[]): ListedFields {
+  const byName = new Map<string, Json[]>();
+  let [isOpen, isClosed] = [false, false];
+  for (const form of schemas.flatMap((one) => formsOf(one))) {
+    for (const [name, schema] of Object.entries(isMap(form.properties) ? form.properties : {})) {
+      byName.set(name, [...(byName.get(name) ?? []), schema]);
+    }
+    for (const name of Array.isArray(form.required) ? form.required : []) {
+      if (typeof name === 'string' && !byName.has(name)) byName.set(name, []);
+    }
+    const { additionalProperties: more, unevaluatedProperties: rest, patternProperties: patterns } = form;
+    if (more === true || isMap(more) || rest === true || isMap(rest) || isMap(patterns)) isOpen = true;
+    if (more === false || rest === false) isClosed = true;
+  }
+  return { byName, isOpen, isClosed };
+}
+
+/** A schema with all schemas that it is put together from. */
+function formsOf(schema: Json, depth = 0): JsonMap[] {
+  if (!isMap(schema) || depth > 4) return [];
+  const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => (Array.isArray(schema[key]) ? schema[key] : []));
+  const branches = ['if', 'then', 'else', 'not'].flatMap((key) => schema[key] ?? []);
+  return [schema, ...[...parts, ...branches].flatMap((one) => formsOf(one, depth + 1))];
+}
+
+/** The fields that a description names, each with what it says of it. */
+export function fieldSchemas(schema: Json): ReadonlyMap<string, readonly Json[]> {
+  return listedFields([schema]).byName;
+}
