@@ -25,7 +25,7 @@ export function findUnlistedFields(schema: Json, request: Json, { path }: { path
     if (value === unknownValue || value === null || typeof value !== 'object' || at.length > deepest) return;
     if (Array.isArray(value)) {
       const items = schemas.flatMap((one) => formsOf(one)).flatMap((one) => (isMap(one.items) ? [one.items] : []));
-      value.forEach((item, index) => visit(items, item, [...at, index]));
+      for (const [index, item] of value.entries()) visit(items, item, [...at, index]);
       return;
     }
     // The output of another step.
