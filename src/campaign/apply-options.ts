@@ -1,5 +1,6 @@
 import type { RunEvent } from '../contract/event.ts';
 import type { Graph } from '../graph/graph.ts';
+import type { Agreement } from '../plan/agreement.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunTimes } from '../report/run/run-time.ts';
 import type { CheckedGraph } from './checked-graph.ts';
@@ -27,6 +28,10 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
   /** Plan made before, agreed to by whoever applies it. */
   saved?: SavedPlan | undefined;
+  /** Somebody is asked once more: what they agreed to before does not bind them. */
+  isAnew?: true | undefined;
+  /** What somebody agreed to before. Absent: that of the saved plan; without one, what is agreed to now. */
+  agreement?: Agreement | undefined;
   /** Addresses that the selections matched when the plan was first made. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
   /** Throws when this is not the plan that somebody agreed to. Called while the campaign is held. */

@@ -4,6 +4,7 @@ import { CampaignError, orFailure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
+import { agreementOf } from '../plan/agreement.ts';
 import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
 import type { Applied, ApplyGraphOptions } from './apply-options.ts';
 import { checkSettings } from './check-options.ts';
@@ -48,6 +49,7 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
   }
   const { onUnknown = options.onUnknown } = planned.options;
   const { lockTimeoutMs, rehearsal } = options;
+  const agreement = agreementOf(planned.plan);
   const work = applyGraph(campaign, {
     check: async () => graphOf(campaign.checked, campaign, campaign.checked),
     ...pickRunSettings(options),
@@ -56,7 +58,8 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
     lockTimeoutMs,
     rehearsal,
     chosen: { redo, ...(selected && { selected }) },
-    verify: (plan) => refuseUnplanned(planned.plan, plan),
+    agreement,
+    verify: (plan) => refuseUnplanned(agreement, plan),
     agree: async (plan) => (options.publish === true ? allowPosts(plan) : withholdPosts(plan)),
     observe: async () => ({ on: listener(options.on, campaign.tell), signal: options.signal }),
   });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSpending } from '../plan/actions.ts';
 import { sumAfterPicks } from '../plan/block-at-gates.ts';
+import { ceilingOfRows } from '../plan/ceiling.ts';
 import type { Row, Saved, WrittenPlan } from '../plan/plan.generated.ts';
 import { estimateOf } from '../plan/sum-prices.ts';
 
@@ -50,6 +51,10 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   if (totals.estimate !== undefined && !isDeepStrictEqual(totals.estimate, estimateOf(rows))) {
     return 'its rows do not add up to its estimate';
   }
+  if (totals.ceiling !== undefined && totals.ceiling !== ceilingOfRows(rows)) {
+    return 'its rows do not add up to its ceiling';
+  }
+  if (totals.asksAgain !== undefined) return 'it asks somebody whom nobody asks here';
   const { maxCredits, concurrency = plan.concurrency } = saved.options;
   if (totals.maxCredits !== maxCredits) return 'its cap is not the one that it shows';
   return plan.concurrency === concurrency ? undefined : 'its concurrency is not the one that it shows';

@@ -4,15 +4,13 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import { advise, type Call, call } from '../plan/advice.ts';
+import { covers } from '../plan/agreement.ts';
 import { findBehind } from '../plan/behind-gates.ts';
-import { isNamedAfterPicks } from '../plan/block-at-gates.ts';
-import type { Row } from '../plan/plan.generated.ts';
-import type { Plan, PlanRow, Price } from '../plan/plan.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
-import { ceilingOf, isWithin } from '../plan/prices.ts';
 import { nextPurchase } from '../plan/repeat.ts';
 import type { SettledOptions } from './save-plan.ts';
-import { digestOfSteps, repeatsOf } from './save-plan.ts';
+import { digestOfSteps } from './save-plan.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
 /**
@@ -57,7 +55,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   const behind = findBehind(graph, saved.gates);
   const early = [...saved.afterPicks.keys()].find((address) => !behind.has(address));
   if (early !== undefined) throw stale(`${early} hangs on none of the gates that it shows as open`);
-  const others = plan.rows.filter((row) => !isNamedBy(saved, row));
+  const others = plan.rows.filter((row) => !covers(saved, row));
   const [first] = others;
   if (first === undefined) return;
   const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
@@ -85,58 +83,6 @@ function planAgain({ path, options }: SavedPlan): Call {
     path,
   );
 }
-
-/** Whether the saved plan says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
-export function isNamedBy(saved: SavedPlan, row: PlanRow): boolean {
-  const { address, kind, action, credits, mayRetry, order } = row;
-  if (order === undefined) return true;
-  const later = saved.afterPicks.get(address);
-  const shown = saved.shown.get(address);
-  const isUnderCeiling = (credits ?? 0) <= (ceilingIn(shown) ?? Number.POSITIVE_INFINITY);
-  if (later !== undefined && order.asksOnly !== true) {
-    const { wouldCost = 0, wouldRetry = 0 } = shown ?? {};
-    return shown?.kind === kind && isUnderCeiling && isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
-  }
-  const named = saved.purchases.get(address);
-  const { repeat, retries = [], credits: price } = named?.fingerprint === order.fingerprint ? named : nothing;
-  if (named !== undefined && shown?.kind !== kind) return false;
-  if (order.retries !== undefined) {
-    if (!repeatsOf(order.retries).every((one) => retries.includes(one))) return false;
-    if (!isWithin(mayRetry ?? null, shown?.mayRetry ?? null)) return false;
-  }
-  if (!isSpending(action)) return true;
-  if (order.asksOnly) return order.send !== undefined && saved.sends.has(order.send.id);
-  // After a job that failed; or such a purchase has begun already, and its answer was lost or a refusal.
-  const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
-  if (order.repeat !== repeat && !(mayFollow && retries.includes(order.repeat))) return false;
-  return isWithin(credits, price) && isUnderCeiling;
-}
-
-/** The most that a row whose price nobody knew was to cost by the service's list; `undefined`: it does not say. */
-function ceilingIn(shown: Row | undefined): number | undefined {
-  const credits = shown?.blockedBy === 'gate' ? shown.wouldCost : shown?.credits;
-  return credits === null && shown?.price?.source === 'list' ? shown.price.high : undefined;
-}
-
-/**
- * Holds what is bought to the ceilings that the saved plan shows: they were agreed to, and whoever applies it may have
- * other lists of the service, or none. Only ever lowers them.
- */
-export function holdToCeilings(saved: SavedPlan, plan: Plan): void {
-  const held = new Map<string, Readonly<Price>>();
-  for (const { address, order } of plan.rows) {
-    const shown = saved.shown.get(address);
-    const ceiling = ceilingIn(shown);
-    if (order === undefined || order.price.credits !== null || ceiling === undefined) continue;
-    const most = Math.min(ceiling, ceilingOf(order.price) ?? ceiling);
-    const name = `${order.price.class} ${most}`;
-    const price = held.get(name) ?? { ...order.price, source: 'list', high: most };
-    held.set(name, price);
-    order.price = price; // I14 (saved)
-  }
-}
-
-const nothing = { repeat: undefined, retries: [], credits: 0 };
 
 /** Whether the saved plan says what each of these purchases costs. */
 export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {

@@ -1,10 +1,13 @@
 import { systemClock } from '../contract/clock.ts';
 import { outlineOf } from '../graph/outline.ts';
 import type { Json } from '../ground/json.ts';
+import type { Lock } from '../lock/record.ts';
+import { type Agreement, agreementOf, covers, holdToCeilings } from '../plan/agreement.ts';
 import type { OutputToCheck } from '../plan/assemble.ts';
+import { leftUnder } from '../plan/ceiling.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ApplyGraphOptions } from './apply-options.ts';
-import { chosenBy, holdToCeilings, isNamedBy, refuseStale } from './check-saved-plan.ts';
+import { chosenBy, refuseStale } from './check-saved-plan.ts';
 import { type CheckedGraph, planByDocument } from './checked-graph.ts';
 import { holdGuard } from './hold-guard.ts';
 import { LiveRun } from './live-run.ts';
@@ -23,7 +26,8 @@ import { noteUpToDate } from './up-to-date.ts';
  */
 export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions & { forEngine?: boolean }) {
   const { paths, service, seen, tell } = campaign;
-  const { saved, askAboutMove, given } = options;
+  const { saved, askAboutMove, given, isAnew } = options;
+  const agreement = isAnew ? undefined : (options.agreement ?? saved);
   const checked = await options.check();
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, {
     forEngine: options.forEngine === true,
@@ -41,17 +45,16 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
     const { plan: made, states } = planned;
     await refuseLostLock(campaign, { graph, lock, plan: made, isNew: options.new === true });
-    if (saved !== undefined) {
-      refuseStale(saved, { plan: made, graph, service });
-      holdToCeilings(saved, made);
-    }
+    if (saved !== undefined && !isAnew) refuseStale(saved, { plan: made, graph, service });
     options.verify?.(made, graph);
+    if (agreement !== undefined) goOnUnder(agreement, made, lock);
     const finding: Json | undefined = noteUpToDate(made, { given, asked, loaded, states, seen });
     const { redo, selected, hints } = planned;
-    const makeLive = (agreed: Plan) =>
-      new LiveRun({
+    const makeLive = (agreed: Plan) => {
+      const agreements = [agreementOf(agreed), ...(agreement === undefined ? [] : [agreement])];
+      return new LiveRun({
         ...{ agreed, graph, lock, redo, selected },
-        isNamed: (row) => saved === undefined || isNamedBy(saved, row),
+        isNamed: (row) => agreements.every((one) => covers(one, row)),
         async plan(now, stillRedone, took) {
           const same = { hints, selected, onUnknown: options.onUnknown };
           const means = {
@@ -61,10 +64,11 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
             look: async (recorded: readonly OutputToCheck[]) => (await lookAtOutputs(recorded, campaign)).facts,
           };
           const again = await planAgain(means, { graph, lock: now, redo: stillRedone, agreed, took }, same);
-          if (saved !== undefined) holdToCeilings(saved, again.plan);
+          if (agreement !== undefined) holdToCeilings(agreement, again.plan);
           return again;
         },
       });
+    };
     const { prices } = graph;
     return {
       made,
@@ -80,4 +84,10 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     await guard.release();
     throw error;
   }
+}
+
+/** What was charged under an agreement counts against its ceiling, however often its plan is carried out. */
+function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): void {
+  holdToCeilings(agreement, plan);
+  plan.totals = { ...plan.totals, ceiling: leftUnder(agreement, plan, lock) }; // I39 (again)
 }

@@ -20,7 +20,7 @@ export interface LiveRunOptions {
   selected?: ReadonlySet<string> | undefined;
   /** `took`: what the run carries out beside its plan, by address. */
   plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
-  /** Whether a saved plan names this row. */
+  /** Whether the agreement names this row, and that of a plan that was made before. */
   isNamed(row: PlanRow): boolean;
 }
 

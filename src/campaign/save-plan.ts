@@ -7,9 +7,9 @@ import { digestOf } from '../disk/outputs/hash-file.ts';
 import type { Graph } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
-import { isSpending } from '../plan/actions.ts';
-import type { Options, Purchases, Saved } from '../plan/plan.generated.ts';
-import type { Plan, PlanRow, Retries } from '../plan/plan.ts';
+import { purchasesOf } from '../plan/agreement.ts';
+import type { Options, Saved } from '../plan/plan.generated.ts';
+import type { Plan } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { safeJson } from '../report/safe-text.ts';
@@ -88,20 +88,6 @@ export async function savePlan(
 
 function unsaved(code: 'MB3103' | 'MB3301', path: string, { why, hint }: { why: string; hint: string }): CampaignError {
   return new CampaignError({ code, message: `--out: ${path} ${why}`, hint, path });
-}
-
-/** All that a row may buy. */
-function purchasesOf({ action, order }: PlanRow): Purchases | undefined {
-  if (order === undefined) return undefined;
-  const { fingerprint, repeat, retries, asksOnly } = order;
-  const buys = isSpending(action) && !asksOnly;
-  if (!buys && retries === undefined) return undefined;
-  return { fingerprint, ...(buys && { repeat }), ...(retries !== undefined && { retries: repeatsOf(retries) }) };
-}
-
-/** The purchases that may follow when jobs fail. */
-export function repeatsOf({ repeat, left }: Retries): number[] {
-  return Array.from({ length: left }, (_, index) => repeat + index);
 }
 
 function optionsToKeep(options: SettledOptions, near: (path: string) => string): Options {

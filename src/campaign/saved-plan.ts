@@ -3,13 +3,15 @@ import { CampaignError } from '../contract/failure.ts';
 import { isInSameRepository } from '../disk/fs/own-tree.ts';
 import { isMap } from '../ground/values.ts';
 import { advise, call } from '../plan/advice.ts';
-import type { LaterPurchase, Purchases, Row, Saved, WrittenPlan } from '../plan/plan.generated.ts';
+import { type Agreement, agreementFrom } from '../plan/agreement.ts';
+import { ceilingOfRows } from '../plan/ceiling.ts';
+import type { Saved, WrittenPlan } from '../plan/plan.generated.ts';
 import { findContradiction } from './check-plan-file.ts';
 import { readPlanFile } from './read-plan-file.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
 /** A plan kept by `plan --out`. It is made again when it is applied, and must come out the same. */
-export interface SavedPlan extends Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
+export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
   /** As the person gave it. */
   path: string;
   /** The name of the campaign, as it shows it. */
@@ -20,16 +22,8 @@ export interface SavedPlan extends Pick<Saved, 'manifest' | 'options' | 'service
   redo: readonly string[];
   /** The posts that it names: whoever applies it agrees to them. */
   publishes: ReadonlySet<string>;
-  /** All that may be bought, by address, with the price of one purchase; `null`: unknown. */
-  purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
-  /** What may be bought when gates are decided, by address. */
-  afterPicks: ReadonlyMap<string, LaterPurchase>;
   /** Those that it shows as not decided. */
   gates: NonNullable<WrittenPlan['gates']>;
-  /** Rows as the file shows them, by address. */
-  shown: ReadonlyMap<string, Row>;
-  /** Open sends that were to be asked about beside the steps. */
-  sends: ReadonlySet<string>;
 }
 
 const planVersion = 2;
@@ -75,9 +69,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   // A secret of this person must not become part of a request because a branch says so.
   const hidden = varFile?.find((other) => other.split(/[\\/]/).some((part) => /^\.[^.]/.test(part)));
   if (hidden !== undefined) throw unusable(path, `its file of variables ${hidden} is hidden`);
-  const steps = new Map(plan.rows.flatMap((row) => (row.send === undefined ? [[row.address, row] as const] : [])));
-  const priceOf = (address: string, { repeat }: Purchases) =>
-    (repeat === undefined ? steps.get(address)?.mayRetry : steps.get(address)?.credits) ?? null;
+  const { ceiling = ceilingOfRows(plan.rows) } = plan.totals;
   return {
     ...saved,
     path,
@@ -87,13 +79,8 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     addresses: new Set(plan.rows.map(({ address }) => address)),
     redo,
     publishes: new Set(publishes),
-    afterPicks: new Map(Object.entries(afterPicks)),
     gates: plan.gates ?? [],
-    shown: steps,
-    purchases: new Map(
-      Object.entries(purchases).map(([address, one]) => [address, { ...one, credits: priceOf(address, one) }]),
-    ),
-    sends: new Set(plan.rows.flatMap(({ send }) => send ?? [])),
+    ...agreementFrom(plan.rows, { purchases, afterPicks, ceiling }),
   };
 }
 

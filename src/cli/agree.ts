@@ -30,12 +30,35 @@ export async function agreeTo(
   options: ApplyOptions,
   context: Context,
 ): Promise<Plan | 'no' | 'interrupted'> {
-  const { terminal, saved } = context;
+  const { terminal } = context;
   const consent = consentToPosts(made, options, context);
   const plan = consent === 'missing' ? withholdPosts(made) : made;
   context.show(plan);
-  const agreed = await agreeToSpend(plan, options, context);
-  if (agreed !== 'yes') return agreed;
+  const spends = await agreeToSpend(plan, options, context);
+  if (spends !== 'yes') return spends;
+  return agreeToPosts(asksAgain(plan, options, terminal), consent, { options, context });
+}
+
+/** Whether a run in which charges pass what was agreed to is followed by another question. */
+export function canAskAgain({ yes, json, events }: ApplyOptions, { interactive }: Terminal): boolean {
+  return interactive && yes !== true && json !== true && events === undefined;
+}
+
+/** A price that nobody could estimate, and no cap bounds, is agreed to once it is known. */
+function asksAgain(plan: Plan, options: ApplyOptions, terminal: Terminal): Plan {
+  const { totals } = plan;
+  const { estimate, budget, maxCredits } = totals;
+  const isBounded = budget !== undefined || maxCredits !== undefined;
+  if (isBounded || (estimate?.unpriced ?? 0) === 0 || !canAskAgain(options, terminal)) return plan;
+  return { ...plan, totals: { ...totals, asksAgain: true } };
+}
+
+async function agreeToPosts(
+  plan: Plan,
+  consent: ReturnType<typeof consentToPosts>,
+  { options, context }: { options: ApplyOptions; context: Context },
+): Promise<Plan | 'interrupted'> {
+  const { terminal, saved } = context;
   // What a saved plan does was settled when it was made.
   const asksPairs = saved === undefined && mayAsk(options, context) && plan.rows.some(isAskedAbout);
   if (consent !== 'asked' && !asksPairs) return consent === 'given' ? allowPosts(plan) : plan;

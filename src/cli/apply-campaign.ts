@@ -12,7 +12,7 @@ import type { Plan } from '../plan/plan.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { planText } from '../report/plan/plan-text.ts';
-import { agreeTo } from './agree.ts';
+import { agreeTo, canAskAgain } from './agree.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { askAboutMove } from './ask-about-move.ts';
 import { engineFor } from './engine-choice.ts';
@@ -35,9 +35,29 @@ export interface ApplyContext {
   saved?: SavedPlan;
 }
 
-/** Plans, asks, runs, writes the lock. */
+/**
+ * Plans, asks, runs, writes the lock. Where charges showed that more would be paid than somebody agreed to, and there is
+ * somebody, they are asked again, with what the rest comes to.
+ */
 export async function applyCampaign(options: ApplyOptions, context: ApplyContext): Promise<number> {
-  const { campaign, terminal, given, saved } = context;
+  const { terminal } = context;
+  let applied = await applyOnce(options, context);
+  while (applied.isPassed && canAskAgain(options, terminal)) {
+    terminal.err(
+      `\n${terminal.style.bold('asked again')}: the rest costs more than was agreed to, or is priced only now\n`,
+    );
+    const next = await applyOnce(options, { ...context, isAnew: true });
+    if (!next.hasRun) return applied.exit;
+    applied = next;
+  }
+  return applied.exit;
+}
+
+async function applyOnce(
+  options: ApplyOptions,
+  context: ApplyContext & { isAnew?: true },
+): Promise<{ exit: number; isPassed: boolean; hasRun: boolean }> {
+  const { campaign, terminal, given, saved, isAnew } = context;
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes, pollInterval, requestTimeout } = options;
   const engine = engineFor(options);
@@ -47,6 +67,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   let unselected: Unselected | undefined;
   let live: LiveRun | undefined;
   let page: string | undefined;
+  let isPassed = false;
   const show = (planned: Plan) => {
     // Whoever is asked to agree sees what to.
     const isQuiet = options.quiet === true && (yes === true || !terminal.interactive);
@@ -73,6 +94,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     },
     ...options,
     saved,
+    isAnew,
     given,
     lockTimeoutMs: options.lockTimeout * 1000,
     pollIntervalMs: pollInterval === 'auto' ? undefined : pollInterval,
@@ -100,7 +122,7 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
             return reviewed;
           }
         : undefined,
-    agree: (made) => agreeTo(made, options, { ...context, show }),
+    agree: (made) => agreeTo(made, options, { campaign, terminal, show, ...(!isAnew && saved && { saved }) }),
     async observe(plan) {
       begun = plan.campaign;
       if (plan.rows.some(({ action }) => isSpending(action))) {
@@ -122,7 +144,10 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
       const interruption = listenForInterruption();
       const stray = listenForStrayErrors();
       return {
-        on: recorder.on,
+        on(event) {
+          if (event.event === 'spending-stopped' && event.because === 'price') isPassed = true;
+          recorder.on(event);
+        },
         times: recorder.times,
         signal: interruption.signal,
         leave: interruption.secondSignal,
@@ -140,8 +165,8 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
     throw error;
   });
   if (applied.is !== 'ran') {
-    terminal.err('nothing was spent\n');
-    return applied.is === 'no' ? exitCodes.done : exitCodes.interrupted;
+    terminal.err(`nothing ${isAnew ? 'more ' : ''}was spent\n`);
+    return { exit: applied.is === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
   }
   if (options.json === true && applied.result.end === undefined) {
     throw new CampaignError({
@@ -154,5 +179,5 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
   const { exit, outcomes } = applied.result;
   tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
   await notification?.ended(applied);
-  return exit;
+  return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
 }

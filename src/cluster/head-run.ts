@@ -9,8 +9,7 @@ import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
 import { writeHeader } from '../lock/write.ts';
 import { countSteps } from '../plan/actions.ts';
-import { orderName, type PlanRow, type Price, type StepOrder } from '../plan/plan.ts';
-import { ceilingOf } from '../plan/prices.ts';
+import { orderName, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { type ResumedPlan, resumePlan } from '../run/resume-plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CreateRoutes } from '../service/create.ts';
@@ -109,7 +108,6 @@ export class HeadRun {
     const lines = openLines(db, this.#term);
     const carried = this.#carryOut(found, lines);
     this.#carried = carried;
-    for (const name of overchargedPrices(found.resumed)) carried.gate.closePrice(name);
     if (this.#isCancelled) this.cancel();
     try {
       const ends = await carried.driven.ends;
@@ -268,13 +266,6 @@ function withBefore(fact: RunFact, { spentBefore, spent, told }: ResumedPlan & {
 
 function addUp(credits: number | null, before: number | null = 0): number | null {
   return credits === null || before === null ? null : credits + before;
-}
-
-/** Price classes of which something was charged more than the plan says: nothing more of them is bought. */
-function overchargedPrices({ plan, learned }: ResumedPlan): Set<string> {
-  const prices = plan.rows.flatMap(({ order }) => (order === undefined ? [] : [order.price]));
-  const isOver = (price: Price) => (learned.get(price.class) ?? 0) > (ceilingOf(price) ?? Number.POSITIVE_INFINITY);
-  return new Set(prices.filter(isOver).map((price) => price.class));
 }
 
 function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRow {

@@ -3,7 +3,7 @@ import type { RunFact } from '../contract/event.ts';
 import type { LostCreates, Outputs, Ports, Service } from '../contract/ports.ts';
 import type { LockFile, RequestBodies } from '../contract/state.ts';
 import type { Lock } from '../lock/record.ts';
-import type { Plan } from '../plan/plan.ts';
+import { orderName, type Plan } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
 import { LocalGate } from './create-gate.ts';
 import { drive } from './drive.ts';
@@ -67,8 +67,10 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { account, run = '' } = options;
   const own = { clock, places: options.creates ?? 64, creditWaitMs: options.creditWaitMs, emit };
   const gate = new LocalGate(account === undefined ? own : { account: account.gate, run, emit });
+  const { onError, goesOn, ends } = options;
+  const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderName(order)) !== true ? [order] : []));
   const ledger = new LocalLedger({
-    ...{ lock, file, bodies, gate, totals: plan.totals, learned: options.learned, accountOf, isAlone, emit },
+    ...{ lock, file, bodies, gate, totals: plan.totals, orders, learned: options.learned, accountOf, isAlone, emit },
   });
   const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();
@@ -77,7 +79,10 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
       ? new ListLookUp({ records, service, clock, signal, times: options.times, hold, gate: gate.doors })
       : holding(account.lost, hold);
   const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit, signal };
-  const { onError, goesOn, ends, onEnd } = options;
+  const onEnd: DriveOptions['onEnd'] = (name, end, order) => {
+    ledger.ceiling.ended(order);
+    options.onEnd?.(name, end, order);
+  };
   const { concurrency } = plan;
   const slots = account?.slots;
   return { ledger, gate, driven: drive(plan, ports, { concurrency, onError, goesOn, ends, onEnd, slots }) };

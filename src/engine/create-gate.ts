@@ -18,7 +18,7 @@ export class LocalGate implements CreateGate {
   readonly #inside = new Map<string, string>();
   readonly #stop = new AbortController();
   #stopped: StopReason | undefined;
-  /** Price classes that were charged more than the plan says. */
+  /** Price classes that passed what was agreed to. */
   readonly #closedPrices = new Set<string>();
   readonly #heldPrices = new Set<string>();
 
@@ -64,11 +64,15 @@ export class LocalGate implements CreateGate {
   /** True when a create of this price must not leave. Told once for each price. */
   holdsPrice({ price }: StepOrder): boolean {
     if (!this.#closedPrices.has(price.class)) return false;
-    if (!this.#heldPrices.has(price.class)) {
-      this.#heldPrices.add(price.class);
-      this.#emit({ event: 'spending-stopped', because: 'price', detail: price.class });
-    }
+    this.tellHeld(price.class);
     return true;
+  }
+
+  /** A create of this price is held back. Told once. */
+  tellHeld(priceClass: string): void {
+    if (this.#heldPrices.has(priceClass)) return;
+    this.#heldPrices.add(priceClass);
+    this.#emit({ event: 'spending-stopped', because: 'price', detail: priceClass });
   }
 
   /** True when creates were held back by their price. */

@@ -265,7 +265,7 @@ class Drive implements Driven {
   /** Dependents of this order, last first. */
   #end(on: StepOrder, how: StepEnd): Link[] {
     const name = orderName(on);
-    if (!this.#ended.has(name)) this.#options.onEnd?.(name, how);
+    if (!this.#ended.has(name)) this.#options.onEnd?.(name, how, on);
     this.#ended.set(name, how);
     if (this.#options.onError === 'finish' && failures.includes(how.outcome)) {
       this.#ports.gate.stop('failure', `${on.address} ${how.outcome}`);

@@ -17,7 +17,7 @@ export interface DriveOptions {
   /** Slots of the account, which other plans share. Absent: there are no others. */
   slots?: SharedSlots | undefined;
   /** Hears of each end as it comes, before dependents begin. */
-  onEnd?: ((name: string, end: StepEnd) => void) | undefined;
+  onEnd?: ((name: string, end: StepEnd, order: StepOrder) => void) | undefined;
 }
 
 /** The end of every order that was acted on, by name. */

@@ -17,8 +17,8 @@ import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend, sendOf } from '../lock/sends.ts';
 import { isOwnSend, type SendFacts } from '../plan/open-sends.ts';
 import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
-import { ceilingOf } from '../plan/prices.ts';
 import { takeKeptBody } from '../run/kept-body.ts';
+import { AgreedCeiling } from './agreed-ceiling.ts';
 import { Budget } from './budget.ts';
 import { chargeOf } from './charge.ts';
 import type { LocalGate } from './create-gate.ts';
@@ -27,11 +27,12 @@ import { Journal } from './journal.ts';
 import { creditsOf, doneFacts, intentFacts, nextRevision, what } from './purchase-facts.ts';
 
 /** A gate that stops the creates of one price alone, too. */
-type PricedGate = CreateGate & Pick<LocalGate, 'closePrice' | 'fallOfBalance' | 'holdsPrice' | 'stopping'>;
+type PricedGate = CreateGate & Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 'holdsPrice' | 'tellHeld' | 'stopping'>;
 
 /** The ledger of one process: the lock file is its journal, and nothing is true that is not in it. */
 export class LocalLedger implements Ledger {
   readonly budget: Budget;
+  readonly ceiling: AgreedCeiling;
   readonly estimates = new Estimates();
   readonly #journal: Journal;
   readonly #bodies: RequestBodies;
@@ -50,6 +51,8 @@ export class LocalLedger implements Ledger {
     bodies: RequestBodies;
     gate: PricedGate;
     totals: PlanTotals;
+    /** Those that are still to be carried out. */
+    orders: readonly StepOrder[];
     learned?: ReadonlyMap<string, number> | undefined;
     /** Digest of a send's ID and this run's credential. */
     accountOf?: SendFacts['accountOf'];
@@ -74,6 +77,7 @@ export class LocalLedger implements Ledger {
       run: totals.maxCredits,
       learned: options.learned,
     });
+    this.ceiling = new AgreedCeiling(options);
     // Steps that wait for a price need not wait any more.
     gate.stopping.addEventListener('abort', () => this.budget.nudge(), { once: true });
   }
@@ -100,13 +104,19 @@ export class LocalLedger implements Ledger {
     for (;;) {
       const { stopped } = this.#gate;
       if (stopped !== undefined) return { do: 'stop', because: stopped };
-      if (!isOpen && this.#gate.holdsPrice(order)) return { do: 'stop', because: 'price' };
+      const fits = this.ceiling.reserve(order);
+      if (!isOpen && (this.#gate.holdsPrice(order) || !fits)) {
+        this.#gate.tellHeld(order.price.class);
+        this.ceiling.drop(name);
+        return { do: 'stop', because: 'price' };
+      }
       const answer = this.budget.reserve(name, order.price);
       if (answer.is === 'later') {
         await this.budget.changed();
         continue;
       }
       if (answer.is === 'over-budget') {
+        this.ceiling.drop(name);
         this.#tellOverBudget(order);
         return { do: 'stop', because: 'budget' };
       }
@@ -153,7 +163,7 @@ export class LocalLedger implements Ledger {
     const reserved = this.budget.reserved(name);
     const credits = chargeOf(job, { price: order.price, reserved, fall });
     this.estimates.note(order.price, credits);
-    this.#compareWithCeiling(order, credits);
+    this.ceiling.charge(order, credits);
     // Where balances are told, the next one of its price may tell what it was charged.
     if (credits === null && reserved === null && job.balance !== null) this.budget.doubt(name);
     else this.budget.settle(name, credits, job.isListed !== true);
@@ -164,6 +174,7 @@ export class LocalLedger implements Ledger {
     switch (result.state) {
       case 'refused':
         this.budget.settle(orderName(order), 0);
+        this.ceiling.drop(orderName(order));
         this.#announceCredits();
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
         await this.#dropBody(order);
@@ -221,11 +232,13 @@ export class LocalLedger implements Ledger {
 
   release(order: StepOrder): void {
     this.budget.release(orderName(order));
+    this.ceiling.drop(orderName(order));
     this.#announceCredits();
   }
 
   doubt(order: StepOrder): void {
     this.budget.doubt(orderName(order));
+    this.ceiling.doubt(order);
     this.#announceCredits();
   }
 
@@ -242,18 +255,6 @@ export class LocalLedger implements Ledger {
 
   async keyOfJob(kind: string, jobId: string): Promise<string | undefined> {
     return this.#journal.keyOfJob(kind, jobId);
-  }
-
-  /**
-   * A charge above what the plan says is nothing that anybody agreed to: no other create of its price leaves. Before
-   * the reservation is settled, because that lets others go on.
-   */
-  #compareWithCeiling({ address, price }: StepOrder, charged: number | null): void {
-    const ceiling = ceilingOf(price);
-    if (charged === null || ceiling === undefined || charged <= ceiling) return;
-    this.#gate.closePrice(price.class); // I14 (ceiling)
-    const message = `was charged ${charged}, and the plan says ${ceiling} at most (${price.class})`;
-    this.#emit({ event: 'noticed', address, message });
   }
 
   /** Reported once: a step did not fit. Cheaper ones may still. */

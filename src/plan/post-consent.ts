@@ -1,4 +1,5 @@
 import { isSpending } from './actions.ts';
+import { ceilingOfRows } from './ceiling.ts';
 import type { Decision } from './decide.ts';
 import type { Match } from './match.ts';
 import type { Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
@@ -94,5 +95,7 @@ function withheld(row: PlanRow, reason: string): PlanRow {
 
 function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
   const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
-  return { ...rest, ...sumPrices(rows) };
+  const { ceiling = rest.toSpend } = rest;
+  // Of an earlier agreement less may be left.
+  return { ...rest, ...sumPrices(rows), ceiling: Math.min(ceiling, ceilingOfRows(rows)) };
 }

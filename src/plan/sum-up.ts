@@ -2,6 +2,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { sumAfterPicks } from './block-at-gates.ts';
+import { ceilingOfRows } from './ceiling.ts';
 import { type HeldPurchase, sumHeld } from './held.ts';
 import type { PlanRow, PlanTotals } from './plan.ts';
 import { countPosts } from './post-consent.ts';
@@ -33,8 +34,11 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
     ({ price }) => price !== undefined && price.credits === null && price.held === undefined,
   );
   const isGuess = guessed.length > 0 || (isUnpriced && (budget ?? maxCredits) !== undefined);
+  const sums = sumPrices(rows);
+  const ceiling = ceilingOfRows(rows);
   return {
-    ...sumPrices(rows),
+    ...sums,
+    ...(ceiling !== sums.toSpend && { ceiling }),
     ...(afterPicks !== undefined && { afterPicks }),
     alreadyPaid: spentCredits(lock),
     held: sumDoubts(doubts, budget),

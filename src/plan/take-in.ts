@@ -1,6 +1,6 @@
 import { isSpending, waitsFor } from './actions.ts';
 import { block } from './block.ts';
-import { isNamedAfterPicks, sumAfterPicks } from './block-at-gates.ts';
+import { sumAfterPicks } from './block-at-gates.ts';
 import type { Plan, PlanRow, StepOrder } from './plan.ts';
 import { countPosts, withholdPosts } from './post-consent.ts';
 import { reasonOf } from './reason.ts';
@@ -12,7 +12,7 @@ export interface OwnSteps {
   begun(address: string): StepOrder | undefined;
   /** Whether the run makes, or has made, what this order asks for. */
   makes(order: StepOrder): boolean;
-  /** Whether a plan that was saved names this row, too. */
+  /** Whether the agreement names this row, and that of a plan that was saved. */
   isNamed(row: PlanRow): boolean;
 }
 
@@ -50,7 +50,7 @@ export function findTakenIn(agreed: Plan, now: Plan, own: OwnSteps): TakenIn {
     } else if (order === undefined) {
       if (blockedBy === 'consent') found.left.push(row);
     } else {
-      const isAgreed = isNamed(row, waited) && own.isNamed(row); // I27 (run)
+      const isAgreed = own.isNamed(row); // I27 (run)
       if (isAgreed) candidates.set(address, row);
       else found.left.push(leftFor(row, describeUnnamed(row, waited)));
     }
@@ -89,11 +89,6 @@ function isOutdated({ fingerprint }: StepOrder, now: PlanRow | undefined): boole
 /** The rows that an open gate keeps from being bought. */
 export function waitingRows({ rows }: Plan): Map<string, PlanRow> {
   return new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
-}
-
-function isNamed(row: PlanRow, { later, wouldCost = 0, wouldRetry = 0 }: PlanRow): boolean {
-  if (later !== undefined) return isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
-  return !isSpending(row.action) && row.order?.retries === undefined;
 }
 
 /** What needs something that this run does not make, or makes from another pick, is for the next one. */

@@ -1,6 +1,8 @@
 import type { Lock } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { isSpending } from '../plan/actions.ts';
+import { agreementOf } from '../plan/agreement.ts';
+import { leftUnder, shareOf, withMargin } from '../plan/ceiling.ts';
 import { heldPurchases, sumHeld } from '../plan/held.ts';
 import { findLostPrices } from '../plan/lost-prices.ts';
 import type { SendFacts } from '../plan/open-sends.ts';
@@ -67,7 +69,8 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   });
   const open = rows.filter(({ order }) => order !== undefined && !ends.has(orderName(order)));
   const { totals, spentBefore } = sumAgain(plan.totals, open, facts);
-  return { plan: { ...plan, rows, totals }, ends, newEnds, spentBefore, spent, learned };
+  const ceiling = leftUnder(agreementOf(plan), { rows: open }, lock) + agreedSince(plan.rows, learned); // I39 (resumed)
+  return { plan: { ...plan, rows, totals: { ...totals, ceiling } }, ends, newEnds, spentBefore, spent, learned };
 }
 
 /** What was charged since the plan was made tells the price of its class. */
@@ -77,6 +80,14 @@ function learn(learned: Map<string, number>, { address, key, price }: StepOrder,
     if (jobId === undefined || known.has(jobId) || purchase.key !== key || credits === 0) continue;
     learned.set(price.class, Math.max(credits, learned.get(price.class) ?? 0));
   }
+}
+
+/** What purchases that nobody could estimate were agreed to come to when the first of their price was charged. */
+function agreedSince(rows: readonly PlanRow[], learned: ReadonlyMap<string, number>): number {
+  const unpriced = rows.flatMap(({ order, action }) =>
+    order !== undefined && isSpending(action) && shareOf(order.price) === undefined ? [order.price.class] : [],
+  );
+  return withMargin(unpriced.reduce((sum, name) => sum + (learned.get(name) ?? 0), 0));
 }
 
 function sumAgain(

@@ -197,7 +197,7 @@ describe('other locks of the working tree', () => {
     expect(totals).toMatchObject({ toSpend: 0, unknownPrices: 4, estimate: { likely: 8, high: null, unpriced: 2 } });
     const text = (await run()).out.replaceAll(/\s+/g, ' ');
     expect(text).toContain(
-      'to spend ≈ 8 credits + 2 steps of unknown price (2 steps by what another campaign was charged; the first of each goes alone and prices the rest)',
+      'to spend ≈ 8 credits, at most 10 + 2 steps of unknown price (2 steps by what another campaign was charged; the first of each goes alone and prices the rest)',
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bin } from '../rig/command.ts';
-import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
+import { type Deed, hasTerminals, runOnTerminal } from '../rig/terminal.ts';
 import { makeTrial } from '../rig/trial.ts';
 
 const manifest = `version: 1
@@ -10,23 +10,32 @@ tasks:
 `;
 
 describe.runIf(hasTerminals)('on a terminal', () => {
-  async function answer(keys: string) {
+  async function answer(keys: string, then: Deed[] = []) {
     const trial = await makeTrial(manifest);
     const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10'];
     const { code, text } = runOnTerminal(command, {
       cwd: trial.folder,
       env: trial.sandbox.env,
-      deeds: [{ after: '[y/N]', keys }],
+      deeds: [{ after: '[y/N]', keys }, ...then],
     });
     return { code, screen: text, bought: trial.sandbox.ledger().length };
   }
 
   test('it asks, and buys after yes; the cursor is back at the end', async () => {
-    const { code, screen, bought } = await answer('y\r');
+    const { code, screen, bought } = await answer('y\r', [{ after: ['asked again', '[y/N]'], keys: 'y\r' }]);
     expect(code, screen).toBe(0);
     expect(bought).toBe(2);
     expect(screen).toContain('2 of 2');
     expect(screen.lastIndexOf('\u001b[?25h')).toBeGreaterThan(screen.lastIndexOf('\u001b[?25l'));
+  });
+
+  test('what nobody could price is asked about again once the first is charged, and no is no then, too', async () => {
+    const { code, screen, bought } = await answer('y\r', [{ after: ['asked again', '[y/N]'], keys: 'n\r' }]);
+    expect(code, screen).toBe(4);
+    expect(bought).toBe(1);
+    expect(screen).toMatch(/Buy.* 2 steps of unknown price\?/);
+    expect(screen).toMatch(/Spend.* 2 credits\?/);
+    expect(screen).toContain('nothing more was spent');
   });
 
   test('no is no, and no error', async () => {

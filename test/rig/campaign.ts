@@ -13,6 +13,7 @@ import { outlineOf } from '../../src/graph/outline.ts';
 import type { Tracer } from '../../src/graph/trace/tracer.ts';
 import type { Lock, Output } from '../../src/lock/record.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
+import { agreementOf, covers } from '../../src/plan/agreement.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
 import type { FileState } from '../../src/plan/decide.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -48,6 +49,8 @@ tasks:
 export interface RunOptions {
   selected?: string[];
   maxCredits?: number;
+  /** Somebody can be asked when a price is known that nobody could estimate. */
+  asksAgain?: true;
   /** What to expect of prices beside manifest and lock. */
   hints?: PriceHints;
   concurrency?: number;
@@ -144,6 +147,7 @@ export class TestCampaign {
     const { resumed, onEnd } = options;
     const planned = resumed?.plan ?? this.plan(options);
     const plan = options.publish === false ? planned : allowPosts(planned);
+    if (options.asksAgain) plan.totals = { ...plan.totals, asksAgain: true };
     const controller = new AbortController();
     // As a run does: every step listens.
     setMaxListeners(0, controller.signal);
@@ -193,9 +197,10 @@ export class TestCampaign {
     const known = this.#facts();
     const means = { ...known, now: () => this.clock.now(), look: async () => ({ ...known, isKept: () => false }) };
     const same = { hints, onUnknown, ...(selected !== undefined && { selected: new Set(selected) }) };
+    const agreement = agreementOf(agreed);
     return new LiveRun({
       ...{ agreed, graph, lock, redo: new Set(redo), selected: same.selected },
-      isNamed: () => true,
+      isNamed: (row) => covers(agreement, row),
       plan: (now, stillRedone, took) => planAgain(means, { graph, lock: now, redo: stillRedone, agreed, took }, same),
     });
   }

@@ -37,7 +37,10 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
       mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more, should jobs fail` : 'of unknown price',
     );
   }
-  const { afterPicks } = totals;
+  const { afterPicks, ceiling = totals.toSpend } = totals;
+  if (ceiling < totals.toSpend) {
+    addOfPlan('agreed', `${countOf(ceiling, 'credit')} left: what passes that is not bought`, style.red);
+  }
   if (afterPicks !== undefined) addOfPlan('after picks', afterPicksText(afterPicks));
   add('already paid', creditsText(alreadyPaid));
   if (held > 0) add('held', heldText(totals));
@@ -91,12 +94,13 @@ function toSpendText(totals: PlanTotals): string {
 }
 
 /** What a plan spends: `39 credits`; `≈ 44 credits + 3 steps of unknown price`. Never 0 for unknown. */
-export function spendText({ toSpend, unknownPrices, estimate }: PlanTotals): string {
+export function spendText(totals: PlanTotals): string {
+  const { toSpend, unknownPrices, estimate } = totals;
   if (unknownPrices === 0) return countOf(toSpend, 'credit');
   const unpriced = estimate?.unpriced ?? unknownPrices;
   const likely = estimate?.likely ?? toSpend;
   // What no list prices is known for certain.
-  const known = unpriced === unknownPrices ? countOf(toSpend, 'credit') : likelyText(likely, estimate);
+  const known = unpriced === unknownPrices ? countOf(toSpend, 'credit') : likelyText(likely, totals);
   const parts = [
     ...(likely > 0 ? [known] : []),
     ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
@@ -104,10 +108,11 @@ export function spendText({ toSpend, unknownPrices, estimate }: PlanTotals): str
   return parts.join(' + ');
 }
 
-function likelyText(likely: number, estimate: PlanTotals['estimate']): string {
-  const { low = likely, high = null } = estimate ?? {};
+/** With the ceiling, at which the run ends its creates. */
+function likelyText(likely: number, { estimate, ceiling, toSpend }: PlanTotals): string {
+  const { low = likely } = estimate ?? {};
   const least = low < likely ? `, at least ${creditsText(low)}` : '';
-  return `≈ ${countOf(likely, 'credit')}${least}${high === null ? '' : `, at most ${creditsText(high)}`}`;
+  return `≈ ${countOf(likely, 'credit')}${least}, at most ${creditsText(ceiling ?? toSpend)}`;
 }
 
 /** What certain prices come to, where requests of one class were charged differently. */

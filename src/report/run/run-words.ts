@@ -124,7 +124,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
     case 'budget':
       return `nothing more fits into the budget${detail}`;
     case 'price':
-      return `nothing more is bought at a price that was charged more than the plan says${detail}`;
+      return `nothing more is bought at a price that would pass what was agreed to${detail}`;
     case 'balance':
       return `nothing more is bought, the account has too few credits${detail}`;
     case 'auth':

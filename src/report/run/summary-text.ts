@@ -162,7 +162,7 @@ function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }:
     case 'budget':
       return [`with a higher budget (\`budget\` in the manifest, or --max-credits): ${apply}`];
     case 'price':
-      return [`the next plan knows the charge: ${apply}`];
+      return [`the next plan knows the charge, and says what the rest comes to: ${apply}`];
     case 'auth':
     case 'unreachable':
       return [`what is wrong with it: ${paste(call('doctor'))}`, `then: ${apply}`];

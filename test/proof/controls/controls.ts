@@ -458,7 +458,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (ceiling)',
     off: 'a charge above what the plan says ends the creates of its price',
-    file: 'src/engine/local-ledger.ts',
+    file: 'src/engine/agreed-ceiling.ts',
     switch: { line: '' },
     seenBy: {
       file: 'test/rooms/engine/prices.test.ts',
@@ -468,7 +468,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (saved)',
     off: 'the ceilings that a saved plan shows hold where nobody knows the list of the service',
-    file: 'src/campaign/check-saved-plan.ts',
+    file: 'src/plan/agreement.ts',
     switch: { line: '' },
     seenBy: {
       file: 'test/command/prices.test.ts',
@@ -884,7 +884,7 @@ export const controls: readonly Control[] = [
     mark: 'I27 (run)',
     off: 'a run takes in only what its plan named, at no higher price',
     file: 'src/plan/take-in.ts',
-    switch: { part: 'isNamed(row, waited) && own.isNamed(row)', by: 'own.isNamed(row)' },
+    switch: { part: 'own.isNamed(row)', by: 'true' },
     seenBy: {
       file: 'test/rooms/campaign/live-run.test.ts',
       title: 'a charge above what the plan says is the last one of its price',
@@ -1253,6 +1253,36 @@ export const controls: readonly Control[] = [
     switch: { line: 'return [];' },
     seenBy: { file: 'test/command/lost-lock.test.ts', title: '%s is not bought again in silence (I40)' },
     built: true,
+  },
+  {
+    mark: 'I39',
+    off: 'no create leaves that would pass what was agreed to',
+    file: 'src/engine/agreed-ceiling.ts',
+    switch: { part: 'cost > 0', by: 'cost < 0' },
+    seenBy: {
+      file: 'test/rooms/engine/prices.test.ts',
+      title: 'I39 a dearer price of one kind leaves no more for another than was agreed to',
+    },
+  },
+  {
+    mark: 'I39 (again)',
+    off: 'what was charged under an agreement counts when its plan is carried out again',
+    file: 'src/campaign/hold-and-plan.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/command/ceiling.test.ts',
+      title: 'I39 what was charged under a plan counts when it is applied again',
+    },
+  },
+  {
+    mark: 'I39 (resumed)',
+    off: 'what earlier heads of a run were charged counts against its ceiling',
+    file: 'src/run/resume-plan.ts',
+    switch: { line: '  const ceiling = plan.totals.ceiling ?? plan.totals.toSpend;' },
+    seenBy: {
+      file: 'test/rooms/engine/takeovers.test.ts',
+      title: 'I39 whoever takes the run over goes on under the same ceiling',
+    },
   },
   {
     mark: 'I12 (finished)',

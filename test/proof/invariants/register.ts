@@ -546,6 +546,29 @@ export const invariants: readonly Invariant[] = [
     ],
   },
   {
+    id: 'I39',
+    says: 'what somebody said yes to is a cap: no more is charged than the ceiling of the agreement, but for what was on its way when the charge became known that showed it',
+    shown: [
+      {
+        file: 'test/rooms/engine/prices.test.ts',
+        title:
+          'I39 a price that was only expected: what it comes to by the first charge ends it, whatever else the caps allow',
+      },
+      {
+        file: 'test/rooms/engine/prices.test.ts',
+        title: 'I39 a dearer price of one kind leaves no more for another than was agreed to',
+      },
+      {
+        file: 'test/rooms/engine/takeovers.test.ts',
+        title: 'I39 whoever takes the run over goes on under the same ceiling',
+      },
+      {
+        file: 'test/command/ceiling.test.ts',
+        title: 'I39 what was charged under a plan counts when it is applied again',
+      },
+    ],
+  },
+  {
     id: 'I40',
     says: 'an absence is no proof: a lock that is lost, moved, renamed or misspelt is noticed before money, by files, history, git, other locks and the lists of the service',
     shown: [
@@ -556,19 +579,6 @@ export const invariants: readonly Invariant[] = [
       { file: whoseLock, title: 'has none in a table of its name' },
       { file: whoseLock, title: 'when the manifest was moved %s, it counts with any of its steps' },
       { file: whoseLock, title: 'that is not there beside one of nearly this name' },
-    ],
-  },
-  {
-    id: 'I42',
-    says: 'what a newer version wrote survives an older one; a decision of an unknown kind stops spending at its address',
-    shown: [
-      { file: newerLock, title: 'I42 what a newer version wrote survives runs, decisions and renames' },
-      { file: newerLock, title: 'I42 a decision of an unknown kind stops what would be bought or posted there' },
-      {
-        file: 'test/rooms/plan/unknown-decisions.test.ts',
-        title: 'I42 nothing is bought at an address with a decision of an unknown kind',
-      },
-      { file: join, title: 'does not depend on the order' },
     ],
   },
   {
@@ -591,6 +601,19 @@ export const invariants: readonly Invariant[] = [
         file: 'test/command/conduct/renamed-posts.test.ts',
         title: 'I41 of several to one account none follows one whose answer was lost',
       },
+    ],
+  },
+  {
+    id: 'I42',
+    says: 'what a newer version wrote survives an older one; a decision of an unknown kind stops spending at its address',
+    shown: [
+      { file: newerLock, title: 'I42 what a newer version wrote survives runs, decisions and renames' },
+      { file: newerLock, title: 'I42 a decision of an unknown kind stops what would be bought or posted there' },
+      {
+        file: 'test/rooms/plan/unknown-decisions.test.ts',
+        title: 'I42 nothing is bought at an address with a decision of an unknown kind',
+      },
+      { file: join, title: 'does not depend on the order' },
     ],
   },
 ];

@@ -23,10 +23,11 @@ test('what is expected of its prices follows from its rows', () => {
   const price = { class: 'c', credits: null, source: 'list' as const, low: 3, likely: 3 };
   const rows = [row('hero', 'create', { credits: null, price })];
   const estimate = { low: 3, likely: 3, high: null, unpriced: 0, sources: { list: 1 } };
-  const planned = (likely: number) => ({
-    ...plan(rows, { toSpend: 0, unknownPrices: 1, estimate: { ...estimate, likely } }),
+  const planned = (likely: number, ceiling = 4) => ({
+    ...plan(rows, { toSpend: 0, unknownPrices: 1, estimate: { ...estimate, likely }, ceiling }),
     saved,
   });
+  expect(findContradiction(planned(3, 40))).toBe('its rows do not add up to its ceiling');
   expect(findContradiction(planned(3))).toBeUndefined();
   expect(findContradiction(planned(1))).toBe('its rows do not add up to its estimate');
   const two = plan([row('hero', 'create', { credits: 4, price })], { toSpend: 4 });

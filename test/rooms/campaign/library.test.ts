@@ -96,6 +96,25 @@ test('a plan that was applied before buys nothing a second time', async () => {
   expect(campaign.lock()).toBe(lines);
 });
 
+test('a plan with `retry:` that was interrupted after a failed job goes on with the attempts that it says', async () => {
+  const text = manifest.replace('kind: image, foreach', 'kind: image, retry: { attempts: 3 }, foreach');
+  const campaign = makeCampaign(`${text}prices: { image: 3 }\n`);
+  const planned = await campaign.plan();
+  const stop = new AbortController();
+  const first = await apply(planned, {
+    rehearsal: { speed: 1000, failRate: 1 },
+    signal: stop.signal,
+    on: ({ event }) => {
+      if (event === 'job-retried') stop.abort();
+    },
+  });
+  expect(first.exit).toBe(130);
+  expect(actionsOf(await campaign.plan()).filter((action) => action.endsWith('retry')).length).toBeGreaterThan(0);
+  const again = await apply(planned, quick);
+  expect(again.exit).toBe(0);
+  expect(actionsOf(await campaign.plan())).toEqual(['hero@oak keep', 'hero@elm keep', 'cover keep']);
+});
+
 test('what a plan does not name is not bought: a lock that was lost since is no reason to buy again', async () => {
   const campaign = makeCampaign();
   await apply(await campaign.plan(), quick);

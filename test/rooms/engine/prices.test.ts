@@ -54,8 +54,8 @@ describe('an estimate reserves nothing', () => {
 
   test('and is compared with the charge when the run has ended', async () => {
     const campaign = new TestCampaign(images(4));
-    const { ledger } = await campaign.run({ hints: listed(2) });
-    expect(ledger.estimates.result).toEqual({ jobs: 4, likely: 8, charged: 12, unpriced: 0 });
+    const { ledger } = await campaign.run({ hints: listed(4) });
+    expect(ledger.estimates.result).toEqual({ jobs: 4, likely: 16, charged: 12, unpriced: 0 });
     const unknown = await new TestCampaign(images(2)).run();
     expect(unknown.ledger.estimates.result).toEqual({ jobs: 0, likely: 0, charged: 0, unpriced: 2 });
   });
@@ -106,14 +106,91 @@ tasks:
     const campaign = new TestCampaign(images(5));
     await campaign.run({ hints: listed(1, 2), concurrency: 1 });
     expect(campaign.service.ledger).toHaveLength(1);
-    const free = new TestCampaign(images(5));
-    await free.run({ hints: listed(1), concurrency: 1 });
-    expect(free.service.ledger).toHaveLength(5);
   });
 
   test('has nothing to stop at the last step', async () => {
     const { events, gate } = await new TestCampaign(images(1, written)).run();
     expect(stops(events)).toEqual([]);
     expect(gate.hasHeldPrices).toBe(false);
+  });
+});
+
+describe('what was agreed to is a cap', () => {
+  const charged = ({ ledger }: { ledger: { budget: { spentNow: number } } }) => ledger.budget.spentNow;
+
+  test('I39 a price that was only expected: what it comes to by the first charge ends it, whatever else the caps allow', async () => {
+    for (const concurrency of [1, 8]) {
+      const campaign = new TestCampaign(images(6));
+      const run = await campaign.run({ hints: listed(1), concurrency, maxCredits: 1000 });
+      expect(run.plan.totals.ceiling).toBe(8);
+      expect(charged(run)).toBe(3);
+      expect(stops(run.events)).toEqual([['price', image]]);
+      expect(run.events).toContainEqual({
+        event: 'noticed',
+        address: 'pic@p1',
+        message: `was charged 3, where 1 was expected: the rest would come to 15, and 5 is left of what was agreed to (${image})`,
+      });
+      // The next plan knows the charge, and is agreed to as it is.
+      const next = await campaign.run({ concurrency });
+      expect([next.plan.totals.toSpend, charged(next)]).toEqual([15, 15]);
+    }
+  });
+
+  test('I39 a charge within the margin ends nothing', async () => {
+    const campaign = new TestCampaign(images(4));
+    campaign.service.creditsOf = () => 5;
+    expect(charged(await campaign.run({ hints: listed(4), concurrency: 8 }))).toBe(20);
+  });
+
+  test('I39 a price that rises with each charge ends within the ceiling', async () => {
+    const campaign = new TestCampaign(images(20));
+    let price = 1;
+    campaign.service.creditsOf = () => price++;
+    const run = await campaign.run({ hints: listed(3), concurrency: 1 });
+    expect(run.plan.totals.ceiling).toBe(75);
+    expect(charged(run)).toBeLessThanOrEqual(75);
+  });
+
+  test('I39 a price that rises after the first, where nobody could estimate it', async () => {
+    const campaign = new TestCampaign(images(10));
+    let count = 0;
+    campaign.service.creditsOf = () => (count++ === 0 ? 4 : 40);
+    const run = await campaign.run({ concurrency: 1 });
+    expect(charged(run)).toBeLessThanOrEqual(50);
+    expect(stops(run.events)).toEqual([['price', image]]);
+  });
+
+  test('what nobody could estimate is asked about anew once its first charge tells, where somebody can be asked', async () => {
+    const campaign = new TestCampaign(images(10));
+    const run = await campaign.run({ asksAgain: true, concurrency: 8 });
+    expect(charged(run)).toBe(3);
+    expect(run.events).toContainEqual({
+      event: 'noticed',
+      address: 'pic@p1',
+      message: `was charged 3, which nobody could estimate: the others would come to 27, which takes a new yes (${image})`,
+    });
+    const single = new TestCampaign(images(1));
+    expect(stops((await single.run({ asksAgain: true })).events)).toEqual([]);
+  });
+
+  test('I39 a dearer price of one kind leaves no more for another than was agreed to', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: two
+tasks:
+  song: { kind: music, foreach: [a], with: { model: song-7.5, prompt: "{{row}}" } }
+  pic: { kind: image, foreach: [a, b, c], needs: [song], with: { prompt: "a {{row}}" } }
+`);
+    campaign.service.creditsOf = (body) => (body.includes('song-7.5') ? 40 : 3);
+    const run = await campaign.run({ hints: listed(3), concurrency: 1 });
+    expect(charged(run)).toBe(40);
+  });
+
+  test('I39 purchases after failed jobs are agreed to beside it, each for one price', async () => {
+    const text = images(2).replace('kind: image,', 'kind: image, retry: { attempts: 3 },');
+    const campaign = new TestCampaign(text);
+    campaign.service.endOf = () => ({ is: 'failed', error: 'render failed' });
+    const run = await campaign.run({ hints: listed(3), concurrency: 1 });
+    expect(campaign.service.ledger).toHaveLength(6);
+    expect(charged(run)).toBe(18);
   });
 });

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { kinds } from '../../../src/kinds/index.ts';
+import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import { orderName, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
 import { allowPosts } from '../../../src/plan/post-consent.ts';
 import { type ResumedPlan, resumePlan } from '../../../src/run/resume-plan.ts';
@@ -279,6 +281,28 @@ tasks:
     },
     timeoutMs,
   );
+});
+
+test('I39 whoever takes the run over goes on under the same ceiling', async () => {
+  const listings = [readCatalogListing({ image: [{ key: 'alpha-2', credits: 4 }] }, kinds)];
+  const relay = new Relay(new TestCampaign(images(6)), { hints: { listings }, concurrency: 1 });
+  const { service } = relay.campaign;
+  expect(relay.plan.totals.ceiling).toBe(30);
+  service.creditsOf = () => (service.ledger.length < 3 ? 5 : 7);
+  while (service.ledger.length < 3) await relay.run({ line: 2, written: true });
+  await relay.run();
+  await relay.run();
+  expect(service.ledger).toHaveLength(4);
+  expect(relay.spent).toBe(22);
+});
+
+test('I39 a price that nobody could estimate, over several processes', async () => {
+  const relay = new Relay(new TestCampaign(images(8)), { concurrency: 1 });
+  const { service } = relay.campaign;
+  service.creditsOf = () => (service.ledger.length === 0 ? 4 : 12);
+  await relay.run({ line: 2, written: true });
+  await relay.run();
+  expect(relay.spent).toBeLessThanOrEqual(40);
 });
 
 const troubles: { [name: string]: Trouble | undefined } = {

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { apply, load, plan } from '../../src/index.ts';
+import { terse } from '../rig/other-service/manners.ts';
+import { OtherService } from '../rig/other-service/other-service.ts';
+import { runInProcess } from './in-process.ts';
+import { folderWith } from './scripted.ts';
+
+const manifest = `version: 1
+name: shop
+tasks:
+  pic: { kind: image, foreach: [a, b, c, d, e, f], with: { prompt: "a {{row}}", model: alpha-2 }, save: "pics/{{row}}" }
+`;
+
+/** Its catalog says 3 credits for a picture, and it charges `credits`. */
+async function dearService(credits: (nth: number) => number, text = manifest) {
+  const service = await OtherService.open({ ...terse, isDescribed: false });
+  onTestFinished(() => service.close());
+  service.onBooked = (job) => {
+    job.credits = credits(service.books.jobs.length);
+  };
+  const folder = folderWith({ 'campaign.yaml': text });
+  return {
+    folder,
+    service,
+    run: (...args: string[]) => runInProcess(args, service.env, folder),
+    charged: () => service.books.jobs.reduce((sum, job) => sum + job.credits, 0),
+  };
+}
+
+describe('what was agreed to is a cap', () => {
+  test('an estimate that is too low ends the creates of its price, under --yes and below --max-credits', async () => {
+    const { run, charged } = await dearService(() => 10);
+    expect((await run('plan', 'campaign.yaml', '--refresh')).out).toContain('≈ 18 credits, at most 23');
+    const first = await run('apply', 'campaign.yaml', '--yes', '--max-credits', '1000');
+    expect([first.code, charged()]).toEqual([4, 10]);
+    expect(first.err).toContain('was charged 10, where 3 was expected: the rest would come to 50, and 13 is left');
+    expect(first.err).toContain('estimate 3 for 1 job · 10 charged, 7 more than estimated');
+    expect(first.err).toContain('nothing more is bought at a price that would pass what was agreed to');
+    const next = await run('apply', 'campaign.yaml', '--yes');
+    expect([next.code, charged()]).toEqual([0, 60]);
+  });
+
+  test('I39 a saved plan that is applied again goes on under the same ceiling', async () => {
+    const { run, charged } = await dearService(() => 10);
+    await run('plan', 'campaign.yaml', '--refresh', '--out', 'x.plan.json');
+    const codes = [];
+    for (let nth = 0; nth < 3; nth += 1) codes.push((await run('apply', 'x.plan.json', '--yes')).code);
+    expect([codes, charged()]).toEqual([[4, 4, 4], 20]);
+    const last = await run('apply', 'x.plan.json', '--yes');
+    expect(last.err).toContain('3 credits left: what passes that is not bought');
+    // Agreed to anew, with what it comes to by now.
+    expect((await run('apply', 'campaign.yaml', '--yes')).code).toBe(0);
+    expect(charged()).toBe(60);
+  });
+
+  test('I39 a price that rises within a run of eight at once', async () => {
+    const { run, charged } = await dearService((nth) => nth);
+    await run('plan', 'campaign.yaml', '--refresh');
+    await run('apply', 'campaign.yaml', '--yes', '--concurrency', '8');
+    expect(charged()).toBeLessThanOrEqual(23);
+  });
+});
+
+describe('the library', () => {
+  const planned = async (folder: string, { env }: OtherService) => {
+    const { MEDIABATCH_BASE_URL: baseUrl = '', MEDIABATCH_API_KEY: token = '' } = env;
+    const campaign = await load(join(folder, 'campaign.yaml'), {
+      environment: { baseUrl, token },
+    });
+    return plan(campaign);
+  };
+
+  test('I39 what was charged under a plan counts when it is applied again', async () => {
+    const { run, charged, folder, service } = await dearService(() => 10);
+    await run('plan', 'campaign.yaml', '--refresh');
+    const agreed = await planned(folder, service);
+    const exits = [];
+    for (let nth = 0; nth < 3; nth += 1) exits.push((await apply(agreed)).exit);
+    expect([exits, charged()]).toEqual([[4, 4, 4], 20]);
+  });
+});
