@@ -32,8 +32,11 @@ export function modelOf(kind: Kind, name: string): Model | undefined {
 /** The model that a request names, or the default of its kind where there is a documented one. */
 export function modelName(kind: Kind, request: Body): string | undefined {
   const value = ownValue(request, kind.model?.field ?? 'model');
-  if (value === undefined || value === null) return kind.model?.default;
-  return asText(value);
+  const fallback = kind.model?.default;
+  if (value === undefined || value === null) return fallback;
+  const name = asText(value);
+  // What the documentation calls the same as the default, as `song-9` and `auto`, is one model under two names.
+  return fallback !== undefined && modelOf(kind, fallback)?.aliasOf === name ? fallback : name;
 }
 
 function documentedParts(kind: Kind, request: Body): string[] {

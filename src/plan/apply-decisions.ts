@@ -5,6 +5,7 @@ import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { findPurchases, type Match } from './find-purchases.ts';
 import { GateKeeper, type SeenAtGates, seeAtGates, unpickedAt } from './gate-keeper.ts';
+import { KeptForms } from './kept-forms.ts';
 
 /** A graph that holds people's decisions. */
 export interface DecidedGraph {
@@ -23,14 +24,16 @@ const nothing: ReadonlySet<string> = new Set();
  * already is returned as it is. `redo`: steps to be bought again, for which no acceptance and no verdict counts.
  */
 export function decideGraph(graph: Graph, lock: Lock, redo = nothing): DecidedGraph {
-  if (graph.decided === true || !hasDecisions(graph, lock)) return { graph };
+  if (graph.decided === true) return { graph };
+  const forms = new KeptForms(lock);
+  if (forms.isEmpty && !hasDecisions(graph, lock)) return { graph };
   const { gates } = graph;
-  if (gates === undefined) return { graph: decideSteps(graph, lock, { redo }) };
+  if (gates === undefined) return { graph: decideSteps(graph, lock, { redo, forms }) };
   // What is picked tells what is asked for behind a gate, and that whose purchase was renamed: gate after gate, until both agree.
   let seen: SeenAtGates | undefined;
   for (let rounds = 0; ; rounds++) {
     const keeper = new GateKeeper(gates, lock, { redo, ...(seen && { seen }) });
-    const decided = decideSteps(graph, lock, { redo, keeper });
+    const decided = decideSteps(graph, lock, { redo, forms, keeper });
     const matches = findPurchases(decided.steps, lock);
     seen = seeAtGates(matches, lock, { gates, redo });
     if (keeper.hasSeen(seen) || rounds > gates.length) return markUnpicked(decided, matches, seen);
@@ -55,7 +58,7 @@ export function applyDecisions(graph: Graph, lock: Lock, redo = nothing): Graph 
 function decideSteps(
   graph: Graph,
   lock: Lock,
-  { redo, keeper }: { redo: ReadonlySet<string>; keeper?: GateKeeper },
+  { redo, forms, keeper }: { redo: ReadonlySet<string>; forms: KeptForms; keeper?: GateKeeper },
 ): Graph {
   const known = new Map<string, string>();
   const changed = new Set<string>();
@@ -66,7 +69,8 @@ function decideSteps(
   };
   const steps = graph.steps.map((written) => {
     const resolved = keeper?.resolve(written) ?? written;
-    const step = resolved === written && !isChanged(written, changed) ? written : rerender(resolved, fingerprintOf);
+    const isSame = resolved === written && !isChanged(written, changed);
+    const step = forms.apply(isSame ? written : rerender(resolved, fingerprintOf));
     const record = lock.steps.get(step.address);
     const decided = record === undefined ? step : decideStep(step, record, redo.has(step.address));
     known.set(decided.address, decided.fingerprint);

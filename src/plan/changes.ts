@@ -1,6 +1,8 @@
 import type { OpenRequest, Step } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 import { isMap, type Path } from '../ground/values.ts';
+import { meantValue } from '../kinds/drop-defaults.ts';
+import { kinds } from '../kinds/index.ts';
 import type { Cause, Change } from './plan.generated.ts';
 import { describeWords } from './word-difference.ts';
 
@@ -20,19 +22,20 @@ export interface Changes {
 
 /**
  * Compares the request that was bought with the one that the manifest asks for now, field by field. Both have
- * references by fingerprint; `request`, with references by address, tells which steps those of the new one are.
+ * references by fingerprint, and a documented default is told as if it were written; `request`, with references by address, tells which steps those of the new one are.
  */
 export function findChanges(
   bought: OpenRequest,
-  wanted: Pick<Step, 'address' | 'paidRequest'> & { request?: OpenRequest },
+  wanted: Pick<Step, 'address' | 'paidRequest'> & { kind?: string; request?: OpenRequest },
   facts: ChangeFacts = {},
 ): Changes {
+  const kind = wanted.kind === undefined ? undefined : kinds[wanted.kind];
   const comparison = new Comparison(wanted.address, facts);
   const fields = [...new Set([...Object.keys(bought), ...Object.keys(wanted.paidRequest)])].sort();
   for (const field of fields) {
     comparison.compare([field], {
-      before: bought[field],
-      after: wanted.paidRequest[field],
+      before: meantValue(kind, field, bought),
+      after: meantValue(kind, field, wanted.paidRequest),
       written: wanted.request?.[field],
     });
   }

@@ -1,7 +1,7 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import { listPrice } from '../kinds/list-price.ts';
-import { documentedCredits, priceClass } from '../kinds/price.ts';
+import { documentedCredits, modelName, priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 import { type ChargedPrices, chargedPrices } from './charged-prices.ts';
 import type { Price } from './plan.ts';
@@ -78,10 +78,18 @@ export function isWithin(credits: number | null, shown: number | null): boolean 
   return shown === null || (credits !== null && credits <= shown);
 }
 
+/** A model goes by one name in price classes. */
+function partsOf(name: string): string[] {
+  const [kindName = '', model, ...fields] = name.split('/');
+  const kind = kinds[kindName];
+  if (kind?.model === undefined || model === undefined) return name.split('/');
+  return [kindName, modelName(kind, { [kind.model.field]: model }) ?? model, ...fields];
+}
+
 /** Picks the most specific of several matching entries: `image/alpha-2/resolution=4k` precedes `image`. */
 function readWritten(written: WrittenPrices): (priceClass: string) => number | undefined {
   const entries = Object.entries(written)
-    .map(([name, credits]) => ({ name, parts: name.split('/'), credits }))
+    .map(([name, credits]) => ({ name, parts: partsOf(name), credits }))
     .sort((a, b) => b.parts.length - a.parts.length || (a.name < b.name ? -1 : 1));
   if (entries.length === 0) return () => undefined;
   const answers = new Map<string, number | undefined>();

@@ -20,7 +20,7 @@ test('one entry for each step, with the origin of each value', async () => {
     task: 'hero',
     kind: 'image',
     key: 'vase',
-    with: { model: 'alpha-2', resolution: '1k', prompt: 'Tide Vase on an oak table' },
+    with: { resolution: '1k', prompt: 'Tide Vase on an oak table' },
     save: 'images/vase',
   });
 });

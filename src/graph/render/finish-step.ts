@@ -1,4 +1,6 @@
 import type { Place } from '../../ground/diagnostic.ts';
+import { dropDefaults } from '../../kinds/drop-defaults.ts';
+import { kinds } from '../../kinds/index.ts';
 import type { FileFact, OpenRequest, Step } from '../graph.ts';
 import { uploadTask } from '../uploads.ts';
 import { findReferences, fingerprintStep, replaceReferences } from './fingerprint.ts';
@@ -26,7 +28,7 @@ export function finishStep(
   const { draft, save, file, unchecked } = rendered;
   const { task, take, part } = draft;
   const kind = task.kind ?? '';
-  const request: OpenRequest = { ...rendered.request };
+  const request: OpenRequest = { ...dropDefaults(kinds[kind], rendered.request) };
   const references = findReferences(request);
   const referred = references.length === 0 ? request : replaceReferences(request, from.fingerprintOf);
   const paidRequest = withDigest(referred, file);

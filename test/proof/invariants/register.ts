@@ -95,6 +95,14 @@ export const invariants: readonly Invariant[] = [
     id: 'I6',
     says: 'the fingerprint covers what is paid for and nothing else',
     shown: [
+      {
+        file: 'test/command/written-defaults.test.ts',
+        title: 'a lock in which they are written out still matches: the manifest %s',
+      },
+      {
+        file: 'test/rooms/engine/kept-forms.test.ts',
+        title: 'asks about a send from before under its own key, with its own bytes',
+      },
       { file: 'test/rooms/graph/fingerprint.test.ts', title: 'does not depend on what is not paid for' },
       { file: 'test/rooms/graph/fingerprint.test.ts', title: 'depends on every field that is paid for' },
       { file: 'test/rooms/graph/fingerprint.test.ts', title: 'a change travels to the steps that refer to it' },

@@ -1,0 +1,114 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { fingerprintStep } from '../../src/graph/render/fingerprint.ts';
+import { canonicalJson, type Json } from '../../src/ground/json.ts';
+import { idempotencyKey } from '../../src/plan/key.ts';
+import { temporaryFolder } from '../rig/command.ts';
+import { terse } from '../rig/other-service/manners.ts';
+import { OtherService } from '../rig/other-service/other-service.ts';
+import { runInProcess } from './in-process.ts';
+
+const manifest = (hero: object, bed: object) =>
+  `version: 1\nname: test\ntasks:\n  hero: { kind: image, with: ${JSON.stringify({ prompt: 'x', ...hero })} }\n` +
+  `  bed: { kind: music, with: ${JSON.stringify({ prompt: 'y', lyrics: 'z', ...bed })} }\n` +
+  '  next: { kind: image, with: { prompt: w, referenceImages: ["{{tasks.hero.url}}"] } }\n';
+
+async function open() {
+  const service = await OtherService.open(terse);
+  const { path, remove } = temporaryFolder();
+  onTestFinished(async () => {
+    await service.close();
+    remove();
+  });
+  const run = (text: string, ...args: string[]) => {
+    writeFileSync(join(path, 'campaign.yaml'), text);
+    return runInProcess(args, service.env, path);
+  };
+  return {
+    service,
+    apply: (text: string) => run(text, 'apply', 'campaign.yaml', '--yes', '--poll-interval', '10'),
+    plan: async (text: string) => (await run(text, 'plan', 'campaign.yaml')).out,
+    lock: join(path, 'campaign.lock.jsonl'),
+  };
+}
+
+const whole = {
+  hero: { model: 'alpha-2', aspectRatio: 'auto', resolution: '2k' },
+  bed: { model: 'auto', output_format: 'mp3' },
+};
+
+test.each<[string, object, object]>([
+  ['all of them', whole.hero, whole.bed],
+  ['the model alone', { model: 'alpha-2' }, { model: 'song-9' }],
+  ['what the model takes', { aspectRatio: 'auto' }, { output_format: 'mp3' }],
+])('a documented default that is written out is the same purchase and the same bytes: %s', async (_name, hero, bed) => {
+  const { service, apply, plan } = await open();
+  expect((await apply(manifest({}, {}))).code).toBe(0);
+  const bodies = service.books.jobs.map(({ text }) => text);
+  expect(await plan(manifest(hero, bed))).toContain('all 3 steps are up to date');
+  expect((await apply(manifest(hero, bed))).code).toBe(0);
+  expect(service.books.jobs).toHaveLength(3);
+  const other = await open();
+  expect((await other.apply(manifest(hero, bed))).code).toBe(0);
+  const sent = other.service.books.jobs.map(({ text }) => text);
+  expect(sent.filter((text) => !text.includes('reference')).sort()).toEqual(
+    bodies.filter((text) => !text.includes('reference')).sort(),
+  );
+  expect((await other.apply(manifest({}, {}))).code).toBe(0);
+  expect(other.service.books.jobs).toHaveLength(3);
+});
+
+test.each<[string, object, object]>([
+  ['another model takes the value', { model: 'gamma-image-2', resolution: '1k' }, {}],
+  ['an alias', { model: 'gamma-image-1.5' }, {}],
+  ['another format', {}, { output_format: 'wav' }],
+  ['a song of the same price', {}, { model: 'song-8' }],
+])('what is no default is another purchase: %s', async (_name, hero, bed) => {
+  const { apply, plan } = await open();
+  expect((await apply(manifest({}, {}))).code).toBe(0);
+  expect(await plan(manifest(hero, bed))).toMatch(/to redo/);
+});
+
+/** The lock as it was written before defaults were left out: request, fingerprint, key and references follow. */
+function writeOut(path: string, defaults: { [address: string]: { [field: string]: Json } }): void {
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  const renamed = new Map<string, string>();
+  const older = lines.map((text) => {
+    const line = JSON.parse(text);
+    const more = defaults[line.address];
+    if (more === undefined) return line;
+    const request = { ...line.request, ...more };
+    const fingerprint = fingerprintStep({ kind: line.kind, paidRequest: request });
+    renamed.set(line.fingerprint, fingerprint);
+    const key = idempotencyKey({ campaign: 'test', fingerprint, repeat: 1, attempt: 1 });
+    return { ...line, request, fingerprint, key };
+  });
+  const followed = older.map((line) => {
+    const reference = line.request?.referenceImages?.[0]?.$ref;
+    const now = renamed.get(reference);
+    if (now === undefined) return line;
+    const request = { ...line.request, referenceImages: [{ ...line.request.referenceImages[0], $ref: now }] };
+    const fingerprint = fingerprintStep({ kind: line.kind, paidRequest: request });
+    const key = idempotencyKey({ campaign: 'test', fingerprint, repeat: 1, attempt: 1 });
+    return { ...line, request, fingerprint, key };
+  });
+  writeFileSync(path, `${followed.map((line) => canonicalJson(line)).join('\n')}\n`);
+}
+
+test.each([
+  ['as it was', whole.hero, whole.bed],
+  ['without them', {}, {}],
+  ['with others of them', { model: 'alpha-2' }, { model: 'song-9' }],
+])('a lock in which they are written out still matches: the manifest %s', async (_name, hero, bed) => {
+  const { service, apply, plan, lock } = await open();
+  expect((await apply(manifest({}, {}))).code).toBe(0);
+  writeOut(lock, { hero: whole.hero, bed: whole.bed });
+  expect(readFileSync(lock, 'utf8')).toContain('"resolution":"2k"');
+  expect(await plan(manifest(hero, bed))).toContain('all 3 steps are up to date');
+  const again = await apply(manifest(hero, bed));
+  expect(again.code, again.err).toBe(0);
+  expect(service.books.jobs).toHaveLength(3);
+  const changed = await plan(manifest(hero, bed).replace('prompt":"x"', 'prompt":"v"'));
+  expect(changed).toMatch(/~ hero +image +3 +prompt: x → v +gives up 3/);
+});
