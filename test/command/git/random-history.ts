@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { BookedJob, BookingService, Fate } from '../../rig/booking-service.ts';
@@ -95,6 +95,7 @@ export class RandomHistory {
       [2, 'another key', () => this.#changeKey()],
       [2, 'time passes', () => this.#studio.time.pass(this.#pick([1, 5, 25, 48]) * hour)],
       [1, 'the clock is set', () => this.#setClock()],
+      [3, 'without its lock', () => this.#runWithoutLock()],
     ];
     await this.#choose(acts);
     await this.#oracle.checkMoney(this.#act);
@@ -288,6 +289,30 @@ export class RandomHistory {
 
   #setClock(): void {
     this.#studio.time.skewMs = this.#pick([0, 0, 26, -26, 5]) * hour;
+  }
+
+  /** The lock is gone, left behind, or misspelt: nothing is bought until it is back. */
+  async #runWithoutLock(): Promise<void> {
+    const { folder, lock, lockPath, manifest } = this.#copy;
+    const at = (...names: string[]) => join(folder, ...names);
+    const place = this.#pick(['lost', 'renamed', 'moved', 'misspelt', 'set aside']);
+    this.told.push(`(${place})`);
+    const booked = this.#service.ledger.length;
+    const apply = (file: string, ...args: string[]) => this.#copy.run('apply', file, '--yes', ...args);
+    const elsewhere = place === 'moved' ? at('spring', 'campaign.yaml') : at('spring.yaml');
+    mkdirSync(at('spring'), { recursive: true });
+    if (place === 'lost') rmSync(lockPath);
+    if (place === 'set aside') renameSync(lockPath, `${lockPath}.bak`);
+    if (place === 'renamed' || place === 'moved') renameSync(manifest, elsewhere);
+    const { code, err } = await apply(
+      place === 'renamed' || place === 'moved' ? elsewhere : manifest,
+      ...(place === 'misspelt' ? ['--lock', at('campain.lock.jsonl')] : []),
+    );
+    for (const name of ['spring', 'spring.yaml', 'spring.lock.jsonl', 'campaign.lock.jsonl.bak', 'campain.lock.jsonl'])
+      rmSync(at(name), { recursive: true, force: true });
+    this.#writeTasks();
+    writeFileSync(lockPath, lock);
+    expect([code, this.#service.ledger.length], err).toEqual([65, booked]);
   }
 
   #changeKey(): void {
