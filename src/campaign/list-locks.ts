@@ -18,7 +18,7 @@ export async function listLocks({ folder, manifest }: CampaignPaths, bounds: Tre
   const found = new Set<string>();
   const seen = new Set<string>();
   let entries = 0;
-  const root = repositoryOf(manifest) ?? (isWithin(folder, resolve('')) ? resolve('') : undefined);
+  const root = repositoryOf(manifest) ?? (isAbove(resolve(''), folder) ? resolve('') : undefined);
   const open = [
     { path: folder, depth: 0 },
     root === undefined ? { path: dirname(folder), depth: bounds.depth } : { path: root, depth: 0 },
@@ -38,6 +38,7 @@ export async function listLocks({ folder, manifest }: CampaignPaths, bounds: Tre
   return [...found];
 }
 
-function isWithin(path: string, folder: string): boolean {
-  return !relative(folder, path).startsWith('..');
+function isAbove(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && !way.startsWith('..');
 }

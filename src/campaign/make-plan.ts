@@ -1,11 +1,12 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
-import { findStrangers, type OutputState } from '../disk/outputs/outputs.ts';
+import { findStrangers, mayBeOutput, type OutputState } from '../disk/outputs/outputs.ts';
 import { readKeptDurations } from '../disk/state/kept-durations.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Tracer } from '../graph/trace/tracer.ts';
 import { kinds } from '../kinds/index.ts';
+import { countJobs } from '../lock/count-jobs.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import { advise, call } from '../plan/advice.ts';
@@ -91,7 +92,7 @@ export async function makePlan(
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
   Object.assign(plan.totals, await expectTimeOf(plan, paths));
-  await checkPlaces(plan, lock, { paths, tell, isRun });
+  await checkPlaces(plan, lock, { paths, tell, isRun, isNew: options.new === true });
   return { plan, states: outputs.states, redo, hints, ...(selected !== undefined && { selected }) };
 }
 
@@ -125,9 +126,9 @@ function refusePinned(graph: Graph, redo: ReadonlySet<string>): void {
 async function checkPlaces(
   plan: Plan,
   lock: Lock,
-  context: { paths: CampaignPaths; tell: Tell; isRun: boolean },
+  context: { paths: CampaignPaths; tell: Tell; isRun: boolean; isNew: boolean },
 ): Promise<void> {
-  const { paths, tell, isRun } = context;
+  const { paths, tell, isRun, isNew } = context;
   const saves = plan.rows.flatMap(({ address, order }) => (order === undefined ? [] : savesOf(address, order)));
   const bad = await findBadPlaces(paths.outputs, saves, { ownRoot: paths.outputs !== paths.folder });
   const worst = bad.find(({ why }) => isRun || why !== 'not-writable');
@@ -137,7 +138,14 @@ async function checkPlaces(
   for (const record of lock.steps.values()) {
     for (const { outputs } of record.purchases) for (const { path } of outputs ?? []) ours.add(path);
   }
-  const [stranger, ...others] = await findStrangers(paths.outputs, saves, (path) => ours.has(path));
+  // Without a purchase on record the question is whether the lock was lost, and that is asked elsewhere.
+  const isAsked = !isNew && countJobs(lock) === 0;
+  const kindOf = new Map(plan.rows.map(({ address, kind }) => [address, kind]));
+  const strangers = await findStrangers(paths.outputs, saves, (path) => ours.has(path));
+  const [stranger, ...others] = strangers.filter(({ address, path }) => {
+    const media = kinds[kindOf.get(address) ?? '']?.media ?? 'none';
+    return !isAsked || media === 'none' || !mayBeOutput(paths.outputs, path, media);
+  });
   if (stranger === undefined) return;
   const more = others.length > 0 ? `, and ${others.length} more like it` : '';
   const text = `${stranger.path} is not on record as an output of ${stranger.address}${more}; a file with other content than the download is kept under another name`;

@@ -107,11 +107,20 @@ describe('a lock that has lost its manifest', () => {
     ['and the lock was set aside', 'campaign.lock.jsonl.bak', 'campaign.yaml', 'notes.txt'],
   ])('when the manifest was moved %s, it counts with any of its steps', async (_name, lock, manifest, other) => {
     for (const name of ['film', 'tell', 'pic'] as const) {
-      const { write, planned } = place();
+      const { at, write, planned } = place();
       write(other, '');
       write(lock, await lockOf('done', name));
       write(manifest, manifestOf(...new Set([name, 'film'] as const)).replace('name: spring', 'name: summer'));
       await expect(planned(manifest), name).rejects.toMatchObject(code('MB3410'));
+      const before = process.cwd();
+      try {
+        for (const folder of [dirname(at(manifest)), at('.')]) {
+          process.chdir(folder);
+          await expect(planned(manifest), folder).rejects.toMatchObject(code('MB3410'));
+        }
+      } finally {
+        process.chdir(before);
+      }
       expect((await planned(manifest, { new: true })).plan.rows.length).toBeGreaterThan(0);
     }
   });
