@@ -15,17 +15,20 @@ export interface ListedPurchases {
   adoption: Adoption<ListedJob>;
 }
 
-/** Looks for jobs with exactly the requests of steps in the service's lists. Free; without a kind that has a list, nobody is asked. */
+/**
+ * Looks for jobs with exactly the requests of steps in the service's lists. Free; without a kind that has a list, nobody is
+ * asked. `onUnread` hears of a list that does not come, or throws; without it the error goes on.
+ */
 export async function findListedPurchases(
   campaign: OpenCampaign,
   matches: readonly Match[],
-  known: () => Promise<ReadonlySet<string>>,
+  { known, onUnread }: { known(): Promise<ReadonlySet<string>>; onUnread?(kind: string, error: unknown): void },
 ): Promise<ListedPurchases> {
   const listable = matches.filter((match) => isUnbought(match) && kinds[match.step.kind]?.list !== undefined);
   const names = [...new Set(listable.map(({ step }) => step.kind))];
   if (names.length === 0) return { listable, jobs: [], adoption: { adopted: [], open: [] } };
   const theirs = await known();
-  const listed = await withLibraryOf(campaign, ({ library }) => listAll(library, names));
+  const listed = await withLibraryOf(campaign, ({ library }) => listAll(library, names, onUnread));
   const jobs = listed.filter(({ jobId, status }) => !theirs.has(jobId) && status !== envelope.states.failed);
   return { listable, jobs, adoption: matchListed(listable, jobs, fieldsOf) };
 }
@@ -49,8 +52,20 @@ function fieldsOf(kind: string): readonly string[] {
   return Object.keys(kinds[kind]?.list?.echoes ?? {});
 }
 
-async function listAll(library: Library, names: readonly string[]): Promise<ListedJob[]> {
+async function listAll(
+  library: Library,
+  names: readonly string[],
+  onUnread: (kind: string, error: unknown) => void = (_kind, error) => {
+    throw error;
+  },
+): Promise<ListedJob[]> {
   const listed: ListedJob[] = [];
-  for (const name of names) listed.push(...(await library.jobs(name, { limit: mostLookedThrough })));
+  for (const name of names) {
+    try {
+      listed.push(...(await library.jobs(name, { limit: mostLookedThrough })));
+    } catch (error) {
+      onUnread(name, error);
+    }
+  }
   return listed;
 }

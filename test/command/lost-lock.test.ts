@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { apply, load, plan } from '../../src/index.ts';
-import { makeTrial, type Trial } from '../rig/trial.ts';
+import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
 
 const kinds = {
   video: '{ kind: video, with: { prompt: a lamp that turns } }',
@@ -173,6 +173,19 @@ describe('nothing is asked', { timeout: 90_000 }, () => {
     expect(other.code, other.err).toBe(0);
     trial.write('campaign.yaml', manifestOf('video', 'voiceover'));
     expect((await trial.apply()).code).toBe(0);
+  });
+
+  test('of a list that the service does not have; one that does not answer ends the run before anything is bought', async () => {
+    const fault = (status: number) => [{ on: 'list', nth: 1, do: { type: 'status', status, body: { oops: true } } }];
+    const none = await makeTrial(manifestOf('video'), withFaults(fault(404)));
+    const first = await none.apply();
+    expect(first.code, first.err).toBe(0);
+    expect(first.err).toContain('list of video jobs does not tell whether one was bought before');
+    const away = await makeTrial(manifestOf('video'), withFaults(fault(503)));
+    const refused = await away.apply();
+    expect(refused.code, refused.err).toBe(69);
+    expect(away.sandbox.ledger()).toHaveLength(0);
+    expect((await away.apply()).code).toBe(0);
   });
 
   test('of a job that the lock of another campaign of the tree knows', async () => {

@@ -34,7 +34,7 @@ export async function adopt(
     const unbought = matchSteps(held.graph, held.lock).filter(isUnbought);
     tellUnlisted(unbought, tell);
     const known = () => knownJobs(held.lock, campaign);
-    const { listable, jobs, adoption } = await findListedPurchases(campaign, unbought, known);
+    const { listable, jobs, adoption } = await findListedPurchases(campaign, unbought, { known });
     const chosen = chooseJobs(adoption, jobs, choice.jobs ?? []);
     const open = adoption.open.filter(({ match }) => !chosen.some((one) => one.match === match));
     choice.onLooked?.({ steps: listable.length, jobs: jobs.length, open });

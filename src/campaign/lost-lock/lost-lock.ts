@@ -3,6 +3,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import type { Graph } from '../../graph/graph.ts';
+import { messageOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countJobs } from '../../lock/count-jobs.ts';
 import type { Lock } from '../../lock/record.ts';
@@ -92,17 +93,22 @@ async function findListed(
     : environment.baseUrl !== undefined && environment.token !== undefined;
   if (!canAsk) return []; // I40 (lists)
   const { findListedPurchases, jobIdsOf } = await import('../listed-purchases.ts');
-  try {
-    const known = async () => jobIdsOf(others.map((one) => one.lock));
-    const { adoption } = await findListedPurchases(campaign, matchSteps(graph, lock), known);
-    const shared = adoption.open.flatMap(({ jobs }) => jobs.filter(({ likeness }) => likeness === 'exact'));
-    const found = [...adoption.adopted, ...shared].map(({ job }) => [`${job.kind} ${job.jobId}`, job] as const);
-    return [...new Map(found).values()];
-  } catch (error) {
-    // A service without such a list never says anything; one that cannot answer now is asked again by the next run.
-    if (!(error instanceof ServiceError) || ![404, 405, 501].includes(error.status ?? 0)) throw error;
-    return [];
-  }
+  const { adoption } = await findListedPurchases(campaign, matchSteps(graph, lock), {
+    known: async () => jobIdsOf(others.map((one) => one.lock)),
+    onUnread(kind, error) {
+      if (!isSilent(error)) throw error;
+      const text = `the service's list of ${kind} jobs does not tell whether one was bought before: ${messageOf(error)}`;
+      campaign.tell({ is: 'notice', text });
+    },
+  });
+  const shared = adoption.open.flatMap(({ jobs }) => jobs.filter(({ likeness }) => likeness === 'exact'));
+  const found = [...adoption.adopted, ...shared].map(({ job }) => [`${job.kind} ${job.jobId}`, job] as const);
+  return [...new Map(found).values()];
+}
+
+/** A service without such a list, or with one of another form, never tells. One that cannot answer now is asked by the next run. */
+function isSilent(error: unknown): boolean {
+  return error instanceof ServiceError && (error.why === 'unusable' || error.why === 'refused' || error.status === 501);
 }
 
 const mostNamed = 3;
