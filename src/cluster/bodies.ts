@@ -6,6 +6,12 @@ import type { Seal } from './seal.ts';
 /** Bodies of creates in flight, sealed, because they hold signed links. They go with their answers. */
 export function openBodies(database: Database, term: Term & { run: string }, seal: Seal): RequestBodies {
   const { run } = term;
+  const drop = (key: string) => {
+    const text = `${held}, gone AS (
+        DELETE FROM mediabatch.body WHERE run = $3 AND key = $4 AND EXISTS (SELECT FROM held))
+      SELECT count(*) AS held FROM held`;
+    return writeAsHead(database, term, text, [run, key]);
+  };
   return {
     keep(key, body) {
       const text = `${held}, written AS (
@@ -19,11 +25,8 @@ export function openBodies(database: Database, term: Term & { run: string }, sea
       const [row] = await database.query<{ sealed: Buffer }>(text, [run, key]);
       return row && seal.open(row.sealed);
     },
-    drop(key) {
-      const text = `${held}, gone AS (
-          DELETE FROM mediabatch.body WHERE run = $3 AND key = $4 AND EXISTS (SELECT FROM held))
-        SELECT count(*) AS held FROM held`;
-      return writeAsHead(database, term, text, [run, key]);
-    },
+    drop,
+    // A link is not kept here longer than it must be.
+    answered: drop,
   };
 }

@@ -79,6 +79,8 @@ export interface Ledger {
    * on record of this purchase, an open send before all else; `broken`: the record itself cannot be kept.
    */
   abandon(order: StepOrder): Purchase | 'broken' | undefined;
+  /** The bytes that were sent under this key before, and answered, if they were others than those sent now. */
+  firstBody(order: StepOrder): Promise<string | undefined>;
   /** The finished job of a step for exactly this request, to query its output's links. */
   jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
   /** The key under which a job of this kind is already on record, if any. */

@@ -23,6 +23,7 @@ import { Budget } from './budget.ts';
 import { chargeOf } from './charge.ts';
 import type { LocalGate } from './create-gate.ts';
 import { Estimates } from './estimates.ts';
+import { keepBody, readFirstBody } from './first-bodies.ts';
 import { Journal } from './journal.ts';
 import { creditsOf, doneFacts, intentFacts, nextRevision, what } from './purchase-facts.ts';
 
@@ -130,7 +131,7 @@ export class LocalLedger implements Ledger {
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
     if (!(await this.#isAlone())) throw new GuardLostError();
     const hasLinks = findReferences(order.request).length > 0;
-    if (hasLinks) await this.#durably(this.#bodies.keep(order.key, request.body)); // I4
+    if (hasLinks) await this.#durably(keepBody(this.#bodies, { key: order.key, body: request.body })); // I4
     const { resent } = request;
     const send = randomBytes(8).toString('hex');
     const facts = intentFacts(order, request, { send, account: this.#accountOf?.(send), hasLinks });
@@ -153,7 +154,7 @@ export class LocalLedger implements Ledger {
     // Recorded before it is emitted: no listener may come between an ID and the disk.
     await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#accountOf));
     this.#announceCredits();
-    await this.#dropBody(order);
+    await this.#keepAnswered(order);
     return { credits };
   }
 
@@ -177,7 +178,7 @@ export class LocalLedger implements Ledger {
         this.ceiling.drop(orderName(order));
         this.#announceCredits();
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
-        await this.#dropBody(order);
+        await this.#keepAnswered(order);
         return;
       case 'unresolved':
         await this.#holdSends(order, result);
@@ -185,21 +186,16 @@ export class LocalLedger implements Ledger {
       case 'unsent':
         this.release(order);
         await this.#record(order, { state: 'intent', send: result.send, ...what(order) }, [result.send]);
-        await this.#dropBody(order);
+        if (findReferences(order.request).length > 0) await this.#bodies.drop(order.key);
         return;
       case 'done':
         await this.#recordDone(order, result);
         return;
       case 'failed':
       case 'lost': {
-        const before = this.#journal.purchasesOf(order).find(({ jobId }) => jobId === result.jobId);
-        await this.#record(order, {
-          state: result.state,
-          jobId: result.jobId,
-          ...creditsOf(order, before),
-          error: result.error,
-          ...what(order),
-        });
+        const { state, jobId, error } = result;
+        const before = this.#journal.purchasesOf(order).find((one) => one.jobId === jobId);
+        await this.#record(order, { state, jobId, ...creditsOf(order, before), error, ...what(order) });
         return;
       }
       default:
@@ -216,9 +212,13 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Only bodies that name another step's output were kept. */
-  async #dropBody(order: StepOrder): Promise<void> {
-    if (findReferences(order.request).length > 0) await this.#bodies.drop(order.key);
+  /** Only bodies that name another step's output are kept. */
+  async #keepAnswered(order: StepOrder): Promise<void> {
+    if (findReferences(order.request).length > 0) await this.#bodies.answered(order.key);
+  }
+
+  async firstBody(order: StepOrder): Promise<string | undefined> {
+    return takeKeptBody(order.request, await readFirstBody(this.#bodies, order.key));
   }
 
   async #recordDone(order: StepOrder, result: Extract<StepResult, { state: 'done' }>): Promise<void> {

@@ -15,6 +15,8 @@ export interface Sent {
   fence?: string | undefined;
   /** A list has shown that nothing came of the first send. */
   resent: boolean;
+  /** The service knows a purchase under its key: this is what it said, while the first bytes of the key are tried. */
+  keyError?: string;
 }
 
 /**

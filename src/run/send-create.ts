@@ -81,10 +81,14 @@ export async function sendCreate(
       case 'drop':
         if (next.stop !== undefined) gate.stop(next.stop, next.error);
         if (sent === undefined) ports.ledger.release(order);
-        else await ports.ledger.finish(order, { state: 'unsent', send: sent.id });
+        else return { end: await takeBack(purchase, sent, { outcome: 'left', credits: 0, error: next.error }) };
         return { end: { outcome: 'left', credits: 0, error: next.error } };
       case 'hold':
         if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
+        if (await sendFirstBody(purchase)) {
+          departure = { is: 'returning' };
+          return { create: { is: 'intended', send: { ...sent, keyError: next.error } } };
+        }
         return { end: await holdSend(purchase, { error: next.error, send: sent.id }) };
       case 'give-up': {
         if (next.stop === 'balance') departure = { is: 'out-of-credits', error: next.error };
@@ -99,6 +103,14 @@ export async function sendCreate(
   } finally {
     gate.leave(order, departure);
   }
+}
+
+/** A key that is known belongs to the bytes that it came with first: those bring the same answer again. */
+async function sendFirstBody(purchase: Purchase): Promise<boolean> {
+  const first = await purchase.ports.ledger.firstBody(purchase.order);
+  if (first === undefined || first === purchase.body) return false;
+  purchase.body = first; // I20 (first)
+  return true;
 }
 
 /** Nothing paid leaves for a service that has not answered anything yet. */
@@ -190,6 +202,13 @@ function underKey(order: StepOrder, attempt: number): StepOrder {
   return { ...order, attempt, key: idempotencyKey({ campaign, fingerprint, repeat, attempt }) };
 }
 
+/** It never left, or was refused because of its key: then whatever the key stands for is not forgotten. */
+async function takeBack(purchase: Purchase, { id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
+  if (keyError !== undefined) return holdSend(purchase, { error: keyError, send: id });
+  await purchase.ports.ledger.finish(purchase.order, { state: 'unsent', send: id });
+  return end;
+}
+
 /** The end of a step when nothing may leave any more, or nothing can. */
 async function leaveOff(
   create: Exclude<Create, { is: 'searching' }>,
@@ -203,8 +222,7 @@ async function leaveOff(
       ledger.release(order);
       return end;
     case 'intended':
-      await ledger.finish(order, { state: 'unsent', send: create.send.id });
-      return end;
+      return takeBack(purchase, create.send, end);
     case 'sent':
     case 'made-nothing': {
       if (end.outcome !== 'left') {

@@ -58,6 +58,7 @@ export function memoryBodies(): RequestBodies & { kept: Map<string, string> } {
     drop: async (key) => {
       kept.delete(key);
     },
+    answered: async () => {},
   };
 }
 

@@ -75,11 +75,19 @@ export class ScriptedService implements Service, Downloads {
   /** The same answer is given again for a key that was refused, for 24 hours: the documentation leaves it open. */
   repeatsRefusals = false;
   readonly #refusals = new Map<string, { at: number; answer: CreateAnswer }>();
+  /** A key that comes back with other bytes is refused, for 24 hours from what it was first known by. */
+  comparesBytes = false;
+  readonly #bytes = new Map<string, { at: number; body: string }>();
 
   async #create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
     const { kind, key } = call;
     this.creates.push({ key, body: call.body });
     this.requests.push({ call: 'create', what: call.body });
+    const bound = this.comparesBytes && this.replays(kind) ? this.#bytes.get(key) : undefined;
+    if (bound !== undefined && bound.body !== call.body && this.#now() - bound.at < 24 * 3_600_000) {
+      await this.#answerTime();
+      return { is: 'known', message: 'HTTP 422: reused [IDEMPOTENCY_KEY_REUSED]' };
+    }
     const before = this.replays(kind) ? this.#refusals.get(key) : undefined;
     if (before !== undefined && this.#now() - before.at < 24 * 3_600_000) {
       await this.#answerTime();
@@ -87,6 +95,8 @@ export class ScriptedService implements Service, Downloads {
     }
     const answer = await this.#decide(call);
     if (answer.is === 'refused' && this.repeatsRefusals) this.#refusals.set(key, { at: this.#now(), answer });
+    const isBound = answer.is === 'accepted' || (answer.is === 'refused' && this.repeatsRefusals);
+    if (isBound && bound === undefined) this.#bytes.set(key, { at: this.#now(), body: call.body });
     return answer;
   }
 

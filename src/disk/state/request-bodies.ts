@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { RequestBodies } from '../../contract/state.ts';
@@ -7,6 +7,9 @@ import { isRealFolder } from './state-folder.ts';
 
 /** More than any request: the service accepts at most 10 MB. */
 const longestBody = 10 * 1024 * 1024;
+
+/** No service knows a key for so long. */
+const keptForMs = 48 * 3_600_000;
 
 export function createRequestBodies(state: string): RequestBodies {
   const nameOf = (key: string) => `bodies/${key.replace(/[^A-Za-z0-9-]/g, '_')}.json`;
@@ -23,9 +26,24 @@ export function createRequestBodies(state: string): RequestBodies {
         throw error;
       }
     },
+    answered: () => forgetOld(state),
     async drop(key) {
       if (isRealFolder(state) && isRealFolder(join(state, 'bodies')))
         await rm(join(state, nameOf(key)), { force: true });
     },
   };
+}
+
+const tidied = new Set<string>();
+
+/** Once in a process: a body is of no use when its key is forgotten. Whatever cannot be looked at stays. */
+async function forgetOld(state: string): Promise<void> {
+  const folder = join(state, 'bodies');
+  if (tidied.has(folder) || !isRealFolder(state) || !isRealFolder(folder)) return;
+  tidied.add(folder);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    const seen = await stat(path).catch(() => undefined);
+    if (seen?.isFile() && Date.now() - seen.mtimeMs > keptForMs) await rm(path, { force: true }).catch(() => {});
+  }
 }

@@ -1314,4 +1314,14 @@ export const controls: readonly Control[] = [
       title: 'I12 the end of a finished file is lost, not torn',
     },
   },
+  {
+    mark: 'I20 (first)',
+    off: 'a key that is known is asked with the bytes that it came with first',
+    file: sendCreate,
+    switch: { line: 'return false;' },
+    seenBy: {
+      file: 'test/rooms/engine/known-keys.test.ts',
+      title: 'finds its job where only the lock is of yesterday: its first bytes are still here',
+    },
+  },
 ];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hasOpenSends } from '../../../src/lock/sends.ts';
 import { graphOf, TestCampaign } from '../../rig/campaign.ts';
+import { completed } from '../../rig/scripted-service.ts';
 
 const hourMs = 3_600_000;
 const message = 'HTTP 422: used with another body [IDEMPOTENCY_KEY_REUSED]';
@@ -110,5 +111,86 @@ describe.each([
     expect([outcomes, creates]).toEqual([{ hero: 'unresolved' }, 1]);
     await campaign.run();
     expect(creates).toBe(1);
+  });
+});
+
+const chain = `version: 1
+name: test
+prices: { image: 3 }
+tasks:
+  hero: { kind: image, with: { prompt: a lamp } }
+  pair: { kind: image, with: { prompt: a pair, referenceImages: ["{{tasks.hero.url}}"] } }
+`;
+
+/** At a service that signs each link anew, and compares the bytes of a key. */
+function makeChain(): TestCampaign {
+  const campaign = new TestCampaign(chain);
+  let signed = 0;
+  campaign.service.comparesBytes = true;
+  campaign.service.endOf = ({ jobId }) => {
+    signed += 1;
+    return completed(`https://files.example/${jobId}?signature=${signed}`);
+  };
+  return campaign;
+}
+
+describe('a request with a link that is signed anew', () => {
+  test('finds its job where only the lock is of yesterday: its first bytes are still here', async () => {
+    const campaign = makeChain();
+    const before = campaign.file.text;
+    await campaign.run();
+    for (const text of [
+      before,
+      campaign.file.text
+        .split('\n')
+        .filter((line) => !line.includes('"pair"'))
+        .join('\n'),
+    ]) {
+      campaign.file.text = text;
+      const { outcomes } = await campaign.run();
+      expect(outcomes.pair).toBe('done');
+      expect(hasOpenSends(campaign.file.read())).toBe(false);
+      expect(campaign.service.ledger).toHaveLength(2);
+    }
+  });
+
+  test('is held where the first bytes are lost, too', async () => {
+    const campaign = makeChain();
+    await campaign.run();
+    const clone = campaign.clone();
+    for (let runs = 0; runs < 3; runs += 1) expect((await clone.run()).outcomes.pair ?? 'none').not.toBe('done');
+    expect(clone.plan().rows.find(({ address }) => address === 'pair')).toMatchObject({ action: 'unresolved' });
+    expect(campaign.service.ledger).toHaveLength(2);
+  });
+
+  test('that was refused, and whose refusal is repeated, is bought under the next key', async () => {
+    const campaign = makeChain();
+    campaign.service.repeatsRefusals = true;
+    campaign.service.balance = 3;
+    const first = await campaign.run();
+    expect(first.outcomes).toEqual({ hero: 'done', pair: 'refused' });
+    campaign.service.balance = 100;
+    const again = await campaign.run();
+    expect(again.outcomes).toEqual({ pair: 'done' });
+    expect(campaign.service.ledger).toHaveLength(2);
+    expect(campaign.file.read().steps.get('pair')?.purchases).toMatchObject([{ state: 'done', attempt: 2 }]);
+  });
+
+  test('is not forgotten by a run that dies, or that is interrupted, between the two', async () => {
+    for (let line = 0; line < 8; line += 1) {
+      const campaign = makeChain();
+      const before = campaign.file.text;
+      await campaign.run();
+      campaign.file.text = before;
+      if (line === 7) await campaign.run({ onEvent: (fact, abort) => fact.event === 'create-intended' && abort() });
+      else await campaign.runAndDie({ line, written: true });
+      const { outcomes } = await campaign.run();
+      expect([undefined, 'done'], `line ${line}`).toContain(outcomes.pair);
+      expect(
+        campaign.plan().rows.map(({ action }) => action),
+        `line ${line}`,
+      ).toEqual(['keep', 'keep']);
+      expect(campaign.service.ledger).toHaveLength(2);
+    }
   });
 });

@@ -79,6 +79,7 @@ export function tracedPorts(script: Script = {}): Traced {
     abandon: () => undefined,
     keyOfJob: async () => undefined,
     jobOf: async () => undefined,
+    firstBody: async () => undefined,
     ...script.ledger,
   };
   const gate: CreateGate = {
