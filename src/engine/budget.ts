@@ -17,7 +17,7 @@ export type Reservation =
 interface Held {
   price: Price;
   credits: number | null;
-  /** The service answered, and nothing in its answers tells what such a step is charged. */
+  /** It was charged, and the service did not say how much. */
   isUntold?: true;
 }
 
@@ -167,7 +167,8 @@ export class Budget {
   #doubt(address: string, held: Held): void {
     this.#drop(address);
     this.#doubtful.set(address, held);
-    this.#wake();
+    // Whoever finds the price out instead begins first: others would take what is held for all that there is.
+    setImmediate(() => this.#wake());
   }
 
   /** Makes every waiting step check again. */
@@ -210,11 +211,11 @@ export class Budget {
     if (!this.#isCapped) return this.#isFoundOut(name) ? 'later' : 'reserved';
     if (this.#flying.size > 0) return 'later'; // I14 (price)
     const unpriced = this.#unpriced();
-    // Where one more would find out no more, none goes.
     const isUntold = [...this.#doubtful.values()].some((one) => one.isUntold === true && this.#isGuessed(one));
-    if (isUntold || new Set(unpriced).size < unpriced.length) return 'over-budget';
-    // Each of them has cost something, if it was charged at all.
-    return Math.max(1, likely) <= this.#leftBesideGuesses - unpriced.length ? 'reserved' : 'over-budget'; // I14 (listed)
+    // A lost one has cost something, if it was charged at all, and this one tells. Where it would not, guesses count.
+    const isTelling = !isUntold && new Set(unpriced).size === unpriced.length;
+    const left = isTelling ? this.#leftBesideGuesses - unpriced.length : this.left;
+    return Math.max(1, likely) <= left ? 'reserved' : 'over-budget'; // I14 (listed)
   }
 
   /** Why a step is over the budget: what it costs, what is left, and what is held for nobody knows how much. */

@@ -143,32 +143,33 @@ export class LocalLedger implements Ledger {
   async created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): ReturnType<Ledger['created']> {
     if (job.balance !== null) this.balance = job.balance;
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
-    const { credits, counted } = this.#charge(order, job);
+    const { credits, charged } = this.#charge(order, job);
+    // Before others hear of it: the next step of a price that was not told finds it out, alone.
+    const settle = () => this.budget.settle(orderName(order), charged, job.isListed !== true);
+    if (credits !== null) settle();
     const facts = {
       state: 'running' as const,
       jobId: job.jobId,
-      ...(counted !== null && { credits: counted }),
+      ...(credits !== null && { credits }),
       ...(job.recordId !== undefined && { recordId: job.recordId }),
       ...what(order),
     };
     // Recorded before it is emitted: no listener may come between an ID and the disk.
     await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#accountOf));
+    if (credits === null) settle();
     this.#announceCredits();
     await this.#keepAnswered(order);
     return { credits };
   }
 
-  /** Settles the reservation, which is what counts where nothing tells the charge. */
-  #charge(order: StepOrder, job: CreatedJob): { credits: number | null; counted: number | null } {
-    const [name, fall] = [orderName(order), this.#gate.fallOfBalance(order, job.balance)];
-    const reserved = this.budget.reserved(name);
-    const credits = chargeOf(job, { price: order.price, reserved, fall });
-    this.estimates.note(order.price, credits);
-    this.ceiling.charge(order, credits);
-    // Where balances are told, the next one of its price may tell what it was charged.
-    if (credits === null && reserved === null && job.balance !== null) this.budget.doubt(name);
-    else this.budget.settle(name, credits, job.isListed !== true);
-    return { credits, counted: credits ?? reserved };
+  /** `credits`: what counts, which is the reservation where nothing tells the charge. */
+  #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
+    const fall = this.#gate.fallOfBalance(order, job.balance);
+    const reserved = this.budget.reserved(orderName(order));
+    const charged = chargeOf(job, { price: order.price, reserved, fall });
+    this.estimates.note(order.price, charged);
+    this.ceiling.charge(order, charged);
+    return { credits: charged ?? reserved, charged };
   }
 
   async finish(order: StepOrder, result: StepResult): Promise<void> {

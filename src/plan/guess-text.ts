@@ -5,7 +5,8 @@ export function guessText(guesses: readonly { address: string; class: string }[]
   const addresses = guesses.slice(0, mostShown).map(({ address }) => address);
   const hidden = guesses.length - addresses.length;
   const names = `${addresses.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`;
-  const classes = [...new Set(guesses.map((guess) => guess.class))];
-  const more = classes.length > 1 ? ', …' : '';
-  return `${each} credits are held for ${guesses.length > 1 ? `each of ${names}` : names}, a guess: nobody told the charge, and nothing names a price of ${classes[0]}${more}; \`prices:\` in the manifest can`;
+  const kinds = [...new Set(guesses.map((guess) => guess.class.split('/')[0]))];
+  const which = guesses.length > 1 ? `each of ${names}` : names;
+  const written = `\`prices: { ${kinds[0]}: … }\` in the manifest`;
+  return `${each} credits are held for ${which}, a guess: nobody told the charge, and nothing names a price of ${kinds.join(' or ')}; ${written} would`;
 }

@@ -290,12 +290,19 @@ describe('the budget', () => {
   test('what nothing prices holds what the plan says, and stops nobody who fits beside it', () => {
     const image = { class: 'image', credits: null };
     const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 100, heldUnpriced: 48 });
+    const full = new Budget({ spentEver: 4, heldBefore: 0, total: 100, heldUnpriced: 48 });
     for (const name of ['a', 'b']) {
       expect(budget.reserve(name, image)).toEqual({ is: 'reserved', credits: null });
       budget.doubt(name);
+      full.reserve(name, image);
+      full.doubt(name);
     }
     expect([budget.held, budget.left]).toEqual([96, 4]);
-    expect(budget.reserve('c', image)).toEqual({ is: 'over-budget' });
+    expect(full.reserve('c', image)).toEqual({ is: 'over-budget' });
+    expect(full.describeShortage('c', image)).toBe(
+      'c has no known price, 0 are left; 48 credits are held for each of a, b, a guess: nobody told the charge, ' +
+        'and nothing names a price of image; `prices: { image: … }` in the manifest would',
+    );
     expect(budget.reserve('song', { class: 'song', credits: 5 })).toEqual({ is: 'over-budget' });
     expect(budget.reserve('song', { class: 'song', credits: 4 })).toEqual({ is: 'reserved', credits: 4 });
   });
