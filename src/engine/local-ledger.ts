@@ -25,7 +25,7 @@ import type { LocalGate } from './create-gate.ts';
 import { Estimates } from './estimates.ts';
 import { keepBody, readFirstBody } from './first-bodies.ts';
 import { Journal } from './journal.ts';
-import { creditsOf, doneFacts, intentFacts, nextRevision, what } from './purchase-facts.ts';
+import { creditsOf, doneFacts, intentFacts, nextRevision, runningFacts, what } from './purchase-facts.ts';
 
 /** A gate that stops the creates of one price alone, too. */
 type PricedGate = CreateGate & Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 'holdsPrice' | 'tellHeld' | 'stopping'>;
@@ -147,13 +147,7 @@ export class LocalLedger implements Ledger {
     // Before others hear of it: the next step of a price that was not told finds it out, alone.
     const settle = () => this.budget.settle(orderName(order), charged, job.isListed !== true);
     if (credits !== null) settle();
-    const facts = {
-      state: 'running' as const,
-      jobId: job.jobId,
-      ...(credits !== null && { credits }),
-      ...(job.recordId !== undefined && { recordId: job.recordId }),
-      ...what(order),
-    };
+    const facts = runningFacts(order, job, credits);
     // Recorded before it is emitted: no listener may come between an ID and the disk.
     await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#accountOf));
     if (credits === null) settle();

@@ -1,3 +1,4 @@
+import type { CreatedJob } from '../contract/answer.ts';
 import type { IntendedRequest, StepResult } from '../contract/ports.ts';
 import { mostRevision } from '../lock/decisions.ts';
 import type { Output, Purchase } from '../lock/record.ts';
@@ -22,6 +23,17 @@ export function intentFacts(
     ...(hasLinks && { digest: digestOfBody(body) }),
     ...(fence !== undefined && { fence }),
     ...(resent !== undefined && { resent: true as const }),
+    ...what(order),
+  };
+}
+
+/** A job that was created. */
+export function runningFacts(order: StepOrder, { jobId, recordId }: CreatedJob, credits: number | null) {
+  return {
+    state: 'running' as const,
+    jobId,
+    ...(credits !== null && { credits }),
+    ...(recordId !== undefined && { recordId }),
     ...what(order),
   };
 }
