@@ -51,6 +51,7 @@ export const longTests = [
   'test/command/service-moved.test.ts',
   'test/command/watch.test.ts',
   'test/command/cut-lock.test.ts',
+  'test/command/odd-disk.test.ts',
   'test/command/completion.test.ts',
   'test/command/lost-answers.test.ts',
   'test/command/nothing-to-do.test.ts',

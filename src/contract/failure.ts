@@ -55,6 +55,7 @@ export const failures = {
   MB3303: { exit: wrongUsage, title: 'a port is taken' },
   MB3304: { exit: wrongUsage, title: 'a file of yours would be overwritten' },
   MB3305: { exit: unreachable, title: 'no program opens a file' },
+  MB3416: { exit: wrongInput, title: 'the working folder is gone' },
   // The lock
   MB3401: { exit: lockHeld, title: 'another run holds the lock' },
   MB3402: { exit: lockHeld, title: 'another program changed the lock while a decision was recorded' },
@@ -178,7 +179,10 @@ export class CampaignError extends Error {
   }
 }
 
-const writeFailures = new Set(['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
+const writeFailures = new Set([
+  ...['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE', 'EXDEV', 'EMLINK'],
+  ...['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBUSY', 'ESTALE', 'ENODEV', 'ENXIO', 'ENOLCK'],
+]);
 const takeUp =
   'put the lock of this run or of git back if it is damaged, then run again; without it, images and songs bought within a day are asked for with the same keys and not paid again; everything else is recorded by `adopt` and `import`, before it would be bought again';
 const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
@@ -193,7 +197,11 @@ export function failureOf(error: unknown): Failure | undefined {
     return { code: 'MB3403', message: error.message, hint };
   }
   if (!(error instanceof Error)) return undefined;
-  const { code, path } = error as NodeJS.ErrnoException;
+  const { code, path, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'uv_cwd') {
+    const hint = 'go to a folder that is there, and call it again';
+    return { code: 'MB3416', message: 'the folder in which this command was called is not there any more', hint };
+  }
   const message = `cannot write: ${error.message}`;
   if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: takeUp, lock: error.path };
   // The disk, or someone else using it, got in the way.

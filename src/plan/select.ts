@@ -40,6 +40,8 @@ class Matching {
   #vocabulary: Vocabulary | undefined;
   #needs: Map<string, readonly string[]> | undefined;
   #users: Map<string, string[]> | undefined;
+  /** What named selections mean: each is read once, however often others use it. */
+  readonly #selected = new Map<string, Set<string>>();
   /** Those that steps need by a name that is no step's. */
   readonly #gates: readonly Gate[];
 
@@ -97,10 +99,12 @@ class Matching {
 
   #findBySelector(name: string, trail: readonly string[]): Set<string> | { problem: string } {
     const { graph } = this.#facts;
+    const known = this.#selected.get(name);
+    if (known !== undefined) return known;
     const text = Object.hasOwn(graph.selectors, name) ? graph.selectors[name] : undefined;
     if (text === undefined) {
-      const known = Object.keys(graph.selectors);
-      const list = known.length === 0 ? 'the manifest has no `selectors`' : `there are ${known.join(', ')}`;
+      const names = Object.keys(graph.selectors);
+      const list = names.length === 0 ? 'the manifest has no `selectors`' : `there are ${names.join(', ')}`;
       return { problem: `there is no selector \`${name}\`; ${list}` };
     }
     if (trail.includes(name)) {
@@ -109,7 +113,9 @@ class Matching {
     this.#vocabulary ??= vocabularyOf(graph);
     const parsed = parseSelection(text, this.#vocabulary);
     if ('problem' in parsed) return { problem: `in the selector \`${name}\`: ${parsed.problem}` };
-    return this.match(parsed, [...trail, name]);
+    const found = this.match(parsed, [...trail, name]);
+    if (found instanceof Set) this.#selected.set(name, found);
+    return found;
   }
 
   /** Of a step, or of a gate that others need: what it asks about. */

@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
 import { copyFile, link, open } from 'node:fs/promises';
-import { hasNoLinks, isErrno } from './plain-file.ts';
+import { hasNoLinks } from './plain-file.ts';
 
 /** Gives a file a second name, which must be free; a durable copy where it cannot have one. */
 export async function linkOrCopy(source: string, target: string): Promise<void> {
   try {
     await link(source, target);
   } catch (error) {
-    if (!hasNoLinks(error) && !isErrno(error, 'EXDEV')) throw error;
+    if (!hasNoLinks(error)) throw error;
     await copyDurably(source, target);
   }
 }

@@ -99,9 +99,12 @@ export function isSameName(path: string | undefined, other: string, platform: st
   return foldPath(path) === foldPath(other);
 }
 
-/** The file system has no hard links, or this file has as many as it can have. exFAT on Windows says EISDIR. */
+/**
+ * The file system has no hard links, or this file has as many as it can have. Layers of several disks say EXDEV, systems
+ * that allow nobody a link EACCES, exFAT on Windows EISDIR.
+ */
 export function hasNoLinks(error: unknown): boolean {
-  return isErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR');
+  return isErrno(error, 'EPERM', 'EACCES', 'EXDEV', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR');
 }
 
 function nameOf(stats: Stats): string {

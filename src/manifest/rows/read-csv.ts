@@ -48,15 +48,17 @@ export function readCsv(
   }
   const columns = header.cells.map((cell) => cell.trim());
   const diagnostics: Diagnostic[] = [];
+  const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {
     if (column === '') {
       diagnostics.push(
         fail(header.line, `column ${index + 1} of ${label} has no name`, 'name it in the first line, or remove it'),
       );
-    } else if (columns.indexOf(column) !== index) {
+    } else if (seen.has(column)) {
       const message = `two columns of ${label} are named "${shorten(column)}"`;
       diagnostics.push(fail(header.line, message, 'give each column a name of its own in the first line'));
     }
+    seen.add(column);
   }
   const rows: Row[] = [];
   for (const [index, record] of body.entries()) {

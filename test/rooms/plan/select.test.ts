@@ -148,3 +148,12 @@ describe('what a selection names', () => {
     expect(select(`${'*a'.repeat(2000)}*b`)).toEqual([]);
   });
 });
+
+test('named selections that double each other are each read once', () => {
+  const doubled = Array.from({ length: 200 }, (_, index) => [
+    `a${index + 1}`,
+    `selector:a${index} +selector:a${index}+`,
+  ]);
+  const selectors = { a0: 'hero', ...Object.fromEntries(doubled) };
+  expect(select('selector:a200', { ...facts, graph: { ...graph, selectors } })).toEqual(select('hero +hero+'));
+});
