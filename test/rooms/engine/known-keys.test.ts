@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hasOpenSends } from '../../../src/lock/sends.ts';
+import { resumeOrder } from '../../../src/run/resume-order.ts';
 import { graphOf, TestCampaign } from '../../rig/campaign.ts';
 import { completed } from '../../rig/scripted-service.ts';
 
@@ -81,6 +82,33 @@ describe.each([
     expect(campaign.service.creates.map(({ key }) => key)).toEqual(
       campaign.service.creates.map(() => campaign.service.ledger[0]?.key),
     );
+  });
+
+  test('stays with a person when another head takes over, too', async () => {
+    const campaign = new TestCampaign(manifest(kind));
+    const order = campaign.plan().rows[0]?.order;
+    if (order === undefined) throw new Error('no order');
+    await runKnown(campaign);
+    const record = campaign.file.read().steps.get('hero');
+    for (const ageMs of [0, 30 * hourMs]) {
+      const facts = { replays: 'yes' as const, now: campaign.clock.now() + ageMs };
+      const left = resumeOrder(order, { before: undefined, record }, facts);
+      expect(left).toMatchObject({ end: { outcome: 'unresolved', error: expect.stringContaining(message) } });
+    }
+  });
+
+  test('is no other purchase after a lost answer in the same run', async () => {
+    const campaign = new TestCampaign(manifest(kind));
+    campaign.service.trouble = (create) =>
+      create === 1
+        ? { answer: { is: 'ambiguous', message: 'reset' }, booked: true }
+        : { answer: { is: 'known', message } };
+    expect((await campaign.run()).outcomes).toEqual({ hero: 'unresolved' });
+    campaign.service.trouble = () => undefined;
+    campaign.clock.advance(30 * hourMs);
+    expect((await campaign.run()).plan.rows[0]).toMatchObject({ action: 'unresolved' });
+    expect(campaign.service.ledger).toHaveLength(1);
+    expect(new Set(campaign.service.creates.map(({ key }) => key)).size).toBe(1);
   });
 
   test('of which the refusal names the job is bought, and told with a notice', async () => {
