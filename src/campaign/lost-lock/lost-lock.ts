@@ -117,7 +117,7 @@ function describe(
   { file, paths }: OpenCampaign,
   { traces, listed }: { traces: Traces; listed: readonly ListedJob[] },
 ): { message: string; hint: Advice } {
-  const { files, bought, committed } = traces;
+  const { files, bought, committed, wrote } = traces;
   const lock = shownPath(paths.lock);
   const isThere = lstatOrAbsent(paths.lock) !== undefined;
   const found = [
@@ -128,6 +128,7 @@ function describe(
         ]
       : []),
     ...(bought.length > 0 ? [`runs on this machine bought ${namesOf(bought.map(({ address }) => address))}`] : []),
+    ...(wrote ? ['this machine wrote one that is gone'] : []),
     ...(listed.length > 0 ? [`the service lists ${countOf(listed.length, 'job')} with exactly its requests`] : []),
   ];
   const lacks = isThere ? `${lock} tells of no purchase` : `${file} has no lock`;

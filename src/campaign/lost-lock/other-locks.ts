@@ -10,6 +10,7 @@ import { readLock } from '../../lock/read.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isManifest } from '../../manifest/is-manifest.ts';
 import { maxManifestBytes } from '../../manifest/size-limit.ts';
+import { matchSteps } from '../../plan/match.ts';
 import { longestLock } from '../find-locks.ts';
 import { listLocks } from '../list-locks.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -47,12 +48,13 @@ export async function findOtherLocks(campaign: OpenCampaign, graph: Graph): Prom
     left -= bytes.length;
     const { lock, services, diagnostics } = readLock(path, bytes);
     if (!isOfService(services, campaign)) continue;
-    const kin = countKin(lock, fingerprints);
     const isBeside = dirname(path) === paths.folder;
     // A lock beside it that cannot be read may tell of anything.
     const isDark = isBeside && hasErrors(diagnostics) && lock.steps.size === 0 && bytes.includes('mediabatch');
     if (countJobs(lock) === 0 && !isDark) continue;
-    found.push({ path, shown: relative('', path) || path, lock, kin, isBeside, hasManifest: await hasManifest(path) });
+    const isOwned = await hasManifest(path);
+    const kin = countKin(lock, { graph, fingerprints, isOwned });
+    found.push({ path, shown: relative('', path) || path, lock, kin, isBeside, hasManifest: isOwned });
   }
   return found;
 }
@@ -63,14 +65,22 @@ function isOfService(services: readonly string[], { service, sandbox }: OpenCamp
   return services.includes(sandboxService) === sandbox || services.length === 0;
 }
 
-function countKin({ steps }: Lock, fingerprints: ReadonlySet<string>): number {
+function countKin(
+  lock: Lock,
+  { graph, fingerprints, isOwned }: { graph: Graph; fingerprints: ReadonlySet<string>; isOwned: boolean },
+): number {
   let count = 0;
-  for (const { purchases } of steps.values()) {
+  for (const { purchases } of lock.steps.values()) {
     for (const { state, fingerprint } of purchases) {
       if (state !== 'refused' && fingerprints.has(fingerprint)) count += 1;
     }
   }
-  return count;
+  if (count > 0 || isOwned) return count;
+  // It may have a request in another form that is the same purchase.
+  return matchSteps(graph, lock).filter(
+    ({ step, purchase }) =>
+      purchase !== undefined && purchase.state !== 'refused' && kinds[step.kind]?.recovery !== 'again',
+  ).length;
 }
 
 const lockEnding = /(\.sandbox)?\.lock\.jsonl$/;

@@ -1,6 +1,7 @@
-import { basename, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { systemClock } from '../../contract/clock.ts';
-import { runGit } from '../../disk/git/git-command.ts';
+import { readCommittedFile } from '../../disk/git/known-blob.ts';
+import { readSeenLock } from '../../disk/lock/seen-lock.ts';
 import { findStrangers, mayBeOutput } from '../../disk/outputs/outputs.ts';
 import type { Graph, Step } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
@@ -10,7 +11,6 @@ import { isSpending } from '../../plan/actions.ts';
 import { isReplayed } from '../../plan/open-sends.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { wantedPath, withoutExtension } from '../../plan/save-names.ts';
-import { longestLock } from '../find-locks.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { runsOfLock } from '../runs-of-lock.ts';
 import type { OtherLock } from './other-locks.ts';
@@ -23,6 +23,8 @@ export interface Traces {
   bought: readonly { address: string; jobId: string | undefined }[];
   /** Jobs of the lock in the last commit, where the working tree has none. */
   committed: number;
+  /** This machine wrote a lock with records here, and kept no history of runs that would tell what they are. */
+  wrote: boolean;
   /** Whatever it was is handed out again by its key, without a charge, when this plan is carried out. */
   heals: boolean;
 }
@@ -33,8 +35,9 @@ export async function findTraces(
 ): Promise<Traces> {
   const steps = new Map(graph.steps.map((step) => [step.address, step]));
   const files = await findFiles(campaign, { steps, others });
-  const history = await readHistory(campaign, steps);
+  const { bought: history, runs } = await readHistory(campaign, steps);
   const committed = await countCommitted(campaign);
+  const wrote = runs === 0 && (await wroteRecords(campaign));
   const creates = new Set(plan.rows.flatMap(({ action, address }) => (isSpending(action) ? [address] : [])));
   const now = systemClock.now();
   const heals = (address: string) => {
@@ -47,7 +50,8 @@ export async function findTraces(
     files: files.map(({ path }) => path),
     bought: [...history].map(([address, { jobId }]) => ({ address, jobId })),
     committed,
-    heals: committed === 0 && [...files.map(({ address }) => address), ...history.keys()].every(heals),
+    wrote,
+    heals: committed === 0 && !wrote && [...files.map(({ address }) => address), ...history.keys()].every(heals),
   };
 }
 
@@ -89,9 +93,11 @@ function isUpload({ kind }: Pick<Step, 'kind'>): boolean {
 async function readHistory(
   { paths }: OpenCampaign,
   steps: ReadonlyMap<string, Step>,
-): Promise<Map<string, { jobId: string | undefined; since: number }>> {
+): Promise<{ bought: Map<string, { jobId: string | undefined; since: number }>; runs: number }> {
   const bought = new Map<string, { jobId: string | undefined; since: number }>();
+  let runs = 0;
   for await (const { lines } of runsOfLock(paths)) {
+    runs += 1;
     const open = new Map<string, number>();
     const note = (address: string, since: number, jobId: string | undefined) => {
       const known = bought.get(address);
@@ -108,13 +114,17 @@ async function readHistory(
     }
     for (const [address, since] of open) note(address, since, undefined);
   }
-  return bought;
+  return { bought, runs };
 }
 
 /** 0 where git has no such lock, or there is no git. */
 async function countCommitted({ paths }: OpenCampaign): Promise<number> {
-  const words = ['cat-file', 'blob', `HEAD:./${basename(paths.lock)}`];
-  const folder = resolve(paths.lock, '..');
-  const answer = await runGit(folder, words, { mostBytes: longestLock }).catch(() => undefined);
-  return answer?.code === 0 ? countJobs(readLock(paths.lock, answer.out).lock) : 0;
+  const bytes = await readCommittedFile(dirname(paths.lock), basename(paths.lock));
+  return bytes === undefined ? 0 : countJobs(readLock(paths.lock, bytes).lock);
+}
+
+/** What was imported or adopted no run tells of; nor does one that is too long ago. */
+async function wroteRecords({ paths }: OpenCampaign): Promise<boolean> {
+  const seen = await readSeenLock(paths.lock);
+  return seen !== undefined && seen.beginnings.length > 1;
 }

@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { load, plan } from '../../../src/index.ts';
+import { importStep, load, plan } from '../../../src/index.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
 const environment = { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'sk_live_x' };
@@ -33,7 +33,7 @@ function place(text = manifest) {
     const { notices } = await plan(campaign);
     return notices.flatMap((one) => (one.is === 'notice' && one.code === 'MB3409' ? [one.text] : []))[0];
   };
-  return { write, told };
+  return { path: (name: string) => join(folder.path, name), write, told };
 }
 
 /** A run on the lock that began so many hours ago. */
@@ -89,6 +89,17 @@ describe('a lost lock is told by', () => {
     }
     const { write, told } = place();
     write(run, runOf(1, ['create-intended', 'logo'], ['job-created', 'logo']));
+    expect(await told()).toBeUndefined();
+  });
+
+  test('a lock that was written here, where no run tells what it held: a job was imported, or it is long ago', async () => {
+    const { path, told, write } = place();
+    const campaign = await load(path('campaign.yaml'), { environment });
+    await importStep(campaign, { address: 'film', job: 'job_film', credits: 20, offline: true });
+    expect(await told()).toBeUndefined();
+    rmSync(path('campaign.lock.jsonl'));
+    expect(await told()).toContain('this machine wrote one that is gone');
+    write(run, runOf(1, ['create-intended', 'pic'], ['step-finished', 'pic']));
     expect(await told()).toBeUndefined();
   });
 });
