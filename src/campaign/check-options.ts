@@ -35,7 +35,7 @@ export function checkSettings(
   requireNumber('patienceMs', settings.patienceMs, { least: 1 });
   requireNumber('creditWaitMs', settings.creditWaitMs, waitMs);
   requireNumber('lockTimeoutMs', settings.lockTimeoutMs, waitMs);
-  requireWord('onError', settings.onError, ['continue', 'finish']);
+  requireWord('onError', settings.onError, ['wait', 'continue', 'finish']);
   const { rehearsal = {} } = settings;
   requireNumber('rehearsal.credits', rehearsal.credits, credits);
   requireNumber('rehearsal.speed', rehearsal.speed, { least: Number.MIN_VALUE });

@@ -34,8 +34,11 @@ export interface RunSettings {
   /** How long an empty account is waited for. Default: not at all. */
   creditWaitMs?: number | undefined;
   onUnknown?: 'ask' | 'hold' | undefined;
-  /** After a failure: go on with other steps (`continue`), or only finish those that have begun (`finish`). Default: `continue`. */
-  onError?: 'continue' | 'finish' | undefined;
+  /**
+   * After a failure: go on with other steps, but not with those of a task and price of which five failed for one reason and
+   * none is done (`wait`), with those, too (`continue`), or only finish what has begun (`finish`). Default: `wait`.
+   */
+  onError?: 'wait' | 'continue' | 'finish' | undefined;
 }
 
 /** How long calls may take, in ms. */

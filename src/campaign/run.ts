@@ -92,7 +92,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       totals: plan.totals,
       tasks: outline.tasks,
     });
-    const { onUnknown = 'ask', onError = 'continue', creditWaitMs = 0 } = options;
+    const { onUnknown = 'ask', onError = 'wait', creditWaitMs = 0 } = options;
     const { ledger, gate, driven } = carryOut(plan, {
       lock,
       file,

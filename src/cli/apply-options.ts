@@ -55,7 +55,7 @@ export interface ApplyOptions extends PlanCommandOptions {
   /** In ms. */
   waitForBalance?: number;
   onUnknown: 'ask' | 'hold';
-  onError: 'continue' | 'finish';
+  onError: 'wait' | 'continue' | 'finish';
   pollInterval: 'auto' | number;
   /** What the address of notifications is told of. Absent: everything. */
   notify?: NotifyReason[];

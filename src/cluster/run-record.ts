@@ -8,7 +8,7 @@ import type { WrittenPrices } from '../plan/prices.ts';
 /** How a run goes about its work; plain JSON. Times in ms. */
 export interface ClusterSettings {
   concurrency: number;
-  onError: 'continue' | 'finish';
+  onError: 'wait' | 'continue' | 'finish';
   onUnknown: 'ask' | 'hold';
   creditWaitMs: number;
   createTimeoutMs: number;

@@ -7,6 +7,9 @@ import { readEvents } from './events.ts';
 
 type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
 
+/** Reasons that end some of the buying, and not all. */
+const partial: readonly StopReason[] = ['budget', 'price', 'alike'];
+
 /**
  * What the heads of a run have told of it. Whoever folds the stream from its start sees each step begin and end once,
  * however many heads there were: a later one begins again with what was under way.
@@ -31,7 +34,7 @@ export class ToldEvents {
 
   /** Why a head stopped all spending, if one did. */
   get stopped(): StopReason | undefined {
-    return [...this.#stops.keys()].find((because) => because !== 'budget' && because !== 'price');
+    return [...this.#stops.keys()].find((because) => !partial.includes(because));
   }
 
   /** Whether a head has stopped spending for this reason. */
@@ -78,7 +81,7 @@ export class ToldEvents {
   #noteStop({ because, detail }: Stop): boolean {
     const details = this.#stops.get(because) ?? new Set();
     this.#stops.set(because, details);
-    const isNews = details.size === 0 || (because === 'price' && !details.has(detail));
+    const isNews = details.size === 0 || (partial.includes(because) && because !== 'budget' && !details.has(detail));
     details.add(detail);
     return isNews;
   }

@@ -5,9 +5,10 @@ import type { LockFile, RequestBodies } from '../contract/state.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderName, type Plan } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
+import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
 import { drive } from './drive.ts';
-import type { Driven, DriveOptions } from './driven.ts';
+import type { Driven, DriveOptions, OnError } from './driven.ts';
 import { LocalLedger } from './local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
 import type { SharedSlots } from './shared-slots.ts';
@@ -33,7 +34,7 @@ export interface CarryOutOptions {
   creditWaitMs: number;
   /** Treatment of creates whose answers were lost. */
   onUnknown: 'ask' | 'hold';
-  onError: 'continue' | 'finish';
+  onError: OnError;
   /** Creates on the wire at once. Default: 64. */
   creates?: number;
   goesOn?: DriveOptions['goesOn'];
@@ -78,14 +79,24 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     account === undefined
       ? new ListLookUp({ records, service, clock, signal, times: options.times, hold, gate: gate.doors })
       : holding(account.lost, hold);
-  const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit, signal };
+  const told = (fact: RunFact) => {
+    breaker?.note(fact);
+    emit(fact);
+  };
+  const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit: told, signal };
+  const breaker = onError === 'wait' ? new Breaker(plan, lock) : undefined;
+  for (const { order } of plan.rows) {
+    const end = order && ends?.get(orderName(order));
+    if (order && end) breaker?.end(order, end);
+  }
   const onEnd: DriveOptions['onEnd'] = (name, end, order) => {
     ledger.ceiling.ended(order);
+    breaker?.end(order, end);
     options.onEnd?.(name, end, order);
   };
   const { concurrency } = plan;
   const slots = account?.slots;
-  return { ledger, gate, driven: drive(plan, ports, { concurrency, onError, goesOn, ends, onEnd, slots }) };
+  return { ledger, gate, driven: drive(plan, ports, { concurrency, onError, breaker, goesOn, ends, onEnd, slots }) };
 }
 
 /** The search of an account, for a run that may leave lost creates to a person. */

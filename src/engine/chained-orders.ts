@@ -1,5 +1,6 @@
 import type { RunFact } from '../contract/event.ts';
 import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import type { Breaker } from './breaker.ts';
 import { type Allotment, allot, findEnds, isBought } from './chains.ts';
 import { priorityOf } from './order-of-work.ts';
 import { ReadyOrders } from './ready-orders.ts';
@@ -47,6 +48,8 @@ export class ChainedOrders {
   #ready: ReadyOrders;
   /** Could start, but for the credits. */
   #held: StepOrder[] = [];
+  /** Could start, but for others like them that fail. */
+  #apart: StepOrder[] = [];
 
   constructor(
     orders: ReadonlyMap<string, StepOrder>,
@@ -81,8 +84,27 @@ export class ChainedOrders {
     else this.#ready.add(order);
   }
 
-  /** `isIdle`: nothing under way could let another one start. Then orders that wait for credits are tried after all. */
-  take({ isIdle }: { isIdle: boolean }): StepOrder | undefined {
+  /** Those that were set apart go on when others like them have ended; what comes back is not begun any more. */
+  giveUp(
+    breaker: Breaker,
+    ended: ReadonlyMap<string, unknown>,
+    emit: (fact: RunFact) => void,
+  ): { order: StepOrder; why: string }[] {
+    const apart = this.#apart;
+    this.#apart = [];
+    return apart.flatMap((order) => {
+      if (this.#orders.get(orderName(order)) !== order) return [];
+      const why = breaker.giveUp(order, { orders: this.#orders, ended, emit });
+      if (why === undefined) this.add(order);
+      return why === undefined ? [] : [{ order, why }];
+    });
+  }
+
+  /**
+   * `isIdle`: nothing under way could let another one start. Then orders that wait for credits are tried after all.
+   * What `breaker` holds is set apart.
+   */
+  take({ isIdle, breaker }: { isIdle: boolean; breaker?: Breaker | undefined }): StepOrder | undefined {
     for (;;) {
       const order = this.#ready.take();
       if (order === undefined) {
@@ -96,6 +118,10 @@ export class ChainedOrders {
       if (this.#orders.get(orderName(order)) !== order) continue;
       if (this.#isHeld(order)) {
         this.#held.push(order);
+        continue;
+      }
+      if (breaker?.holds(order) === true) {
+        this.#apart.push(order);
         continue;
       }
       const { address, price } = order;

@@ -195,11 +195,14 @@ class Drive implements Driven {
   }
 
   #fillSlots(): void {
-    const { slots } = this.#options;
+    const { slots, breaker } = this.#options;
+    const givenUp = breaker === undefined ? [] : this.#ready.giveUp(breaker, this.#ended, this.#ports.emit);
+    for (const { order, why } of givenUp) this.#follow(this.#endUnbegun(order, 'left', why));
     while (this.#isSlotFree) {
-      const order = this.#ready.take({ isIdle: this.#underWay === 0 });
+      const order = this.#ready.take({ isIdle: this.#underWay === 0, breaker });
       if (order === undefined) return;
       this.#begun.add(orderName(order));
+      breaker?.begin(order);
       this.#slotsTaken += 1;
       slots?.take();
       this.#underWay += 1;

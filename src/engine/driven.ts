@@ -1,12 +1,18 @@
 import type { StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
+import type { Breaker } from './breaker.ts';
 import type { SharedSlots } from './shared-slots.ts';
+
+/** `wait`: goes on with everything else, but buys no more like what failed five times for one reason. */
+export type OnError = 'wait' | 'continue' | 'finish';
 
 export interface DriveOptions {
   /** Jobs that may run at once, attached ones included. */
   concurrency: number;
   /** After a failed step: go on with everything that does not need it, or only finish what has begun. */
-  onError: 'continue' | 'finish';
+  onError: OnError;
+  /** Holds back what is like what fails. Absent: nothing is. */
+  breaker?: Breaker | undefined;
   /**
    * Asked whenever nothing is under way: whether the run goes on. It is asked again until something begins. Absent: a run
    * ends when nothing is under way.

@@ -60,7 +60,7 @@ export interface RunOptions {
   creditWaitMs?: number;
   redo?: string[];
   onUnknown?: 'ask' | 'hold';
-  onError?: 'continue' | 'finish';
+  onError?: 'wait' | 'continue' | 'finish';
   /** Whether somebody agreed to the posts of the plan. Default: yes. */
   publish?: boolean;
   /** Called with every event; may abort the run. */

@@ -68,7 +68,7 @@ function* linesOf(lock: Lock): Generator<string> {
 }
 
 function settingsOf(plan: Plan, settings: RunSettings): ClusterSettings {
-  const { onError = 'continue', onUnknown = 'ask', creditWaitMs = 0, patienceMs, pollIntervalMs } = settings;
+  const { onError = 'wait', onUnknown = 'ask', creditWaitMs = 0, patienceMs, pollIntervalMs } = settings;
   return {
     concurrency: plan.concurrency,
     ...{ onError, onUnknown, creditWaitMs },

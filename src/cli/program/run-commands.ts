@@ -104,9 +104,12 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           .default('ask'),
       )
       .addOption(
-        new Option('--on-error <what>', 'after a failure: continue with the rest, or only finish what has begun')
-          .choices(['continue', 'finish'])
-          .default('continue'),
+        new Option(
+          '--on-error <what>',
+          'after failures: go on, but wait with what is like five that failed alike; continue with that, too; or only finish what has begun',
+        )
+          .choices(['wait', 'continue', 'finish'])
+          .default('wait'),
       )
       .addOption(
         new Option(

@@ -123,7 +123,7 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & {
           return;
         case 'spending-stopped':
           if (event.because === 'signal') silence = 'end';
-          else if (event.because !== 'price') isStopped = true;
+          else if (event.because !== 'price' && event.because !== 'alike') isStopped = true;
           if (silence === 'pause') silence = 'none';
           return;
         case 'run-ended':

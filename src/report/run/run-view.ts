@@ -175,9 +175,9 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       view.waitedMs += event.waitedMs;
       return;
     case 'spending-stopped':
-      if (event.because !== 'price') delete view.awaited;
+      if (event.because !== 'price' && event.because !== 'alike') delete view.awaited;
       // Whatever ends all buying says more than the end of one price.
-      if (view.stopped === undefined || view.stopped.because === 'price') {
+      if (view.stopped === undefined || view.stopped.because === 'price' || view.stopped.because === 'alike') {
         view.stopped = { because: event.because, detail: event.detail };
       }
       return;

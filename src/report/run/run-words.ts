@@ -139,6 +139,8 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
       return `nothing more is bought, the service cannot be reached${detail}`;
     case 'failure':
       return `nothing more is bought after a failure (--on-error finish)${detail}`;
+    case 'alike':
+      return `no more is bought of what fails alike${detail}`;
     default:
       return stopped.because satisfies never;
   }

@@ -161,6 +161,8 @@ function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }:
           ];
     case 'budget':
       return [`with a higher budget (\`budget\` in the manifest, or --max-credits): ${apply}`];
+    case 'alike':
+      return [`to buy the others all the same: ${paste(call('apply', '--on-error', 'continue'))}`];
     case 'price':
       return [`the next plan knows the charge, and says what the rest comes to: ${apply}`];
     case 'auth':

@@ -1255,6 +1255,16 @@ export const controls: readonly Control[] = [
     built: true,
   },
   {
+    mark: 'I39 (alike)',
+    off: 'what failed five times for one reason is bought no more',
+    file: 'src/engine/breaker.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/engine/breaker.test.ts',
+      title: 'I39 is not bought forty times: after five of a task and price, none done, the others wait',
+    },
+  },
+  {
     mark: 'I39',
     off: 'no create leaves that would pass what was agreed to',
     file: 'src/engine/agreed-ceiling.ts',

@@ -1,0 +1,142 @@
+import type { RunFact, StepOutcome } from '../contract/event.ts';
+import { kinds } from '../kinds/index.ts';
+import { priceClass } from '../kinds/price.ts';
+import type { Lock } from '../lock/record.ts';
+import { isSpending } from '../plan/actions.ts';
+import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
+
+/** So many failures for one reason, and none done: others like them wait. */
+const mostFailures = 5;
+
+const failures: readonly StepOutcome[] = ['failed', 'refused', 'lost'];
+
+/** Steps of one task at one price. */
+interface Group {
+  /** Begun, and not ended. */
+  underWay: Set<string>;
+  /** One of them is done: whatever fails, it is not all of them. */
+  isProven: boolean;
+  /** Failures by reason, in words without names and numbers. */
+  reasons: Map<string, { count: number; error: string }>;
+  /** It was told that no more of it is begun. */
+  isTold: boolean;
+}
+
+/** The orders of a run by name, and the ends of those that have ended. */
+interface Orders {
+  orders: ReadonlyMap<string, StepOrder>;
+  ended: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * Keeps a run from buying forty times what fails forty times: while none of a task and price is done, with each failure
+ * fewer of them are under way at once, and after five for one reason none is begun. What failed in earlier runs, and
+ * was left as it is, counts as four at most: so one goes alone and shows whether it fails still.
+ */
+export class Breaker {
+  readonly #groups = new Map<string, Group>();
+  /** Of those that have begun. */
+  readonly #groupsByAddress = new Map<string, Group>();
+
+  constructor({ rows }: Pick<Plan, 'rows'>, lock: Lock) {
+    const isMade = ({ action, jobId }: PlanRow) => jobId !== undefined && ['keep', 'download', 'move'].includes(action);
+    const lively = new Set(rows.filter(isMade).map(({ task }) => task));
+    for (const { action, address, task } of rows) {
+      if (action !== 'failed' || lively.has(task)) continue;
+      const record = lock.steps.get(address);
+      const failed = record?.purchases.find(({ state }) => state === 'failed' || state === 'lost');
+      const kind = kinds[failed?.kind ?? record?.kind ?? ''];
+      if (failed?.request === undefined || kind === undefined) continue;
+      this.#count(this.#group(`${task} ${priceClass(kind, failed.request)}`), failed.error, mostFailures - 1);
+    }
+  }
+
+  /** Whether the order waits for others like it to end. */
+  holds(order: StepOrder): boolean {
+    if (!isBought(order)) return false;
+    const { isProven, reasons, underWay } = this.#group(nameOf(order));
+    const count = mostOf(reasons)?.count ?? 0;
+    return !isProven && count > 0 && underWay.size >= mostFailures - count;
+  }
+
+  begin(order: StepOrder): void {
+    const group = this.#group(nameOf(order));
+    this.#groupsByAddress.set(order.address, group);
+    if (isBought(order) || order.action === 'attach') group.underWay.add(orderName(order));
+  }
+
+  /** A job that has failed, and is bought again, counts, too. */
+  note(fact: RunFact): void {
+    const group = fact.event === 'job-retried' ? this.#groupsByAddress.get(fact.address) : undefined;
+    if (fact.event === 'job-retried' && group !== undefined) this.#count(group, fact.error);
+  }
+
+  end(order: StepOrder, { outcome, error }: { outcome: StepOutcome; error?: string | undefined }): void {
+    const group = this.#group(nameOf(order));
+    group.underWay.delete(orderName(order));
+    if (order.asksOnly) return;
+    if (outcome === 'done' && order.action !== 'download' && order.action !== 'move') group.isProven = true;
+    if (failures.includes(outcome)) this.#count(group, error); // I39 (alike)
+  }
+
+  /**
+   * Says why an order is not begun any more, and tells it once: enough have failed, and none is under way that could prove
+   * otherwise. `undefined`: it may be begun, sooner or later.
+   */
+  giveUp(order: StepOrder, run: Orders & { emit(fact: RunFact): void }): string | undefined {
+    const group = this.#group(nameOf(order));
+    const { count, error } = mostOf(group.reasons) ?? { count: 0, error: '' };
+    if (group.isProven || group.underWay.size > 0 || count < mostFailures) return undefined;
+    if (!group.isTold) {
+      const left = [...run.orders].flatMap(([name, one]) =>
+        !run.ended.has(name) && isBought(one) && nameOf(one) === nameOf(order) ? [one.price] : [],
+      );
+      const credits = left.reduce((sum, price) => sum + (price.credits ?? price.likely ?? 0), 0);
+      const cost = credits === 0 ? '' : ` (${credits} ${credits === 1 ? 'credit' : 'credits'})`;
+      const reason = error === '' ? '' : `: ${error.replace(/\.$/, '')}`;
+      const detail = `${order.task}: the first ${count} all failed${reason}; ${left.length} not bought${cost}`;
+      run.emit({ event: 'spending-stopped', because: 'alike', detail });
+      group.isTold = true;
+    }
+    return `${count} like it failed, and none was done`;
+  }
+
+  #count(group: Group, error = '', most = Number.POSITIVE_INFINITY): void {
+    const reason = plain(error);
+    const known = group.reasons.get(reason) ?? { count: 0, error };
+    if (known.count < most) group.reasons.set(reason, { ...known, count: known.count + 1 });
+  }
+
+  #group(name: string): Group {
+    const known = this.#groups.get(name);
+    if (known !== undefined) return known;
+    const fresh: Group = { underWay: new Set(), isProven: false, reasons: new Map(), isTold: false };
+    this.#groups.set(name, fresh);
+    return fresh;
+  }
+}
+
+function isBought({ action, jobId, sharesJobOf, asksOnly, send }: StepOrder): boolean {
+  return isSpending(action) && jobId === undefined && sharesJobOf === undefined && !asksOnly && send === undefined;
+}
+
+function nameOf({ task, price }: StepOrder): string {
+  return `${task} ${price.class}`;
+}
+
+function mostOf(reasons: Group['reasons']): { count: number; error: string } | undefined {
+  return [...reasons.values()].reduce<{ count: number; error: string } | undefined>(
+    (most, one) => (most === undefined || one.count > most.count ? one : most),
+    undefined,
+  );
+}
+
+/** A reason without what is different from one step to the next: names in quotes, links, ids, numbers. */
+function plain(error: string): string {
+  return error
+    .toLowerCase()
+    .replace(/https?:\/\/\S+|"[^"]*"|'[^']*'|`[^`]*`|“[^”]*”/g, '…')
+    .replace(/[\w@,.:-]*\d[\w@,.:-]*/g, '#')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
