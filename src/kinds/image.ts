@@ -1,5 +1,14 @@
 import type { Kind } from './kind.ts';
 
+/** One model under two keys. */
+const beta = {
+  tiers: ['basic', 'high'],
+  allows: {
+    resolution: [],
+    aspectRatio: ['1:1', '4:3', '3:4', '16:9', '9:16', '2:3', '3:2', '21:9'],
+  },
+} as const;
+
 /** The image generator, with the models, values and defaults of the service's documentation. */
 export const image: Kind = {
   name: 'image',
@@ -31,6 +40,7 @@ export const image: Kind = {
   model: {
     field: 'model',
     default: 'alpha-2',
+    tierField: 'quality',
     models: {
       'alpha-2': {
         description: 'The default model; the most aspect ratios.',
@@ -63,15 +73,13 @@ export const image: Kind = {
         },
       },
       'beta-5.0-pro': {
-        description: 'Listed by the service, which does not document its ratios and sizes: they are not checked here.',
+        description: 'Has quality tiers instead of a resolution; its values are documented under beta-v5-lite.',
+        ...beta,
       },
       'beta-v5-lite': {
         description: 'An alias of beta-5.0-pro. Has quality tiers instead of a resolution.',
         aliasOf: 'beta-5.0-pro',
-        allows: {
-          resolution: [],
-          aspectRatio: ['1:1', '4:3', '3:4', '16:9', '9:16', '2:3', '3:2', '21:9'],
-        },
+        ...beta,
       },
       'gamma-image-1.5': {
         description: 'An alias of gamma-image-2. Takes its size in pixels, and no aspect ratio.',
@@ -90,7 +98,7 @@ export const image: Kind = {
       },
     },
   },
-  pricedBy: ['resolution'],
+  pricedBy: ['resolution', 'quality'],
   outputs: ['url'],
   typicalMs: 15_000,
 };

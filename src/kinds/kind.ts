@@ -62,6 +62,8 @@ export interface Kind {
     /** The model that the service uses when the field is absent. */
     readonly default: string;
     readonly models: Readonly<Record<string, Model>>;
+    /** The field for quality tiers: taken where the service's own document lists it, because no other place names it. */
+    readonly tierField?: string;
   };
   /**
    * Fields that determine the price, beside the model. `all`: undocumented, so every field that is not a free text or a
@@ -109,6 +111,8 @@ export interface Model {
   readonly aliasOf?: string;
   /** Values that this model allows, by field. An empty list: the model does not take the field at all. */
   readonly allows?: Readonly<Record<string, readonly string[]>>;
+  /** Quality tiers as documented. Which field takes them is not: see `tierField`. */
+  readonly tiers?: readonly string[];
   /** Fields that are required with this model. */
   readonly requires?: readonly string[];
 }

@@ -29,6 +29,8 @@ export interface ListedKind {
   defaults: { readonly [field: string]: string | number };
   /** Values that every request may have, by field: of fields whose values do not depend on the model. */
   values: { readonly [field: string]: readonly string[] };
+  /** Fields that a request may have, where the source lists them. */
+  fields?: readonly string[];
 }
 
 /** By kind. */

@@ -119,6 +119,7 @@ function readListedKind(body: JsonMap, { kind, schema }: { kind: Kind; schema: J
   const properties = Object.entries(mapOf(ownValue(body, 'properties')));
   const written = Object.entries(mapOf(ownValue(mapOf(schema), 'properties')));
   return {
+    fields: written.map(([name]) => name),
     models: bare(facts.map(([model, told]) => [model, readListedModel(told, kind)] as const)),
     defaults: bare(
       properties.flatMap(([name, property]) => {

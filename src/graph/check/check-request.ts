@@ -6,6 +6,7 @@ import { modelOf } from '../../kinds/price.ts';
 import { listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
 import { curlyHint, hasCurlyQuotes } from '../../manifest/yaml/curly-quotes.ts';
 import { whyNotPublic } from '../public-url.ts';
+import { checkTier, listTiers } from './check-tier.ts';
 import { dependsOnModel, isListed, tellNew } from './new-names.ts';
 import type { RequestChecker, RequestFault } from './request-fault.ts';
 
@@ -25,7 +26,8 @@ export function checkRequest(
   for (const [name, value] of Object.entries(request)) {
     const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
     const isListed = !kind.create.documented && checker?.lists?.(kind.name) === true;
-    if (field === undefined) faults.push(...(isListed ? [] : unknownField(kind, name, request)));
+    if (name === kind.model?.tierField) faults.push(...checkTier({ kind, model, value, listings }));
+    else if (field === undefined) faults.push(...(isListed ? [] : unknownField(kind, name, request)));
     else faults.push(...checkField(kind, { name, field, value, isNew }));
   }
   if (model !== undefined) faults.push(...checkModel(kind, { ...model, isNew }, request));
@@ -197,10 +199,13 @@ function checkModel(
   return Object.entries(model.allows ?? {}).flatMap(([field, values]): RequestFault[] => {
     const value = request[field];
     if (typeof value !== 'string' || values.includes(value)) return [];
-    if (isNew(field, value)) return [tellNew({ kind, field, value, model: name })];
+    if (isNew(field, value)) return model.tiers?.includes(value) ? [] : [tellNew({ kind, field, value, model: name })];
     if (values.length === 0) {
       const message = `the model ${name} takes no \`${field}\``;
-      return [{ code: 'MB1503', message, hint: `remove \`${field}\`, or use another model`, at: [field] }];
+      const { tierField = '' } = kind.model ?? {};
+      const way =
+        model.tiers === undefined ? 'use another model' : `write \`${tierField}:\` – ${listTiers(model.tiers)}`;
+      return [{ code: 'MB1503', message, hint: `remove \`${field}\`, or ${way}`, at: [field] }];
     }
     return [notAllowed(field, value, { values, model: name })];
   });

@@ -29,9 +29,11 @@ it.each(imageTable)('%s allows what is documented', (model, resolutions, ratios,
   expect(facts?.credits).toBeUndefined();
 });
 
-it('image models are those that are documented; one of them is not described', () => {
+it('image models are those that are documented; that under beta-v5-lite has its values and tiers', () => {
   expect(Object.keys(modelsOf('image')).sort()).toEqual([...imageTable.map(([model]) => model), 'beta-5.0-pro'].sort());
-  expect(modelsOf('image')['beta-5.0-pro']?.allows).toBeUndefined();
+  const { 'beta-5.0-pro': real, 'beta-v5-lite': alias } = modelsOf('image');
+  expect([real?.allows, real?.tiers]).toEqual([alias?.allows, ['basic', 'high']]);
+  expect(alias?.tiers).toEqual(['basic', 'high']);
 });
 
 const musicTable: [model: string, credits: number, lyrics: boolean][] = [
