@@ -6,7 +6,7 @@ import { isSpending } from '../plan/actions.ts';
 import { advise, type Call, call } from '../plan/advice.ts';
 import { covers } from '../plan/agreement.ts';
 import { findBehind } from '../plan/behind-gates.ts';
-import type { Plan, PlanRow } from '../plan/plan.ts';
+import type { Plan, PlanRow, PostTarget } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { nextPurchase } from '../plan/repeat.ts';
 import type { SettledOptions } from './save-plan.ts';
@@ -98,9 +98,16 @@ export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
 /** Whether the saved plan shows each post that goes out now: to the same accounts, at the same time. */
 export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
   const posts = plan.rows.filter(publishes);
-  const isShown = ({ address, post }: PlanRow) => isDeepStrictEqual(saved.shown.get(address)?.post, post);
+  const isShown = ({ address, post }: PlanRow) =>
+    isDeepStrictEqual(withoutNames(saved.shown.get(address)?.post), withoutNames(post));
   const isNamedPost = ({ address }: PlanRow) => saved.publishes.has(address); // I24
   return posts.every((row) => isNamedPost(row) && isShown(row));
+}
+
+/** What accounts are called may be known here, and not there. */
+function withoutNames(post: PostTarget | undefined): Omit<PostTarget, 'names'> {
+  const { names: _names, ...target } = post ?? { accounts: [] };
+  return target;
 }
 
 /** Refuses options that were settled when the plan was saved. */

@@ -1,6 +1,7 @@
 import type { Graph } from '../graph/graph.ts';
 import type { OriginFinder, Tracer } from '../graph/trace/tracer.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
+import type { Manifest } from '../manifest/manifest.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { requireAccess } from './environment.ts';
@@ -43,6 +44,9 @@ export interface CheckedGraph {
   facts: ServiceFacts;
   trace?: Tracer;
   originsOf?: OriginFinder;
+  /** As it was written, with the texts of its files, to place what is found later. */
+  manifest?: Manifest;
+  sources: ReadonlyMap<string, string>;
   /** Files that it was made from, relative to the folder of the manifest. */
   inputs: readonly string[];
   /** Inputs beside the variables. Absent when the service's document played a part, or there were diagnostics. */
@@ -101,7 +105,7 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
 export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?: LoadedManifest): CheckedGraph {
   const { file, tell } = campaign;
   const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
-  const { graph, sources, facts, trace, originsOf, asked, byDocument, renew } = checked;
+  const { graph, manifest, sources, facts, trace, originsOf, asked, byDocument, renew } = checked;
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
@@ -109,6 +113,8 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
   return {
     graph,
     facts,
+    sources,
+    ...(manifest !== undefined && { manifest }),
     ...(trace !== undefined && { trace }),
     ...(originsOf !== undefined && { originsOf }),
     inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : [])),

@@ -49,13 +49,18 @@ export async function startSandbox(options: {
   };
 }
 
-/** Its OpenAPI document, without a socket and without state on disk. */
-export async function sandboxDocument(): Promise<Json> {
+/** Its OpenAPI document. */
+export function sandboxDocument(): Promise<Json> {
+  return sandboxAnswer('/openapi.json');
+}
+
+/** What it answers to a reading call, without a socket and without state on disk. */
+export async function sandboxAnswer(path: string): Promise<Json> {
   const { createSandbox } = await import('../sandbox/index.ts');
   const sandbox = createSandbox({ apiKey: sandboxKey });
   try {
     const answer = await sandbox.fetch(
-      new Request('http://127.0.0.1/api/v1/openapi.json', { headers: { authorization: `Bearer ${sandboxKey}` } }),
+      new Request(`http://127.0.0.1/api/v1${path}`, { headers: { authorization: `Bearer ${sandboxKey}` } }),
     );
     return (await answer.json()) as Json;
   } finally {

@@ -13,6 +13,7 @@ import { holdGuard } from './hold-guard.ts';
 import { LiveRun } from './live-run.ts';
 import { agreeToMove } from './lock-service.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
+import { lookAtPosts } from './look-at-posts.ts';
 import { refuseLostLock } from './lost-lock/lost-lock.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -42,8 +43,10 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
       const teller = again ? { ...campaign, tell: () => {} } : campaign;
       return makePlan(teller, { graph, lock, facts, trace }, { ...options, chosen, isRun: true }); // I18
     };
-    const { graph, facts, asked, planned } = await planByDocument(checked, planOf);
+    const held = await planByDocument(checked, planOf);
+    const { graph, facts, asked, planned } = held;
     const { plan: made, states } = planned;
+    await lookAtPosts(made, campaign, { checked: held, asks: true });
     await refuseLostLock(campaign, { graph, lock, plan: made, isNew: options.new === true });
     if (saved !== undefined && !isAnew) refuseStale(saved, { plan: made, graph, service });
     options.verify?.(made, graph);

@@ -4,6 +4,7 @@ import type { Plan } from '../plan/plan.ts';
 import { graphOf } from './checked-graph.ts';
 import { collectNotices } from './collect-notices.ts';
 import type { Campaign } from './load.ts';
+import { lookAtPosts } from './look-at-posts.ts';
 import { tellLostLock } from './lost-lock/lost-lock.ts';
 import { makePlan } from './make-plan.ts';
 import { type PlanningOptions, pickPlanningOptions } from './options.ts';
@@ -28,9 +29,11 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   const options = pickPlanningOptions(given);
   const { notices, tell } = collectNotices(campaign.tell);
   const teller = { ...campaign, tell };
-  const { graph, facts, trace } = graphOf(campaign.checked, teller, campaign.checked);
+  const checked = graphOf(campaign.checked, teller, campaign.checked);
+  const { graph, facts, trace } = checked;
   const { lock } = await requireLock(teller, campaign.service);
   const { plan: made, redo, selected } = await orFailure(makePlan(teller, { graph, lock, facts, trace }, options));
+  await orFailure(lookAtPosts(made, teller, { checked, asks: false }));
   await orFailure(tellLostLock(teller, { graph, lock, plan: made, isNew: options.new === true }));
   return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
 }

@@ -1,5 +1,4 @@
 import { namesAllPosts, namesAllPrices } from '../campaign/check-saved-plan.ts';
-import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
@@ -8,13 +7,11 @@ import { admitPosts, allowPosts, publishes, withholdPosts } from '../plan/post-c
 import { isAskedAbout } from '../plan/post-record.ts';
 import { ceilingOf } from '../plan/prices.ts';
 import { countOf } from '../report/numbers.ts';
-import { findAccountNames } from './account-names.ts';
 import type { ApplyOptions } from './apply-options.ts';
 import { askAboutPosts, askToPublish, askToSpend } from './ask.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Context {
-  campaign: Pick<OpenCampaign, 'sandbox' | 'paths'>;
   terminal: Terminal;
   saved?: SavedPlan;
   /** Told what there is to agree to. */
@@ -62,12 +59,10 @@ async function agreeToPosts(
   // What a saved plan does was settled when it was made.
   const asksPairs = saved === undefined && mayAsk(options, context) && plan.rows.some(isAskedAbout);
   if (consent !== 'asked' && !asksPairs) return consent === 'given' ? allowPosts(plan) : plan;
-  const { sandbox, paths } = context.campaign;
-  const names = await findAccountNames({ sandbox, folder: paths.folder });
-  const answer = consent === 'asked' ? await askToPublish(plan, { terminal, names }) : 'yes';
+  const answer = consent === 'asked' ? await askToPublish(plan, { terminal }) : 'yes';
   if (answer === 'interrupted') return answer;
   const settled = answer === 'yes' ? plan : withholdPosts(plan);
-  const admitted = asksPairs ? await askAboutPosts(plan, { terminal, names }) : new Set<string>();
+  const admitted = asksPairs ? await askAboutPosts(plan, { terminal }) : new Set<string>();
   return admitted === 'interrupted' ? admitted : allowPosts(admitPosts(settled, admitted));
 }
 

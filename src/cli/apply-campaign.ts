@@ -122,7 +122,7 @@ async function applyOnce(
             return reviewed;
           }
         : undefined,
-    agree: (made) => agreeTo(made, options, { campaign, terminal, show, ...(!isAnew && saved && { saved }) }),
+    agree: (made) => agreeTo(made, options, { terminal, show, ...(!isAnew && saved && { saved }) }),
     async observe(plan) {
       begun = plan.campaign;
       if (plan.rows.some(({ action }) => isSpending(action))) {

@@ -3,7 +3,7 @@ import { postsOf } from '../plan/post-consent.ts';
 import { isAskedAbout } from '../plan/post-record.ts';
 import { countOf } from '../report/numbers.ts';
 import { pickedText, spendText } from '../report/plan/plan-money.ts';
-import { type AccountNames, postsText, sideBySide } from '../report/plan/post-words.ts';
+import { postsText, sideBySide } from '../report/plan/post-words.ts';
 import { safeText } from '../report/safe-text.ts';
 import { askPerson } from './ask-person.ts';
 import type { Terminal } from './terminal.ts';
@@ -29,15 +29,15 @@ export function askToSpend(
 }
 
 /** A question of its own: what goes public is not taken back, whatever it costs. */
-export function askToPublish(plan: Plan, { terminal, names }: { terminal: Terminal; names: AccountNames }) {
-  const posts = postsText(postsOf(plan.rows, 'published'), names);
+export function askToPublish(plan: Plan, { terminal }: { terminal: Terminal }) {
+  const posts = postsText(postsOf(plan.rows, 'published'));
   return askPerson(`${terminal.style.bold('Publish')} ${posts}? This cannot be taken back.`, { yes: false, terminal });
 }
 
 /** One question for each post that may be out under another name, with the words of both. */
 export async function askAboutPosts(
   plan: Plan,
-  { terminal, names }: { terminal: Terminal; names: AccountNames },
+  { terminal }: { terminal: Terminal },
 ): Promise<ReadonlySet<string> | 'interrupted'> {
   const admitted = new Set<string>();
   for (const row of plan.rows.filter(isAskedAbout)) {
@@ -46,7 +46,7 @@ export async function askAboutPosts(
     const known = safeText(beside.address, 200);
     terminal.err(`${safeText(address, 200)} may be ${known}, which is out, under another name\n`);
     for (const line of sideBySide(row)) terminal.err(`    ${line}\n`);
-    const question = `${terminal.style.bold('Publish')} ${postsText([post], names)}, beside ${known}? This cannot be taken back.`;
+    const question = `${terminal.style.bold('Publish')} ${postsText([post])}, beside ${known}? This cannot be taken back.`;
     const answer = await askPerson(question, { yes: false, terminal });
     if (answer === 'interrupted') return answer;
     if (answer === 'yes') admitted.add(address);

@@ -94,6 +94,8 @@ export const codes = {
   MB1506: 'a request does not fit the service’s own description',
   MB1507: 'a value is new at the service',
   MB1508: 'a field is not in the service’s own description',
+  MB1509: 'a post goes to an account that the service does not have',
+  MB1510: 'the time of a post is over, or its account expires before',
   MB1511: 'the service has no operation for a kind',
   // Output paths
   MB1601: 'an output path leaves the folder of the manifest',

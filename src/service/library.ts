@@ -49,6 +49,8 @@ export interface Library {
   /** The same as the service sends it: its shape is undocumented. */
   wholeCatalog(): Promise<Json>;
   accounts(): Promise<Account[]>;
+  /** The same, and whether these are all. */
+  accountList(): Promise<{ accounts: Account[]; isWhole: boolean }>;
   /** Newest first, at most `limit`. Empty for kinds without a list. */
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
   /** One job by its ID, from its status; undefined when unknown to the service. Only for kinds with a status. */
@@ -90,6 +92,10 @@ export function createLibrary(options: LibraryOptions): Library {
     catalog: async () => readCatalog(await get(paths.catalog)),
     wholeCatalog: () => get(paths.catalog),
     accounts: async () => readAccounts(await get(paths.accounts)),
+    accountList: async () => {
+      const json = await get(paths.accounts);
+      return { accounts: readAccounts(json), isWhole: readAt(json, envelope.page.hasNext) !== true };
+    },
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
     job: jobOf,
     async record(name, jobId) {

@@ -1,4 +1,5 @@
 import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
+import { lookAtPosts } from '../../campaign/look-at-posts.ts';
 import { tellLostLock } from '../../campaign/lost-lock/lost-lock.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
@@ -46,10 +47,12 @@ function refuseLonePictures({ images, compare, format, json }: PlanCommandOption
 async function planAlone(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const { service, replays } = campaign;
-  const { graph, facts, trace } = await requireCheckedGraph(campaign, { refresh: options.refresh });
+  const checked = await requireCheckedGraph(campaign, { refresh: options.refresh });
+  const { graph, facts, trace } = checked;
   const { lock } = await requireLock(campaign, service, options);
   const { plan: made, redo } = await makePlan(campaign, { graph, lock, facts, trace }, options);
   await tellLostLock(campaign, { graph, lock, plan: made, isNew: options.new === true });
+  await lookAtPosts(made, campaign, { checked, asks: options.refresh === true });
   tellCredential(made, replays, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });
   const format = options.json ? 'json' : (options.format ?? 'text'); // I19

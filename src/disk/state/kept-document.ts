@@ -32,6 +32,15 @@ export function keepCatalog(state: string, service: string, kept: { document: Js
   return keep(state, catalogOf(service), kept);
 }
 
+/** The accounts that posts can go to, as the service last listed them. */
+export async function readKeptAccounts(state: string, service: string): Promise<Json | undefined> {
+  return (await read(state, accountsOf(service)))?.document;
+}
+
+export function keepAccounts(state: string, service: string, kept: { document: Json; now: number }): Promise<void> {
+  return keep(state, accountsOf(service), kept);
+}
+
 async function read(state: string, name: string): Promise<KeptDocument | undefined> {
   return orForgotten(async () => {
     const bytes = await readSealedFile(state, name, longestDocument);
@@ -58,4 +67,8 @@ function nameOf(service: string): string {
 
 function catalogOf(service: string): string {
   return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}.catalog.json`;
+}
+
+function accountsOf(service: string): string {
+  return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}.accounts.json`;
 }

@@ -3,13 +3,14 @@ import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { displayWidth, padRight } from '../text-width.ts';
 
-/** Display names of accounts, by ID, if the service was queried. */
-export type AccountNames = ReadonlyMap<string, string>;
+/** Display names of accounts, by ID, as far as the service has told them. */
+type AccountNames = ReadonlyMap<string, string>;
 
 const shownAccounts = 8;
 
 /** `3 posts to Instagram @lamps, at once`: how many, where and when. */
-export function postsText(targets: readonly PostTarget[], names: AccountNames = new Map()): string {
+export function postsText(targets: readonly PostTarget[]): string {
+  const names = new Map(targets.flatMap(({ names = {} }) => Object.entries(names)));
   const most = targets.some(({ perhaps }) => perhaps === true) ? 'up to ' : '';
   return `${most}${countOf(targets.length, 'post')} to ${accountsText(targets, names)}, ${timesText(targets)}`;
 }

@@ -30,7 +30,10 @@ describe('a post that goes out once, whatever becomes of it', () => {
     const lost = withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked: true } }]);
     const trial = await makeTrial(campaignOf(['share', 'Hello']), lost);
     expect((await trial.apply(['--publish'])).code).toBe(6);
-    trial.write('campaign.yaml', campaignOf(['tell', 'Hello!'], ['other', 'Another one', `acc_9, ${account}`]));
+    trial.write(
+      'campaign.yaml',
+      campaignOf(['tell', 'Hello!'], ['other', 'Another one', `acc_36c3a20f22ac6098, ${account}`]),
+    );
     for (const more of [[], ['--redo', 'tell'], ['--select', 'tell'], ['--exclude', 'other']]) {
       const again = await trial.apply(['--publish', ...more]);
       expect(again.code, again.err).toBe(6);
@@ -76,7 +79,7 @@ describe('a post that goes out once, whatever becomes of it', () => {
     ],
     [
       'it goes to one more account',
-      ({ write }) => write('campaign.yaml', campaignOf(['tell', 'Hello!', `acc_9, ${account}`])),
+      ({ write }) => write('campaign.yaml', campaignOf(['tell', 'Hello!', `acc_36c3a20f22ac6098, ${account}`])),
     ],
   ])('when %s', async (_name, change) => {
     const trial = await makeTrial(campaignOf(['share', 'Hello']));

@@ -34,7 +34,7 @@ test.each<[PostTarget[], string]>([
     '1 post to account acc-0, account acc-1, account acc-2, account acc-3, account acc-4, account acc-5, account acc-6, account acc-7 and 2 more accounts, at once',
   ],
 ])('%j is said', (targets, text) => {
-  expect(postsText(targets, names)).toBe(text);
+  expect(postsText(targets.map((target) => ({ ...target, names: Object.fromEntries(names) })))).toBe(text);
 });
 
 test('a plan says apart what goes public, what waits, and what is out and changed since', () => {

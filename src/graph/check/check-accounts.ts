@@ -1,0 +1,105 @@
+import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
+import { shorten } from '../../ground/values.ts';
+import { type Manifest, taskPath } from '../../manifest/manifest.ts';
+import { listNames, nearestName } from '../../manifest/suggest.ts';
+import type { Step } from '../graph.ts';
+
+/** An account that posts can go to, as the service lists it. */
+export interface KnownAccount {
+  id: string;
+  /** For people: `Instagram @lamps`. */
+  name: string;
+  /** Milliseconds since 1970; absent when the service does not say. */
+  expiresAt?: number;
+}
+
+interface Found {
+  code: DiagnosticCode;
+  severity: Diagnostic['severity'];
+  message: string;
+  hint: string;
+  field: string;
+  index?: number;
+}
+
+/**
+ * Finds what is wrong with posts that are still to leave: accounts that the service does not have, accounts that expire
+ * before, and times that are over. `accounts`: absent when nobody knows them. `now` in ms since 1970.
+ */
+export function checkPosts(
+  steps: readonly Step[],
+  { accounts, manifest, now }: { accounts?: readonly KnownAccount[] | undefined; manifest: Manifest; now: number },
+): Diagnostic[] {
+  const byId = new Map(accounts?.map((account) => [account.id, account]));
+  const told = new Map<string, Diagnostic>();
+  const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
+  for (const step of steps) {
+    const found = [...checkTime(step, now), ...(accounts === undefined ? [] : checkIds(step, { byId, now }))];
+    for (const { field, index, ...words } of found) {
+      const written = tasks.get(step.task)?.with.find((one) => one.field === field);
+      const inside = index === undefined ? [] : [index];
+      const place = manifest.places.value(written === undefined ? taskPath(step.task) : [...written.path, ...inside]);
+      const name = `${words.message} ${place.file} ${place.start.offset}`;
+      // Of the rows of a task the first is told.
+      if (!told.has(name)) told.set(name, { ...words, place, trail: trailOf(step) });
+    }
+  }
+  return [...told.values()];
+}
+
+function trailOf({ task, row }: Step): string[] {
+  return [`task ${task}`, ...(row === undefined ? [] : [row])];
+}
+
+function checkIds({ request }: Step, { byId, now }: { byId: ReadonlyMap<string, KnownAccount>; now: number }): Found[] {
+  const at = timeOf(request) ?? now;
+  const names = [...byId].map(([id, { name }]) => `${id} (${name})`);
+  return Object.entries(request).flatMap(([field, value]): Found[] => {
+    if (!/accounts?(_?ids?)?$/i.test(field)) return [];
+    const ids = Array.isArray(value) ? value.map((id, index) => ({ id, index })) : [{ id: value }];
+    return ids.flatMap((one): Found[] => {
+      const { id } = one;
+      // The output of another step, or something else that only the service can judge.
+      if (typeof id !== 'string') return [];
+      const place = { field, ...('index' in one && { index: one.index }) };
+      const known = byId.get(id);
+      if (known === undefined) {
+        const meant = nearestName(id, byId.keys());
+        const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
+        const message = `\`${shorten(id)}\` is no account that is connected at the service`;
+        return [
+          { code: 'MB1509', severity: 'error', message, hint: `${guess}connected: ${listNames(names)}`, ...place },
+        ];
+      }
+      if (known.expiresAt === undefined || known.expiresAt > at) return [];
+      const when =
+        known.expiresAt <= now ? 'has expired' : `expires ${timeText(known.expiresAt)}, before this post goes out`;
+      const hint = 'connect it anew in the dashboard of the service';
+      return [{ code: 'MB1510', severity: 'warning', message: `${known.name} (${id}) ${when}`, hint, ...place }];
+    });
+  });
+}
+
+function checkTime({ request }: Step, now: number): Found[] {
+  const [field] = Object.keys(request).filter(isTime);
+  const at = timeOf(request);
+  if (field === undefined || at === undefined || at >= now) return [];
+  const message = `\`${field}\` is ${timeText(at)}, which is over: the post goes out at once`;
+  return [{ code: 'MB1510', severity: 'warning', message, hint: 'write a time to come, or remove it', field }];
+}
+
+function timeOf(request: Step['request']): number | undefined {
+  const [value] = Object.entries(request).flatMap(([name, one]) =>
+    isTime(name) && typeof one === 'string' ? [one] : [],
+  );
+  const at = Date.parse(value ?? '');
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function isTime(name: string): boolean {
+  return /^(schedul|publish)/i.test(name);
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString().replace('.000Z', 'Z');
+}

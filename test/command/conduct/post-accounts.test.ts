@@ -1,0 +1,96 @@
+import { rmSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import { makeTrial, withFaults } from '../../rig/trial.ts';
+
+// Each test starts several processes, and the machine may have other work.
+vi.setConfig({ testTimeout: 120_000 });
+
+const account = 'acc_a26a6b25c78b1c8d';
+const campaignOf = (id: string, more = '') => `version: 1
+name: shop
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, with: { prompt: a lamp, resolution: 1k } }
+  share:
+    kind: post
+    with:
+      accountIds: [${account}, ${id}]
+      caption: Hello
+${more}`;
+
+describe('the accounts of posts', () => {
+  test('are checked before anything is bought, with file, line, column and the near miss', async () => {
+    const trial = await makeTrial(campaignOf('acc_a26a6b25c78b1c8e'));
+    for (const args of [
+      ['apply', 'campaign.yaml', '--yes', '--publish'],
+      ['apply', 'campaign.yaml', '--yes'],
+    ]) {
+      const ran = await trial.run(args);
+      expect(ran.code, ran.err).toBe(65);
+      expect(ran.err).toContain('campaign.yaml:9:42 error MB1509 `acc_a26a6b25c78b1c8e` is no account');
+      expect(ran.err).toContain(`did you mean \`${account}\`? connected: ${account} (Instagram @sandbox.studio), `);
+    }
+    expect(trial.sandbox.ledger()).toEqual([]);
+    // What the service has said is kept for plans, which ask nobody.
+    const planned = await trial.run(['plan', 'campaign.yaml']);
+    expect(planned, planned.err).toMatchObject({ code: 65, err: expect.stringContaining('MB1509') });
+    expect((await trial.run(['validate', 'campaign.yaml'])).code).toBe(0);
+  });
+
+  test('stand in plans by name once they are known; plan asks only when it is told to', async () => {
+    const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
+    expect((await trial.run(['plan', 'campaign.yaml'])).out).toContain(`to account ${account} and account acc_36`);
+    const named = 'to Instagram @sandbox.studio and TikTok @sandboxshorts, at once';
+    expect((await trial.run(['plan', 'campaign.yaml', '--refresh'])).out).toContain(named);
+    expect((await trial.run(['plan', 'campaign.yaml'])).out).toContain(named);
+    const { rows } = JSON.parse((await trial.run(['plan', 'campaign.yaml', '--json'])).out);
+    expect(rows[1].post).toEqual({
+      accounts: [account, 'acc_36c3a20f22ac6098'],
+      names: { [account]: 'Instagram @sandbox.studio', acc_36c3a20f22ac6098: 'TikTok @sandboxshorts' },
+    });
+  });
+
+  test('a saved plan that knew no names agrees to its posts all the same', async () => {
+    const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
+    expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
+    const ran = await trial.run(['apply', 'a.plan.json', '--yes']);
+    expect(ran.code, ran.err).toBe(0);
+    expect(trial.sandbox.ledger()).toHaveLength(2);
+  });
+
+  test('of what is out are not judged again', async () => {
+    const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    trial.write('campaign.yaml', campaignOf('acc_nope'));
+    const again = await trial.apply(['--publish']);
+    expect(again.code, again.err).toBe(0);
+  });
+
+  test('that nobody can tell are a mistake of their step where the service finds it, and the run goes on', async () => {
+    const error = { success: false, error: `Account ${account} not found` };
+    const trial = await makeTrial(
+      campaignOf(
+        'acc_36c3a20f22ac6098',
+        '  other: { kind: post, with: { accountIds: [acc_36c3a20f22ac6098], caption: Another } }\n',
+      ),
+      withFaults([{ on: 'post', match: 'Hello', do: { type: 'status', status: 404, body: error } }]),
+    );
+    const ran = await trial.apply(['--publish']);
+    expect(ran.code, ran.err).toBe(3);
+    expect(ran.err).toContain(`Account ${account} not found`);
+    expect(ran.err).not.toContain('refuses the key');
+    expect(trial.sandbox.ledger()).toHaveLength(2);
+  });
+
+  test('a time that is over is warned of with the plan, and before anything goes out', async () => {
+    const late = '      scheduledAt: "2020-01-01T08:00:00Z"\n';
+    const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098', late));
+    const warned = 'warning MB1510 `scheduledAt` is 2020-01-01T08:00:00Z, which is over: the post goes out at once';
+    for (const command of ['plan', 'apply']) {
+      const ran = await trial.run([command, 'campaign.yaml']);
+      expect(ran.err).toContain(`campaign.yaml:11:20 ${warned}`);
+    }
+    rmSync(trial.path('.mediabatch'), { recursive: true });
+    expect((await trial.run(['plan', 'campaign.yaml'])).err).toContain(warned);
+  });
+});
