@@ -58,6 +58,8 @@ export class BookingService {
   idOf: (kind: string, nth: number, subject: string) => string = (kind, nth) => `${kind}-job-${nth}`;
   /** What a list says that a job cost. */
   listedCredits: (job: BookedJob) => number | undefined = ({ credits }) => credits;
+  /** So many times what it says is charged. */
+  dearness = 1;
   /** Nothing is answered, and nothing is made: connections break. */
   isDown = false;
   /** A definite answer waits for it. Time goes on in between. */
@@ -180,7 +182,7 @@ export class BookingService {
     given: { kind: string; account: string; key: string | null; body: Body; text: string },
   ): BookedJob | number {
     const { kind, account, key, text } = given;
-    const price = prices[kind] ?? 1;
+    const price = (prices[kind] ?? 1) * this.dearness;
     const name = `${account} ${key}`;
     const stored = key === null ? undefined : this.#stored.get(name);
     const known = stored !== undefined && this.#time.now() - stored.at < dayMs ? stored : undefined;

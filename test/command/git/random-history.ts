@@ -1,6 +1,8 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { readSeenLock } from '../../../src/disk/lock/seen-lock.ts';
+import { digestOf } from '../../../src/disk/outputs/hash-file.ts';
 import type { BookedJob, BookingService, Fate } from '../../rig/booking-service.ts';
 import { seeded } from '../../rig/random.ts';
 import { HistoryOracle } from './history-oracle.ts';
@@ -96,6 +98,9 @@ export class RandomHistory {
       [2, 'time passes', () => this.#studio.time.pass(this.#pick([1, 5, 25, 48]) * hour)],
       [1, 'the clock is set', () => this.#setClock()],
       [3, 'without its lock', () => this.#runWithoutLock()],
+      [2, 'a part of its lock', () => this.#runWithPartOfLock()],
+      [2, 'lists lie', () => this.#makeListsLie()],
+      [2, 'prices rise', () => this.#runAtRisenPrices()],
     ];
     await this.#choose(acts);
     await this.#oracle.checkMoney(this.#act);
@@ -313,6 +318,37 @@ export class RandomHistory {
     this.#writeTasks();
     writeFileSync(lockPath, lock);
     expect([code, this.#service.ledger.length], err).toEqual([65, booked]);
+  }
+
+  /** The end of a finished lock is gone, or became zero bytes: nothing is bought until it is back. */
+  async #runWithPartOfLock(): Promise<void> {
+    const { lock, lockPath, manifest } = this.#copy;
+    const bytes = Buffer.from(lock);
+    if ((await readSeenLock(lockPath))?.sha256 !== digestOf(bytes).sha256) return;
+    const left = Math.floor(this.#random() * (bytes.length - 2));
+    // Whole lines may be an earlier version that git has.
+    const isZeroed = bytes[left - 1] === 0x0a || this.#random() < 0.5;
+    this.told.push(`(${left} of ${bytes.length} bytes${isZeroed ? ', and zeros' : ''})`);
+    const booked = this.#service.ledger.length;
+    writeFileSync(lockPath, Buffer.concat([bytes.subarray(0, left), Buffer.alloc(isZeroed ? bytes.length - left : 0)]));
+    const { code, err } = await this.#copy.run('apply', manifest, '--yes');
+    writeFileSync(lockPath, lock);
+    expect([code, this.#service.ledger.length], err).toEqual([65, booked]);
+  }
+
+  /** What a list says of a charge is believed upwards only. */
+  #makeListsLie(): void {
+    const says = this.#pick(['nothing', 0, 1, 999]);
+    this.told.push(`(${says})`);
+    this.#service.listedCredits = () => (typeof says === 'number' ? says : undefined);
+  }
+
+  /** Charges that are answered are on record, whatever the manifest says of prices. */
+  async #runAtRisenPrices(): Promise<void> {
+    if (this.#copy.budget !== undefined) return;
+    this.#service.dearness = this.#pick([2, 3, 10]);
+    await this.#run([]);
+    this.#service.dearness = 1;
   }
 
   #changeKey(): void {
