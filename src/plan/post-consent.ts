@@ -52,12 +52,17 @@ export function allowPosts(plan: Plan): Plan {
 export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   if (addresses.size === 0) return plan;
   const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
-  return { ...plan, rows, totals: { ...plan.totals, ...sumPrices(rows), ...countPosts(rows) } };
+  const { totals } = plan;
+  const sums = sumPrices(rows);
+  // What they cost is agreed to together with them.
+  const ceiling = (totals.ceiling ?? totals.toSpend) + sums.toSpend - totals.toSpend;
+  return { ...plan, rows, totals: { ...totals, ...sums, ...countPosts(rows), ceiling } };
 }
 
 /** Removes from the plan its posts, and what needs them, until somebody consents to them. */
 export function withholdPosts(plan: Plan): Plan {
   const waiting = new Map(plan.rows.filter(publishes).map(({ address }) => [address, waitingReason]));
+  if (waiting.size === 0) return plan;
   // A step that shares the job of a post may precede it.
   for (let before = 0; before < waiting.size; ) {
     before = waiting.size;
