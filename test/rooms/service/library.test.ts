@@ -109,7 +109,7 @@ describe('tables', () => {
         { model: 'a', credits: 3 },
         { model: 'b' },
         { model: 'c', credits: 0.5 },
-        { model: 'd' },
+        { model: 'd', credits: 4, per: 'second' },
         { model: 'e', credits: 2 },
       ],
     ],
@@ -120,10 +120,7 @@ describe('tables', () => {
         { key: 'a', credits: 0 },
         { key: 'b', price: 'x', creditCost: 4 },
       ],
-      [
-        { model: 'a', credits: 0 },
-        { model: 'b', credits: 4 },
-      ],
+      [{ model: 'a' }, { model: 'b' }],
     ],
     ['a price for each of nothing in particular', [{ key: 'b', credits: 5, per: null }], [{ model: 'b', credits: 5 }]],
     [
