@@ -68,6 +68,15 @@ export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints
   return worstFactor * highestOfAll({ charged: chargedPrices([lock]), written, hints });
 }
 
+/**
+ * What a job was charged that the service tells of afterwards: believed upwards where a price is known, and nothing may be
+ * a charge that is not booked yet. `undefined`: it tells nothing.
+ */
+export function listedCharge(told: number | undefined, { credits }: Price): number | undefined {
+  if (told === undefined || (told === 0 && credits !== 0)) return undefined;
+  return Math.max(told, credits ?? 0); // I14 (adopt)
+}
+
 /** The most that somebody vouches for: what is reserved, or the ceiling of a list. `undefined`: nobody does. */
 export function ceilingOf({ credits, source, high }: Price): number | undefined {
   return credits ?? (source === 'list' ? high : undefined);

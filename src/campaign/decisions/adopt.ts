@@ -8,6 +8,7 @@ import { advise, call } from '../../plan/advice.ts';
 import { importJob } from '../../plan/import-job.ts';
 import { type Match, matchSteps } from '../../plan/match.ts';
 import type { Adoption } from '../../plan/match-listed.ts';
+import { listedCharge, pricesFrom } from '../../plan/prices.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
 import type { ListedJob } from '../../service/library.ts';
 import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
@@ -113,10 +114,13 @@ function chooseJobs(
 
 function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, lock }: HeldCampaign): Ruling[] {
   const used = new Set<string>();
+  const priceOf = pricesFrom(lock, graph.prices);
   return found.map(({ match, job }) => {
     if (used.has(job.jobId))
       return refuse(match.step.address, `cannot have job ${job.jobId} too`, 'one job is of one step');
     used.add(job.jobId);
-    return importJob(match, job, { campaign: graph.name, lock });
+    const { credits: told, ...facts } = job;
+    const credits = listedCharge(told, priceOf(match.step.kind, match.step.request));
+    return importJob(match, { ...facts, ...(credits !== undefined && { credits }) }, { campaign: graph.name, lock });
   });
 }

@@ -4,6 +4,7 @@ import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import { importJob } from '../../plan/import-job.ts';
 import { matchSteps } from '../../plan/match.ts';
+import { listedCharge, pricesFrom } from '../../plan/prices.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
 import type { Library } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/list-jobs.ts';
@@ -47,7 +48,10 @@ export async function importStep(
     const ruling = importJob(match, given, context);
     if (ruling.is !== 'recorded' || offline === true) return [ruling];
     const asked = await withLibraryOf(campaign, ({ library }) => askFor(match.step, job, library));
-    return [isRuling(asked) ? asked : importJob(match, { ...asked, ...given }, context)];
+    if (isRuling(asked)) return [asked];
+    const { credits: told, ...facts } = asked;
+    const charge = listedCharge(told, pricesFrom(lock, graph.prices)(match.step.kind, match.step.request));
+    return [importJob(match, { ...facts, ...(charge !== undefined && { credits: charge }), ...given }, context)];
   });
 }
 

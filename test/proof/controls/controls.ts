@@ -446,6 +446,16 @@ export const controls: readonly Control[] = [
     seenBy: { file: engine, title: 'what a list tells of a charge is believed upwards where a price is known' },
   },
   {
+    mark: 'I14 (adopt)',
+    off: 'what a service tells of a job afterwards may not be less than what is known',
+    file: 'src/plan/prices.ts',
+    switch: { part: 'Math.max(told, credits ?? 0)', by: 'told' },
+    seenBy: {
+      file: 'test/rooms/plan/prices.test.ts',
+      title: 'is believed upwards when it is told of a job afterwards',
+    },
+  },
+  {
     mark: 'I14 (balance)',
     off: 'a fall of the balance that is beyond all measure is believed to be others’',
     file: 'src/engine/charge.ts',

@@ -196,11 +196,19 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I14',
-    says: 'spent and reserved credits stay within the budget at every instant',
+    says: 'spent and reserved credits stay within the budget at every instant; a price that rises up to 8-fold passes it by what one create is charged above its reservation at most',
     shown: [
       {
         file: 'test/rooms/engine/budget.test.ts',
         title: 'spent and held never exceed the cap, for any interleaving of any steps',
+      },
+      {
+        file: 'test/rooms/engine/budget.test.ts',
+        title: 'prices that rise exceed the cap by what one step is charged above its price, and no more',
+      },
+      {
+        file: 'test/command/untold-charges.test.ts',
+        title: 'a charge that is not told is held, and said; a higher budget goes on, and the balance tells the others',
       },
       { file: engine, title: 'spent and held stay within the budget at every moment' },
       { file: engine, title: 'two lost answers of an unknown price hold everything that is left' },

@@ -8,7 +8,7 @@ import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import type { Purchase } from '../../../src/lock/record.ts';
 import { plausiblePrices } from '../../../src/plan/charged-prices.ts';
 import type { Price } from '../../../src/plan/plan.ts';
-import { ceilingOf, type PriceHints, pricesFrom, type WrittenPrices } from '../../../src/plan/prices.ts';
+import { ceilingOf, listedCharge, type PriceHints, pricesFrom, type WrittenPrices } from '../../../src/plan/prices.ts';
 import { estimateOf } from '../../../src/plan/sum-prices.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { job, lockOf, picture, stepOf } from './facts.ts';
@@ -155,6 +155,15 @@ describe('what to expect of a price', () => {
     const own = { class: small, source: 'lock', low: 3, likely: 6 };
     expect(priceOf(all, { purchases: charges })).toEqual({ ...own, credits: 7, high: 7 });
     expect(priceOf(all, { purchases: charges, written })).toEqual({ ...own, credits: 9, high: 9 });
+  });
+
+  test('is believed upwards when it is told of a job afterwards', () => {
+    const [known, free, unknown] = [3, 0, null].map((credits) => ({ class: 'x', credits, source: 'prices' as const }));
+    if (known === undefined || free === undefined || unknown === undefined) throw new Error('three prices');
+    const tell = (price: Price) => [undefined, 0, 1, 9].map((told) => listedCharge(told, price));
+    expect(tell(known)).toEqual([undefined, undefined, 3, 9]);
+    expect(tell(free)).toEqual([undefined, 0, 1, 9]);
+    expect(tell(unknown)).toEqual([undefined, undefined, 1, 9]);
   });
 
   test('is bounded by nobody but those who vouch for it', () => {

@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { command, temporaryFolder } from '../rig/command.ts';
+import { terse } from '../rig/other-service/manners.ts';
+import { OtherService } from '../rig/other-service/other-service.ts';
+
+/** Thumbnails at a service that does not say what they take, and a song whose price is documented. */
+async function makeCampaign() {
+  const service = await OtherService.open({ ...terse, paths: { ...terse.paths, thumbnail: '/thumbnails/create' } });
+  const { path: folder, remove } = temporaryFolder();
+  onTestFinished(() => service.close().then(remove));
+  return {
+    service,
+    write: (budget: number, more = '') =>
+      writeFileSync(
+        join(folder, 'campaign.yaml'),
+        `version: 1
+name: untold
+budget: { credits: ${budget} }
+${more}
+tasks:
+  thumb: { kind: thumbnail, foreach: [a, b, c], with: { title: "{{row}}", description: d }, save: "out/{{row}}" }
+  song: { kind: music, with: { model: song-7.5, prompt: p }, save: out/song }
+`,
+      ),
+    run: (...args: string[]) => command([...args, 'campaign.yaml'], { cwd: folder, env: service.env }),
+    apply: (...args: string[]) =>
+      command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', ...args], { cwd: folder, env: service.env }),
+  };
+}
+
+const guess =
+  /48 credits are held for thumb@a, a guess: nobody told the charge, and nothing names a price of thumbnail/;
+
+test('a charge that is not told is held, and said; a higher budget goes on, and the balance tells the others', async () => {
+  const { service, write, run, apply } = await makeCampaign();
+  write(30);
+  const first = await apply();
+  expect([first.code, service.books.jobs.length]).toEqual([4, 1]);
+  expect(first.err).toMatch(guess);
+  expect(first.err).not.toContain('used up');
+  expect(first.err).toContain('48 held for creates whose charge is not known · 0 of 30 left');
+  const plan = await run('plan');
+  expect(plan.out.replace(/\s+/g, ' ')).toMatch(guess);
+  expect(plan.out).toContain('30, 0 left');
+  expect((await run('status')).out).toContain('0 of 30 left');
+  write(200);
+  const second = await apply();
+  expect([second.code, service.books.jobs.map(({ credits }) => credits)]).toEqual([0, [4, 4, 4, 4]]);
+});
+
+test('a price that a person tells frees what was held, and ends the guess', async () => {
+  const { service, write, run, apply } = await makeCampaign();
+  write(30);
+  await apply();
+  write(30, 'prices: { thumbnail: 4 }');
+  const plan = await run('plan');
+  expect(plan.out).toContain('4 for creates whose charge is not known');
+  expect(plan.out).not.toMatch(/guess|outcome/);
+  expect(plan.out).toContain('30, 26 left now');
+  const { code, err } = await apply();
+  expect([code, service.books.jobs.length]).toEqual([0, 4]);
+  expect(err).toContain('14 of 30 left');
+});
+
+test('one stuck create of unknown price holds what its kind is named at, and nothing else', async () => {
+  const { service, write, run, apply } = await makeCampaign();
+  service.fate = ({ nth }) => (nth === 1 ? 'lose' : 'book');
+  write(60, 'prices: { thumbnail/model=odd: 20 }');
+  const { err } = await apply('--on-unknown', 'hold', '--select', 'thumb@a', '--select', 'song');
+  expect(err).not.toMatch(/guess|fit/);
+  expect(service.books.jobs.map(({ kind }) => kind)).toEqual(['thumbnail', 'music']);
+  expect(err).toContain('20 held for creates whose charge is not known · 36 of 60 left');
+  expect((await run('status')).out).toContain('20 held · 36 of 60 left');
+});
