@@ -108,6 +108,7 @@ export class HeadRun {
     const lines = openLines(db, this.#term);
     const carried = this.#carryOut(found, lines);
     this.#carried = carried;
+    for (const { price, charged } of found.resumed.charges) carried.ledger.estimates.note(price, charged);
     if (this.#isCancelled) this.cancel();
     try {
       const ends = await carried.driven.ends;

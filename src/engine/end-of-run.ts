@@ -70,8 +70,7 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     held: ledger.budget.held + held,
     balance: ledger.balance ?? earlier?.balance ?? null,
     elapsedMs,
-    // Of what was bought here alone it would be taken for all.
-    ...(estimated !== undefined && (earlier?.spent ?? 0) === 0 && { estimated }),
+    ...(estimated !== undefined && { estimated }),
   };
   return { exit, outcomes, end };
 }

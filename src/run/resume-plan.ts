@@ -6,7 +6,7 @@ import { leftUnder, shareOf, withMargin } from '../plan/ceiling.ts';
 import { heldPurchases, sumHeld } from '../plan/held.ts';
 import { findLostPrices } from '../plan/lost-prices.ts';
 import type { SendFacts } from '../plan/open-sends.ts';
-import { orderName, type Plan, type PlanRow, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { orderName, type Plan, type PlanRow, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
 import { heldWhereUnpriced, type PriceOf, pricesFrom, type WrittenPrices } from '../plan/prices.ts';
 import { sumDoubts } from '../plan/sum-up.ts';
 import { resumeOrder } from './resume-order.ts';
@@ -34,6 +34,8 @@ export interface ResumedPlan {
   spentBefore: number;
   /** The same for orders that go on, by name. */
   spent: ReadonlyMap<string, number | null>;
+  /** What jobs of this run were charged so far, with the price that the plan said. */
+  charges: readonly { price: Readonly<Price>; charged: number | null }[];
   /** What was charged in this run, by price class. */
   learned: ReadonlyMap<string, number>;
 }
@@ -48,11 +50,13 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   const newEnds = new Map<string, StepEnd>();
   const spent = new Map<string, number | null>();
   const learned = new Map<string, number>();
+  const charges: { price: Readonly<Price>; charged: number | null }[] = [];
   const rows = plan.rows.map((row): PlanRow => {
     const { order } = row;
     if (order === undefined) return row;
     const name = orderName(order);
     learn(learned, order, facts);
+    charges.push(...chargesOf(order, facts));
     if (ends.has(name)) return row;
     const resumed = resumeOrder(
       order,
@@ -70,7 +74,15 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   const open = rows.filter(({ order }) => order !== undefined && !ends.has(orderName(order)));
   const { totals, spentBefore } = sumAgain(plan.totals, open, facts);
   const ceiling = leftUnder(agreementOf(plan), { rows: open }, lock) + agreedSince(plan.rows, learned); // I39 (resumed)
-  return { plan: { ...plan, rows, totals: { ...totals, ceiling } }, ends, newEnds, spentBefore, spent, learned };
+  return {
+    plan: { ...plan, rows, totals: { ...totals, ceiling } },
+    ends,
+    newEnds,
+    spentBefore,
+    spent,
+    charges,
+    learned,
+  };
 }
 
 /** What was charged since the plan was made tells the price of its class. */
@@ -80,6 +92,14 @@ function learn(learned: Map<string, number>, { address, key, price }: StepOrder,
     if (jobId === undefined || known.has(jobId) || purchase.key !== key || credits === 0) continue;
     learned.set(price.class, Math.max(credits, learned.get(price.class) ?? 0));
   }
+}
+
+function chargesOf({ address, price, asksOnly, sharesJobOf }: StepOrder, { before, lock }: ResumeFacts) {
+  if (asksOnly || sharesJobOf !== undefined) return [];
+  const known = new Set(before.steps.get(address)?.purchases.map(({ jobId }) => jobId));
+  const made = lock.steps.get(address)?.purchases ?? [];
+  const fresh = made.filter(({ jobId }) => jobId !== undefined && !known.has(jobId));
+  return fresh.map(({ credits }) => ({ price, charged: credits ?? null }));
 }
 
 /** What purchases that nobody could estimate were agreed to come to when the first of their price was charged. */

@@ -80,3 +80,19 @@ describe('the library', () => {
     expect([exits, charged()]).toEqual([[4, 4, 4], 20]);
   });
 });
+
+describe('estimate against charge', () => {
+  test('ends every run that bought something: of unknown price, and one that the account ended with many failures', async () => {
+    const unknown = await dearService(() => 3, manifest.replace('model: alpha-2', 'model: gamma-image-2'));
+    const first = await unknown.run('apply', 'campaign.yaml', '--yes');
+    expect(first.err).toContain('estimate none for 6 jobs · 18 charged');
+    const rows = Array.from({ length: 60 }, (_, nth) => `r${nth}`).join(', ');
+    const poor = await dearService(() => 3, manifest.replace('a, b, c, d, e, f', rows));
+    await poor.run('plan', 'campaign.yaml', '--refresh');
+    poor.service.books.balance = 90;
+    poor.service.fate = ({ nth }) => (nth % 7 === 0 ? 500 : 'book');
+    const { code, err } = await poor.run('apply', 'campaign.yaml', '--yes', '--concurrency', '4');
+    expect(code).not.toBe(0);
+    expect(err).toMatch(/estimate \d+ for \d+ jobs · \d+ charged/);
+  });
+});

@@ -32,8 +32,13 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
   const head = [headline(view, steps, options.style)];
   const open = openBlock(view, steps, options);
   const notices = noticeBlock(view, options.style);
-  const foot = [...fileLines(view, options.outputs ?? ''), ...postLines(view), ...moneyLines(view)];
-  const full = [head, ...troubleBlocks(steps, options), open, notices, [...foot, ...estimateLines(view)]];
+  const foot = [
+    ...fileLines(view, options.outputs ?? ''),
+    ...postLines(view),
+    ...moneyLines(view),
+    ...estimateLines(view),
+  ];
+  const full = [head, ...troubleBlocks(steps, options), open, notices, foot];
   const lines = full
     .filter((block) => block.length > 0)
     .flatMap((block, index) => (index === 0 ? block : ['', ...block]));
@@ -229,9 +234,10 @@ function moneyLines(view: RunView): string[] {
 }
 
 /** What the plan expected, where it was an estimate or turned out otherwise. */
-function estimateLines({ estimated }: RunView): string[] {
-  if (estimated === undefined || estimated.jobs === 0) return [];
+function estimateLines({ estimated, money }: RunView): string[] {
+  if (estimated === undefined) return [];
   const { jobs, likely, charged, unpriced } = estimated;
+  if (jobs === 0) return [`estimate none for ${countOf(unpriced, 'job')} · ${creditsText(money.spentNow)} charged`];
   const off = charged - likely;
   const how = off === 0 ? 'as estimated' : `${creditsText(Math.abs(off))} ${off > 0 ? 'more' : 'less'} than estimated`;
   const others = unpriced > 0 ? ` · ${countOf(unpriced, 'job')} had no estimate` : '';
