@@ -1165,7 +1165,7 @@ export const controls: readonly Control[] = [
     mark: 'I42',
     off: 'a decision of an unknown kind is not ignored',
     file: 'src/plan/block-undecidable.ts',
-    switch: { line: '' },
+    switch: { line: ';' },
     seenBy: {
       file: 'test/rooms/plan/unknown-decisions.test.ts',
       title: 'I42 nothing is bought at an address with a decision of an unknown kind',
