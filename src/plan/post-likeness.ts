@@ -19,14 +19,13 @@ export function featuresOf(request: OpenRequest | undefined): PostFeatures {
     else for (const item of Object.values(value)) visit(item);
   };
   visit(request);
-  return {
-    words: new Set(
-      wordsOfPost(request)
-        .toLowerCase()
-        .match(/[\p{L}\p{N}]+/gu) ?? [],
-    ),
-    others,
-  };
+  const words: string[] =
+    wordsOfPost(request)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  // Neighbours as well: the same words in another order are another text.
+  const pairs = words.slice(1).map((word, index) => `${words[index]} ${word}`);
+  return { words: new Set([...words, ...pairs]), others };
 }
 
 /** How alike two posts are, from 0 to 1: mostly by their words, then by what they show and when. */
