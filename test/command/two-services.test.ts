@@ -18,7 +18,7 @@ interface StandIn {
   /** Keeps what is drawn and cut small, where that takes time. */
   small: { film: string; cuts: string };
   /** `ids`: of the job, and of its record. */
-  paid(): { kind: string; credits: number; id: string; ids: string[] }[];
+  paid(): { kind: string; credits: number; id: string; key: string | null; ids: string[] }[];
   seen(): string[];
 }
 
@@ -33,7 +33,7 @@ async function sandbox(): Promise<StandIn> {
     accountId: data[0]?.id ?? '',
     firstImage: 'image',
     small: { film: ', duration: 1', cuts: ', maxClips: 2' },
-    paid: () => service.ledger().map(({ kind, credits, id }) => ({ kind, credits, id, ids: [id] })),
+    paid: () => service.ledger().map(({ kind, credits, id, key }) => ({ kind, credits, id, key, ids: [id] })),
     seen: () => service.requests().map(({ method, path }) => `${method} ${path.replace('/api/v1', '')}`),
   };
 }
@@ -49,7 +49,10 @@ function other(manners: Manners): () => Promise<StandIn & { service: OtherServic
       firstImage: manners.names.video?.image ?? 'image',
       small: { film: '', cuts: '' },
       paid: () =>
-        service.books.jobs.map(({ kind, credits, id, recordId }) => ({ kind, credits, id, ids: [id, recordId] })),
+        service.books.jobs.map(({ kind, credits, id, key, recordId }) => ({
+          ...{ kind, credits, id, key },
+          ids: [id, recordId],
+        })),
       seen: () => service.seen,
     };
   };
@@ -142,9 +145,11 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
         await new Promise((resolve) => setImmediate(resolve));
       child.kill('SIGKILL');
       await ended;
+      const killed = place.lock();
       const again = await place.apply();
       expect(again.code, again.err).toBe(0);
-      expect(standIn.paid()).toHaveLength(4);
+      const told = `${killed}\n${again.err}\n${place.lock()}\n${JSON.stringify(standIn.paid())}`;
+      if (standIn.paid().length !== 4) throw new Error(told);
       expect(Object.keys(readResultFiles(place.path('output')))).toHaveLength(4);
     },
   ],
