@@ -57,8 +57,8 @@ function describeAccount(account: Account, now: number, origin: string): JsonObj
     accountName: account.name,
     accountUsername: account.username,
     profilePicture: linkTo(profilePicture(account), origin),
-    // The same all day long.
-    expiresAt: describeTime(Math.floor(now / dayMs) * dayMs + 60 * dayMs),
+    // The same all day long, and after whatever a rehearsal may schedule.
+    expiresAt: describeTime(Math.floor(now / dayMs) * dayMs + 3650 * dayMs),
   };
 }
 
