@@ -52,8 +52,8 @@ function requestSchema(kind: Kind): Schema {
 function fieldSchema(kind: Kind, name: string, field: Field): Schema {
   const description = field.description + (field.default === undefined ? '' : ` Default: ${field.default}.`);
   const template = { $ref: '#/definitions/template' };
-  const values =
-    name === kind.model?.field ? Object.keys(kind.model.models) : (field.values ?? allowedByAny(kind, name));
+  // What depends on the model is said by its rule alone: editors offer whatever any part of a schema lists.
+  const values = name === kind.model?.field ? Object.keys(kind.model.models) : field.values;
   if (values !== undefined) {
     const list = name === kind.model?.field ? ` ${describeModels(kind)}` : aboutValues(field);
     return {
@@ -79,14 +79,6 @@ function fieldSchema(kind: Kind, name: string, field: Field): Schema {
       throw new Error(`internal error: no schema for a field of type ${String(never)}`);
     }
   }
-}
-
-/** Every value that some model allows; nothing when a model is not documented, because it may take any value. */
-function allowedByAny(kind: Kind, field: string): string[] | undefined {
-  const models = Object.values(kind.model?.models ?? {});
-  if (!models.some((model) => model.allows?.[field] !== undefined)) return undefined;
-  if (models.some((model) => model.allows?.[field] === undefined)) return undefined;
-  return [...new Set(models.flatMap((model) => model.allows?.[field] ?? []))];
 }
 
 /** What a model allows, when the model is written in the same place. */

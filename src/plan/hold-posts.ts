@@ -111,7 +111,7 @@ interface Pair {
 /** Pairs that are compared at most; of those beyond, the first to meet is named. */
 const mostCompared = 100_000;
 /** A post that still has a step is taken for another one's former self only if it is rather like it. */
-const leastLikeness = 0.4;
+const leastLikeness = 0.25;
 
 /** Puts each new post beside the one that it is most like, of those that it may be. */
 function holdLost(news: readonly PlanRow[], known: readonly KnownPost[]): void {

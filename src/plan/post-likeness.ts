@@ -28,9 +28,10 @@ export function featuresOf(request: OpenRequest | undefined): PostFeatures {
   return { words: new Set([...words, ...pairs]), others };
 }
 
-/** How alike two posts are, from 0 to 1: mostly by their words, then by what they show and when. */
+/** How alike two posts are, from 0 to 1: mostly by their words, then by what they show and when, where either does. */
 export function likenessOf(one: PostFeatures, other: PostFeatures): number {
-  return 0.7 * shareOf(one.words, other.words) + 0.3 * shareOf(one.others, other.others);
+  const words = shareOf(one.words, other.words);
+  return one.others.size + other.others.size === 0 ? words : 0.7 * words + 0.3 * shareOf(one.others, other.others);
 }
 
 /** The part of two sets that both have, from 0 to 1. */

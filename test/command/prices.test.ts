@@ -180,7 +180,7 @@ describe('other locks of the working tree', () => {
     const lock = (path: string, ...lines: string[]) => {
       mkdirSync(join(folder, path, '..'), { recursive: true });
       writeFileSync(join(folder, path), `${lines.join('\n')}\n`);
-      writeFileSync(join(folder, path.replace('.lock.jsonl', '.yaml')), '');
+      writeFileSync(join(folder, path.replace('.lock.jsonl', '.yaml')), 'version: 1\nname: other\ntasks: {}\n');
     };
     lock('other/shop.lock.jsonl', headOf('0123456789abcdef'), bought(9));
     lock('broken.lock.jsonl', headOf(service), '{"address":"x"}', bought(8));
