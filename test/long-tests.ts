@@ -54,6 +54,7 @@ export const longTests = [
   'test/command/odd-disk.test.ts',
   'test/command/completion.test.ts',
   'test/command/lost-answers.test.ts',
+  'test/command/lost-lock.test.ts',
   'test/command/nothing-to-do.test.ts',
   'test/command/decisions/sandbox.test.ts',
   'test/command/security/committed-state.test.ts',
@@ -65,6 +66,7 @@ export const longTests = [
   'test/command/conduct/odd-downloads.test.ts',
   'test/command/conduct/one-run.test.ts',
   'test/command/conduct/publish.test.ts',
+  'test/command/conduct/renamed-posts.test.ts',
   'test/command/conduct/pipelines.test.ts',
   'test/command/conduct/terminal.test.ts',
 ];
