@@ -191,7 +191,9 @@ function describePassed(passed: Passed, { charged, priceClass }: { charged: numb
       return `was charged ${charged}, and the plan says ${passed.most} at most (${priceClass})`;
     case 'too-much': {
       const { expected, total, most } = passed;
-      return `was charged ${charged}, where ${expected} was expected: the rest would come to ${total - charged}, and ${most - charged} is left of what was agreed to (${priceClass})`;
+      // What was on its way when a price rose may be charged above it.
+      const left = most > charged ? `${most - charged} is` : 'nothing is';
+      return `was charged ${charged}, where ${expected} was expected: the rest would come to ${total - charged}, and ${left} left of what was agreed to (${priceClass})`;
     }
     case 'to-ask':
       return `was charged ${charged}, which nobody could estimate: the others would come to ${passed.total}, which takes a new yes (${priceClass})`;

@@ -160,6 +160,18 @@ describe('what was agreed to is a cap', () => {
     expect(stops(run.events)).toEqual([['price', image]]);
   });
 
+  test('I39 a charge above all that was agreed to leaves nothing, and not less than that', async () => {
+    const campaign = new TestCampaign(images(10));
+    let count = 0;
+    campaign.service.creditsOf = () => (count++ === 0 ? 4 : 80);
+    const run = await campaign.run({ concurrency: 1 });
+    expect(run.events).toContainEqual({
+      event: 'noticed',
+      address: 'pic@p2',
+      message: `was charged 80, where 4 was expected: the rest would come to 640, and nothing is left of what was agreed to (${image})`,
+    });
+  });
+
   test('what nobody could estimate is asked about anew once its first charge tells, where somebody can be asked', async () => {
     const campaign = new TestCampaign(images(10));
     const run = await campaign.run({ asksAgain: true, concurrency: 8 });
