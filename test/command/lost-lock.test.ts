@@ -67,6 +67,18 @@ describe('a lost lock', { timeout: 90_000 }, () => {
     expect(trial.sandbox.ledger()).toHaveLength(before);
   });
 
+  test('of a post that is out: it stays, and no import is printed, which takes jobs only', async () => {
+    const post = '{ kind: post, with: { caption: Hello, accountIds: [acc_a26a6b25c78b1c8d] } }';
+    const trial = await makeTrial(`version: 1\nname: lost\ntasks:\n  say: ${post}\n`);
+    const first = await trial.apply(['--publish']);
+    expect(first.code, first.err).toBe(0);
+    remove(trial, lock);
+    const again = await trial.apply(['--publish']);
+    expect(again.code, again.err).toBe(65);
+    expect(again.err).toContain('runs on this machine bought say');
+    expect(again.err).not.toContain('mediabatch import');
+  });
+
   test('of pictures heals by itself within a day, where this machine knows that it is one', async () => {
     const trial = await bought('image');
     remove(trial, lock);

@@ -19,7 +19,7 @@ import type { OtherLock } from './other-locks.ts';
 export interface Traces {
   /** Files where steps save, or that were seen there, and that are on record in no other lock. */
   files: readonly string[];
-  /** Purchases by runs on this machine, each with its job where it was told. */
+  /** Purchases by runs on this machine, each with its job where it was told and `import` takes it. */
   bought: readonly { address: string; jobId: string | undefined }[];
   /** Jobs of the lock in the last commit, where the working tree has none. */
   committed: number;
@@ -46,9 +46,11 @@ export async function findTraces(
     const isAsked = kind?.recovery === 'replay' && campaign.replays === 'yes' && creates.has(address);
     return isAsked && since !== undefined && isReplayed(now - since); // I40 (age)
   };
+  // A post has an id, and no job to collect.
+  const isJob = (address: string) => kinds[steps.get(address)?.kind ?? '']?.status !== undefined;
   return {
     files: files.map(({ path }) => path),
-    bought: [...history].map(([address, { jobId }]) => ({ address, jobId })),
+    bought: [...history].map(([address, { jobId }]) => ({ address, jobId: isJob(address) ? jobId : undefined })),
     committed,
     wrote,
     heals: committed === 0 && !wrote && [...files.map(({ address }) => address), ...history.keys()].every(heals),
