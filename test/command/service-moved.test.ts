@@ -35,7 +35,11 @@ function makeCampaign(text = pictures('a, b')): Campaign {
   return {
     folder: path,
     lock: () => readFileSync(lock, 'utf8'),
-    writeLock: (written) => writeFileSync(lock, written),
+    writeLock(written) {
+      // As git brings one: what was written here last is another one, which git has.
+      rmSync(join(path, '.mediabatch/campaign.lock.jsonl.written'), { force: true });
+      writeFileSync(lock, written);
+    },
     dropState: () => rmSync(join(path, '.mediabatch'), { recursive: true, force: true, maxRetries: 5 }),
     write,
     run,

@@ -61,7 +61,7 @@ function kindSection(kind: Kind, document: ServiceDocument | undefined): string 
     ? 'Every field is checked before it is paid for.'
     : listed.length > 0
       ? 'The service documents its request only in its own OpenAPI document: these are the fields that it lists.'
-      : 'The service documents its request nowhere: these names are those of the embedded service, and another one may have others. `mediabatch plan --refresh` asks for its own OpenAPI document, and this page shows its names then.';
+      : 'The service documents its request nowhere: these names are those of the embedded service, and another one may have others. `plan --refresh` asks for its own OpenAPI document, and this page shows its names then.';
   const fields =
     listed.length > 0
       ? listed.map(([name, schema]) => [code(name), listedWords(kind, name, schema)])

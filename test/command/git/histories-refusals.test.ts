@@ -8,7 +8,8 @@ import type { Copy } from './working-copy.ts';
 async function applyRefused(studio: Studio, copy: Copy, status: 400 | 402): Promise<void> {
   const { fate } = studio.service;
   studio.service.fate = () => status;
-  await copy.apply();
+  // Each branch has a lock of its own, and this machine knows of what was bought for the other.
+  await copy.apply('--new');
   studio.service.fate = fate;
 }
 
@@ -63,13 +64,13 @@ describe.each(['image', 'video', 'influencer'])('forget of a refusal on one bran
   }
 
   test.each(orders)('what the other has bought is kept; $first first, merged into $into', async (order) => {
-    const { service, copy, booked } = await bring(order, (one) => one.apply());
+    const { service, copy, booked } = await bring(order, (one) => one.apply('--new'));
     expect((await copy.plan()).map(({ credits }) => credits)).not.toContain(priceOf(kind));
     await expectSettled(copy, service, booked(1));
   });
 
   test.each(orders)('what the other has open stays open; $first first, merged into $into', async (order) => {
-    const { service, copy, subject, booked } = await bring(order, (one, lost) => one.applyUnanswered(lost));
+    const { service, copy, subject, booked } = await bring(order, (one, lost) => one.applyUnanswered(lost, '--new'));
     await expectOpen(copy, service, priceOf(kind));
     if (kind === 'influencer') {
       const { code, err } = await copy.resolve('hero', '--job', service.idsOf(subject)[0] ?? '', '--credits', '8');
@@ -83,7 +84,11 @@ describe('an open create beside the other branch’s job', () => {
   const bring = async (kind: string, order: Order) => {
     const { studio, copy, subject, booked } = await makeBranches(kind);
     const { service } = studio;
-    await bringTogether(copy, { ours: () => copy.applyUnanswered(subject), theirs: () => copy.apply() }, order);
+    await bringTogether(
+      copy,
+      { ours: () => copy.applyUnanswered(subject, '--new'), theirs: () => copy.apply('--new') },
+      order,
+    );
     expect(service.idsOf(subject)).toHaveLength(2);
     return { service, copy, subject, booked };
   };

@@ -216,8 +216,8 @@ describe('every file that a campaign names', () => {
     symlinkSync(outside, trial.path('linked'));
     const attempts = [
       ['apply', 'linked/campaign.yaml', '--yes'],
-      ['apply', 'campaign.yaml', '--yes', '--lock', 'linked/other.lock.jsonl'],
       ['plan', 'campaign.yaml', '--out', 'linked/x.plan.json'],
+      ['apply', 'campaign.yaml', '--yes', '--lock', 'linked/other.lock.jsonl'],
       ['fmt', 'linked/campaign.yaml'],
       ['init', 'linked/new'],
       ['gc', 'linked/campaign.yaml', '--yes'],
