@@ -1,7 +1,9 @@
 import { LockChangedError } from '../contract/errors.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
+import { noteBegunLock } from '../disk/lock/begun-lock.ts';
 import type { Graph } from '../graph/graph.ts';
 import { outlineOf } from '../graph/outline.ts';
+import { countJobs } from '../lock/count-jobs.ts';
 import { joinInto } from '../lock/join.ts';
 import type { Lock } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
@@ -100,6 +102,7 @@ async function record(
   { graph, loaded, path }: { graph: Graph; loaded: LoadedLock; path: string },
 ): Promise<void> {
   const { lock } = loaded;
+  const had = countJobs(lock);
   for (const ruling of rulings) {
     if (ruling.is !== 'recorded') continue;
     for (const one of ruling.records) joinInto(lock.steps, one);
@@ -107,6 +110,7 @@ async function record(
   const file = await openLoadedLock(path, loaded);
   try {
     await file.replace(writeLines(withoutMovedAway(lock, outlineOf(graph))));
+    if (had === 0 && countJobs(lock) > 0) await noteBegunLock(path);
   } catch (error) {
     if (!(error instanceof LockChangedError)) throw error;
     throw new CampaignError({

@@ -10,6 +10,7 @@ const kinds = {
   thumbnail: '{ kind: thumbnail, with: { prompt: a lamp, title: Lamps } }',
   clipping: '{ kind: clipping, with: { videoUrl: "https://example.com/talk.mp4" } }',
   image: '{ kind: image, with: { prompt: a lamp, resolution: 1k } }',
+  influencer: '{ kind: influencer, with: { prompt: a lamp and its maker } }',
 };
 const manifestOf = (...names: (keyof typeof kinds)[]) =>
   `version: 1\nname: lost\ntasks:\n${names.map((name) => `  my-${name}: ${kinds[name]}\n`).join('')}`;
@@ -65,6 +66,36 @@ describe('a lost lock', { timeout: 90_000 }, () => {
     const again = await trial.apply();
     expect(again.code, again.err).toBe(0);
     expect(trial.sandbox.ledger()).toHaveLength(before);
+  });
+
+  test('comes back in part: the rest is asked about all the same', async () => {
+    const trial = await bought('video', 'influencer');
+    remove(trial, lock);
+    const before = trial.sandbox.ledger().length;
+    expect((await trial.run(['adopt', 'campaign.yaml', '--yes'])).code).toBe(0);
+    const refused = await trial.apply();
+    expect(refused.code, refused.err).toBe(65);
+    expect(refused.err).toContain('tells only of what was brought back');
+    const [, address = '', job = ''] = /mediabatch import campaign.yaml (\S+) ([^\s`]+)`/.exec(refused.err) ?? [];
+    expect((await trial.run(['import', 'campaign.yaml', address, job, '--credits', '8'])).code).toBe(0);
+    expect((await trial.apply()).code).toBe(0);
+    expect(trial.sandbox.ledger()).toHaveLength(before);
+    // What is asked for later is new, and nobody is asked.
+    trial.write('campaign.yaml', manifestOf('video', 'influencer', 'image'));
+    expect((await trial.apply()).code).toBe(0);
+    expect(trial.sandbox.ledger()).toHaveLength(before + 1);
+  });
+
+  test('of which one job was imported by hand is not whole, where only files and lists tell, too', async () => {
+    const trial = await bought('video', 'voiceover');
+    remove(trial, lock, '.mediabatch');
+    const before = trial.sandbox.ledger();
+    const video = before.find(({ kind }) => kind === 'video');
+    expect((await trial.run(['import', 'campaign.yaml', 'my-video', video?.id ?? '', '--credits', '4'])).code).toBe(0);
+    expect((await trial.apply()).code).toBe(65);
+    expect((await trial.run(['adopt', 'campaign.yaml', '--yes'])).code).toBe(0);
+    expect((await trial.apply()).code).toBe(0);
+    expect(trial.sandbox.ledger()).toHaveLength(before.length);
   });
 
   test('of a post that is out: it stays, and no import is printed, which takes jobs only', async () => {

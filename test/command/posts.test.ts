@@ -51,7 +51,9 @@ describe('a consent of its own', () => {
     expect(first.code, first.err).toBe(5);
     expect(trial.sandbox.ledger().map(({ kind }) => kind)).toEqual(['image']);
     expect(first.err).toContain('posts    2 wait for consent\n');
-    expect(first.err).toContain(`waiting  2 posts to Instagram @sandbox.studio, at once: publishing takes a consent of its own
+    expect(
+      first.err,
+    ).toContain(`waiting  2 posts to Instagram @sandbox.studio, at once: publishing takes a consent of its own
     share@a, share@b
     to publish them: mediabatch apply campaign.yaml --publish
     to have them approved first: mediabatch plan campaign.yaml --out campaign.plan.json, then mediabatch apply campaign.plan.json

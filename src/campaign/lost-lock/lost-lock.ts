@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
+import { forgetBegunLock, hasBegunSo } from '../../disk/lock/begun-lock.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { messageOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
@@ -36,7 +37,7 @@ export async function tellLostLock(campaign: OpenCampaign, question: Question): 
   if (others === undefined) return;
   const traces = await findTraces(campaign, { ...question, others });
   if (traces.heals) return; // I40 (told)
-  const { message, hint } = describe(campaign, { traces, listed: [] });
+  const { message, hint } = describe(campaign, { traces, listed: [], isBegun: countJobs(question.lock) > 0 });
   campaign.tell({ is: 'notice', code: 'MB3409', text: `${message}; apply would end with exit code 65`, hint });
 }
 
@@ -46,11 +47,12 @@ export async function tellLostLock(campaign: OpenCampaign, question: Question): 
  */
 export async function refuseLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const others = await findOthers(campaign, question);
+  if (question.isNew) await forgetBegunLock(campaign.paths.lock);
   if (others === undefined) return;
   const traces = await findTraces(campaign, { ...question, others });
   const listed = await findListed(campaign, question, others);
   if (traces.heals && listed.length === 0) return;
-  const { message, hint } = describe(campaign, { traces, listed });
+  const { message, hint } = describe(campaign, { traces, listed, isBegun: countJobs(question.lock) > 0 });
   throw new CampaignError({
     code: 'MB3409',
     message,
@@ -62,17 +64,21 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
   });
 }
 
-/** The other locks of the tree; undefined where nothing is bought, or the lock knows what was. */
+/**
+ * The other locks of the tree; undefined where nothing is bought, or the lock knows what was. One that began with what a
+ * person brought back knows that alone.
+ */
 async function findOthers(
   campaign: OpenCampaign,
   { graph, lock, plan, isNew }: Question,
 ): Promise<readonly OtherLock[] | undefined> {
   const jobs = countJobs(lock);
-  if (isNew && jobs > 0) {
+  const isBegun = jobs > 0 && (await hasBegunSo(campaign.paths.lock));
+  if (isNew && jobs > 0 && !isBegun) {
     const text = `--new has no part in this: ${shownPath(campaign.paths.lock)} tells of ${countOf(jobs, 'job')}, and goes on`;
     campaign.tell({ is: 'notice', text });
   }
-  if (isNew || jobs > 0) return undefined;
+  if (isNew || (jobs > 0 && !isBegun)) return undefined; // I40 (begun)
   const others = await requireOwnLock(campaign, { graph, lock });
   const buys = plan.rows.some(
     ({ action, kind, later }) => later !== undefined || (isSpending(action) && kinds[kind]?.recovery !== 'again'),
@@ -115,7 +121,7 @@ const mostNamed = 3;
 
 function describe(
   { file, paths }: OpenCampaign,
-  { traces, listed }: { traces: Traces; listed: readonly ListedJob[] },
+  { traces, listed, isBegun }: { traces: Traces; listed: readonly ListedJob[]; isBegun: boolean },
 ): { message: string; hint: Advice } {
   const { files, bought, committed, wrote } = traces;
   const lock = shownPath(paths.lock);
@@ -131,9 +137,10 @@ function describe(
     ...(wrote ? ['this machine wrote one that is gone'] : []),
     ...(listed.length > 0 ? [`the service lists ${countOf(listed.length, 'job')} with exactly its requests`] : []),
   ];
-  const lacks = isThere ? `${lock} tells of no purchase` : `${file} has no lock`;
+  const knows = isBegun ? 'tells only of what was brought back' : 'tells of no purchase';
+  const lacks = isThere ? `${lock} ${knows}` : `${file} has no lock`;
   return {
-    message: `${lacks}, and seems to have been bought before: ${found.join('; ')}`,
+    message: `${lacks}, and ${isBegun ? 'the rest ' : ''}seems to have been bought before: ${found.join('; ')}`,
     hint: wayOn(lock, { traces, listed }),
   };
 }

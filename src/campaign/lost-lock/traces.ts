@@ -7,6 +7,7 @@ import type { Graph, Step } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countJobs } from '../../lock/count-jobs.ts';
 import { readLock } from '../../lock/read.ts';
+import type { Lock } from '../../lock/record.ts';
 import { isSpending } from '../../plan/actions.ts';
 import { isReplayed } from '../../plan/open-sends.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -29,16 +30,20 @@ export interface Traces {
   heals: boolean;
 }
 
+/** Where the lock has jobs, because a person brought them back, only steps that it lacks and that are bought are looked at. */
 export async function findTraces(
   campaign: OpenCampaign,
-  { graph, plan, others }: { graph: Graph; plan: Plan; others: readonly OtherLock[] },
+  { graph, lock, plan, others }: { graph: Graph; lock: Lock; plan: Plan; others: readonly OtherLock[] },
 ): Promise<Traces> {
-  const steps = new Map(graph.steps.map((step) => [step.address, step]));
+  const creates = new Set(plan.rows.flatMap(({ action, address }) => (isSpending(action) ? [address] : [])));
+  const isBegun = countJobs(lock) > 0;
+  const asked = graph.steps.filter(({ address }) => !isBegun || (creates.has(address) && !lock.steps.has(address)));
+  const steps = new Map(asked.map((step) => [step.address, step]));
   const files = await findFiles(campaign, { steps, others });
   const { bought: history, runs } = await readHistory(campaign, steps);
-  const committed = await countCommitted(campaign);
-  const wrote = runs === 0 && (await wroteRecords(campaign));
-  const creates = new Set(plan.rows.flatMap(({ action, address }) => (isSpending(action) ? [address] : [])));
+  if (isBegun) for (const address of history.keys()) if (!steps.has(address)) history.delete(address);
+  const committed = isBegun ? 0 : await countCommitted(campaign);
+  const wrote = !isBegun && runs === 0 && (await wroteRecords(campaign));
   const now = systemClock.now();
   const heals = (address: string) => {
     const since = history.get(address)?.since;

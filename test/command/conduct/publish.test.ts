@@ -38,7 +38,7 @@ const kindsOf = (trial: Trial) => trial.sandbox.ledger().map(({ kind }) => kind)
 
 /** Skipped where there is no python3 to make a terminal with. */
 describe.runIf(hasTerminals)('on a terminal (python3)', () => {
-  const spend = 'Spend ≈ 2 credits? [y/N]';
+  const spend = 'Spend ≈ 2 credits, at most 3? [y/N]';
   const publish =
     'Publish 2 posts to Instagram @sandbox.studio, all at 2030-05-01T09:00:00Z? This cannot be taken back. [y/N]';
 

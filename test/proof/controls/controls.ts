@@ -1222,7 +1222,7 @@ export const controls: readonly Control[] = [
     switch: { line: '' },
     seenBy: {
       file: 'test/rooms/campaign/whose-lock.test.ts',
-      title: 'counts with open sends only, and with jobs: %s',
+      title: 'counts with open sends only, and with jobs: film',
     },
   },
   {
@@ -1261,7 +1261,21 @@ export const controls: readonly Control[] = [
     off: 'before the first create the lists of the service are looked through',
     file: 'src/campaign/lost-lock/lost-lock.ts',
     switch: { line: 'return [];' },
-    seenBy: { file: 'test/command/lost-lock.test.ts', title: '%s is not bought again in silence (I40)' },
+    seenBy: {
+      file: 'test/command/lost-lock.test.ts',
+      title: 'of which only the service knows is not bought again in silence (I40)',
+    },
+    built: true,
+  },
+  {
+    mark: 'I40 (begun)',
+    off: 'what a person did not bring back is asked about once the lock has jobs, too',
+    file: 'src/campaign/lost-lock/lost-lock.ts',
+    switch: { part: ' && !isBegun', by: '' },
+    seenBy: {
+      file: 'test/command/lost-lock.test.ts',
+      title: 'comes back in part: the rest is asked about all the same',
+    },
     built: true,
   },
   {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { command } from '../../rig/command.ts';
 import { countWritesOf, dyingAt } from '../../rig/killed-run.ts';
@@ -45,6 +45,8 @@ test.each([
     const seen = new Set<string>();
     for (let write = 1; write <= writes; write += 1) {
       for (const when of ['before', 'after'] as const) {
+        // As git brings it: what was written here last is no question then.
+        rmSync(place.path('.mediabatch/campaign.lock.jsonl.written'), { force: true });
         writeFileSync(place.lock, before);
         const killed = await run(words, dyingAt({ write, when }));
         expect(killed.signal, `write ${write}`).toBe('SIGKILL');
