@@ -1,4 +1,7 @@
-/** The kinds of a `BookingService`: image and music replay keys, video and voiceover have lists, influencer has neither. */
+/**
+ * The kinds of a `BookingService` that cost something: image and music replay keys, video and voiceover have lists,
+ * influencer has neither. A post has neither, and is free.
+ */
 export const prices: Readonly<Record<string, number>> = { image: 3, music: 4, video: 10, voiceover: 5, influencer: 8 };
 
 export const kindsByCreate: Readonly<Record<string, string>> = {
@@ -8,7 +11,11 @@ export const kindsByCreate: Readonly<Record<string, string>> = {
   '/voiceovers/create': 'voiceover',
   '/influencer-studio/create': 'influencer',
   '/influencer-studio': 'influencer',
+  '/posts': 'post',
 };
+
+/** Where posts can go. */
+export const accounts = ['acc_shop', 'acc_team'].map((id) => ({ id, provider: 'instagram', accountName: id }));
 
 export const listPaths: Readonly<Record<string, string>> = { '/videos/all': 'video', '/voiceovers/all': 'voiceover' };
 

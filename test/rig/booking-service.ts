@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { kindsByCreate, listPaths, mediaOf, prices, statusPaths } from './booking-kinds.ts';
+import { accounts, kindsByCreate, listPaths, mediaOf, prices, statusPaths } from './booking-kinds.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** `break`: the connection does. `hang`: no answer ever comes. */
@@ -148,6 +148,7 @@ export class BookingService {
     const [, place = '', id = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
     const found = decodeURIComponent(id);
     if (place.startsWith('/files/')) return { status: 200, bytes: mediaOf(place.slice('/files/'.length), found) };
+    if (path === '/accounts') return { status: 200, json: { success: true, data: accounts } };
     const listed = listPaths[path];
     if (listed !== undefined) return { status: 200, json: this.#list(listed, caller.account, url.searchParams) };
     const kinds = statusPaths[place] ?? [];
@@ -182,7 +183,7 @@ export class BookingService {
     given: { kind: string; account: string; key: string | null; body: Body; text: string },
   ): BookedJob | number {
     const { kind, account, key, text } = given;
-    const price = (prices[kind] ?? 1) * this.dearness;
+    const price = (prices[kind] ?? 0) * this.dearness;
     const name = `${account} ${key}`;
     const stored = key === null ? undefined : this.#stored.get(name);
     const known = stored !== undefined && this.#time.now() - stored.at < dayMs ? stored : undefined;
@@ -266,9 +267,10 @@ export class BookingService {
   }
 }
 
-/** What a create is for, in words: steps of a test differ in theirs. */
+/** What a create is for, in words: steps of a test differ in theirs. A post is what stands before the colon, however it goes on. */
 function subjectOf(kind: string, body: Body): string {
-  return `${kind} ${String(body.prompt ?? body.text)}`;
+  const [post] = String(body.caption).split(':');
+  return `${kind} ${String(body.prompt ?? body.text ?? post)}`;
 }
 
 /** Keys count for API keys only. */

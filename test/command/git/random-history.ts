@@ -6,21 +6,23 @@ import { digestOf } from '../../../src/disk/outputs/hash-file.ts';
 import type { BookedJob, BookingService, Fate } from '../../rig/booking-service.ts';
 import { seeded } from '../../rig/random.ts';
 import { HistoryOracle } from './history-oracle.ts';
+import {
+  makePosts,
+  makeSlot,
+  nameOf,
+  type Slot,
+  slotOf,
+  subjectOf,
+  subjectsOf,
+  tasksOf,
+  words,
+} from './history-slots.ts';
+import { PostPerson } from './post-person.ts';
 import { makeStudio, type Studio } from './studio.ts';
-import { type Copy, keys, type Ran, type Tasks } from './working-copy.ts';
+import { type Copy, keys, type Ran } from './working-copy.ts';
 
 const hour = 3_600_000;
 const tracked = ['campaign.lock.jsonl', 'knowledge.txt'];
-
-const first = 'video first words';
-
-interface Slot {
-  /** The task's name now. */
-  name: string;
-  kind: string;
-  says: string;
-  isThere: boolean;
-}
 
 /**
  * One team's work at random: branches, merges, edits, decisions, other keys, wrong clocks and everything that may befall a
@@ -33,8 +35,7 @@ export class RandomHistory {
   readonly #studio: Studio;
   readonly #copy: Copy;
   readonly #oracle: HistoryOracle;
-  /** Kinds of creates that somebody has bought again, whatever had become of them: they stay held, and nobody asks. */
-  readonly #writtenOff = new Set<string>();
+  readonly #person: PostPerson;
   #branches = 2;
 
   static async make(seed: number): Promise<RandomHistory> {
@@ -52,22 +53,20 @@ export class RandomHistory {
       ['video', 'music'],
       ['image', 'music'],
     ]);
-    this.#slots = kinds.map((kind, index) => ({
-      name: ['hero', 'other'][index] ?? '',
-      kind,
-      says: 'a lamp',
-      isThere: true,
-    }));
+    const posts = this.#random() < 0.6 ? makePosts() : [];
+    this.#slots = [...kinds.map((kind, index) => makeSlot(kind, ['hero', 'other'][index] ?? '')), ...posts];
     if (this.#random() < 0.4) copy.budget = this.#pick([12, 20, 30]) + 10;
     studio.service.replaysRefusals = this.#random() < 0.5;
     studio.service.refusesBeforeReplay = this.#random() < 0.3;
     studio.service.jobMs = this.#pick([0, 0, 20_000]);
+    const { service, time } = studio;
     this.#oracle = new HistoryOracle(copy, {
-      service: studio.service,
-      time: studio.time,
-      slots: ['first', ...kinds],
-      slotOf: ({ subject, kind }) => (subject === first ? 'first' : kind),
+      service,
+      time,
+      slots: ['first', ...this.#slots.map(({ id }) => id)],
+      slotOf,
     });
+    this.#person = new PostPerson(copy, { service, oracle: this.#oracle, posts });
   }
 
   get #service(): BookingService {
@@ -109,17 +108,15 @@ export class RandomHistory {
   /** What somebody does between two commits. */
   async #work(): Promise<void> {
     await this.#choose([
-      [3, 'apply', async () => void (await this.#run([]))],
+      [3, 'apply', async () => void (await this.#run(this.#consent()))],
       [5, 'apply, answers lost', () => this.#runUnanswered()],
       [4, 'apply, power cut', () => this.#runUntilPowerCut()],
       [5, 'apply, trouble', () => this.#runWithTrouble()],
       [1, 'redo', () => this.#redo()],
-      [
-        3,
-        'edit',
-        () => this.#edit((slot) => Object.assign(slot, { says: slot.says === 'a lamp' ? 'a vase' : 'a lamp' })),
-      ],
-      [1, 'rename', () => this.#edit((slot) => Object.assign(slot, { name: slot.name === 'new' ? 'hero' : 'new' }), 0)],
+      [3, 'edit', () => this.#edit((slot) => Object.assign(slot, { says: words.find((says) => says !== slot.says) }))],
+      [1, 'rename', () => this.#edit((slot) => slot.names.push(nameOf(slot) === 'new' ? 'hero' : 'new'), 0)],
+      [this.#hasPosts ? 3 : 0, 'rename a post', () => this.#renamePost()],
+      [this.#hasPosts ? 2 : 0, 'look at the accounts', () => this.#person.decide(this.#act)],
       [2, 'remove or bring back', () => this.#edit((slot) => Object.assign(slot, { isThere: !slot.isThere }))],
       [2, 'forget', () => this.#forget()],
       [4, 'resolve', () => this.#resolve()],
@@ -155,21 +152,25 @@ export class RandomHistory {
     for (const slot of this.#slots) slot.isThere = true;
     this.#writeTasks();
     this.#copy.key = keys.rival;
-    await this.#run([]);
+    await this.#run(['--publish']);
     this.#copy.key = keys.acme;
-    let ran = await this.#run([]);
+    let ran = await this.#run(['--publish']);
     let before: { code: number; booked: number };
     do {
       before = { code: ran.code, booked: this.#service.ledger.length };
-      ran = await this.#run([]);
+      await this.#person.decide(this.#act);
+      ran = await this.#run(['--publish']);
     } while (before.code !== ran.code || before.booked !== this.#service.ledger.length);
     expect([0, 3, 4, 6], ran.err).toContain(ran.code);
-    const isMissing = (job: BookedJob) => !this.#oracle.isOnRecord(job) && !this.#writtenOff.has(job.kind);
+    const isMissing = (job: BookedJob) => !this.#oracle.isOnRecord(job) && !this.#oracle.writtenOff.has(slotOf(job));
     const missing = this.#oracle.known().filter(isMissing);
     if (missing.length > 0) expect(ran.code, JSON.stringify(missing)).toBe(6);
     await this.#oracle.checkMoney(this.#act);
     expect(this.#oracle.findWrong()).toEqual([]);
     expect(this.#service.violations).toEqual([]);
+    const out = this.#service.ledger.map(slotOf);
+    const isWanted = ({ id, kind }: Slot) => kind === 'post' && ran.code === 0 && !out.includes(id);
+    expect(this.#slots.filter(isWanted), ran.err).toEqual([]);
   }
 
   get #act(): string {
@@ -181,21 +182,40 @@ export class RandomHistory {
   }
 
   #writeTasks(): void {
-    const tasks: Tasks = { first: { kind: 'video', says: 'first words' } };
-    for (const { name, kind, says, isThere } of this.#slots) if (isThere) tasks[name] = { kind, says };
-    this.#copy.tasks(tasks);
+    this.#copy.tasks(tasksOf(this.#slots));
   }
 
   #run(args: string[]): Promise<Ran> {
     return this.#oracle.watch(this.#act, () => this.#copy.apply(...args));
   }
 
+  get #hasPosts(): boolean {
+    return this.#slots.some(({ kind }) => kind === 'post');
+  }
+
+  /** Posts may go out, in most runs. */
+  #consent(): string[] {
+    return this.#hasPosts && this.#random() < 0.8 ? ['--publish'] : [];
+  }
+
+  /** And it may say something else. */
+  #renamePost(): void {
+    const post = this.#pick(this.#slots.filter(({ kind }) => kind === 'post')) as Slot;
+    post.names.push(`${post.id}${post.names.length}`);
+    post.says = this.#pick(words);
+    this.#writeTasks();
+  }
+
   async #runUnanswered(): Promise<void> {
-    await this.#oracle.watch(this.#act, () => this.#copy.applyUnanswered(this.#subjectOf(this.#pick(this.#slots))));
+    await this.#oracle.watch(this.#act, () =>
+      this.#copy.applyUnanswered(subjectOf(this.#pick(this.#slots)), ...this.#consent()),
+    );
   }
 
   async #runUntilPowerCut(): Promise<void> {
-    await this.#oracle.watch(this.#act, () => this.#copy.applyUntilPowerCut(this.#subjectOf(this.#pick(this.#slots))));
+    await this.#oracle.watch(this.#act, () =>
+      this.#copy.applyUntilPowerCut(subjectOf(this.#pick(this.#slots)), ...this.#consent()),
+    );
   }
 
   async #runWithTrouble(): Promise<void> {
@@ -218,8 +238,12 @@ export class RandomHistory {
     const service = this.#service;
     if (trouble === 'closed') await service.close();
     else if (trouble === 'Ctrl-C') service.onBooked = () => this.#studio.interrupt();
-    else service.fate = ({ nth }) => (this.#random() < 0.7 || nth % 2 === 0 ? trouble : 'book');
-    await this.#run([]);
+    else {
+      const isOfPosts = this.#hasPosts && this.#random() < 0.5;
+      const hits = (nth: number) => this.#random() < 0.7 || nth % 2 === 0;
+      service.fate = ({ nth, kind }) => ((isOfPosts ? kind === 'post' : true) && hits(nth) ? trouble : 'book');
+    }
+    await this.#run(this.#consent());
     if (trouble === 'closed') await service.open();
     Object.assign(service, { fate: () => 'book', onBooked: () => {} });
   }
@@ -227,8 +251,8 @@ export class RandomHistory {
   async #redo(): Promise<void> {
     const slot = this.#pick(this.#slots.filter(({ isThere }) => isThere));
     if (slot === undefined) return;
-    this.#oracle.ask(this.#subjectOf(slot));
-    await this.#run(['--redo', slot.name]);
+    this.#oracle.ask(subjectOf(slot));
+    await this.#run(['--redo', nameOf(slot), ...this.#consent()]);
   }
 
   #edit(change: (slot: Slot) => unknown, at?: number): void {
@@ -270,25 +294,27 @@ export class RandomHistory {
   /** Whatever was bought there may be bought once more. */
   async #forget(): Promise<void> {
     const slot = this.#pick(this.#slots);
-    const { code } = await this.#copy.run('forget', this.#copy.manifest, slot.name);
-    const isBought = this.#oracle.known().some(({ kind }) => kind === slot.kind);
-    if (code === 0 && isBought) for (const says of ['a lamp', 'a vase']) this.#oracle.ask(`${slot.kind} ${says}`);
+    const { code } = await this.#copy.run('forget', this.#copy.manifest, nameOf(slot));
+    const isBought = this.#oracle.known().some((job) => slotOf(job) === slot.id);
+    // Nothing is out any more that a post of another name could be.
+    const times = slot.kind === 'post' ? Number.POSITIVE_INFINITY : 1;
+    if (code === 0 && isBought) for (const subject of subjectsOf(slot)) this.#oracle.ask(subject, times);
   }
 
   /** A person who has looked it up says what is true; or wants it whatever was. */
   async #resolve(): Promise<void> {
     const slot = this.#pick(this.#slots);
-    const own = this.#oracle.known().filter(({ kind, subject }) => kind === slot.kind && subject !== first);
+    const own = this.#oracle.known().filter((job) => slotOf(job) === slot.id);
     const isUnknown = (job: BookedJob) => !this.#oracle.isOnRecord(job);
     const lost = own.find(isUnknown);
     if (this.#random() < 0.2) {
-      const { code } = await this.#copy.resolve(slot.name, '--spend-again');
-      if (code === 0) this.#writtenOff.add(slot.kind);
-      if (code === 0) for (const says of ['a lamp', 'a vase']) this.#oracle.ask(`${slot.kind} ${says}`);
+      const { code } = await this.#copy.resolve(nameOf(slot), '--spend-again');
+      if (code === 0) this.#oracle.writtenOff.add(slot.id);
+      if (code === 0) for (const subject of subjectsOf(slot)) this.#oracle.ask(subject);
     } else if (lost !== undefined) {
-      await this.#copy.resolve(slot.name, '--job', lost.id, '--credits', String(lost.credits));
-    } else if (!this.#service.ledger.some((job) => job.kind === slot.kind && isUnknown(job))) {
-      await this.#copy.resolve(slot.name, '--not-spent');
+      await this.#copy.resolve(nameOf(slot), '--job', lost.id, '--credits', String(lost.credits));
+    } else if (!this.#service.ledger.some((job) => slotOf(job) === slot.id && isUnknown(job))) {
+      await this.#copy.resolve(nameOf(slot), '--not-spent');
     }
   }
 
@@ -303,7 +329,7 @@ export class RandomHistory {
     const place = this.#pick(['lost', 'renamed', 'moved', 'misspelt', 'set aside']);
     this.told.push(`(${place})`);
     const booked = this.#service.ledger.length;
-    const apply = (file: string, ...args: string[]) => this.#copy.run('apply', file, '--yes', ...args);
+    const apply = (file: string, ...args: string[]) => this.#copy.run('apply', file, '--yes', '--publish', ...args);
     const elsewhere = place === 'moved' ? at('spring', 'campaign.yaml') : at('spring.yaml');
     mkdirSync(at('spring'), { recursive: true });
     if (place === 'lost') rmSync(lockPath);
@@ -331,7 +357,7 @@ export class RandomHistory {
     this.told.push(`(${left} of ${bytes.length} bytes${isZeroed ? ', and zeros' : ''})`);
     const booked = this.#service.ledger.length;
     writeFileSync(lockPath, Buffer.concat([bytes.subarray(0, left), Buffer.alloc(isZeroed ? bytes.length - left : 0)]));
-    const { code, err } = await this.#copy.run('apply', manifest, '--yes');
+    const { code, err } = await this.#copy.run('apply', manifest, '--yes', '--publish');
     writeFileSync(lockPath, lock);
     expect([code, this.#service.ledger.length], err).toEqual([65, booked]);
   }
@@ -353,9 +379,5 @@ export class RandomHistory {
 
   #changeKey(): void {
     this.#copy.key = this.#pick([keys.acme, keys.rival, keys.acmeToken, keys.acmeNew]);
-  }
-
-  #subjectOf({ kind, says }: Slot): string {
-    return `${kind} ${says}`;
   }
 }

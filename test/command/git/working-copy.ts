@@ -27,6 +27,8 @@ export interface PlanRow {
   action: string;
   reason: { text: string };
   credits: number | null;
+  /** A post that is out, and that this one may be. */
+  beside?: { address: string };
 }
 
 export interface Credits {
