@@ -30,8 +30,10 @@ export class PostPerson {
   /** Those of its creates of which nobody knows. */
   async #resolve(post: Slot, name: string): Promise<void> {
     for (let code = 0; code === 0; ) {
-      const isLost = this.#service.ledger.find((job) => slotOf(job) === post.id && !this.#oracle.isOnRecord(job));
-      const truth = isLost === undefined ? ['--not-spent'] : ['--job', isLost.id, '--credits', '0'];
+      // Those that this branch has sent come first.
+      const out = [...this.#oracle.known(), ...this.#service.ledger].filter((job) => slotOf(job) === post.id);
+      const lost = out.find((job) => !this.#oracle.isOnRecord(job));
+      const truth = lost === undefined ? ['--not-spent'] : ['--job', lost.id, '--credits', '0'];
       code = (await this.#copy.resolve(name, ...truth)).code;
     }
   }

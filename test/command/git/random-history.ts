@@ -115,8 +115,8 @@ export class RandomHistory {
       [1, 'redo', () => this.#redo()],
       [3, 'edit', () => this.#edit((slot) => Object.assign(slot, { says: words.find((says) => says !== slot.says) }))],
       [1, 'rename', () => this.#edit((slot) => slot.names.push(nameOf(slot) === 'new' ? 'hero' : 'new'), 0)],
-      [this.#hasPosts ? 3 : 0, 'rename a post', () => this.#renamePost()],
-      [this.#hasPosts ? 2 : 0, 'look at the accounts', () => this.#person.decide(this.#act)],
+      [this.#hasPosts ? 7 : 0, 'rename a post', () => this.#renamePost()],
+      [this.#hasPosts ? 3 : 0, 'look at the accounts', () => this.#person.decide(this.#act)],
       [2, 'remove or bring back', () => this.#edit((slot) => Object.assign(slot, { isThere: !slot.isThere }))],
       [2, 'forget', () => this.#forget()],
       [4, 'resolve', () => this.#resolve()],
@@ -198,12 +198,13 @@ export class RandomHistory {
     return this.#hasPosts && this.#random() < 0.8 ? ['--publish'] : [];
   }
 
-  /** And it may say something else. */
-  #renamePost(): void {
+  /** And most say something else: nothing tells that it is the same. */
+  async #renamePost(): Promise<void> {
     const post = this.#pick(this.#slots.filter(({ kind }) => kind === 'post')) as Slot;
     post.names.push(`${post.id}${post.names.length}`);
-    post.says = this.#pick(words);
+    post.says = this.#pick([...words, 'a chair']);
     this.#writeTasks();
+    if (this.#random() < 0.5) await this.#run(this.#consent());
   }
 
   async #runUnanswered(): Promise<void> {
