@@ -2,7 +2,7 @@ import type { RunEvent } from '../contract/event.ts';
 import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
 import { messageOf } from '../ground/values.ts';
 import { gatesToDecide } from '../plan/gates-to-decide.ts';
-import type { Plan, PlanRow, StepOrder } from '../plan/plan.ts';
+import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
 import type { Ruling } from '../plan/ruling.ts';
 import { findTakenIn, findUnwanted, type TakenIn, waitingRows, withTakenIn } from '../plan/take-in.ts';
 import { createRunView, foldEvent } from '../report/run/run-view.ts';
@@ -41,7 +41,7 @@ export class LiveRun {
 
   constructor(options: LiveRunOptions) {
     this.#options = options;
-    this.#agreed = new Map(options.agreed.rows.map((row) => [row.address, row]));
+    this.#agreed = new Map(options.agreed.rows.map((row) => [rowId(row), row]));
   }
 
   /** To be called before anything can be judged. */
@@ -169,8 +169,9 @@ export class LiveRun {
     this.#carriedOut = plan;
     this.#tellLetGo(unwanted);
     for (const row of plan.rows) {
-      const isAsBefore = row === this.#agreed.get(row.address) || row.blockedBy === 'gate' || took.has(row.address);
-      if (isAsBefore && !unwanted.has(row.address)) continue;
+      const id = rowId(row);
+      const waited = this.#agreed.get(id)?.blockedBy === 'gate' && row.blockedBy !== 'gate';
+      if (!unwanted.has(id) && (!waited || took.has(id))) continue;
       const { address, task, kind, action, reason, blockedBy } = row;
       const why = blockedBy === undefined ? {} : { blockedBy };
       emit({ event: 'step-left', address, task, kind, action, reason: reason.text, ...why });
@@ -238,9 +239,8 @@ export class LiveRun {
 
   /** What was let go of, and was agreed to as it is wanted now. */
   #wantedAgain(unwanted: ReadonlySet<string>): StepOrder[] {
-    if (this.#letGo.size === 0) return [];
     const again = this.#options.agreed.rows.filter(({ address }) => this.#letGo.has(address) && !unwanted.has(address));
-    return again.flatMap(({ order }) => (order === undefined ? [] : [{ ...order }]));
+    return again.flatMap(({ order }) => order ?? []);
   }
 
   #find(now: Plan): TakenIn {

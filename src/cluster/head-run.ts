@@ -9,7 +9,7 @@ import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
 import { writeHeader } from '../lock/write.ts';
 import { countSteps } from '../plan/actions.ts';
-import { orderName, type PlanRow, type StepOrder } from '../plan/plan.ts';
+import { orderId, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
 import { type ResumedPlan, resumePlan } from '../run/resume-plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CreateRoutes } from '../service/create.ts';
@@ -131,7 +131,7 @@ export class HeadRun {
     this.#ground.onSize({ steps: header.plan.rows.length });
     Object.assign(this.#ground.routes, header.createRoutes);
     const orders = new Map<string, StepOrder>();
-    for await (const order of readOrders(db, id)) orders.set(orderName(order), order);
+    for await (const order of readOrders(db, id)) orders.set(orderId(order), order);
     const told = await readToldEvents(db, id);
     const rows = header.plan.rows.map((row) => withOrder(row, orders));
     const lock = await this.#readLock('all');
@@ -270,6 +270,6 @@ function addUp(credits: number | null, before: number | null = 0): number | null
 }
 
 function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRow {
-  const order = orders.get(row.send === undefined ? row.address : `${row.address}\u0000${row.send}`);
+  const order = orders.get(rowId(row));
   return order === undefined ? row : { ...row, order };
 }

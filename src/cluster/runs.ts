@@ -126,7 +126,7 @@ export async function* readOrders(sql: Sql, id: string): AsyncGenerator<StepOrde
   }
 }
 
-/** How orders of a run have ended, by name. */
+/** How orders of a run have ended, by id. */
 export async function readEnds(sql: Sql, id: string): Promise<Map<string, StepEnd>> {
   const text = 'SELECT name, stop FROM mediabatch.ended WHERE run = $1';
   const rows = await sql.query<{ name: string; stop: string }>(text, [id]);

@@ -1,6 +1,6 @@
 import type { RunEvent, RunFact, StopReason } from '../contract/event.ts';
 import type { Lock } from '../lock/record.ts';
-import { orderName, type Plan, type StepOrder } from '../plan/plan.ts';
+import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { Sql } from './database.ts';
 import { readEvents } from './events.ts';
@@ -126,7 +126,7 @@ export function* factsBefore(
 ): Generator<RunFact> {
   for (const { order } of plan.rows) {
     if (order === undefined || order.asksOnly) continue;
-    const end = ends.get(orderName(order));
+    const end = ends.get(orderId(order));
     if (end !== undefined && !told.hasEnded(order.address)) yield* factsOfEnd(order, end, { lock, told });
   }
 }

@@ -1,7 +1,7 @@
 import type { RunFact } from '../contract/event.ts';
 import { isSpending } from '../plan/actions.ts';
 import { shareOf, withMargin } from '../plan/ceiling.ts';
-import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import { ceilingOf } from '../plan/prices.ts';
 
 /** Why no more is bought at a price. */
@@ -72,7 +72,7 @@ export class AgreedCeiling {
 
   /** Counts the price of this order as on its way, until it is charged or dropped. False: it would pass the ceiling. */
   reserve(order: StepOrder): boolean {
-    const name = orderName(order);
+    const name = orderId(order);
     const known = this.#class(order.price.class);
     if (!known.open.has(name)) {
       // A purchase after a failed job, or after a pick: agreed to beside the others, for as much as it was shown with.
@@ -134,8 +134,8 @@ export class AgreedCeiling {
 
   /** The order has ended: it buys nothing any more. */
   ended(order: StepOrder): void {
-    this.drop(orderName(order));
-    this.#forget(order.price.class, orderName(order));
+    this.drop(orderId(order));
+    this.#forget(order.price.class, orderId(order));
   }
 
   /** What everything that is still to be bought is expected to cost. */
@@ -152,7 +152,7 @@ export class AgreedCeiling {
   #expect(order: StepOrder): void {
     const known = this.#class(order.price.class);
     const expected = expectedOf(order);
-    known.open.set(orderName(order), expected ?? 0);
+    known.open.set(orderId(order), expected ?? 0);
     known.sum += Math.max(known.learned, expected ?? 0);
     if (expected === undefined) known.unpriced += 1;
   }

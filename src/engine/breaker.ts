@@ -3,7 +3,7 @@ import { kinds } from '../kinds/index.ts';
 import { priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
-import { orderName, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
+import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 
 /** So many failures for one reason, and none done: others like them wait. */
 const mostFailures = 5;
@@ -22,7 +22,7 @@ interface Group {
   isTold: boolean;
 }
 
-/** The orders of a run by name, and the ends of those that have ended. */
+/** The orders of a run by id, and the ends of those that have ended. */
 interface Orders {
   orders: ReadonlyMap<string, StepOrder>;
   ended: ReadonlyMap<string, unknown>;
@@ -62,7 +62,7 @@ export class Breaker {
   begin(order: StepOrder): void {
     const group = this.#group(nameOf(order));
     this.#groupsByAddress.set(order.address, group);
-    if (isBought(order) || order.action === 'attach') group.underWay.add(orderName(order));
+    if (isBought(order) || order.action === 'attach') group.underWay.add(orderId(order));
   }
 
   /** A job that has failed, and is bought again, counts, too. */
@@ -73,7 +73,7 @@ export class Breaker {
 
   end(order: StepOrder, { outcome, error }: { outcome: StepOutcome; error?: string | undefined }): void {
     const group = this.#group(nameOf(order));
-    group.underWay.delete(orderName(order));
+    group.underWay.delete(orderId(order));
     if (order.asksOnly) return;
     if (outcome === 'done' && order.action !== 'download' && order.action !== 'move') group.isProven = true;
     if (failures.includes(outcome)) this.#count(group, error); // I39 (alike)

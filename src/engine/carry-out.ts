@@ -3,7 +3,7 @@ import type { RunFact } from '../contract/event.ts';
 import type { LostCreates, Outputs, Ports, Service } from '../contract/ports.ts';
 import type { LockFile, RequestBodies } from '../contract/state.ts';
 import type { Lock } from '../lock/record.ts';
-import { orderName, type Plan } from '../plan/plan.ts';
+import { orderId, type Plan } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
@@ -69,7 +69,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const own = { clock, places: options.creates ?? 64, creditWaitMs: options.creditWaitMs, emit };
   const gate = new LocalGate(account === undefined ? own : { account: account.gate, run, emit });
   const { onError, goesOn, ends } = options;
-  const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderName(order)) !== true ? [order] : []));
+  const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderId(order)) !== true ? [order] : []));
   const ledger = new LocalLedger({
     ...{ lock, file, bodies, gate, totals: plan.totals, orders, learned: options.learned, accountOf, isAlone, emit },
   });
@@ -86,7 +86,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit: told, signal };
   const breaker = onError === 'wait' ? new Breaker(plan, lock) : undefined;
   for (const { order } of plan.rows) {
-    const end = order && ends?.get(orderName(order));
+    const end = order && ends?.get(orderId(order));
     if (order && end) breaker?.end(order, end);
   }
   const onEnd: DriveOptions['onEnd'] = (name, end, order) => {

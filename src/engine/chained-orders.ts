@@ -1,5 +1,5 @@
 import type { RunFact } from '../contract/event.ts';
-import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import type { Breaker } from './breaker.ts';
 import { type Allotment, allot, findEnds, isBought } from './chains.ts';
 import { priorityOf } from './order-of-work.ts';
@@ -67,9 +67,17 @@ export class ChainedOrders {
   }
 
   /** Orders were taken in, or are not wanted any more. */
-  relink({ dependents, heights, added, gone }: Links & { added: readonly StepOrder[]; gone: readonly string[] }): void {
+  relink({
+    dependents,
+    heights,
+    added,
+    gone,
+  }: Links & { added: readonly StepOrder[]; gone: ReadonlySet<string> }): void {
     this.#heights = heights;
-    for (const address of gone) this.#close(address);
+    for (const id of gone) this.#close(id);
+    const stays = (order: StepOrder) => !gone.has(orderId(order));
+    this.#held = [...this.#ready.takeAll(), ...this.#held].filter(stays);
+    this.#apart = this.#apart.filter(stays);
     for (const order of added) if (isBought(order)) this.#open.set(order.address, order);
     this.#ends = findEnds(this.#orders, dependents);
     this.#allotAnew();
@@ -93,7 +101,6 @@ export class ChainedOrders {
     const apart = this.#apart;
     this.#apart = [];
     return apart.flatMap((order) => {
-      if (this.#orders.get(orderName(order)) !== order) return [];
       const why = breaker.giveUp(order, { orders: this.#orders, ended, emit });
       if (why === undefined) this.add(order);
       return why === undefined ? [] : [{ order, why }];
@@ -114,8 +121,6 @@ export class ChainedOrders {
         if (this.#ready.size === 0) this.#letAllGo();
         continue;
       }
-      // Not wanted any more, or another has taken its place.
-      if (this.#orders.get(orderName(order)) !== order) continue;
       if (this.#isHeld(order)) {
         this.#held.push(order);
         continue;
@@ -220,8 +225,7 @@ export class ChainedOrders {
     this.#ready = this.#sorted();
     const held = this.#held;
     this.#held = [];
-    for (let order = before.take(); order !== undefined; order = before.take()) this.add(order);
-    for (const order of held) this.add(order);
+    for (const order of [...before.takeAll(), ...held]) this.add(order);
   }
 
   #sorted(): ReadyOrders {

@@ -1,7 +1,7 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunFact, StopReason } from '../contract/event.ts';
 import type { CreateGate, Departure } from '../contract/ports.ts';
-import { orderName, type StepOrder } from '../plan/plan.ts';
+import { orderId, type StepOrder } from '../plan/plan.ts';
 import { AccountGate } from './account-gate.ts';
 
 /**
@@ -179,6 +179,6 @@ export class LocalGate implements CreateGate {
   }
 
   #nameOf(order: StepOrder): string {
-    return this.#prefix + orderName(order);
+    return this.#prefix + orderId(order);
   }
 }

@@ -2,7 +2,7 @@ import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 import { messageOf } from '../ground/values.ts';
 import { waitsFor } from '../plan/actions.ts';
-import { orderName, type Plan, type StepOrder } from '../plan/plan.ts';
+import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import { endBroken } from '../run/broken-step.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
@@ -47,7 +47,7 @@ class Drive implements Driven {
   /** Number of others that each order still waits for. */
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
-  /** Names of orders that were taken in. */
+  /** Ids of orders that were taken in. */
   readonly #takenIn = new Set<string>();
   readonly #posts: ReturnType<typeof holdPosts>;
   readonly #ready: ChainedOrders;
@@ -61,7 +61,7 @@ class Drive implements Driven {
   constructor(plan: Plan, ports: Ports, options: DriveOptions) {
     this.#options = options;
     this.#ports = this.#watchPorts(ports);
-    this.#orders = new Map(plan.rows.flatMap(({ order }) => (order ? [[orderName(order), order] as const] : [])));
+    this.#orders = new Map(plan.rows.flatMap(({ order }) => (order ? [[orderId(order), order] as const] : [])));
     const { counts, dependents } = linkOrders(this.#orders);
     this.#waiting = counts;
     this.#dependents = dependents;
@@ -89,19 +89,19 @@ class Drive implements Driven {
   }
 
   takeIn(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
-    const given = new Map(orders.map((order) => [orderName(order), order]));
-    const isOver = (name: string) => this.#begun.has(name) || this.#ended.has(name);
-    const isSame = (name: string) => given.get(name)?.key === this.#orders.get(name)?.key;
-    const mayGo = new Set([...this.#takenIn, ...unwanted]);
-    const gone = [...mayGo].filter((name) => !isOver(name) && this.#orders.has(name) && !isSame(name));
-    for (const name of gone) this.#orders.delete(name);
-    const news = [...given].filter(([name]) => !isOver(name) && !this.#orders.has(name));
-    for (const [name, order] of news) {
-      this.#orders.set(name, order);
-      this.#takenIn.add(name);
+    const given = new Map(orders.map((order) => [orderId(order), order]));
+    const isOver = (id: string) => this.#begun.has(id) || this.#ended.has(id);
+    const isSame = (id: string) => given.get(id)?.key === this.#orders.get(id)?.key;
+    const mayGo = [...this.#takenIn, ...unwanted];
+    const gone = new Set(mayGo.filter((id) => !isOver(id) && this.#orders.has(id) && !isSame(id)));
+    for (const id of gone) this.#orders.delete(id);
+    const news = [...given].filter(([id]) => !isOver(id) && !this.#orders.has(id));
+    for (const [id, order] of news) {
+      this.#orders.set(id, order);
+      this.#takenIn.add(id);
       this.#posts.expect(order);
     }
-    for (const name of gone) if (!this.#orders.has(name)) this.#posts.withdraw(name);
+    for (const id of gone) if (!this.#orders.has(id)) this.#posts.withdraw(id);
     const { dependents } = linkOrders(this.#orders);
     this.#dependents = dependents;
     this.#waiting = new Map();
@@ -201,7 +201,7 @@ class Drive implements Driven {
     while (this.#isSlotFree) {
       const order = this.#ready.take({ isIdle: this.#underWay === 0, breaker });
       if (order === undefined) return;
-      this.#begun.add(orderName(order));
+      this.#begun.add(orderId(order));
       breaker?.begin(order);
       this.#slotsTaken += 1;
       slots?.take();
@@ -225,7 +225,7 @@ class Drive implements Driven {
   }
 
   #slotOf(order: StepOrder): Slot {
-    const dependents = this.#dependents.get(orderName(order))?.length ?? 0;
+    const dependents = this.#dependents.get(orderId(order))?.length ?? 0;
     let isTaken = true;
     return {
       urgency: () => urgencyOf({ dependents, waiting: this.#ready.size, running: this.#slotsTaken }),
@@ -253,7 +253,7 @@ class Drive implements Driven {
   #follow(links: Link[]): void {
     for (let link = links.pop(); link !== undefined; link = links.pop()) {
       const { dependent, on, how } = link;
-      const name = orderName(dependent);
+      const name = orderId(dependent);
       if (this.#ended.has(name)) continue;
       if (!letsGoOn(dependent, on, how)) {
         for (const next of this.#block(dependent, on, how.outcome)) links.push(next);
@@ -267,7 +267,7 @@ class Drive implements Driven {
 
   /** Dependents of this order, last first. */
   #end(on: StepOrder, how: StepEnd): Link[] {
-    const name = orderName(on);
+    const name = orderId(on);
     if (!this.#ended.has(name)) this.#options.onEnd?.(name, how, on);
     this.#ended.set(name, how);
     if (this.#options.onError === 'finish' && failures.includes(how.outcome)) {

@@ -18,15 +18,15 @@ export interface DriveOptions {
    * ends when nothing is under way.
    */
   goesOn?: (() => Promise<boolean>) | undefined;
-  /** Orders of the plan that have ended before, by name: they are not acted on, and who depends on them knows. */
+  /** Orders of the plan that have ended before, by id: they are not acted on, and who depends on them knows. */
   ends?: ReadonlyMap<string, StepEnd> | undefined;
   /** Slots of the account, which other plans share. Absent: there are no others. */
   slots?: SharedSlots | undefined;
   /** Hears of each end as it comes, before dependents begin. */
-  onEnd?: ((name: string, end: StepEnd, order: StepOrder) => void) | undefined;
+  onEnd?: ((id: string, end: StepEnd, order: StepOrder) => void) | undefined;
 }
 
-/** The end of every order that was acted on, by name. */
+/** The end of every order that was acted on, by id. */
 export type DriveResult = Map<string, StepEnd>;
 
 /** A plan under way. */
@@ -37,8 +37,8 @@ export interface Driven {
   readonly defects: readonly unknown[];
   /**
    * Takes orders in beside those of the plan, needs first: they begin when what they need is done. Those that were taken in
-   * before, are not among these, and have not begun yet are not wanted any more. `unwanted`: names of orders of the plan
-   * that are let go of, too, unless they have begun; they are taken in again as a copy.
+   * before, are not among these, and have not begun yet are not wanted any more. `unwanted`: ids of orders of the plan
+   * that are let go of, too, unless they have begun.
    */
   takeIn(orders: readonly StepOrder[], unwanted?: ReadonlySet<string>): void;
   /** The order of this step, if it has begun. */

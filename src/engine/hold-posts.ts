@@ -1,4 +1,4 @@
-import { orderName, type StepOrder } from '../plan/plan.ts';
+import { orderId, type StepOrder } from '../plan/plan.ts';
 import { accountsOf, mayMeet, type PostAccounts } from '../plan/post-accounts.ts';
 import { isPost } from '../plan/post-record.ts';
 import type { StepEnd } from '../run/step-end.ts';
@@ -27,7 +27,7 @@ export function holdPosts(
   /** An order that is carried out, too. What it needs is known here. */
   expect(order: StepOrder): void;
   /** An order that was expected, and is not carried out any more. */
-  withdraw(name: string): void;
+  withdraw(id: string): void;
   /** To be called when every order that can start on its own has been reported. */
   release(): void;
 } {
@@ -37,9 +37,9 @@ export function holdPosts(
   let isOpen = false;
   const accounts = new Map<string, PostAccounts>();
   const goesTo = (order: StepOrder): PostAccounts => {
-    const name = orderName(order);
-    if (!accounts.has(name)) accounts.set(name, accountsOf(order.request));
-    return accounts.get(name);
+    const id = orderId(order);
+    if (!accounts.has(id)) accounts.set(id, accountsOf(order.request));
+    return accounts.get(id);
   };
   /** False: it has to wait for another one. */
   const begin = (order: StepOrder): boolean => {
@@ -50,7 +50,7 @@ export function holdPosts(
     if (over === undefined && known.length > 0) return false;
     if (over !== undefined) act.leave(order, whyNot(over.order));
     else {
-      if (!isFree) uncertain.set(orderName(order), { order, isOver: false });
+      if (!isFree) uncertain.set(orderId(order), { order, isOver: false });
       act.start(order);
     }
     return true;
@@ -62,6 +62,11 @@ export function holdPosts(
     const stay = waiting.filter((order) => !begin(order));
     held = [...stay, ...held];
   };
+  /** It has not left yet, so there is nothing uncertain about it. */
+  const letGo = (id: string) => {
+    held = held.filter((order) => orderId(order) !== id);
+    uncertain.delete(id);
+  };
   return {
     ready(order) {
       if (!isPost(order.kind)) act.start(order);
@@ -69,19 +74,20 @@ export function holdPosts(
       release();
     },
     ended(order, { outcome }) {
-      before.delete(orderName(order));
+      before.delete(orderId(order));
       if (outcome === 'unresolved' && isPost(order.kind)) {
-        uncertain.set(orderName(order), { order, isOver: true });
-      } else uncertain.delete(orderName(order));
+        uncertain.set(orderId(order), { order, isOver: true });
+      } else uncertain.delete(orderId(order));
       release();
     },
     expect(order) {
+      letGo(orderId(order));
       if (isAfter(order, after)) after.add(order.address);
-      else before.add(orderName(order));
+      else before.add(orderId(order));
     },
-    withdraw(name) {
-      before.delete(name);
-      held = held.filter((order) => orderName(order) !== name);
+    withdraw(id) {
+      before.delete(id);
+      letGo(id);
       release();
     },
     release() {
@@ -95,7 +101,7 @@ function whyNot({ address }: StepOrder): string {
   return `goes to an account of ${address}, of which nobody knows whether it is out`;
 }
 
-/** `before`: names of orders that neither are posts nor wait for one, directly or indirectly. `after`: the others' addresses. */
+/** `before`: ids of orders that neither are posts nor wait for one, directly or indirectly. `after`: the others' addresses. */
 function findStepsAroundPosts(orders: ReadonlyMap<string, StepOrder>): { before: Set<string>; after: Set<string> } {
   const before = new Set<string>();
   const after = new Set<string>();
@@ -103,7 +109,7 @@ function findStepsAroundPosts(orders: ReadonlyMap<string, StepOrder>): { before:
   // Topological order: the dependencies of a step come before it.
   for (const order of orders.values()) {
     if (isAfter(order, after)) after.add(order.address);
-    else before.add(orderName(order));
+    else before.add(orderId(order));
   }
   return { before, after };
 }

@@ -16,7 +16,7 @@ import { findReferences } from '../graph/render/fingerprint.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend, sendOf } from '../lock/sends.ts';
 import { isOwnSend, type SendFacts } from '../plan/open-sends.ts';
-import { orderName, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import { takeKeptBody } from '../run/kept-body.ts';
 import { AgreedCeiling } from './agreed-ceiling.ts';
 import { Budget } from './budget.ts';
@@ -101,7 +101,7 @@ export class LocalLedger implements Ledger {
     if (job?.jobId !== undefined && !(order.asksOnly && isOpen)) {
       return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
     }
-    const name = orderName(order);
+    const name = orderId(order);
     for (;;) {
       const { stopped } = this.#gate;
       if (stopped !== undefined) return { do: 'stop', because: stopped };
@@ -145,7 +145,7 @@ export class LocalLedger implements Ledger {
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
     const { credits, charged } = this.#charge(order, job);
     // Before others hear of it: the next step of a price that was not told finds it out, alone.
-    const settle = () => this.budget.settle(orderName(order), charged, job.isListed !== true);
+    const settle = () => this.budget.settle(orderId(order), charged, job.isListed !== true);
     if (credits !== null) settle();
     const facts = runningFacts(order, job, credits);
     // Recorded before it is emitted: no listener may come between an ID and the disk.
@@ -159,7 +159,7 @@ export class LocalLedger implements Ledger {
   /** `credits`: what counts, which is the reservation where nothing tells the charge. */
   #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
     const fall = this.#gate.fallOfBalance(order, job.balance);
-    const reserved = this.budget.reserved(orderName(order));
+    const reserved = this.budget.reserved(orderId(order));
     const charged = chargeOf(job, { price: order.price, reserved, fall });
     this.estimates.note(order.price, charged);
     this.ceiling.charge(order, charged);
@@ -169,8 +169,8 @@ export class LocalLedger implements Ledger {
   async finish(order: StepOrder, result: StepResult): Promise<void> {
     switch (result.state) {
       case 'refused':
-        this.budget.settle(orderName(order), 0);
-        this.ceiling.drop(orderName(order));
+        this.budget.settle(orderId(order), 0);
+        this.ceiling.drop(orderId(order));
         this.#announceCredits();
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
         await this.#keepAnswered(order);
@@ -226,13 +226,13 @@ export class LocalLedger implements Ledger {
   }
 
   release(order: StepOrder): void {
-    this.budget.release(orderName(order));
-    this.ceiling.drop(orderName(order));
+    this.budget.release(orderId(order));
+    this.ceiling.drop(orderId(order));
     this.#announceCredits();
   }
 
   doubt(order: StepOrder): void {
-    this.budget.doubt(orderName(order));
+    this.budget.doubt(orderId(order));
     this.ceiling.doubt(order);
     this.#announceCredits();
   }

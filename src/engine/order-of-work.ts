@@ -1,12 +1,12 @@
 import { waitsFor } from '../plan/actions.ts';
-import { orderName, type StepOrder } from '../plan/plan.ts';
+import { orderId, type StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { isCanaryOf, provesEnough } from './canaries.ts';
 
-/** The orders of a run by name. */
+/** The orders of a run by id. */
 export type Orders = ReadonlyMap<string, StepOrder>;
 
-/** Names of the orders that ask about a send, by address. */
+/** Ids of the orders that ask about a send, by address. */
 function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
   const asks = new Map<string, string[]>();
   for (const [name, order] of orders) {
@@ -16,7 +16,7 @@ function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Names of the orders that each one waits for in this run; orders that wait for none are omitted. An order with a known
+ * Ids of the orders that each one waits for in this run; orders that wait for none are omitted. An order with a known
  * job waits for nobody: it is only collected. Before anything else is bought at an address, its open sends are asked
  * about.
  */
@@ -65,7 +65,7 @@ export function measureHeights(orders: Orders, dependents: ReadonlyMap<string, s
 
 /** Orders already paid for come first: attach, then download, and only then new creates. */
 export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number>): number {
-  const height = heights.get(orderName(order)) ?? 0;
+  const height = heights.get(orderId(order)) ?? 0;
   switch (order.action) {
     case 'attach':
       return 3_000_000 + height;

@@ -29,4 +29,10 @@ export class ReadyOrders {
   take(): StepOrder | undefined {
     return this.#heap.pop();
   }
+
+  takeAll(): StepOrder[] {
+    const orders: StepOrder[] = [];
+    for (let order = this.take(); order !== undefined; order = this.take()) orders.push(order);
+    return orders;
+  }
 }

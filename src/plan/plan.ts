@@ -92,9 +92,14 @@ export interface PlanRow extends Row {
   asked?: PlanRow;
 }
 
-/** Names an order within a run: a send that is asked about has an order beside that of its step. */
-export function orderName({ address, asksOnly, send }: StepOrder): string {
-  return asksOnly && send !== undefined ? `${address}\u0000${send.id}` : address;
+/** Identifies an order within a run: that of a step by its address, so that what needs the step finds it. */
+export function orderId({ address, asksOnly, send }: StepOrder): string {
+  return rowId({ address, send: asksOnly && send?.id });
+}
+
+/** The same for a row. A send that is asked about has a row, and an order, beside those of its step. */
+export function rowId({ address, send }: { address: string; send?: string | undefined }): string {
+  return send === undefined ? address : `${address}\u0000${send}`;
 }
 
 /** An action, a reason and a price for every step. `apply` does what is written here and nothing else. */

@@ -1,7 +1,7 @@
 import { isSpending, waitsFor } from './actions.ts';
 import { block } from './block.ts';
 import { sumAfterPicks } from './block-at-gates.ts';
-import type { Plan, PlanRow, StepOrder } from './plan.ts';
+import { type Plan, type PlanRow, rowId, type StepOrder } from './plan.ts';
 import { countPosts, withholdPosts } from './post-consent.ts';
 import { reasonOf } from './reason.ts';
 import { sumPrices } from './sum-prices.ts';
@@ -35,7 +35,7 @@ export function findTakenIn(agreed: Plan, now: Plan, own: OwnSteps): TakenIn {
   const before = waitingRows(agreed);
   const found: TakenIn = { rows: [], left: [], outdated: [] };
   const { rows } = withholdPosts(now);
-  const byAddress = new Map(rows.map((row) => [row.address, row]));
+  const byAddress = new Map(rows.map((row) => [rowId(row), row]));
   const candidates = new Map<string, PlanRow>();
   for (const row of rows) {
     const { address, order, blockedBy } = row;
@@ -66,7 +66,7 @@ export function findTakenIn(agreed: Plan, now: Plan, own: OwnSteps): TakenIn {
  * the same. `isOver`: the order has begun, or ended.
  */
 export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
-  const latest = new Map(now.rows.flatMap((row) => (row.send === undefined ? [[row.address, row] as const] : [])));
+  const latest = new Map(now.rows.map((row) => [rowId(row), row]));
   const unwanted = new Set<string>();
   // A step that shares the job of another may precede it.
   for (let before = -1; before !== unwanted.size; ) {
@@ -150,10 +150,10 @@ export function withTakenIn(
     unwanted,
   }: { found: Pick<TakenIn, 'left'>; took: ReadonlyMap<string, PlanRow>; unwanted: ReadonlySet<string> },
 ): Plan {
-  const latest = new Map([...now.rows, ...found.left].map((row) => [row.address, row]));
+  const latest = new Map([...now.rows, ...found.left].map((row) => [rowId(row), row]));
   const rows = agreed.rows.map((row) => {
-    const later = latest.get(row.address);
-    if (row.send === undefined && unwanted.has(row.address)) {
+    const later = latest.get(rowId(row));
+    if (unwanted.has(rowId(row))) {
       return later === undefined || later.order !== undefined ? leftFor(row, lost) : later;
     }
     if (row.blockedBy !== 'gate') return row;

@@ -6,7 +6,7 @@ import { leftUnder, shareOf, withMargin } from '../plan/ceiling.ts';
 import { heldPurchases, sumHeld } from '../plan/held.ts';
 import { findLostPrices } from '../plan/lost-prices.ts';
 import type { SendFacts } from '../plan/open-sends.ts';
-import { orderName, type Plan, type PlanRow, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
+import { orderId, type Plan, type PlanRow, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
 import { heldWhereUnpriced, type PriceOf, pricesFrom, type WrittenPrices } from '../plan/prices.ts';
 import { sumDoubts } from '../plan/sum-up.ts';
 import { resumeOrder } from './resume-order.ts';
@@ -18,7 +18,7 @@ export interface ResumeFacts extends SendFacts {
   lock: Lock;
   /** Prices that the manifest tells. */
   prices: WrittenPrices;
-  /** How orders have ended, by name, as far as that is on record. */
+  /** How orders have ended, by id, as far as that is on record. */
   ends: ReadonlyMap<string, StepEnd>;
 }
 
@@ -26,13 +26,13 @@ export interface ResumeFacts extends SendFacts {
 export interface ResumedPlan {
   /** All of its rows, with what is left of their orders, and totals as of now. */
   plan: Plan;
-  /** All orders that have ended, by name. */
+  /** All orders that have ended, by id. */
   ends: Map<string, StepEnd>;
   /** Those among them that are not on record yet. */
   newEnds: Map<string, StepEnd>;
   /** Credits that the run has been charged so far. */
   spentBefore: number;
-  /** The same for orders that go on, by name. */
+  /** The same for orders that go on, by id. */
   spent: ReadonlyMap<string, number | null>;
   /** What jobs of this run were charged so far, with the price that the plan said. */
   charges: readonly { price: Readonly<Price>; charged: number | null }[];
@@ -54,7 +54,7 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   const rows = plan.rows.map((row): PlanRow => {
     const { order } = row;
     if (order === undefined) return row;
-    const name = orderName(order);
+    const name = orderId(order);
     learn(learned, order, facts);
     charges.push(...chargesOf(order, facts));
     if (ends.has(name)) return row;
@@ -71,7 +71,7 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
     if (resumed.spent !== 0) spent.set(name, resumed.spent);
     return { ...row, order: resumed.order };
   });
-  const open = rows.filter(({ order }) => order !== undefined && !ends.has(orderName(order)));
+  const open = rows.filter(({ order }) => order !== undefined && !ends.has(orderId(order)));
   const { totals, spentBefore } = sumAgain(plan.totals, open, facts);
   const ceiling = leftUnder(agreementOf(plan), { rows: open }, lock) + agreedSince(plan.rows, learned); // I39 (resumed)
   return {

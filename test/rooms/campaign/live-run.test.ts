@@ -338,6 +338,31 @@ tasks:
       expect(blockedIn(run)).toEqual({});
     });
 
+    test('a post that only waits for its turn is let go of, and taken back it goes out once', async () => {
+      const posts = [account, 'acc_b26a6b25c78b1c8d'].map(
+        (to, index) =>
+          `  share${index}: { kind: post, with: { accountIds: [${to}], caption: Hello, media: ["{{tasks.hero.url}}"] } }\n`,
+      );
+      const campaign = await makeDecided();
+      campaign.graph = graphOf(`${decided}${posts.join('')}`);
+      campaign.service.creditsOf = () => 0;
+      const begun: string[] = [];
+      const run = await campaign.run({
+        concurrency: 1,
+        onEvent: (fact) => fact.event === 'step-started' && begun.push(fact.address),
+        async people(live) {
+          while (begun.length === 0) await campaign.clock.sleep(10);
+          for (const is of ['rejected', 'picked'] as const) {
+            await say(live, { 'hero/1': is });
+            await campaign.clock.sleep(10);
+          }
+          expect(begun).toEqual(['share0']);
+        },
+      });
+      expect(run.outcomes).toEqual({ share0: 'done', share1: 'done' });
+      expect(campaign.service.ledger.filter(({ kind }) => kind === 'post')).toHaveLength(2);
+    });
+
     test('another pick is for the next plan, which shows what is made from it', async () => {
       const campaign = await makeDecided();
       const run = await campaign.run({
@@ -434,6 +459,23 @@ tasks:
     const campaign = makeCampaign('version: 1\nname: live\ntasks:\n  pic: { kind: image, with: { prompt: "x" } }\n');
     const run = await campaign.run({ people: async () => {} });
     expect(run.outcomes).toEqual({ pic: 'done' });
+    expect(run.carriedOut.rows).toEqual(run.plan.rows);
+  });
+
+  test('a step beside an open send of its earlier input is carried out, and not told to be left', async () => {
+    const text = 'version: 1\nname: live\ntasks:\n  pic: { kind: image, with: { prompt: "x" } }\n';
+    const campaign = makeCampaign(text);
+    const lost = { answer: { is: 'ambiguous', message: 'reset' }, booked: true } as const;
+    campaign.service.trouble = (create) => (create === 1 ? lost : undefined);
+    await campaign.run({ onUnknown: 'hold', onEvent: (fact, abort) => fact.event === 'create-repeated' && abort() });
+    campaign.graph = graphOf(text.replace('"x"', '"y"'));
+    const run = await campaign.run({ people: async () => {} });
+    expect(run.plan.rows.map(({ address, action, send }) => [address, action, send !== undefined])).toEqual([
+      ['pic', 'create', false],
+      ['pic', 'create', true],
+    ]);
+    expect(run.outcomes.pic).toBe('done');
+    expect(run.events.filter(({ event }) => event === 'step-left')).toEqual([]);
     expect(run.carriedOut.rows).toEqual(run.plan.rows);
   });
 

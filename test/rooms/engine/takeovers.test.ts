@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
-import { orderName, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
+import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
 import { allowPosts } from '../../../src/plan/post-consent.ts';
 import { type ResumedPlan, resumePlan } from '../../../src/run/resume-plan.ts';
 import type { StepEnd } from '../../../src/run/step-end.ts';
@@ -60,18 +60,18 @@ class Relay {
   /** Where a new plan would go on with the same purchase, both say how. */
   #compare({ plan, ends, newEnds }: ResumedPlan): void {
     const again = this.campaign.plan(this.#options);
-    const replanned = new Map(again.rows.flatMap(({ order }) => (order ? [[orderName(order), order]] : [])));
+    const replanned = new Map(again.rows.flatMap(({ order }) => (order ? [[orderId(order), order]] : [])));
     const resumed = new Map<string, unknown>();
     const expected = new Map<string, unknown>();
     for (const { order } of plan.rows) {
-      if (order === undefined || ends.has(orderName(order))) continue;
-      const other = replanned.get(orderName(order));
+      if (order === undefined || ends.has(orderId(order))) continue;
+      const other = replanned.get(orderId(order));
       const row = again.rows.find(({ address }) => address === order.address);
       // A plan can say this ahead; an order finds out when its turn comes.
       const isHeldBack = row?.action === 'blocked' || row?.unneeded === true;
       if (other === undefined && isHeldBack) continue;
-      resumed.set(orderName(order), purchaseOf(order));
-      expected.set(orderName(order), other === undefined ? 'nothing to do' : purchaseOf(other));
+      resumed.set(orderId(order), purchaseOf(order));
+      expected.set(orderId(order), other === undefined ? 'nothing to do' : purchaseOf(other));
     }
     expect(resumed).toEqual(expected);
     for (const [name, { outcome }] of newEnds) {
@@ -131,7 +131,7 @@ tasks:
             [...new Set(service.ledger.map(({ body }) => body))].sort(),
           );
           expect(service.ledger).toHaveLength(5);
-          const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderName(order)] : []));
+          const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderId(order)] : []));
           expect([...relay.ends.keys()].sort()).toEqual(orders.sort());
           expect([...relay.ends.values()].map(({ outcome }) => outcome)).toEqual(orders.map(() => 'done'));
           expect(relay.campaign.plan().rows.map(({ action }) => action)).toEqual(orders.map(() => 'keep'));
@@ -273,7 +273,7 @@ tasks:
             expect(known.includes(`"${jobId}"`) || known.includes(`"${key}"`)).toBe(true);
           }
           // Every order has ended, and nothing of it goes on.
-          const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderName(order)] : []));
+          const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderId(order)] : []));
           expect([...relay.ends.keys()].sort()).toEqual(orders.sort());
         }),
         { numRuns: runs(40) },

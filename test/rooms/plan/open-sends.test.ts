@@ -3,7 +3,7 @@ import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
 import type { PlanFacts } from '../../../src/plan/assemble.ts';
 import { isOwnSend, isReplayed } from '../../../src/plan/open-sends.ts';
-import { orderName, type PlanRow } from '../../../src/plan/plan.ts';
+import { orderId, type PlanRow } from '../../../src/plan/plan.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
   create,
@@ -225,7 +225,7 @@ describe('what is asked', () => {
 
   test('by its own name in a run, beside that of its step', () => {
     const lock = lockOf({ a: [create(old, { since, send: 's2' }), open] });
-    const names = planOf(graph, lock).rows.flatMap(({ order }) => (order === undefined ? [] : [orderName(order)]));
+    const names = planOf(graph, lock).rows.flatMap(({ order }) => (order === undefined ? [] : [orderId(order)]));
     expect(names).toEqual(['a', 'b', 'a\u0000s2', `a\u0000${open.send}`]);
   });
 
