@@ -17,43 +17,35 @@ export class Heap<Item> {
   push(at: number, item: Item): void {
     const items = this.#items;
     let index = items.length;
-    items.push({ at, item });
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      if (!this.#isBefore(index, parent)) break;
-      this.#swap(index, parent);
+      const above = items[parent];
+      if (above === undefined || above.at <= at) break;
+      items[index] = above;
       index = parent;
     }
+    items[index] = { at, item };
   }
 
   pop(): Item | undefined {
     const items = this.#items;
-    const [first] = items;
+    const first = items[0];
     const last = items.pop();
-    if (first === undefined || last === undefined) return undefined;
-    if (items.length > 0) {
-      items[0] = last;
-      for (let index = 0; ; ) {
-        const [left, right] = [2 * index + 1, 2 * index + 2];
-        let least = index;
-        if (left < items.length && this.#isBefore(left, least)) least = left;
-        if (right < items.length && this.#isBefore(right, least)) least = right;
-        if (least === index) break;
-        this.#swap(index, least);
-        index = least;
-      }
+    if (first === undefined || last === undefined || first === last) return first?.item;
+    let index = 0;
+    for (;;) {
+      const [left, right] = [2 * index + 1, 2 * index + 2];
+      const least = this.#atOf(right) < this.#atOf(left) ? right : left;
+      const below = items[least];
+      if (below === undefined || below.at >= last.at) break;
+      items[index] = below;
+      index = least;
     }
+    items[index] = last;
     return first.item;
   }
 
-  #isBefore(a: number, b: number): boolean {
-    return (this.#items[a]?.at ?? 0) < (this.#items[b]?.at ?? 0);
-  }
-
-  #swap(a: number, b: number): void {
-    const [one, other] = [this.#items[a], this.#items[b]];
-    if (one === undefined || other === undefined) return;
-    this.#items[a] = other;
-    this.#items[b] = one;
+  #atOf(index: number): number {
+    return this.#items[index]?.at ?? Number.POSITIVE_INFINITY;
   }
 }

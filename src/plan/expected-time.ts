@@ -2,7 +2,7 @@ import { kinds } from '../kinds/index.ts';
 import { isSpending, waitsFor } from './actions.ts';
 import { tabulate } from './duration-table.ts';
 import type { PlanRow, PlanTotals, StepOrder } from './plan.ts';
-import { type OpenStep, simulateEnds } from './simulate-ends.ts';
+import { type OpenStep, simulateEnds, type Timing } from './simulate-ends.ts';
 
 /** Of finished jobs, in ms, by kind and model. */
 export type Durations = { readonly [kindAndModel: string]: readonly number[] };
@@ -19,25 +19,25 @@ export function expectTime(
   rows: readonly PlanRow[],
   { concurrency, durations }: { concurrency: number; durations: Durations },
 ): Pick<PlanTotals, 'expected' | 'untimed'> {
-  const positions = new Map<string, number>();
-  const names = new Map<string, number>();
-  const samples: (readonly number[])[] = [];
-  const steps: OpenStep[] = [];
+  const timings = new Map<string, Timing>();
+  const steps = new Map<string, OpenStep>();
+  const untimed: string[] = [];
   for (const { address, kind, action, order } of rows) {
     if (order === undefined || !(isSpending(action) || action === 'attach')) continue;
-    const after = waitsFor(order).flatMap((need) => positions.get(need) ?? []);
-    positions.set(address, steps.length);
     const job = { kind, paidRequest: order.paidRequest };
     const name = timedAs(job);
-    const timing = names.get(name) ?? samples.push(samplesOf(job, durations)) - 1;
-    names.set(name, timing);
-    steps.push({ timing, after });
+    let timing = timings.get(name);
+    if (timing === undefined) {
+      const samples = samplesOf(job, durations);
+      if (samples.length === 0) untimed.push(name);
+      timing = { jobs: tabulate(samples), startMs: 0, saveMs: 0, failShare: 0 };
+      timings.set(name, timing);
+    }
+    steps.set(address, { timing, after: waitsFor(order).flatMap((need) => steps.get(need) ?? []) });
   }
-  if (steps.length === 0) return {};
-  const untimed = [...names].flatMap(([name, timing]) => (samples[timing]?.length === 0 ? [name] : []));
+  if (steps.size === 0) return {};
   if (untimed.length > 0) return { untimed: untimed.sort() };
-  const timings = samples.map((seen) => ({ jobs: tabulate(seen), startMs: 0, saveMs: 0, failShare: 0 }));
-  return { expected: rangeOf(simulateEnds(steps, { timings, slots: concurrency, draws })) };
+  return { expected: rangeOf(simulateEnds([...steps.values()], { slots: concurrency, draws })) };
 }
 
 /** The kind and model under which durations of its job are kept. */
@@ -53,7 +53,7 @@ export function samplesOf(order: Pick<StepOrder, 'kind' | 'paidRequest'>, durati
 }
 
 /** What one run in five undercuts, and one exceeds. */
-export function rangeOf(ends: Float64Array): { lowMs: number; highMs: number } {
+export function rangeOf(ends: readonly number[]): { lowMs: number; highMs: number } {
   const at = (share: number) => Math.round(ends[Math.floor(share * (ends.length - 1))] ?? 0);
   return { lowMs: at(0.2), highMs: at(0.8) };
 }

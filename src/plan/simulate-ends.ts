@@ -1,12 +1,11 @@
+import { Heap } from '../ground/heap.ts';
 import { type DurationTable, normalAt, remainingOf } from './duration-table.ts';
-import { NumberHeap } from './number-heap.ts';
 
 /** A step that has not ended. */
 export interface OpenStep {
-  /** Position of its timing. */
-  timing: number;
-  /** Positions of the open steps that must end before it begins. */
-  after: readonly number[];
+  timing: Timing;
+  /** Open steps that must end before it begins. */
+  after: readonly OpenStep[];
   /** How long its job has been under way, in ms, or since it was over. Absent: it has none. */
   ageMs?: number;
   /** Its job is over, and it holds no slot: what is left is to save its file. */
@@ -25,13 +24,27 @@ export interface Timing {
 }
 
 export interface Simulation {
-  timings: readonly Timing[];
   /** Jobs that run at once. */
   slots: number;
   draws: number;
   /** Groups of steps: a draw ends when every step of one of them has ended. Absent: when all steps have. */
-  groups?: readonly (readonly number[])[];
+  groups?: readonly (readonly OpenStep[])[];
 }
+
+/** What every draw goes through. */
+interface Schedule {
+  slots: number;
+  underWay: readonly OpenStep[];
+  /** Those that wait, with their place in the order in which they begin as soon as what they need allows. */
+  places: ReadonlyMap<OpenStep, number>;
+  /** How many steps each waits for, and which steps wait for it. */
+  needs: ReadonlyMap<OpenStep, number>;
+  dependents: ReadonlyMap<OpenStep, readonly OpenStep[]>;
+  groups: readonly (readonly OpenStep[])[];
+}
+
+/** How much slower the jobs of each timing are in one draw than was seen. */
+type Scales = ReadonlyMap<Timing, number>;
 
 /** Above so many, most steps count with the mean of their class, and only the last ones are scheduled. */
 const mostScheduled = 400;
@@ -40,253 +53,151 @@ const leastRounds = 4;
 
 /**
  * Schedules open steps as a run does, longest chains first, and gives the ends of the draws in ms from now, ascending.
- * The same input gives the same answer.
+ * `steps` come after what they wait for. The same input gives the same answer.
  */
-export function simulateEnds(steps: readonly OpenStep[], simulation: Simulation): Float64Array {
-  const heights = measureHeights(steps);
-  const queue = steps
-    .flatMap((step, index) => (step.ageMs === undefined && step.isSaving === undefined ? [index] : []))
-    .sort((a, b) => (heights[b] ?? 0) - (heights[a] ?? 0) || a - b);
-  const most = Math.max(mostScheduled, leastRounds * simulation.slots);
+export function simulateEnds(steps: readonly OpenStep[], { slots, draws, groups }: Simulation): number[] {
+  const underWay = steps.filter(({ ageMs }) => ageMs !== undefined);
+  const queue = longestChainsFirst(steps.filter(({ ageMs }) => ageMs === undefined));
+  const most = Math.max(mostScheduled, leastRounds * slots);
   const surplus = Math.max(0, queue.length - most);
-  const isToGroup = simulation.groups !== undefined;
   // To the first group it is the first steps that count, to the end the last ones.
-  const bulk = isToGroup ? [] : queue.slice(0, surplus);
-  const kept = isToGroup ? queue.slice(0, most) : queue.slice(surplus);
-  const under = steps.flatMap((step, index) =>
-    step.ageMs !== undefined || step.isSaving !== undefined ? [index] : [],
-  );
-  const schedule = new Schedule(steps, { ...simulation, under, queue: kept });
-  const work = new BulkWork(bulk, steps, simulation);
-  const ends = new Float64Array(simulation.draws);
-  for (let draw = 0; draw < simulation.draws; draw += 1) ends[draw] = schedule.draw(draw) + work.draw(schedule.scales);
-  return ends.sort();
+  const bulk = groups === undefined ? queue.slice(0, surplus) : [];
+  const scheduled = groups === undefined ? queue.slice(surplus) : queue.slice(0, most);
+  const places = new Map(scheduled.map((step, place) => [step, place]));
+  const schedule = { slots, underWay, places, groups: groups ?? [], ...relate(underWay, scheduled) };
+  const timings = [...new Set(steps.map(({ timing }) => timing))];
+  const bulkMs = sumUp(bulk, slots);
+  return Array.from({ length: draws }, (_, draw) => {
+    const random = randomOf(draw);
+    const scales = new Map(timings.map((timing) => [timing, drawScale(timing, random())]));
+    return new Draw(schedule, scales, random).end() + bulkMs(scales);
+  }).sort((a, b) => a - b);
 }
 
-/** Length of the longest chain of steps that wait for each, directly or not. Steps come after what they wait for. */
-function measureHeights(steps: readonly OpenStep[]): Uint32Array {
-  const heights = new Uint32Array(steps.length);
-  for (let index = steps.length - 1; index >= 0; index -= 1) {
-    const next = (heights[index] ?? 0) + 1;
-    for (const need of steps[index]?.after ?? []) if ((heights[need] ?? 0) < next) heights[need] = next;
-  }
-  return heights;
+/** By the length of the longest chain of steps that wait for each, directly or not. */
+function longestChainsFirst(steps: readonly OpenStep[]): OpenStep[] {
+  const heights = new Map<OpenStep, number>();
+  const heightOf = (step: OpenStep) => heights.get(step) ?? 0;
+  for (const step of steps.toReversed())
+    for (const need of step.after) heights.set(need, Math.max(heightOf(need), heightOf(step) + 1));
+  return steps.toSorted((a, b) => heightOf(b) - heightOf(a));
 }
 
-/** Steps of which only the sum counts: while they run, every slot is taken. */
-class BulkWork {
-  /** Of all steps of each timing, in ms. */
-  readonly #sums: number[];
-  readonly #slots: number;
-  readonly #chainMs: number;
-
-  constructor(bulk: readonly number[], steps: readonly OpenStep[], { timings, slots }: Simulation) {
-    const means = timings.map(({ jobs, startMs }) => startMs + jobs.meanMs);
-    const reached = new Map<number, number>();
-    this.#slots = slots;
-    this.#sums = timings.map(() => 0);
-    let longest = 0;
-    for (const index of bulk) {
-      const { timing = 0, after = [] } = steps[index] ?? {};
-      const mean = means[timing] ?? 0;
-      this.#sums[timing] = (this.#sums[timing] ?? 0) + mean;
-      const ends = mean + after.reduce((latest, need) => Math.max(latest, reached.get(need) ?? 0), 0);
-      reached.set(index, ends);
-      longest = Math.max(longest, ends);
+function relate(underWay: readonly OpenStep[], queue: readonly OpenStep[]): Pick<Schedule, 'needs' | 'dependents'> {
+  const isIn = new Set([...underWay, ...queue]);
+  const needs = new Map<OpenStep, number>();
+  const dependents = new Map<OpenStep, OpenStep[]>();
+  for (const step of queue) {
+    for (const need of step.after) {
+      if (!isIn.has(need)) continue;
+      const others = dependents.get(need) ?? [];
+      others.push(step);
+      dependents.set(need, others);
+      needs.set(step, (needs.get(step) ?? 0) + 1);
     }
-    this.#chainMs = longest;
   }
-
-  draw(scales: Float64Array): number {
-    const total = this.#sums.reduce((all, sum, timing) => all + sum * (scales[timing] ?? 1), 0);
-    return Math.max(total / this.#slots, this.#chainMs);
-  }
+  return { needs, dependents };
 }
 
-/** One list schedule after the other, in the same memory. */
-class Schedule {
-  /** Of the current draw: how much slower each kind and model is than was seen. */
-  readonly scales: Float64Array;
-  readonly #steps: readonly OpenStep[];
-  readonly #timings: readonly Timing[];
-  readonly #slots: number;
-  readonly #under: readonly number[];
-  readonly #queue: readonly number[];
-  /** Dependents of each step, one list after the other. */
-  readonly #dependents: Int32Array;
-  readonly #dependentsFrom: Int32Array;
-  readonly #missingAtFirst: Int32Array;
-  readonly #missing: Int32Array;
-  readonly #placeOf: Int32Array;
-  readonly #groupOf: Int32Array;
-  readonly #groupSizes: readonly number[];
-  #groupLeft: number[] = [];
-  readonly #events: NumberHeap;
-  /** Steps that others have let go, by their place in the queue. */
-  readonly #freed: NumberHeap;
-  #random = 1;
+/** Time of steps of which only the sum counts: while they run, every slot is taken. */
+function sumUp(bulk: readonly OpenStep[], slots: number): (scales: Scales) => number {
+  const sums = new Map<Timing, number>();
+  const ends = new Map<OpenStep, number>();
+  let chainMs = 0;
+  for (const step of bulk) {
+    const mean = step.timing.startMs + step.timing.jobs.meanMs;
+    const end = mean + Math.max(0, ...step.after.map((need) => ends.get(need) ?? 0));
+    sums.set(step.timing, (sums.get(step.timing) ?? 0) + mean);
+    ends.set(step, end);
+    chainMs = Math.max(chainMs, end);
+  }
+  return (scales) => {
+    const total = [...sums].reduce((all, [timing, sum]) => all + sum * (scales.get(timing) ?? 1), 0);
+    return Math.max(total / slots, chainMs);
+  };
+}
 
-  constructor(
-    steps: readonly OpenStep[],
-    options: Simulation & { under: readonly number[]; queue: readonly number[] },
-  ) {
-    const { timings, slots, groups = [], under, queue } = options;
-    this.#steps = steps;
-    this.#timings = timings;
-    this.#slots = slots;
-    this.#under = under;
-    this.#queue = queue;
-    this.scales = new Float64Array(timings.length);
-    const { length } = steps;
-    const isIn = new Uint8Array(length);
-    for (const index of under) isIn[index] = 1;
-    for (const index of queue) isIn[index] = 1;
-    this.#missingAtFirst = new Int32Array(length);
-    this.#missing = new Int32Array(length);
-    this.#dependentsFrom = new Int32Array(length + 1);
-    const needsOf = (index: number) => (steps[index]?.after ?? []).filter((need) => isIn[need] === 1);
-    for (const index of queue) {
-      const needs = needsOf(index);
-      this.#missingAtFirst[index] = needs.length;
-      for (const need of needs) this.#dependentsFrom[need + 1] = (this.#dependentsFrom[need + 1] ?? 0) + 1;
-    }
-    for (let index = 0; index < length; index += 1)
-      this.#dependentsFrom[index + 1] = (this.#dependentsFrom[index + 1] ?? 0) + (this.#dependentsFrom[index] ?? 0);
-    this.#dependents = new Int32Array(this.#dependentsFrom[length] ?? 0);
-    const fill = this.#dependentsFrom.slice();
-    for (const index of queue) {
-      for (const need of needsOf(index)) {
-        const at = fill[need] ?? 0;
-        this.#dependents[at] = index;
-        fill[need] = at + 1;
-      }
-    }
-    this.#placeOf = new Int32Array(length);
-    for (const [place, index] of queue.entries()) this.#placeOf[index] = place;
-    this.#groupOf = new Int32Array(length).fill(-1);
-    for (const [group, members] of groups.entries()) for (const index of members) this.#groupOf[index] = group;
-    this.#groupSizes = groups.map((members) => members.length);
-    this.#events = new NumberHeap(length + under.length);
-    this.#freed = new NumberHeap(queue.length);
+/** One list schedule. */
+class Draw {
+  readonly #schedule: Schedule;
+  readonly #scales: Scales;
+  readonly #random: () => number;
+  readonly #missing: Map<OpenStep, number>;
+  /** Steps of each group that have not ended well. */
+  readonly #groups: readonly Set<OpenStep>[];
+  /** Steps that wait for nothing but a slot, by their places. */
+  readonly #ready = new Heap<OpenStep>();
+  /** Jobs that end, and files that are saved. */
+  readonly #ahead = new Heap<{ step: OpenStep; is: 'over' | 'saved' }>();
+
+  constructor(schedule: Schedule, scales: Scales, random: () => number) {
+    this.#schedule = schedule;
+    this.#scales = scales;
+    this.#random = random;
+    this.#missing = new Map(schedule.needs);
+    this.#groups = schedule.groups.map((members) => new Set(members));
+    for (const [step, place] of schedule.places) if (!this.#missing.get(step)) this.#ready.push(place, step);
   }
 
-  /** End of one draw, in ms from now. */
-  draw(number: number): number {
-    this.#random = (0x9e3779b9 ^ Math.imul(number + 1, 0x85ebca6b)) | 1;
-    for (const [timing, { jobs }] of this.#timings.entries()) {
-      this.scales[timing] = Math.exp(jobs.doubt * normalAt(Math.min(0.999, Math.max(0.001, this.#next()))));
+  /** In ms from now. */
+  end(): number {
+    let free = this.#schedule.slots;
+    for (const step of this.#schedule.underWay) {
+      if (!step.isSaving) free -= 1;
+      this.#ahead.push(this.#msLeft(step), { step, is: step.isSaving ? 'saved' : 'over' });
     }
-    this.#missing.set(this.#missingAtFirst);
-    this.#groupLeft = [...this.#groupSizes];
-    this.#events.clear();
-    this.#freed.clear();
-    return this.#run(this.#begin());
-  }
-
-  /** Puts what is under way on its way, and gives the number of slots that it leaves. */
-  #begin(): number {
-    let free = this.#slots;
-    for (const index of this.#under) {
-      const { isSaving, ageMs = 0 } = this.#stepAt(index);
-      const { jobs, saveMs, startMs } = this.#timingOf(index);
-      if (isSaving) {
-        // One that takes longer than others may still be waiting for its turn.
-        const left = Math.max(saveMs - ageMs, saveMs / 4);
-        this.#events.push(left * 2 * this.#next(), this.#savedId(index));
-        continue;
-      }
-      free -= 1;
-      const scale = this.scales[this.#stepAt(index).timing] ?? 1;
-      const left = remainingOf(jobs, ageMs / scale, this.#next()) * scale;
-      this.#events.push(ageMs === 0 ? startMs + left : left, index);
-    }
-    return free;
-  }
-
-  #run(freeAtFirst: number): number {
-    const { length } = this.#steps;
-    let free = freeAtFirst;
-    let head = 0;
-    let now = 0;
-    let end = 0;
-    for (;;) {
+    for (let now = 0; ; ) {
       for (; free > 0; free -= 1) {
-        while (head < this.#queue.length && (this.#missingAtFirst[this.#queue[head] ?? 0] ?? 0) > 0) head += 1;
-        const fresh = this.#freed.first;
-        const isFresh = fresh !== -1 && (head >= this.#queue.length || (this.#placeOf[fresh] ?? 0) < head);
-        const index = isFresh ? this.#freed.pop() : this.#queue[head];
-        if (index === undefined || index === -1) break;
-        if (!isFresh) head += 1;
-        this.#events.push(now + this.#drawJob(index), index);
+        const step = this.#ready.pop();
+        if (step === undefined) break;
+        this.#ahead.push(now + this.#msLeft(step), { step, is: 'over' });
       }
-      now = this.#events.firstAt;
-      const id = this.#events.pop();
-      if (id === -1) return end;
-      end = Math.max(end, now);
-      if (id >= length) {
-        if (this.#release(id - length)) return now;
+      const at = this.#ahead.firstAt;
+      const next = this.#ahead.pop();
+      if (next === undefined) return now;
+      now = at;
+      const { step, is } = next;
+      if (is === 'saved') {
+        if (this.#letOthersGo(step)) return now;
         continue;
       }
       free += 1;
-      const { saveMs, failShare } = this.#timingOf(id);
-      if (failShare > 0 && this.#next() < failShare) continue;
-      // Most steps let nobody go: then nothing happens between.
-      if (this.#dependentsFrom[id] === this.#dependentsFrom[id + 1] && this.#groupOf[id] === -1) {
-        end = Math.max(end, now + saveMs);
-      } else this.#events.push(now + saveMs, this.#savedId(id));
+      const { saveMs, failShare } = step.timing;
+      if (failShare === 0 || this.#random() >= failShare) this.#ahead.push(now + saveMs, { step, is: 'saved' });
     }
   }
 
-  /** A step has ended well: lets others go. True when a group is complete. */
-  #release(index: number): boolean {
-    const to = this.#dependentsFrom[index + 1] ?? 0;
-    for (let at = this.#dependentsFrom[index] ?? 0; at < to; at += 1) {
-      const dependent = this.#dependents[at] ?? 0;
-      const missing = (this.#missing[dependent] ?? 0) - 1;
-      this.#missing[dependent] = missing;
-      if (missing === 0) this.#freed.push(this.#placeOf[dependent] ?? 0, dependent);
+  /** Until its job is over or, if it is, its file is saved. */
+  #msLeft({ timing: { jobs, startMs, saveMs }, timing, ageMs = 0, isSaving }: OpenStep): number {
+    // One that takes longer than others may still be waiting for its turn.
+    if (isSaving) return Math.max(saveMs - ageMs, saveMs / 4) * 2 * this.#random();
+    const scale = this.#scales.get(timing) ?? 1;
+    const left = remainingOf(jobs, ageMs / scale, this.#random()) * scale;
+    return ageMs === 0 ? startMs + left : left;
+  }
+
+  /** A step has ended well. True when a group is complete. */
+  #letOthersGo(step: OpenStep): boolean {
+    for (const dependent of this.#schedule.dependents.get(step) ?? []) {
+      const missing = (this.#missing.get(dependent) ?? 0) - 1;
+      this.#missing.set(dependent, missing);
+      if (missing === 0) this.#ready.push(this.#schedule.places.get(dependent) ?? 0, dependent);
     }
-    const group = this.#groupOf[index] ?? -1;
-    if (group === -1) return false;
-    const left = (this.#groupLeft[group] ?? 0) - 1;
-    this.#groupLeft[group] = left;
-    return left === 0;
-  }
-
-  #drawJob(index: number): number {
-    const { timing } = this.#stepAt(index);
-    const { jobs, startMs } = this.#timingOf(index);
-    const { quantiles } = jobs;
-    return startMs + (quantiles[Math.floor(this.#next() * quantiles.length)] ?? 0) * (this.scales[timing] ?? 1);
-  }
-
-  #savedId(index: number): number {
-    return this.#steps.length + index;
-  }
-
-  #stepAt(index: number): OpenStep {
-    return this.#steps[index] ?? noStep;
-  }
-
-  #timingOf(index: number): Timing {
-    return this.#timings[this.#stepAt(index).timing] ?? noTiming;
-  }
-
-  /** In [0, 1): xorshift. */
-  #next(): number {
-    let bits = this.#random;
-    bits ^= bits << 13;
-    bits ^= bits >>> 17;
-    bits ^= bits << 5;
-    this.#random = bits;
-    return (bits >>> 0) / 4_294_967_296;
+    return this.#groups.filter((members) => members.delete(step)).some(({ size }) => size === 0);
   }
 }
 
-const noStep: OpenStep = { timing: 0, after: [] };
-const noTiming: Timing = {
-  jobs: { quantiles: new Float64Array([0]), meanMs: 0, doubt: 0, longestMs: 0 },
-  startMs: 0,
-  saveMs: 0,
-  failShare: 0,
-};
+function drawScale({ jobs }: Timing, chance: number): number {
+  return Math.exp(jobs.doubt * normalAt(Math.min(0.999, Math.max(0.001, chance))));
+}
+
+/** Numbers in [0, 1), the same for each draw of a number (xorshift). */
+function randomOf(draw: number): () => number {
+  let bits = (0x9e3779b9 ^ Math.imul(draw + 1, 0x85ebca6b)) | 1;
+  return () => {
+    bits ^= bits << 13;
+    bits ^= bits >>> 17;
+    bits ^= bits << 5;
+    return (bits >>> 0) / 4_294_967_296;
+  };
+}

@@ -4,7 +4,7 @@ import { isSpending, waitsFor } from '../../plan/actions.ts';
 import { type DurationTable, tabulate } from '../../plan/duration-table.ts';
 import { type Durations, rangeOf, samplesOf, timedAs } from '../../plan/expected-time.ts';
 import type { Plan, StepOrder } from '../../plan/plan.ts';
-import { type OpenStep, simulateEnds } from '../../plan/simulate-ends.ts';
+import { type OpenStep, simulateEnds, type Timing } from '../../plan/simulate-ends.ts';
 import type { Remaining, RunTimes } from './run-time.ts';
 
 export interface RunTimesOptions {
@@ -239,38 +239,46 @@ function openGroups(
 function simulate(
   open: OpenSteps,
   { now, slots, groups }: { now: number; slots: number; groups: string[][] | undefined },
-): Float64Array {
-  const positions = new Map([...open.keys()].map((address, position) => [address, position]));
-  const positionsOf = (addresses: readonly string[]) => addresses.flatMap((address) => positions.get(address) ?? []);
-  const timings = [...new Set([...open.values()].map(({ timing }) => timing))];
-  const places = new Map(timings.map((timing, place) => [timing, place]));
-  const steps = [...open.values()].map((step): OpenStep => {
-    const timing = places.get(step.timing) ?? 0;
+): number[] {
+  const timings = new Map<Timed, Timing>();
+  const timingOf = (timed: Timed) => {
+    const timing = timings.get(timed) ?? timingFrom(timed);
+    timings.set(timed, timing);
+    return timing;
+  };
+  const steps = new Map<string, OpenStep>();
+  const stepsOf = (addresses: readonly string[]) => addresses.flatMap((address) => steps.get(address) ?? []);
+  for (const [address, step] of open) {
+    const timing = timingOf(step.timing);
     switch (step.stage) {
       case 'saving':
-        return { timing, after: [], ageMs: now - step.since, isSaving: true };
+        steps.set(address, { timing, after: [], ageMs: now - step.since, isSaving: true });
+        break;
       case 'running':
-        return { timing, after: [], ageMs: Math.max(1, now - step.since) };
+        steps.set(address, { timing, after: [], ageMs: Math.max(1, now - step.since) });
+        break;
       case 'begun':
-        return { timing, after: [], ageMs: 0 };
+        steps.set(address, { timing, after: [], ageMs: 0 });
+        break;
       case 'waiting':
       case 'ended':
-        return { timing, after: positionsOf(step.needs) };
+        steps.set(address, { timing, after: stepsOf(step.needs) });
+        break;
       default:
-        return step.stage satisfies never;
+        step.stage satisfies never;
     }
-  });
-  return simulateEnds(steps, {
-    timings: timings.map((timing) => ({
-      jobs: timing.table ?? tabulate([usualSaveMs]),
-      startMs: meanOf(timing.starts, 0),
-      saveMs: timing.isShort ? 0 : meanOf(timing.saves, usualSaveMs),
-      failShare: timing.failed / (timing.failed + timing.done + fewestKnown),
-    })),
-    slots,
-    draws,
-    ...(groups !== undefined && { groups: groups.map(positionsOf) }),
-  });
+  }
+  const grouped = groups !== undefined && { groups: groups.map(stepsOf) };
+  return simulateEnds([...steps.values()], { slots, draws, ...grouped });
+}
+
+function timingFrom(timed: Timed): Timing {
+  return {
+    jobs: timed.table ?? tabulate([usualSaveMs]),
+    startMs: meanOf(timed.starts, 0),
+    saveMs: timed.isShort ? 0 : meanOf(timed.saves, usualSaveMs),
+    failShare: timed.failed / (timed.failed + timed.done + fewestKnown),
+  };
 }
 
 function meanOf(numbers: readonly number[], otherwise: number): number {
