@@ -55,8 +55,12 @@ describe('three workers, a submitter and a server, killed and frozen at random',
     const told = `${JSON.stringify(chaos.deeds)}, ${place.judge.count('create')} creates, looked ${watch.looks} times\n${ran.err.slice(-1500)}\n${chaos.workers.map((one) => one.err().slice(-600)).join('\n')}`;
     it(wrong, told).toEqual([]);
     const end = endOf(place, ran);
-    const isAsked = refusals > 1 && end.ends['hero@r2'] === 'unresolved';
-    it(isAsked ? differences(withoutRefused(end), withoutRefused(local)) : differences(end, local), told).toEqual([]);
+    // Whose refusal was lost with a head is refused once more by the next one, under its next key, or left to a person.
+    it(end.ends['hero@r2'], told).toMatch(/^(refused|unresolved)$/);
+    const wasAskedAgain = refusals > 1;
+    it(wasAskedAgain ? differences(withoutRefused(end), withoutRefused(local)) : differences(end, local), told).toEqual(
+      [],
+    );
     it(missingFiles(place), told).toEqual([]);
     // One that was started just now ends by the signal itself.
     for (const worker of chaos.workers) await until(`it works; ${worker.err()}`, () => worker.err() !== '');

@@ -25,6 +25,8 @@ async function haltAt(onTestFinished: TestContext['onTestFinished'], { pattern, 
   const place = await ClusterPlace.make(onTestFinished);
   place.write('campaign.yaml', manifestOf(shape));
   place.judge.cap = shape.concurrency;
+  // Longer than creates take that leave one after the other, until charges have met their reservations.
+  place.judge.jobMs = 2000;
   const log = `${place.folder}/halted`;
   const env = { HALT_PATTERN: pattern, HALT_WHEN: when, HALT_LOG: log, ...loading('halt-at.mjs') };
   const head = place.worker([], { env });

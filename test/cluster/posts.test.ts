@@ -64,10 +64,11 @@ describe('a head that dies', () => {
     ).toHaveLength(2);
     const posts = service.ledger().flatMap(({ kind, body }) => (kind === 'post' ? [JSON.stringify(body)] : []));
     it(new Set(posts).size, told).toBe(posts.length);
-    it(posts, told).toHaveLength(when === 'before' ? 1 : 2);
+    it(posts, told).toHaveLength(when === 'before' ? 0 : 1);
     it([ran.code, again.code], told).toEqual([exitCodes.needsDecision, exitCodes.needsDecision]);
     const { steps } = readLockFile(place.path('campaign.lock.jsonl'));
     const state = (address: string) => steps.get(address)?.purchases[0]?.state;
-    it([state('share@lamp'), state('share@rug')].toSorted(), told).toEqual(['done', 'unresolved']);
+    // The other one goes to the same account: it waits until it is known what became of the first.
+    it([state('share@lamp'), state('share@rug')].toSorted(), told).toEqual(['unresolved', undefined]);
   });
 });
