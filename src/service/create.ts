@@ -119,14 +119,19 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   const keyTalk = kind?.recovery === 'replay' && call !== undefined ? readKeyTalk(json, call) : undefined;
   const isKnown = keyTalk === 'known'; // I38 (key)
   const named = findNamedJob(json, { kind, location: headers.location, isKnown });
-  const mayBe = named === undefined || holdsKey(named.job.jobId) ? {} : { mayBe: chargedJob(named.job, json) };
-  if (named?.isSure && mayBe.mayBe !== undefined) {
-    return { is: 'accepted', job: mayBe.mayBe, doubt: message, ...modelOf(named.model, redact) }; // I38 (id)
+  const only = named === 'unclear' || named === undefined || holdsKey(named.job.jobId) ? undefined : named;
+  const mayBe = only === undefined ? {} : { mayBe: chargedJob(only.job, json) };
+  if (only?.isSure && mayBe.mayBe !== undefined) {
+    return { is: 'accepted', job: mayBe.mayBe, doubt: message, ...modelOf(only.model, redact) }; // I38 (id)
   }
   if (isKnown) return { is: 'known', message, ...mayBe };
   if (created !== undefined) return created;
   if (status === 429)
     return { is: 'throttled', afterMs: parseRetryAfter(headers[envelope.headers.retryAfter]), message };
+  if (named === 'unclear') {
+    // Something was made for it, and the answer does not tell which job it is.
+    return kind?.recovery === 'replay' ? { is: 'known', message } : { is: 'ambiguous', message };
+  }
   if (status === 409 || keyTalk === 'in-progress') return { is: 'in-progress', message };
   if (status === 405 || (status === 404 && !isServiceError(json))) return { is: 'no-route', message };
   if (!isServiceError(json)) return { is: 'ambiguous', message };

@@ -25,7 +25,10 @@ const repeated = [
   /(?<!\b(?:api|access|secret|private|public|license|model|storage|object|file) )\bkey (?:\w+ ){0,4}(re ?used?|reus\w*|already|used|in use|duplicat\w*|conflict\w*|mismatch\w*)\b/,
   /\b(reus\w*|duplicat\w*|conflict\w*|mismatch\w*) (?:\w+ ){0,3}key\b/,
   /\b(duplicate|repeated) (request|create|submission|generation|job)\b/,
-  /\brequest (was |has been |is )?already\b/,
+  /\brequest (was |is |has |has been )?already\b/,
+  /\balready (been )?(\w+ly )?(made|created|processed|submitted|received|completed|handled|accepted|executed|performed|generated)\b/,
+  /\b(differ\w*|mismatch\w*|no match|not match\w*|not the same|belongs to) (?:\w+ ){0,4}(first|original|previous|earlier|stored|initial|prior|another|other) (?:\w+ ){0,2}(request|payload|body|parameters|generation|job)\b/,
+  /\b(request|payload|body|parameters?) (differ\w*|mismatch\w*|conflict\w*|(does|do|did) not match)\b/,
   /\breplay\w* (?:\w+ ){0,3}(mismatch|conflict|differ)/,
 ];
 
@@ -34,7 +37,7 @@ const repeated = [
  * that nothing is known under it: in doubt, it is a purchase.
  */
 export function readKeyTalk(json: Json | undefined, { key, body }: { key: string; body: string }): KeyTalk | undefined {
-  const texts = textsOf(json).filter((text) => text !== key);
+  const texts = saidOfKey(json, key);
   const own = textsOf(parsed(body)).filter((text) => text.length > 3);
   const isAboutKey = texts.some((text) => {
     if (text.includes(key) || /\bidempot/.test(wordsOf(text))) return true;
@@ -94,37 +97,64 @@ export type NamedJob = { job: { jobId: string; recordId?: string }; model: Json 
 
 /**
  * Finds the job that a refusal names: it was made, or the service had it before. An ID within a generation or a job, or
- * beside a state, is certainly one; any other may be the ID of an error.
+ * beside a state, is certainly one; any other may be the ID of an error. `unclear`: it names several, or one whose ID
+ * nobody could look up.
  */
 export function findNamedJob(
   json: Json | undefined,
   { kind, location, isKnown }: { kind: Kind | undefined; location: string | undefined; isKnown: boolean },
-): NamedJob | undefined {
-  const { created, job } = envelope;
+): NamedJob | 'unclear' | undefined {
   const found = new Map<string, NamedJob>();
-  const add = (holder: { [field: string]: Json }, name: string) => {
-    const [id, ...others] = [holder[created.id], holder[created.jobId], holder.generationId].filter(isJobId);
-    const jobId = others[0] ?? id;
-    if (jobId === undefined) return;
-    const isState = typeof holder[job.status] === 'string' && jobStates.includes(holder[job.status] as string);
-    const isSure = isState || jobId !== holder[created.id] || isHolder(name, kind);
+  let isOdd = false;
+  visit(json, '', (holder, name) => {
+    const { named, hasOddId } = namedIn(holder, { isJob: isHolder(name, kind) });
+    // A list may be of others, too.
+    if (hasOddId || (named?.isSure && name.endsWith('[]'))) isOdd = true;
+    if (name.endsWith('[]')) return;
     const isPlace = name === '' || name === envelope.answer.data;
-    if (!isSure && !isKnown && !isPlace) return;
-    if (found.get(jobId)?.isSure) return;
-    const recordId = jobId === id ? undefined : id;
-    const ids = { jobId, ...(recordId !== undefined && recordId === holder[created.id] && { recordId }) };
-    found.set(jobId, { job: ids, model: holder[created.model], isSure });
-  };
-  visit(json, '', add);
+    if (named === undefined || !(named.isSure || isKnown || isPlace)) return;
+    if (!found.get(named.job.jobId)?.isSure) found.set(named.job.jobId, named);
+  });
   const inPath = jobOfPath(location, kind);
   if (inPath !== undefined) found.set(inPath, { job: { jobId: inPath }, model: undefined, isSure: true });
   const sure = [...found.values()].filter(({ isSure }) => isSure);
+  if (sure.length > 1 || (sure.length === 0 && isOdd)) return 'unclear';
   const [only, ...others] = sure.length > 0 ? sure : [...found.values()];
   return others.length === 0 ? only : undefined;
 }
 
+/** The job that an object names by its ID, or by those of its generation or job. `isJob`: by its name it is one. */
+function namedIn(
+  holder: { [field: string]: Json },
+  { isJob }: { isJob: boolean },
+): { named?: NamedJob; hasOddId: boolean } {
+  const { created, job } = envelope;
+  const own = holder[created.id];
+  const others = Object.entries(holder).flatMap(([field, value]) => (namesJobId(field) ? [value] : []));
+  const isState = typeof holder[job.status] === 'string' && jobStates.includes(holder[job.status] as string);
+  const [other] = others.filter(isJobId);
+  const jobId = other ?? (isJobId(own) ? own : undefined);
+  if (jobId === undefined) {
+    const ids = isJob || isState ? [own, ...others] : others;
+    return { hasOddId: ids.some((id) => (typeof id === 'string' && id !== '') || typeof id === 'number') };
+  }
+  const recordId = isJobId(own) && own !== jobId ? own : undefined;
+  const ids = { jobId, ...(recordId !== undefined && { recordId }) };
+  return {
+    named: { job: ids, model: holder[created.model], isSure: isState || isJob || other !== undefined },
+    hasOddId: false,
+  };
+}
+
+/** `jobId`, `generation_id`, `existingGenerationId`. */
+function namesJobId(field: string): boolean {
+  return /\b(generation|job) id$/.test(wordsOf(field));
+}
+
+/** `generation`, `existingGeneration`, `jobs`, or what it is of. */
 function isHolder(name: string, kind: Kind | undefined): boolean {
-  return name === envelope.created.holder || name === 'job' || name === kind?.name;
+  const word = /\w*$/.exec(wordsOf(name.replace('[]', '')))?.[0].replace(/s$/, '') ?? '';
+  return word === envelope.created.holder || word === 'job' || (word !== '' && word === kind?.name);
 }
 
 /** The job whose status a redirection or a hint leads to. */
@@ -155,18 +185,33 @@ function visit(
 ): void {
   if (value === null || typeof value !== 'object' || depth > mostDepth) return;
   if (Array.isArray(value)) {
-    for (const item of value.slice(0, 20)) visit(item, '[]', add, depth + 1);
+    for (const item of value.slice(0, 20)) visit(item, `${name}[]`, add, depth + 1);
     return;
   }
   add(value, name);
   for (const [field, item] of Object.entries(value)) visit(item, field, add, depth + 1);
 }
 
-/** All texts in a value, names of fields left out: a service may repeat the key in each of its answers. */
+/** All texts in a value, names of fields left out. */
 function textsOf(value: Json | undefined, depth = 0): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value.slice(0, 4000)];
   if (value === null || typeof value !== 'object' || depth > mostDepth) return [];
   return Object.values(value).flatMap((item) => textsOf(item, depth + 1));
+}
+
+/**
+ * All that is said beside the key itself, which a service may repeat in each of its answers. What stands in a field of
+ * the key is said of it.
+ */
+function saidOfKey(value: Json | undefined, key: string, field = '', depth = 0): string[] {
+  if (typeof value === 'string') {
+    const text = value.slice(0, 4000);
+    if (text === '' || text === key) return [];
+    return [/idempot/i.test(field) ? `${field} ${text}` : text];
+  }
+  if (value === null || typeof value !== 'object' || depth > mostDepth) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => saidOfKey(item, key, field, depth + 1));
+  return Object.entries(value).flatMap(([name, item]) => saidOfKey(item, key, name, depth + 1));
 }
 
 /** `IDEMPOTENCY_KEY_REUSED` and `keyReused` as words. */

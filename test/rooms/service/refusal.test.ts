@@ -42,6 +42,11 @@ describe('a refusal that speaks of its key is a purchase', () => {
     [422, { type: 'https://errors.example/idempotency-key-reused', title: 'Unprocessable' }],
     [200, no({ code: 'IDEMPOTENCY_KEY_REUSED' })],
     [500, no({ code: 'IDEMPOTENCY_KEY_REUSED' })],
+    [422, no({ message: 'This request has already been processed' })],
+    [422, no({ errors: { idempotencyKey: ['must be unique'] } })],
+    [400, no({ message: 'A generation was already created for this request' })],
+    [422, no({ code: 'REQUEST_MISMATCH', message: 'The body differs from the first request' })],
+    [400, no({ message: 'The payload does not match the original request' })],
   ])('%s %j', (status, json) => {
     expect(classify('image', status, json).is).toBe('known');
     expect(classify('music', status, json).is).toBe('known');
@@ -54,6 +59,8 @@ describe('a refusal that speaks of its key is a purchase', () => {
     ],
     [400, no({ message: 'Idempotency-Key must be at most 128 characters' })],
     [400, no({ message: 'malformed Idempotency-Key' })],
+    [400, no({ errors: { 'Idempotency-Key': ['is too long'] } })],
+    [400, no({ message: 'resolution does not match the model', code: 'INVALID_BODY' })],
     [422, no({ message: 'Header Idempotency-Key is required' })],
   ])('but not one that only complains about its form: %s %j', (status, json) => {
     expect(classify('image', status, json)).toMatchObject({ is: 'refused', why: 'invalid' });
@@ -94,6 +101,9 @@ describe('a refusal that names a job is none', () => {
     ['video', 422, { message: 'x', generationId: 'g1' }],
     ['video', 500, no({ generation: { id: 'g1' } })],
     ['post', 400, no({ error: 'published before', post: { id: 'g1' } })],
+    ['image', 400, no({ error: 'x', details: { existingGeneration: { id: 'g1' } } })],
+    ['video', 422, no({ error: 'x', details: { original_generation_id: 'g1' } })],
+    ['voiceover', 400, no({ error: 'x', previousJob: { id: 'g1', model: 'speech-9' } })],
   ])('%s %s %j', (kind, status, json) => {
     expect(classify(kind, status, json)).toMatchObject({
       is: 'accepted',
@@ -107,6 +117,27 @@ describe('a refusal that names a job is none', () => {
     expect(classify('thumbnail', 400, json)).toMatchObject({ job: { jobId: 'g1', recordId: 'r1', credits: 4 } });
     const headers = { location: '/api/v1/image/status/g%2F1' };
     expect(classify('image', 303, undefined, { headers })).toMatchObject({ is: 'accepted', job: { jobId: 'g/1' } });
+  });
+
+  test.each<[unknown]>([
+    [no({ error: 'x', generation: { id: 12345 } })],
+    [no({ error: 'x', jobId: 77 })],
+    [no({ error: 'x', generations: [{ id: 'g1' }] })],
+    [no({ error: 'x', generation: { id: 'g1' }, job: { id: 'g2' } })],
+    [no({ error: 'x', jobs: [{ id: 'g1' }, { id: 'g2' }] })],
+  ])('one that names several, or one that nobody could look up, settles nothing: %j', (json) => {
+    expect(classify('image', 400, json)).not.toHaveProperty('mayBe');
+    expect(classify('image', 400, json).is).toBe('known');
+    expect(classify('video', 422, json).is).toBe('ambiguous');
+  });
+
+  test('too many requests stay so, whatever jobs they name', () => {
+    expect(classify('image', 429, no({ error: 'x', activeJobs: [{ id: 'g1' }, { id: 'g2' }] })).is).toBe('throttled');
+  });
+
+  test('a generation without an id is none', () => {
+    expect(classify('image', 400, no({ error: 'x', generation: null, job: { id: null } })).is).toBe('refused');
+    expect(classify('image', 400, no({ error: 'x', model: { id: 'alpha-2' }, requestId: 7 })).is).toBe('refused');
   });
 
   test('an id that may be of an error is only a hint', () => {
