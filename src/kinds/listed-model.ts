@@ -1,5 +1,5 @@
-import type { Json } from '../ground/json.ts';
-import { isMap, mapOf, ownValue } from '../ground/values.ts';
+import { canonicalJson, type Json } from '../ground/json.ts';
+import { isMap, type JsonMap, mapOf, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 import { type ListedUnit, readUnit } from './listed-unit.ts';
@@ -79,27 +79,89 @@ export function readListedModel(facts: Json, kind: Kind | undefined): ListedMode
  */
 export function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
   const { catalog: names } = envelope;
-  const all = (from: Json, fields: readonly string[]) =>
-    fields.flatMap((field) => ownValue(from, field) ?? []) as Json[];
-  const [told] = all(facts, names.credits);
-  const inside = isMap(told) ? positive(readAmount(all(told, names.amount)[0])) : undefined;
+  const told = fieldsOf(facts, names.credits)[0];
+  const inside = isMap(told) ? positive(readAmount(fieldsOf(told, names.amount)[0])) : undefined;
   const amount = inside ?? positive(readAmount(told));
-  const units = [...all(facts, names.per), ...(isMap(told) && inside !== undefined ? all(told, names.per) : [])];
-  const [rate, ...rates] = entriesOf(facts).flatMap(([name, value]) => {
-    const [, unit] = /^(?:credits?|cost|price)_?per_?([a-z0-9_]+)$/i.exec(name) ?? [];
-    return unit === undefined || value === null ? [] : [{ credits: positive(readAmount(value)), unit: spaced(unit) }];
-  });
+  const units = [...unitsBeside(facts), ...(isMap(told) && inside !== undefined ? unitsWithin(told) : [])];
+  const [rate, ...rates] = [
+    ...ratesIn(facts, /^(?:(?:credits?|cost|price)_?)+per_?([a-z0-9_]+)$/i),
+    ...ratesIn(told, perUnit),
+  ];
   if (rates.length > 0 || (rate !== undefined && (rate.credits === undefined || units.length > 0))) {
     return { per: 'unknown' };
   }
   if (rate?.credits !== undefined) return { credits: rate.credits, per: readUnit(rate.unit) };
-  const [per = 'job', ...others] = units.map(readUnit).filter((unit) => unit !== 'job');
+  const known = new Map(units.map((unit) => [canonicalJson(unit), unit]));
+  const [per = 'job', ...others] = [...known.values()].filter((unit) => unit !== 'job');
   return { per: others.length > 0 ? 'unknown' : per, ...(amount !== undefined && { credits: amount }) };
+}
+
+const perUnit = /^per_?([a-z0-9_]+)$/i;
+
+/** Amounts whose names say what they are for. */
+function ratesIn(facts: Json | undefined, pattern: RegExp): { credits: number | undefined; unit: string }[] {
+  return entriesOf(facts).flatMap(([name, value]) => {
+    const [, unit] = pattern.exec(name) ?? [];
+    return unit === undefined || value === null || typeof value === 'boolean'
+      ? []
+      : [{ credits: positive(readAmount(value)), unit: spaced(unit) }];
+  });
+}
+
+/** What else is said of the unit of a price: in a field of that name, in one that tells of prices, or in a text. */
+function unitsBeside(facts: Json): ListedUnit[] {
+  const { catalog: names } = envelope;
+  const amounts: readonly string[] = [...names.credits, ...names.creditsBy, ...names.ceiling];
+  return entriesOf(facts).flatMap(([name, value]): ListedUnit[] => {
+    if (names.per.some((one) => one === name)) return value === null ? [] : [readUnit(unitOf(value))];
+    const [, flag] = value === true ? (/^(?:is_?)?per_?([a-z0-9_]+)$/i.exec(name) ?? []) : [];
+    if (flag !== undefined) return [readUnit(spaced(flag))];
+    if (/^[a-z0-9]+_?per_?credit$/i.test(name)) return ['unknown'];
+    if (!amounts.includes(name) && tellsOfPrice(name))
+      return isMap(value) ? unitsWithin(value) : unitsInText(value, 'all');
+    return unitsInText(value, 'part');
+  });
+}
+
+/** Those in a map of a price, whatever they are called. */
+function unitsWithin(map: JsonMap): ListedUnit[] {
+  return entriesOf(map).flatMap(([name, value]) =>
+    envelope.catalog.per.some((one) => one === name) ? [readUnit(unitOf(value))] : unitsInText(value, 'all'),
+  );
+}
+
+/** Several units for one price are one in a list. */
+function unitOf(value: Json): Json {
+  const [only, ...others] = Array.isArray(value) ? value : [];
+  return only === undefined || others.length > 0 ? value : only;
+}
+
+/** `pricingModel`, `billed_by`: a short text there is a unit, and what is none is not understood. */
+function tellsOfPrice(name: string): boolean {
+  return /\b(rate$|(credit|cost|price|charge|bill|meter)s?\b|(pric|charg|bill|meter)(ing|ed)\b)/.test(
+    spaced(name).toLowerCase(),
+  );
+}
+
+const longestUnit = 40;
+const inText =
+  /(?<!\bframes? )\bper[ _-]((?:\d[\d,]*k? |thousand )?(?:second|sec|minute|min|hour|char|character|word|token|megapixel)s?)\b/i;
+
+/** `all`: the whole text is a unit. `part`: it may name one. */
+function unitsInText(value: Json, how: 'all' | 'part'): ListedUnit[] {
+  if (typeof value !== 'string' || readAmount(value) !== undefined) return [];
+  const found = inText.exec(value)?.[1];
+  if (found !== undefined) return [readUnit(found)];
+  return how === 'all' && value.length <= longestUnit ? [readUnit(value)] : [];
+}
+
+function fieldsOf(from: Json, fields: readonly string[]): Json[] {
+  return fields.flatMap((field) => ownValue(from, field) ?? []) as Json[];
 }
 
 /** `ThousandCharacters`, `1000_characters` as words. */
 function spaced(name: string): string {
-  return name.replace(/([a-z])([A-Z0-9])|([0-9])([A-Za-z])/g, '$1$3 $2$4');
+  return name.replace(/([a-z])([A-Z0-9])|([0-9])([A-Za-z])/g, '$1$3 $2$4').replaceAll('_', ' ');
 }
 
 /** A text or number that a request may have for a field; `undefined` for anything else. */

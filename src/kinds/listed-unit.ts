@@ -7,7 +7,7 @@ export type ListedUnit = 'job' | { readonly seconds: number } | { readonly chara
 /** Words for a unit, without a plural s: what one of them is. Whatever is not here is not understood. */
 const words: { readonly [word: string]: ListedUnit } = {
   ...named('job', ['job', 'request', 'generation', 'call', 'creation', 'run']),
-  ...named('job', ['image', 'video', 'song', 'track', 'thumbnail', 'voiceover']),
+  ...named('job', ['flat', 'fixed', 'image', 'video', 'song', 'track', 'thumbnail', 'voiceover']),
   ...named({ seconds: 1 }, ['second', 'sec', 's']),
   ...named({ seconds: 60 }, ['minute', 'min']),
   ...named({ seconds: 3600 }, ['hour', 'hr', 'h']),
