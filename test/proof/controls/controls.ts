@@ -126,7 +126,7 @@ export const controls: readonly Control[] = [
     file: recordJob,
     switch: {
       part: ' made.job;',
-      by: " made.job;\n  emit({ event: 'job-created', address: order.address, jobId, credits, balance });",
+      by: " made.job;\n  emit({ event: 'job-created', address: order.address, jobId, credits: made.job.credits, balance });",
     },
     seenBy: { file: order, title: 'I3 whoever hears of a job finds its id on disk' },
   },
