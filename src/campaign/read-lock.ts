@@ -28,8 +28,6 @@ export interface LoadedLock {
   isNotable: boolean;
   /** It has purchases of another address, and `--service-moved` was given: a person has to agree. */
   isMoved: boolean;
-  /** An older version wrote it. */
-  isOlder: boolean;
   /** Its header in the file is not that of this service yet: it must be, durably, before anything is bought. */
   isOfAnother: boolean;
 }
@@ -63,7 +61,6 @@ export async function requireLock(
       isNotable: false,
       isMended: false,
       isMoved: false,
-      isOlder: false,
       isOfAnother: false,
     };
   }
@@ -96,7 +93,6 @@ export async function requireLock(
     isNotable: diagnostics.length > 0,
     isMended: reading.isMended === true,
     isMoved: belonging === 'elsewhere',
-    isOlder: reading.isOlder,
     isOfAnother: belonging !== 'ours',
     ...(tornTailAt !== undefined && { tornTailAt }),
   };

@@ -42,8 +42,6 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     });
   }
   if (!isMap(document.saved)) throw unusable(path, 'was printed, not saved');
-  // It named purchases by how many of any request there were, which another branch may count otherwise.
-  if (Object.hasOwn(document.saved, 'generations')) throw unusable(path, 'an older version of mediabatch saved it');
   const [violation] = findViolations(document);
   if (violation !== undefined) throw unusable(path, describeViolation(violation));
   const plan = document as unknown as WrittenPlan & { saved: Saved };

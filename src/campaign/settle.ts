@@ -14,16 +14,15 @@ import { withoutMovedAway } from '../plan/orphans.ts';
 import { type LoadedLock, openLoadedLock } from './read-lock.ts';
 
 /**
- * Opens the lock for a run. It is whole before anything is appended, in a file that older versions refuse, and its header
- * names the service before the first line of a purchase does: whatever ends the run then, what it bought stands under the
- * service that it was bought from.
+ * Opens the lock for a run. It is whole before anything is appended, and its header names the service before the first
+ * line of a purchase does: whatever ends the run then, what it bought stands under the service that it was bought from.
  */
 export async function openRunLock(
   path: string,
   { loaded, lock, claims }: { loaded: LoadedLock; lock: Lock; claims: boolean },
 ): Promise<LockFile> {
   const file = await openLoadedLock(path, loaded, lock);
-  const isClaimed = claims && (loaded.isOfAnother || loaded.isOlder); // I22
+  const isClaimed = claims && loaded.isOfAnother; // I22
   if (!loaded.isMended && !isClaimed) return file;
   try {
     await file.replace(writeLines(lock));

@@ -26,8 +26,8 @@ export interface RunHeader {
   createRoutes: Json;
   /** Prices that the manifest tells. */
   prices: WrittenPrices;
-  /** What it was made of: a digest of the campaign's steps, and what was typed. Absent in runs of earlier versions. */
-  given?: { steps: string; options: { readonly [flag: string]: Json } };
+  /** What it was made of: a digest of the campaign's steps, and what was typed. */
+  given: { steps: string; options: { readonly [flag: string]: Json } };
 }
 
 /** Where a run came from, for people. */

@@ -9,7 +9,8 @@ const migrations = [
     epoch bigint NOT NULL DEFAULT 0,
     head text,
     beat timestamptz,
-    error text
+    error text,
+    create_timeout_ms float8 NOT NULL DEFAULT 0
   );
   CREATE TABLE mediabatch.run (
     id text PRIMARY KEY,
@@ -24,6 +25,7 @@ const migrations = [
     origin jsonb NOT NULL,
     store text,
     cancelled timestamptz,
+    error text,
     submitted timestamptz NOT NULL DEFAULT now(),
     ended timestamptz,
     result jsonb
@@ -89,10 +91,6 @@ const migrations = [
     beat timestamptz NOT NULL DEFAULT now(),
     doing jsonb
   );
-  `,
-  `
-  ALTER TABLE mediabatch.run ADD COLUMN error text;
-  ALTER TABLE mediabatch.account ADD COLUMN create_timeout_ms float8 NOT NULL DEFAULT 0;
   `,
 ] as const;
 

@@ -80,7 +80,9 @@ function describeViolation(fields: Fields, { instancePath, schemaPath, keyword, 
   const path = instancePath.split('/').slice(1);
   const value = path.reduce<Json>((whole, name) => (whole as Fields)[name] ?? null, fields);
   if (schemaPath.endsWith('/then/not')) return `has the state "${(value as Fields).state}" and yet a "jobId"`;
-  if (schemaPath.endsWith('/then/required')) return `has the state "${(value as Fields).state}" but no "jobId"`;
+  if (schemaPath.endsWith('/then/required')) {
+    return `has the state "${(value as Fields).state}" but no "${params.missingProperty}"`;
+  }
   if (keyword === 'required') return `has no "${params.missingProperty}"`;
   return describeWrong(path, schemaPath.slice(0, schemaPath.lastIndexOf('/')), value);
 }

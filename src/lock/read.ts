@@ -18,7 +18,6 @@ import {
 import { type Lock, lockVersion, type StepRecord } from './record.ts';
 import { isOfRecord, isRunLine } from './run-line.ts';
 import { type FileLine, isConflictMarker, splitLines } from './split-lines.ts';
-import { LineUpgrade } from './upgrade.ts';
 import { emptyLock, writeLines } from './write.ts';
 import { type Header, isProgramVersion, joinHeaders } from './written-by.ts';
 
@@ -28,8 +27,6 @@ export interface LockReading {
   lock: Lock;
   /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2005, MB2006. */
   diagnostics: Diagnostic[];
-  /** True when an older version wrote all or part of it. */
-  isOlder: boolean;
   /** Digests named by its header lines. */
   services: string[];
   /** Byte offset at which the file must be cut before anything is appended. */
@@ -45,14 +42,11 @@ const maxDamages = 20;
 
 interface Findings {
   parts: Map<string, Part[]>;
-  /** Converts lines of older versions to the present format. */
-  upgrade: LineUpgrade;
   /** Each service with the number of the first header line that names it. */
   services: Map<string, number>;
   headers: Header[];
   /** A run that has not settled it wrote some of the lines. */
   hasRunLines: boolean;
-  isOlder: boolean;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
   markers: FileLine[];
@@ -66,11 +60,9 @@ export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false } 
   const source: Source = { file, bytes };
   const findings: Findings = {
     parts: new Map(),
-    upgrade: new LineUpgrade(),
     services: new Map(),
     headers: [],
     hasRunLines: false,
-    isOlder: false,
     damages: [],
     markers: [],
   };
@@ -88,7 +80,6 @@ export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false } 
     return {
       lock: emptyLock(),
       diagnostics: [newerVersion(source, newer)],
-      isOlder: false,
       services: [],
       needsRewrite: false,
     };
@@ -109,7 +100,6 @@ export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false } 
   return {
     lock,
     diagnostics,
-    isOlder: findings.isOlder,
     services: [...services.keys()],
     ...(torn !== undefined && { tornTailAt: torn.start }),
     ...(mended !== undefined && { isMended: true as const }),
@@ -133,7 +123,7 @@ function readLine(findings: Findings, line: FileLine): void {
 }
 
 function readRecord(findings: Findings, value: { [field: string]: Json }): void {
-  const record = findings.upgrade.upgrade(checkLine(value), value);
+  const record = checkLine(value);
   const known = findings.parts.get(record.address);
   if (known === undefined) findings.parts.set(record.address, [partOf(record)]);
   else known.push(partOf(record));
@@ -156,7 +146,8 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) {
     throw new LineProblem(`has a "version" that is not a whole number from 1 up: ${shown(version)}`);
   }
-  if (version < lockVersion) findings.isOlder = true;
+  if (version < lockVersion)
+    throw new LineProblem(`has version ${version}, which no release of mediabatch has written`);
   if (version > lockVersion) {
     findings.newer ??= { version, line };
     return;

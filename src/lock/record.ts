@@ -45,13 +45,13 @@ export interface StepRecord {
   closes?: readonly string[];
 }
 
-/** Version of the file format; older ones are read, and rewritten as this one. */
+/** Version of the file format. From the first release on, every version that a release wrote is read. */
 export const lockVersion = 2;
 
 /** The lock as a value. */
 export interface Lock {
   version: typeof lockVersion;
-  /** Version of the newest program that wrote it; absent where only older ones did. */
+  /** Version of the newest program that wrote it; absent where none told it. */
   writtenBy?: string;
   /** Digest of the service's address; absent until a run knew it. */
   service?: string;

@@ -22,8 +22,7 @@ export const knownFields = {
   // An earlier purchase may become the newest one, and then stands among the fields of its line.
   purchase: new Set([...Object.keys(ofPurchase), 'address', 'decisions', 'earlier', 'closes']),
   output: new Set(Object.keys(ofOutput)),
-  // In version 1 `forgotten` was one.
-  decisions: new Set([...Object.keys(ofDecisions), 'forgotten']),
+  decisions: new Set(Object.keys(ofDecisions)),
   pin: new Set(Object.keys(ofPin)),
   acceptance: new Set(Object.keys(ofAcceptance)),
   verdict: new Set(Object.keys(ofVerdict)),

@@ -243,7 +243,7 @@ describe('what people meet when something is wrong', () => {
     const trial = await makeTrial(two.replace('[a, b]', '[a]'));
     const env = { MEDIABATCH_BASE_URL: 'https://user:pass@127.0.0.1/api/v1' };
     expect((await trial.apply([], { env })).code).toBe(64);
-    trial.write('campaign.lock.jsonl', '{"mediabatch":"lock","version":1,"service":"0123456789abcdef"}\n');
+    trial.write('campaign.lock.jsonl', '{"mediabatch":"lock","version":2,"service":"0123456789abcdef"}\n');
     const { code, err } = await trial.apply();
     expect(code, err).toBe(0);
     const other = await trial.apply([], { env: { MEDIABATCH_BASE_URL: 'http://127.evil.example/api/v1' } });

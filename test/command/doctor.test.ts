@@ -66,7 +66,7 @@ describe('doctor', () => {
     ['no lock at all', 'hello\n', 65, 'no header line'],
     [
       'another service',
-      `{"mediabatch":"lock","version":1,"service":"beef"}\n${record({ jobId: 'j' })}\n`,
+      `{"mediabatch":"lock","version":2,"service":"beef"}\n${record({ jobId: 'j' })}\n`,
       65,
       'another service',
     ],

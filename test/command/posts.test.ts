@@ -103,7 +103,7 @@ describe('a consent of its own', () => {
     trial.write('elsewhere.plan.json', JSON.stringify(elsewhere));
     expect((await trial.run(['apply', 'elsewhere.plan.json', '--yes'])).code).toBe(5);
     expect(captions(trial)).toEqual([]);
-    // As an earlier version saved it, before anybody was told that it publishes.
+    // Somebody has edited it: nobody was told that it publishes.
     delete document.saved.publishes;
     trial.write('old.plan.json', JSON.stringify(document));
     const old = await trial.run(['apply', 'old.plan.json', '--yes']);
@@ -255,7 +255,7 @@ describe('what is out is never sent again', () => {
       expect((await trial.run(['apply', name])).code).toBe(0);
       expect(captions(trial)).toHaveLength(2);
     }
-    // As an earlier version saved it, when a selection was enough.
+    // Somebody has edited it: a selection is no address.
     const document = JSON.parse(readFileSync(trial.path(name), 'utf8'));
     document.saved.options.redo = ['kind:post'];
     document.saved.purchases.share.repeat = 3;

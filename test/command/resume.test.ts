@@ -184,7 +184,7 @@ describe('running again pays nothing again', () => {
 
   test('with a lock that git put back in the middle of a run: both are joined, no id is lost', async () => {
     const trial = await shop(slow);
-    const empty = '{"mediabatch":"lock","version":1}\n';
+    const empty = '{"mediabatch":"lock","version":2}\n';
     let swapped = false;
     const first = await trial.apply(['-v'], {
       onErr: () => {

@@ -304,11 +304,6 @@ describe('apply of a saved plan', () => {
       'hero@vase would be bought now',
     ],
     [
-      'that an older version saved',
-      (text) => text.replace('"purchases": {', '"generations": {'),
-      'is a plan, but an older version of mediabatch saved it',
-    ],
-    [
       'that shows nothing to buy',
       (text) => text.replaceAll('"action": "create"', '"action": "keep"'),
       'costs something and buys nothing',

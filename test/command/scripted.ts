@@ -43,7 +43,7 @@ export function folderWith(files: { [path: string]: string } = {}): string {
   return folder.path;
 }
 
-export const header = '{"mediabatch":"lock","version":1}';
+export const header = '{"mediabatch":"lock","version":2}';
 
 /** A line of a lock. */
 export function record(more: { [field: string]: unknown }): string {

@@ -22,7 +22,7 @@ export interface FinalFile {
 
 /** The lock on disk as the next run will see it; an unreadable line is an error. Without a file it is empty. */
 export function readLockFile(path: string): Lock {
-  const bytes = existsSync(path) ? readFileSync(path) : Buffer.from('{"mediabatch":"lock","version":1}\n');
+  const bytes = existsSync(path) ? readFileSync(path) : Buffer.from('{"mediabatch":"lock","version":2}\n');
   const { lock, diagnostics } = readLock(path, bytes);
   const wrong = diagnostics.filter(({ severity }) => severity === 'error');
   if (wrong.length > 0) throw new Error(wrong.map(({ message }) => message).join('\n'));

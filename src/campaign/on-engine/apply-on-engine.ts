@@ -71,8 +71,6 @@ interface Work {
   campaign: OpenCampaign;
   telling: TellInRun;
   options: Options;
-  /** What is to be carried out. */
-  given?: GivenOfRun;
   /** The last run of this name that had ended when the lock was found to know all that it bought. */
   last?: string | null;
   /** Aborted: nobody waits for the engine any more. */
@@ -86,7 +84,6 @@ async function attach(work: Work): Promise<Applied | undefined> {
   const { findOpenRun, readHeader, readRun } = await import('../../cluster/runs.ts');
   const checked = await options.check();
   work.options = { ...options, check: async () => checked };
-  work.given = givenOf(checked.graph, options);
   const note = readEngineNote(paths.lock);
   if (note !== undefined) refuseOtherEngine(note, engine);
   const noted = note && (await readRun(engine.database, note.run));
@@ -155,7 +152,7 @@ async function submit(work: Work): Promise<Applied> {
       createRoutes: facts.createRoutes,
       prices,
       settings: options,
-      given: work.given,
+      given: await givenNow(work),
     });
     await noteRun(work, submission.id, { submitted: false, since: new Date(systemClock.now()) });
     const { last } = work;
@@ -229,10 +226,15 @@ async function runHere({ campaign, options, helpers }: Work, plan: Plan, held: H
   }
 }
 
+/** The steps of the campaign as it is, and what was typed. */
+async function givenNow({ options }: Work): Promise<GivenOfRun> {
+  return givenOf((await options.check()).graph, options);
+}
+
 /** Nothing that is typed, or was edited, is dropped without a word. */
-async function watchAnothers(work: Work, then: GivenOfRun | undefined, watched: Watched): Promise<Applied> {
+async function watchAnothers(work: Work, then: GivenOfRun, watched: Watched): Promise<Applied> {
   const { tell } = work.campaign;
-  const text = work.given && notOfRunText(differencesFrom(then, work.given));
+  const text = notOfRunText(differencesFrom(then, await givenNow(work)));
   if (text !== undefined) tell({ is: 'notice', text });
   const applied = await watch(work, watched);
   if (text !== undefined && applied.is === 'ran' && applied.result.end !== undefined)

@@ -36,9 +36,8 @@ export function givenOf(graph: Graph, options: Options): GivenOfRun {
   return { steps: digestOfSteps(graph), options: Object.fromEntries(given) };
 }
 
-/** What is given now, and is not what the run was submitted with. Nothing is said of a run whose makings are not known. */
-export function differencesFrom(then: GivenOfRun | undefined, now: GivenOfRun): { isEdited: boolean; flags: string[] } {
-  if (then === undefined) return { isEdited: false, flags: [] };
+/** What is given now, and is not what the run was submitted with. */
+export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: boolean; flags: string[] } {
   const flags = Object.entries(now.options).flatMap(([flag, value]) => {
     const before = then.options[flag];
     return before !== undefined && canonicalJson(before) === canonicalJson(value) ? [] : [flag];

@@ -29,7 +29,7 @@ export function submissionOf(
     createRoutes: CreateRoutes;
     prices: WrittenPrices;
     settings: RunSettings;
-    given: GivenOfRun | undefined;
+    given: GivenOfRun;
   },
 ): Submission {
   const { account, sandbox, manifest, store, lock, outline, createRoutes, prices, settings, given } = about;
@@ -45,7 +45,7 @@ export function submissionOf(
     outline: { tasks: outline.tasks, addresses: [...outline.addresses] },
     createRoutes: createRoutes as unknown as Json,
     prices,
-    ...(given !== undefined && { given }),
+    given,
   };
   return {
     id: randomUUID(),

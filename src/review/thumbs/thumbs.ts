@@ -3,7 +3,7 @@ import type { ReviewFile } from '../../contract/review.ts';
 import { readOwnSecret } from '../../disk/state/own-secret.ts';
 import { readSmallSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/small-pictures.ts';
-import { looksOf, type Thumb } from './make-thumb.ts';
+import type { Thumb } from './make-thumb.ts';
 import { ThumbPool } from './thumb-pool.ts';
 
 /** A small JPEG has some 10 kB. */
@@ -64,8 +64,7 @@ export class Thumbs {
   async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
     const name = `${thumbsFolder}/${file.sha256}.jpg`;
     const kept = await orNothing(this.#readKept(name));
-    // Without a note it is of an earlier version.
-    if (kept !== undefined && looksOf(kept) !== undefined) return { jpeg: kept };
+    if (kept !== undefined) return { jpeg: kept };
     const path = await find();
     if (path === undefined) return { problem: 'is not here' };
     const made = await this.#pool.make({ path, bytes: file.bytes, sha256: file.sha256 });

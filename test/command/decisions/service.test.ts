@@ -101,13 +101,13 @@ describe('adopt', () => {
     );
     place.write(
       'other.lock.jsonl',
-      '{"mediabatch":"lock","version":1}\n{"address":"x","kind":"video","fingerprint":"1:x","generation":1,"attempt":1,"state":"running","key":"k","jobId":"v4"}\n',
+      '{"mediabatch":"lock","version":2}\n{"address":"x","kind":"video","fingerprint":"1:x","generation":1,"attempt":1,"state":"running","key":"k","jobId":"v4"}\n',
     );
     const { code, err } = await place.run('adopt', 'campaign.yaml', '--yes');
     expect(code, err).toBe(0);
     expect(err).toMatch(/v1 {2}near/);
     expect(err).not.toMatch(/v3|v4/);
-    place.write('other.lock.jsonl', '{"mediabatch":"lock","version":1}\nnot JSON\n');
+    place.write('other.lock.jsonl', '{"mediabatch":"lock","version":2}\nnot JSON\n');
     expect(await place.run('adopt', 'campaign.yaml', '--yes')).toMatchObject({ code: 65 });
   });
 

@@ -15,7 +15,7 @@ interface Line {
 }
 
 const lockName = 'campaign.lock.jsonl';
-const header = '{"mediabatch":"lock","version":1}';
+const header = '{"mediabatch":"lock","version":2}';
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 const manifest = `version: 1

@@ -79,7 +79,7 @@ describe.runIf(has.linux && has.strace)('a lock that fails (strace)', () => {
     'I2 a lock that cannot be written or synced ($name): nothing is sent without its intent, 73',
     async (fault) => {
       const place = await makePlace();
-      writeFileSync(place.lock, '{"mediabatch":"lock","version":1}\n');
+      writeFileSync(place.lock, '{"mediabatch":"lock","version":2}\n');
       const [name = ''] = fault.inject.split(':');
       const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-P', place.lock, '-e', `trace=${name}`];
       const failed = await place.shell('exec "$@"', [...strace, '-e', `inject=${fault.inject}`]);

@@ -9,7 +9,6 @@ const submitted = givenOf(graphOf('1:a'), { select: ['hero'], maxCredits: 10, re
 test('the command that submitted a run attaches to it without more words, and so does one without its limits', () => {
   expect(textOf(submitted, givenOf(graphOf('1:a'), { select: ['hero'], maxCredits: 10 }))).toBeUndefined();
   expect(textOf(submitted, givenOf(graphOf('1:a'), {}))).toBeUndefined();
-  expect(textOf(undefined, givenOf(graphOf('1:b'), { maxCredits: 3 }))).toBeUndefined();
 });
 
 test('whatever else is typed, or was edited, is named', () => {

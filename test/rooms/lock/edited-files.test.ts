@@ -170,7 +170,7 @@ describe('a lock whose end was cut off by something else', () => {
 
   it('is torn where a run may have left it: an intent, a job that was intended before, an upload', () => {
     const { jobId: _id, ...bought } = good;
-    const intent = writeLine({ ...bought, state: 'intent', since: '2030-01-01T00:00:00.000Z' });
+    const intent = writeLine({ ...bought, state: 'intent', send: 's1', since: '2030-01-01T00:00:00.000Z' });
     const running = writeLine({ ...good, state: 'running' });
     const upload = writeLine({ ...good, kind: 'upload', fingerprint: '1:file' });
     for (const [before, last] of [

@@ -254,10 +254,11 @@ describe('what a reader is told about a file, to the letter:', () => {
 describe('a header is refused, with the reason,', () => {
   it.each([
     ['a version in quotes', '"version":"1"', 'has a "version" that is not a whole number from 1 up: "1"'],
+    ['a version before the first release', '"version":1', 'has version 1, which no release of mediabatch has written'],
     ['half a version', '"version":1.5', 'has a "version" that is not a whole number from 1 up: 1.5'],
-    ['a service that is a number', '"version":1,"service":7', 'has a "service" that is not a digest: 7'],
-    ['a space before a service', '"version":1,"service":" a"', 'has a "service" that is not a digest: " a"'],
-    ['a space after a service', '"version":1,"service":"a "', 'has a "service" that is not a digest: "a "'],
+    ['a service that is a number', '"version":2,"service":7', 'has a "service" that is not a digest: 7'],
+    ['a space before a service', '"version":2,"service":" a"', 'has a "service" that is not a digest: " a"'],
+    ['a space after a service', '"version":2,"service":"a "', 'has a "service" that is not a digest: "a "'],
   ])('%s', (_name, fields, reason) => {
     const { diagnostics } = read(`{"mediabatch":"lock",${fields}}\n`);
     expect(diagnostics.map(({ message }) => message)).toEqual([`campaign.lock.jsonl:1: the line ${reason}`]);

@@ -162,6 +162,11 @@ describe('damage', () => {
     { name: 'half an attempt', line: JSON.stringify({ ...good, attempt: 1.5 }), says: '"attempt"' },
     { name: 'an unknown state', line: JSON.stringify({ ...good, state: 'constructor' }), says: '"state"' },
     { name: 'a job without an id', line: JSON.stringify({ ...good, jobId: undefined }), says: 'but no "jobId"' },
+    {
+      name: 'an open create without an id',
+      line: JSON.stringify({ ...good, state: 'unresolved', jobId: undefined }),
+      says: 'but no "send"',
+    },
     { name: 'an intent with a job', line: JSON.stringify({ ...good, state: 'intent' }), says: 'and yet a "jobId"' },
     { name: 'an id that is a folder', line: JSON.stringify({ ...good, jobId: '..' }), says: '"jobId"' },
     { name: 'an id with a space', line: JSON.stringify({ ...good, jobId: 'a b' }), says: '"jobId"' },
@@ -190,7 +195,7 @@ describe('damage', () => {
     },
     { name: 'a foreign header', line: '{"mediabatch":"plan","version":1}', says: 'not to a lock' },
     { name: 'a version of 0', line: '{"mediabatch":"lock","version":0}', says: '"version"' },
-    { name: 'a service that is no digest', line: '{"mediabatch":"lock","version":1,"service":" "}', says: '"service"' },
+    { name: 'a service that is no digest', line: '{"mediabatch":"lock","version":2,"service":" "}', says: '"service"' },
   ];
 
   it.each(cases)('$name', ({ line, says }) => {

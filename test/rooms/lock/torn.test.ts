@@ -14,10 +14,18 @@ const journal = Buffer.from(
     writeLine({
       ...bought,
       state: 'intent',
+      send: 's1',
       since: '2030-01-01T00:00:00.000Z',
       request: { prompt: 'ü "\\\n 😀', '1': [] },
     }),
-    writeLine({ ...bought, fingerprint: '1:other', address: 'b', state: 'intent', since: '2030-01-01T00:00:00.000Z' }),
+    writeLine({
+      ...bought,
+      fingerprint: '1:other',
+      address: 'b',
+      state: 'intent',
+      send: 's1',
+      since: '2030-01-01T00:00:00.000Z',
+    }),
     writeLine({ ...good, state: 'running', credits: 12 }),
     writeLine({ ...good, kind: 'upload', address: 'logo', fingerprint: '1:file', url: 'https://example.com/a.png' }),
     writeLine({ ...bought, fingerprint: '1:other', address: 'b', state: 'refused', error: 'no' }),
@@ -79,7 +87,7 @@ describe('a torn tail', () => {
 
 describe('I12 the end of a finished file is lost, not torn', () => {
   const finished = `{"mediabatch":"lock","version":2,"writtenBy":"0.1.0"}\n${writeLine(good)}`;
-  const next = writeLine({ ...bought, address: 'z', state: 'intent', since: '2030-01-01T00:00:00.000Z' });
+  const next = writeLine({ ...bought, address: 'z', state: 'intent', send: 's1', since: '2030-01-01T00:00:00.000Z' });
   const appended = asRunLine(next);
 
   it.each([
