@@ -1,3 +1,5 @@
+import { pairCommon } from '../ground/common-words.ts';
+
 /** A run of words that differs between two texts. One side may be empty. */
 export interface WordChange {
   before: string;
@@ -14,17 +16,9 @@ const contextWords = 2;
 /** Finds the runs of words that differ, over the whole texts. White space alone is no difference. */
 export function findWordChanges(before: string, after: string): WordChange[] {
   const [old, now] = [wordsOf(before), wordsOf(after)];
-  let start = 0;
-  while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
-  let end = 0;
-  while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
-  const same = commonWords(old.slice(start, old.length - end), now.slice(start, now.length - end));
   const changes: WordChange[] = [];
-  let [from, to] = [start, start];
-  for (const [inOld, inNow] of [
-    ...same.map(([a, b]) => [a + start, b + start] as const),
-    [old.length - end, now.length - end] as const,
-  ]) {
+  let [from, to] = [0, 0];
+  for (const [inOld, inNow] of [...pairCommon(old, now, mostCells), [old.length, now.length] as const]) {
     if (inOld > from || inNow > to) {
       changes.push({
         before: joinWords(old.slice(from, inOld)),
@@ -95,28 +89,4 @@ function joinWords(words: readonly string[]): string {
     const glued = index > 0 && unspaced.test(one) && unspaced.test(words[index - 1] ?? '');
     return index === 0 ? one : `${text}${glued ? '' : ' '}${one}`;
   }, '');
-}
-
-/** Pairs of positions of a longest common subsequence. */
-function commonWords(old: readonly string[], now: readonly string[]): [number, number][] {
-  if (old.length === 0 || now.length === 0 || old.length * now.length > mostCells) return [];
-  const width = now.length + 1;
-  const longest = new Uint32Array((old.length + 1) * width);
-  for (let i = old.length - 1; i >= 0; i -= 1) {
-    for (let j = now.length - 1; j >= 0; j -= 1) {
-      const next = old[i] === now[j] ? at(longest, (i + 1) * width + j + 1) + 1 : 0;
-      longest[i * width + j] = Math.max(next, at(longest, (i + 1) * width + j), at(longest, i * width + j + 1));
-    }
-  }
-  const pairs: [number, number][] = [];
-  for (let [i, j] = [0, 0]; i < old.length && j < now.length; ) {
-    if (old[i] === now[j]) pairs.push([i++, j++]);
-    else if (at(longest, (i + 1) * width + j) >= at(longest, i * width + j + 1)) i += 1;
-    else j += 1;
-  }
-  return pairs;
-}
-
-function at(table: Uint32Array, index: number): number {
-  return table[index] ?? 0;
 }
