@@ -1,6 +1,7 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { isOpenFolder, listFolder } from '../disk/fs/list-folder.ts';
 import { repositoryOf } from '../disk/fs/own-tree.ts';
+import { readStart } from '../disk/fs/plain-file.ts';
 import type { CampaignPaths } from './paths.ts';
 
 /** How far a tree is walked: anybody can commit folders. */
@@ -30,12 +31,17 @@ export async function listLocks({ folder, manifest }: CampaignPaths, bounds: Tre
     const list = (await listFolder(path)).slice(0, bounds.entries);
     entries += list.length;
     for (const entry of list) {
-      // One that was set aside as .orig or .bak tells of the same jobs.
-      if (entry.isFile() && /lock.*\.jsonl/i.test(entry.name)) found.add(join(path, entry.name));
+      if (entry.isFile() && isLock(path, entry.name)) found.add(join(path, entry.name));
       if (depth < bounds.depth && isOpenFolder(entry)) open.push({ path: join(path, entry.name), depth: depth + 1 });
     }
   }
   return [...found];
+}
+
+/** By its name, or by its beginning. One that was set aside as .orig or .bak tells of the same jobs. */
+function isLock(folder: string, name: string): boolean {
+  if (!/\.jsonl/i.test(name)) return false;
+  return /lock.*\.jsonl/i.test(name) || /"mediabatch"\s*:\s*"lock"/.test(readStart(join(folder, name), 200) ?? '');
 }
 
 function isAbove(folder: string, path: string): boolean {

@@ -4,20 +4,22 @@ import type { Json } from '../ground/json.ts';
 import { isMap, type JsonMap } from '../ground/values.ts';
 import type { CampaignPaths } from './paths.ts';
 
+/** What the first line of a run's history says of it. */
+type RunOf = Readonly<{ lock?: Json; campaign?: Json }>;
+
 /**
  * Earlier runs on a lock, newest first, each with the lines of its history. Campaigns of one folder share it; a run whose
- * first line is damaged may be of any of them.
+ * first line is damaged may be of any of them. `isMeant`: which others count.
  */
-export async function* runsOfLock({
-  state,
-  runs,
-  lock,
-}: CampaignPaths): AsyncGenerator<{ id: string; lines: readonly JsonMap[] }> {
+export async function* runsOfLock(
+  { state, runs, lock }: CampaignPaths,
+  isMeant: (run: RunOf) => boolean = () => false,
+): AsyncGenerator<{ id: string; lines: readonly JsonMap[] }> {
   const history = new RunHistory(state, runs);
   for (const { id } of await history.list()) {
     // The whole of another campaign's run is nobody's to read.
     const header = mapsOf(await history.readEnds(id)).find(({ mediabatch }) => mediabatch === 'run');
-    if (header !== undefined && header.lock !== basename(lock)) continue;
+    if (header !== undefined && header.lock !== basename(lock) && !isMeant(header)) continue;
     yield { id, lines: mapsOf(await history.read(id)) };
   }
 }

@@ -1,5 +1,6 @@
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../../contract/clock.ts';
+import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import { readCommittedFile } from '../../disk/git/known-blob.ts';
 import { readSeenLock } from '../../disk/lock/seen-lock.ts';
 import { findStrangers, mayBeOutput } from '../../disk/outputs/outputs.ts';
@@ -40,7 +41,7 @@ export async function findTraces(
   const asked = graph.steps.filter(({ address }) => !isBegun || (creates.has(address) && !lock.steps.has(address)));
   const steps = new Map(asked.map((step) => [step.address, step]));
   const files = await findFiles(campaign, { steps, others });
-  const { bought: history, runs } = await readHistory(campaign, steps);
+  const { bought: history, runs } = await readHistory(campaign, { steps, name: plan.campaign });
   if (isBegun) for (const address of history.keys()) if (!steps.has(address)) history.delete(address);
   const committed = isBegun ? 0 : await countCommitted(campaign);
   const wrote = !isBegun && runs === 0 && (await wroteRecords(campaign));
@@ -96,14 +97,20 @@ function isUpload({ kind }: Pick<Step, 'kind'>): boolean {
   return kinds[kind]?.recovery === 'again';
 }
 
-/** What runs on this lock bought, or sent without an answer, by address; `since`: the first time, in ms since 1970. */
+/**
+ * What runs on this lock bought, or sent without an answer, by address; `since`: the first time, in ms since 1970. So do
+ * those of a campaign of this name on a lock that is gone: manifest and lock may have been renamed before it was lost.
+ */
 async function readHistory(
   { paths }: OpenCampaign,
-  steps: ReadonlyMap<string, Step>,
+  { steps, name }: { steps: ReadonlyMap<string, Step>; name: string },
 ): Promise<{ bought: Map<string, { jobId: string | undefined; since: number }>; runs: number }> {
   const bought = new Map<string, { jobId: string | undefined; since: number }>();
   let runs = 0;
-  for await (const { lines } of runsOfLock(paths)) {
+  const isGone = (lock: string) => lstatOrAbsent(join(paths.folder, lock)) === undefined;
+  const isOfName = ({ lock, campaign }: { lock?: unknown; campaign?: unknown }) =>
+    campaign === name && typeof lock === 'string' && isGone(basename(lock));
+  for await (const { lines } of runsOfLock(paths, isOfName)) {
     runs += 1;
     const open = new Map<string, number>();
     const note = (address: string, since: number, jobId: string | undefined) => {

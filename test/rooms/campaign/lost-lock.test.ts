@@ -85,11 +85,21 @@ describe('a lost lock is told by', () => {
       write(run, runOf(1, ['create-intended', address], ['step-finished', address]));
       expect(await told(), address).toBeUndefined();
       write(run, runOf(1, ['job-created', address]).replace('campaign.lock', 'other.lock'));
+      write('other.lock.jsonl', '');
       expect(await told(), address).toBeUndefined();
     }
     const { write, told } = place();
     write(run, runOf(1, ['create-intended', 'logo'], ['job-created', 'logo']));
     expect(await told()).toBeUndefined();
+  });
+
+  test('what a campaign of this name bought on a lock that is gone: it was renamed, or lost under another name', async () => {
+    const { write, told } = place();
+    const before = runOf(1, ['job-created', 'film']).replace('campaign.lock', 'old.lock');
+    write(run, before.replace('"spring"', '"summer"'));
+    expect(await told()).toBeUndefined();
+    write(run, before);
+    expect(await told()).toContain('bought film');
   });
 
   test('a lock that was written here, where no run tells what it held: a job was imported, or it is long ago', async () => {

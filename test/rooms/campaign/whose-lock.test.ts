@@ -78,6 +78,15 @@ describe('a lock that has lost its manifest', () => {
     }
   });
 
+  test('counts under any name of a file of lines', async () => {
+    const { write, planned } = place();
+    write('spring.yaml', manifestOf('film'));
+    write('rows.jsonl', '{"sku":"a"}\n');
+    expect((await planned('spring.yaml')).plan.rows).toHaveLength(1);
+    write('state/bought.jsonl', await lockOf('done', 'film'));
+    await expect(planned('spring.yaml')).rejects.toMatchObject(code('MB3410'));
+  });
+
   test('has none in a table of its name; a manifest with mistakes, half edited or in JSON is one', async () => {
     const { write, planned } = place();
     write('campaign.lock.jsonl', await lockOf('done', 'film'));
