@@ -1,6 +1,6 @@
 import { kinds } from '../kinds/index.ts';
 import { isSpending, waitsFor } from './actions.ts';
-import { tabulate } from './duration-table.ts';
+import { asSeen, doubtOf, estimate } from './distribution.ts';
 import type { PlanRow, PlanTotals, StepOrder } from './plan.ts';
 import { type OpenStep, simulateEnds, type Timing } from './simulate-ends.ts';
 
@@ -30,7 +30,7 @@ export function expectTime(
     if (timing === undefined) {
       const samples = samplesOf(job, durations);
       if (samples.length === 0) untimed.push(name);
-      timing = { jobs: tabulate(samples), startMs: 0, saveMs: 0, failShare: 0 };
+      timing = { jobs: estimate(asSeen(samples)), doubt: doubtOf(samples), startMs: 0, saveMs: 0, failShare: 0 };
       timings.set(name, timing);
     }
     steps.set(address, { timing, after: waitsFor(order).flatMap((need) => steps.get(need) ?? []) });

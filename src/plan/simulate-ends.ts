@@ -1,5 +1,5 @@
 import { Heap } from '../ground/heap.ts';
-import { type DurationTable, normalAt, remainingOf } from './duration-table.ts';
+import type { Distribution } from './distribution.ts';
 
 /** A step that has not ended. */
 export interface OpenStep {
@@ -14,7 +14,9 @@ export interface OpenStep {
 
 /** What is known of steps of one kind and model. */
 export interface Timing {
-  jobs: DurationTable;
+  jobs: Distribution;
+  /** How far all jobs may be off together: the standard deviation of the logarithm of their centre (`doubtOf`). */
+  doubt: number;
   /** From the beginning of a step until it has a job, in ms. */
   startMs: number;
   /** From the end of the job until the step has ended, in ms. */
@@ -172,7 +174,7 @@ class Draw {
     // One that takes longer than others may still be waiting for its turn.
     if (isSaving) return Math.max(saveMs - ageMs, saveMs / 4) * 2 * this.#random();
     const scale = this.#scales.get(timing) ?? 1;
-    const left = remainingOf(jobs, ageMs / scale, this.#random()) * scale;
+    const left = jobs.remaining(ageMs / scale, this.#random()) * scale;
     return ageMs === 0 ? startMs + left : left;
   }
 
@@ -187,8 +189,10 @@ class Draw {
   }
 }
 
-function drawScale({ jobs }: Timing, chance: number): number {
-  return Math.exp(jobs.doubt * normalAt(Math.min(0.999, Math.max(0.001, chance))));
+function drawScale({ doubt }: Timing, chance: number): number {
+  const share = Math.min(0.999, Math.max(0.001, chance));
+  // Quantile of the normal distribution, to within a hundredth up to three deviations (Tukey's lambda).
+  return Math.exp(doubt * 4.91 * (share ** 0.14 - (1 - share) ** 0.14));
 }
 
 /** Numbers in [0, 1), the same for each draw of a number (xorshift). */

@@ -1,4 +1,4 @@
-import { tabulate } from '../../src/plan/duration-table.ts';
+import { asSeen, doubtOf, estimate } from '../../src/plan/distribution.ts';
 import { type OpenStep, simulateEnds } from '../../src/plan/simulate-ends.ts';
 import { logNormal, seeded } from '../rig/random.ts';
 
@@ -6,9 +6,14 @@ import { logNormal, seeded } from '../rig/random.ts';
 const repetitions = 41;
 const draw = logNormal(20_000, 0.5, seeded(1));
 const samples = Array.from({ length: 100 }, draw);
-const common = { startMs: 500, saveMs: 800 };
-const short = { ...common, jobs: tabulate(samples), failShare: 0 };
-const long = { ...common, jobs: tabulate(samples.map((ms) => 4 * ms)), failShare: 0.05 };
+const timingOf = (seen: number[], failShare: number) => {
+  return { startMs: 500, saveMs: 800, jobs: estimate(asSeen(seen)), doubt: doubtOf(seen), failShare };
+};
+const short = timingOf(samples, 0);
+const long = timingOf(
+  samples.map((ms) => 4 * ms),
+  0.05,
+);
 
 for (const [count, slots] of [[100, 8] as const, [1000, 16] as const, [1000, 50] as const, [10_000, 50] as const]) {
   const half = count / 2;

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../contract/event.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isSpending, waitsFor } from '../../plan/actions.ts';
-import { type DurationTable, tabulate } from '../../plan/duration-table.ts';
+import { asSeen, type Distribution, doubtOf, estimate } from '../../plan/distribution.ts';
 import { type Durations, rangeOf, samplesOf, timedAs } from '../../plan/expected-time.ts';
 import type { Plan, StepOrder } from '../../plan/plan.ts';
 import { type OpenStep, simulateEnds, type Timing } from '../../plan/simulate-ends.ts';
@@ -48,7 +48,7 @@ interface Timed {
   saves: number[];
   done: number;
   failed: number;
-  table?: DurationTable;
+  jobs?: Distribution;
 }
 
 /**
@@ -99,7 +99,7 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & {
     const used = new Set<Timed>();
     for (const { timing, stage } of open.values()) if (stage !== 'saving') used.add(timing);
     if ([...used].some(({ isShort, samples }) => !isShort && samples.length < fewestKnown)) return 'unknown';
-    for (const timing of used) timing.table = tabulate(timing.samples, agesOf(open, timing, now()));
+    for (const timing of used) timing.jobs = estimate(asSeen(timing.samples), agesOf(open, timing, now()));
     if (isOverdue(open, now())) return 'overdue';
     const groups = openGroups(plan, open, options.isLive === true);
     if (groups === 'ripe') return undefined;
@@ -147,8 +147,8 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & {
     usual(address) {
       const timing = steps.get(address)?.timing;
       if (timing === undefined || timing.isShort || timing.samples.length < fewestKnown) return undefined;
-      timing.table ??= tabulate(timing.samples);
-      return timing.table.quantiles[timing.table.quantiles.length >> 1];
+      timing.jobs ??= estimate(asSeen(timing.samples));
+      return timing.jobs.quantile(0.5);
     },
   };
 }
@@ -216,7 +216,7 @@ function isOverdue(open: OpenSteps, now: number): boolean {
   const running = [...open.values()].filter(({ stage }) => stage === 'running');
   return (
     running.length > 0 &&
-    running.every(({ timing, since }) => !timing.isShort && now - since > (timing.table?.longestMs ?? now))
+    running.every(({ timing, since }) => !timing.isShort && now - since > Math.max(...timing.samples))
   );
 }
 
@@ -274,7 +274,8 @@ function simulate(
 
 function timingFrom(timed: Timed): Timing {
   return {
-    jobs: timed.table ?? tabulate([usualSaveMs]),
+    jobs: timed.jobs ?? estimate([]),
+    doubt: doubtOf(timed.samples),
     startMs: meanOf(timed.starts, 0),
     saveMs: timed.isShort ? 0 : meanOf(timed.saves, usualSaveMs),
     failShare: timed.failed / (timed.failed + timed.done + fewestKnown),

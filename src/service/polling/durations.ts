@@ -1,5 +1,5 @@
 import type { KeptDurations } from '../../contract/state.ts';
-import { type Distribution, estimate, smooth } from './distribution.ts';
+import { type Distribution, estimate, smooth } from '../../plan/distribution.ts';
 import { fitLogNormal, massesOf } from './log-normal.ts';
 
 /** Weight of the fitted distribution, in jobs. */

@@ -1,4 +1,4 @@
-import type { Mass } from './distribution.ts';
+import type { Mass } from '../../plan/distribution.ts';
 
 /** Parameters over the logarithms of ms. */
 export interface LogNormal {
