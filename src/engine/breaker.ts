@@ -2,8 +2,8 @@ import type { RunFact, StepOutcome } from '../contract/event.ts';
 import { kinds } from '../kinds/index.ts';
 import { priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
-import { isSpending } from '../plan/actions.ts';
 import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
+import { isBought } from './chains.ts';
 
 /** So many failures for one reason, and none done: others like them wait. */
 const mostFailures = 5;
@@ -53,7 +53,7 @@ export class Breaker {
 
   /** Whether the order waits for others like it to end. */
   holds(order: StepOrder): boolean {
-    if (!isBought(order)) return false;
+    if (!isNew(order)) return false;
     const { isProven, reasons, underWay } = this.#group(nameOf(order));
     const count = mostOf(reasons)?.count ?? 0;
     return !isProven && count > 0 && underWay.size >= mostFailures - count;
@@ -62,7 +62,7 @@ export class Breaker {
   begin(order: StepOrder): void {
     const group = this.#group(nameOf(order));
     this.#groupsByAddress.set(order.address, group);
-    if (isBought(order) || order.action === 'attach') group.underWay.add(orderId(order));
+    if (isNew(order) || order.action === 'attach') group.underWay.add(orderId(order));
   }
 
   /** A job that has failed, and is bought again, counts, too. */
@@ -89,7 +89,7 @@ export class Breaker {
     if (group.isProven || group.underWay.size > 0 || count < mostFailures) return undefined;
     if (!group.isTold) {
       const left = [...run.orders].flatMap(([name, one]) =>
-        !run.ended.has(name) && isBought(one) && nameOf(one) === nameOf(order) ? [one.price] : [],
+        !run.ended.has(name) && isNew(one) && nameOf(one) === nameOf(order) ? [one.price] : [],
       );
       const credits = left.reduce((sum, price) => sum + (price.credits ?? price.likely ?? 0), 0);
       const cost = credits === 0 ? '' : ` (${credits} ${credits === 1 ? 'credit' : 'credits'})`;
@@ -116,8 +116,9 @@ export class Breaker {
   }
 }
 
-function isBought({ action, jobId, sharesJobOf, asksOnly, send }: StepOrder): boolean {
-  return isSpending(action) && jobId === undefined && sharesJobOf === undefined && !asksOnly && send === undefined;
+/** A send of an earlier run is asked about whatever becomes of others like it. */
+function isNew(order: StepOrder): boolean {
+  return isBought(order) && order.send === undefined;
 }
 
 function nameOf({ task, price }: StepOrder): string {

@@ -66,7 +66,8 @@ export function measureHeights(orders: Orders, dependents: ReadonlyMap<string, s
 /** Orders already paid for come first: attach, then download, and only then new creates. */
 export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number>): number {
   const height = heights.get(orderId(order)) ?? 0;
-  switch (order.action) {
+  const { action } = order;
+  switch (action) {
     case 'attach':
       return 3_000_000 + height;
     case 'download':
@@ -79,7 +80,7 @@ export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number
       if (order.jobId !== undefined) return 3_000_000 + height;
       return order.send === undefined ? height : 1_000_000 + height;
     default:
-      return order.action satisfies never;
+      return action satisfies never;
   }
 }
 

@@ -15,13 +15,15 @@ export type SpendingAction = 'create' | 'redo' | 'retry';
  */
 export type Price = RowPrice;
 
-/** Everything needed to carry out one step. Plain JSON: it may travel to another machine. */
-export interface StepOrder {
+/** What a run carries out. Plain JSON: it may travel to another machine. */
+export type StepOrder = Carry | Ask;
+
+/** What both need to ask the service for one purchase, and to record it. */
+interface Order {
   campaign: string;
   address: string;
   task: string;
   kind: string;
-  action: SpendingAction | 'attach' | 'download' | 'move';
   fingerprint: string;
   generation: number;
   /** Number of `key` among the keys of the purchase, from 1. */
@@ -41,10 +43,26 @@ export interface StepOrder {
   /** Steps that must be done first. */
   needs: string[];
   price: Readonly<Price>;
-  /** An open send to ask about before anything is bought. Times are ISO 8601 UTC. */
-  send?: { id: string; since: string; fence?: string; resent?: true; digest?: string };
-  /** True when the order only finds out what became of `send`. The step has a row of its own, or is gone. */
-  asksOnly?: true;
+  /** The address of this step in the lock, if it is another. */
+  movedFrom?: string;
+  /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
+  replaces: string[];
+}
+
+/** An open send to ask about before anything is bought. Times are ISO 8601 UTC. */
+export interface AskedSend {
+  id: string;
+  since: string;
+  fence?: string;
+  resent?: true;
+  digest?: string;
+}
+
+/** Everything needed to carry out one step. */
+export interface Carry extends Order {
+  asksOnly?: never;
+  action: SpendingAction | 'attach' | 'download' | 'move';
+  send?: AskedSend;
   /** The known job: nothing is created. */
   jobId?: string;
   credits?: number;
@@ -68,11 +86,12 @@ export interface StepOrder {
   expect?: Expectation;
   /** A person's consent to a post. Without it none is sent, whoever carries the order out. */
   publish?: true;
-  /** `move`: the address of this step in the lock, if it is another. */
-  movedFrom?: string;
-  /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
-  replaces: string[];
 }
+
+/** Only finds out what became of a send, and buys nothing. The step has a row of its own, or is gone. */
+export type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } & {
+  [field in Exclude<keyof Carry, keyof Order | 'asksOnly' | 'action' | 'send'>]?: never;
+};
 
 /** Limits from `retry:`: further purchases, and their total credits (`null`: no cap of its own). */
 export interface Retries {
@@ -92,9 +111,14 @@ export interface PlanRow extends Row {
   asked?: PlanRow;
 }
 
+export function withoutSend(order: Carry): Carry {
+  const { send: _, ...rest } = order;
+  return order.send === undefined ? order : rest;
+}
+
 /** Identifies an order within a run: that of a step by its address, so that what needs the step finds it. */
-export function orderId({ address, asksOnly, send }: StepOrder): string {
-  return rowId({ address, send: asksOnly && send?.id });
+export function orderId(order: StepOrder): string {
+  return rowId(order.asksOnly ? { address: order.address, send: order.send.id } : { address: order.address });
 }
 
 /** The same for a row. A send that is asked about has a row, and an order, beside those of its step. */

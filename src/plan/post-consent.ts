@@ -42,9 +42,11 @@ export function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> 
 
 /** Records the consent of somebody who was told of each post of the plan. Nothing else lets a post go. */
 export function allowPosts(plan: Plan): Plan {
-  const rows = plan.rows.map((row) =>
-    publishes(row) && row.order !== undefined ? { ...row, order: { ...row.order, publish: true as const } } : row,
-  );
+  const rows = plan.rows.map((row) => {
+    const { order } = row;
+    if (!publishes(row) || order === undefined || order.asksOnly) return row;
+    return { ...row, order: { ...order, publish: true as const } };
+  });
   return { ...plan, rows };
 }
 

@@ -3,7 +3,7 @@ import type { Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { countRefused, idempotencyKey } from '../plan/key.ts';
 import { askedSend, type SendFacts, settlingOf } from '../plan/open-sends.ts';
-import type { StepOrder } from '../plan/plan.ts';
+import { type Carry, type StepOrder, withoutSend } from '../plan/plan.ts';
 import { nextOrder } from './retry.ts';
 import type { StepEnd } from './step-end.ts';
 
@@ -27,7 +27,7 @@ export function resumeOrder(
       fingerprint === order.fingerprint && forgotten !== true && kind === order.kind,
   );
   if (order.sharesJobOf !== undefined && order.jobId === undefined) return resumeShared(order, same, before);
-  let current = order;
+  let current: Carry = order;
   let spent: number | null = 0;
   for (;;) {
     const made = same.filter(({ generation }) => generation === current.generation);
@@ -57,15 +57,15 @@ export function resumeOrder(
 }
 
 /** Of one purchase with a job; of several under a generation, the one that the order knows, or that is furthest. */
-function chooseJob(made: readonly Purchase[], { jobId }: StepOrder): Purchase | undefined {
+function chooseJob(made: readonly Purchase[], { jobId }: Carry): Purchase | undefined {
   const jobs = made.filter((purchase) => purchase.jobId !== undefined);
   const furthest = ['done', 'running', 'failed', 'lost'];
   const [first] = [...jobs].sort((a, b) => furthest.indexOf(a.state) - furthest.indexOf(b.state));
   return jobs.find((purchase) => purchase.jobId === jobId) ?? first;
 }
 
-function attach(order: StepOrder, { jobId, key, attempt, credits }: Purchase): StepOrder {
-  const { send: _send, ...rest } = order;
+function attach(order: Carry, { jobId, key, attempt, credits }: Purchase): Carry {
+  const rest = withoutSend(order);
   if (jobId === undefined) return rest;
   // As what it is: jobs that run take their places before anything new is bought.
   const action = rest.action === 'download' || rest.action === 'move' ? rest.action : ('attach' as const);
@@ -79,13 +79,13 @@ function isSame(old: Purchase, now: Purchase): boolean {
 }
 
 /** Its files are saved, and nothing is left to look at. */
-function isCollected({ kind, expect }: StepOrder, { outputs }: Purchase): boolean {
+function isCollected({ kind, expect }: Carry, { outputs }: Purchase): boolean {
   return kinds[kind]?.media === 'none' || (outputs !== undefined && expect === undefined);
 }
 
 /** No job is known: the newest send decides. */
 function resumeSend(
-  order: StepOrder,
+  order: Carry,
   made: readonly Purchase[],
   { facts, spent, record }: { facts: SendFacts; spent: number | null; record: StepRecord },
 ): Resumed {
@@ -100,16 +100,15 @@ function resumeSend(
     const { key, attempt } = asked;
     return { order: { ...order, key, attempt, refused, send: askedSend(asked) }, spent };
   }
-  const { send: _send, ...unsent } = order;
-  if (made.every(({ state }) => state !== 'refused'))
-    return { order: order.send === undefined ? order : unsent, spent };
+  const unsent = withoutSend(order);
+  if (made.every(({ state }) => state !== 'refused')) return { order: unsent, spent };
   // A refusal is free, and may not hold any more.
   const key = idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 });
   return { order: { ...unsent, attempt: 1, key, refused }, spent };
 }
 
 /** The job is another step's; its files here are this one's. */
-function resumeShared(order: StepOrder, same: readonly Purchase[], before: StepRecord | undefined): Resumed {
+function resumeShared(order: Carry, same: readonly Purchase[], before: StepRecord | undefined): Resumed {
   const saved = same.find(({ state, outputs }) => state === 'done' && outputs !== undefined);
   const old = before?.purchases.find(({ jobId }) => jobId === saved?.jobId);
   const isNews = saved !== undefined && (old === undefined || !isSame(old, saved));

@@ -1,12 +1,13 @@
 import { idempotencyKey } from '../plan/key.ts';
-import type { StepOrder } from '../plan/plan.ts';
+import type { Carry, StepOrder } from '../plan/plan.ts';
 import { isHopeless } from '../plan/retry.ts';
 
 /**
  * The order for buying a failed job again, if the plan allows one. It is another purchase: a generation and a key of
  * its own, made from the same facts as a plan would.
  */
-export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): StepOrder | undefined {
+export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): Carry | undefined {
+  if (order.asksOnly) return undefined;
   const { retries, campaign, fingerprint } = order;
   if (retries === undefined || retries.left <= 0 || isHopeless(failed.error)) return undefined;
   // The charge for the failed job is the best available estimate for the next one.

@@ -4,7 +4,7 @@ import { ServiceError } from '../contract/errors.ts';
 import type { Departure, Ports } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
 import { idempotencyKey } from '../plan/key.ts';
-import type { StepOrder } from '../plan/plan.ts';
+import { type StepOrder, withoutSend } from '../plan/plan.ts';
 import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
 import { type Create, type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
 import { giveUp, holdSend, recordJob } from './record-job.ts';
@@ -184,7 +184,7 @@ async function refuse(
     gate.stop(next.stop, error);
     return { end };
   }
-  const { send: _send, ...rest } = order;
+  const rest = order.asksOnly ? order : withoutSend(order);
   const isWalked = service.replays(order.kind);
   // I20 (repeated)
   if (isWalked && order.attempt <= order.refused) {

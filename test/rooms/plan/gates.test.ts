@@ -240,7 +240,7 @@ describe('whatever is decided', () => {
     expect(isNamedAfterPicks(row, before)).toBe(true);
     expect(isNamedAfterPicks(row, { ...before, wouldCost: 3 })).toBe(false);
     const { order } = row;
-    if (order === undefined) throw new Error('no order');
+    if (order === undefined || order.asksOnly) throw new Error('no order');
     const unknown = { class: 'music', credits: null, source: 'unknown' } as const;
     const unpriced = { ...row, credits: null, order: { ...order, price: unknown } };
     expect(isNamedAfterPicks(unpriced, before)).toBe(false);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JobEnd } from '../../../src/contract/answer.ts';
-import type { Retries, StepOrder } from '../../../src/plan/plan.ts';
+import type { Carry, Retries } from '../../../src/plan/plan.ts';
 import { runStep } from '../../../src/run/step.ts';
 import type { StepEnd } from '../../../src/run/step-end.ts';
 import { image, orderOf, type Script, type Traced, tracedPorts } from './traced-ports.ts';
@@ -24,7 +24,7 @@ const failed: JobEnd = { is: 'failed', error: 'boom' };
 const retries: Retries = { left: 1, credits: null, generation: 2, repeat: 2 };
 
 /** Jobs end in turn as given; each create is charged 3. */
-async function run(order: Partial<StepOrder>, ends: JobEnd[] = [], script: Script = {}): Promise<Ran> {
+async function run(order: Partial<Carry>, ends: JobEnd[] = [], script: Script = {}): Promise<Ran> {
   const watched: Watched[] = [];
   const freed = { times: 0, beforeDownload: 0 };
   let sent = 0;
@@ -79,7 +79,7 @@ describe('a step that buys', () => {
     expect(ran.freed).toEqual({ times: 1, beforeDownload: 1 });
   });
 
-  test.each<[Partial<StepOrder>, object, object]>([
+  test.each<[Partial<Carry>, object, object]>([
     [{}, { kind: 'image', jobId: 'job-1' }, { fresh: true }],
     [{ paidRequest: { model: 'alpha-2' } }, { kind: 'image', jobId: 'job-1', model: 'alpha-2' }, { fresh: true }],
     [{ paidRequest: { model: 2 } }, { kind: 'image', jobId: 'job-1' }, { fresh: true }],

@@ -11,7 +11,7 @@ import type {
 } from '../../../src/contract/ports.ts';
 import { fetchHere } from '../../../src/engine/fetch-here.ts';
 import type { Output } from '../../../src/lock/record.ts';
-import type { StepOrder } from '../../../src/plan/plan.ts';
+import type { Carry } from '../../../src/plan/plan.ts';
 
 /** Changes of the ports of one test; what is not given fails when it is used, except for what only tells. */
 export interface Script {
@@ -125,7 +125,7 @@ export function tracedPorts(script: Script = {}): Traced {
 
 export const image: Output = { path: 'out/a.png', sha256: 'a'.repeat(64), bytes: 1, type: 'image/png' };
 
-export function orderOf(facts: Partial<StepOrder> = {}): StepOrder {
+export function orderOf(facts: Partial<Carry> = {}): Carry {
   return {
     campaign: 'test',
     address: 'hero@de',
