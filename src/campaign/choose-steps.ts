@@ -1,11 +1,12 @@
 import { CampaignError } from '../contract/failure.ts';
 import { taskOfAddress } from '../graph/address.ts';
-import type { Graph } from '../graph/graph.ts';
+import type { Graph, Step } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { type Advice, advise, call } from '../plan/advice.ts';
 import { findNamed, type Named, readName } from '../plan/names.ts';
 import { nearNames } from '../plan/near-names.ts';
 import { findSteps } from '../plan/select.ts';
+import type { Situation } from '../plan/situation.ts';
 import { makeSelector } from './select-steps.ts';
 
 /**
@@ -15,7 +16,8 @@ import { makeSelector } from './select-steps.ts';
 export function chooseSteps(
   names: readonly string[],
   select: readonly string[] | undefined,
-  { graph, lock, orphans = [] }: { graph: Graph; lock: Lock; orphans?: readonly string[] },
+  situation: Situation,
+  orphans: readonly string[] = [],
 ): string[] {
   if (names.length === 0 && select === undefined) {
     throw new CampaignError({
@@ -25,8 +27,9 @@ export function chooseSteps(
       options: ['--select'],
     });
   }
+  const { written: graph, lock } = situation;
   const known: Named[] = [...graph.steps, ...orphans.map(onlyInLock)];
-  const chosen = new Set(select === undefined ? [] : makeSelector(graph, lock).all('--select', select));
+  const chosen = new Set(select === undefined ? [] : makeSelector(situation).all('--select', select));
   for (const name of names) {
     const found = findByName(name, known).map(({ address }) => address);
     const meant = found.length > 0 ? found : findSteps({ text: name, literal: true }, graph);
@@ -75,7 +78,7 @@ function onlyInLock(address: string): Named {
 }
 
 /** One step of the manifest, by its whole address. */
-export function requireStep(name: string, graph: Graph): Graph['steps'][number] {
+export function requireStep<Any extends Step>(name: string, graph: { steps: readonly Any[] }): Any {
   const addresses = new Set(graph.steps.map(({ address }) => address));
   const { text } = readName(name, (one) => addresses.has(one));
   const step = graph.steps.find(({ address }) => address === text);

@@ -1,6 +1,6 @@
 import { findMergeBase } from '../disk/git/repository.ts';
 import { type Comparison, compareVersions } from '../plan/compare-versions.ts';
-import { matchSteps } from '../plan/match.ts';
+import { situate } from '../plan/situation.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { findPriceHints } from './price-hints.ts';
@@ -32,7 +32,7 @@ export async function compareWithCommit(
     const text = `${ref} has commits that are not here, which show as undone; compare with ${base.slice(0, 12)}, where the branches parted, to leave them out`;
     campaign.tell({ is: 'notice', text });
   }
-  const matches = [...matchSteps(graph, lock), ...matchSteps(there.graph, lock)];
+  const matches = [...situate(graph, lock).matches, ...situate(there.graph, lock).matches];
   const everything = new Set(matches.map(({ step }) => step.address));
   const hints = await findPriceHints(campaign, { graph, lock, matches, redo: everything, facts });
   return { campaign: graph.name, ref, commit, ...compareVersions(there, { graph, lock, trace }, { hints }) };

@@ -5,6 +5,7 @@ import { openRepository, pathInRepository } from '../disk/git/repository.ts';
 import type { Graph } from '../graph/graph.ts';
 import { byId, takeFound } from '../lock/scan-ids.ts';
 import { type Charge, listCharges } from '../plan/list-charges.ts';
+import { situate } from '../plan/situation.ts';
 import { type Approved, sumApproved } from '../plan/sum-approved.ts';
 import { type CostDimension, type CostRow, type CostSums, sumCharges, tallyCharges } from '../plan/tally-charges.ts';
 import { longestLock } from './find-locks.ts';
@@ -35,15 +36,16 @@ export interface CostOptions {
 export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: CostOptions): Promise<Cost> {
   const { by, since: ref } = options;
   const { lock } = await requireLock(campaign, undefined);
-  let charges = listCharges(graph, lock);
+  const situation = situate(graph, lock);
+  let charges = listCharges(situation);
   const found: Pick<Cost, 'since' | 'approved'> = {};
   if (ref !== undefined) {
     const there = await readCommittedLock(campaign, ref);
-    const before = new Set(listCharges(graph, there.lock).map(({ name }) => name));
+    const before = new Set(listCharges(situate(graph, there.lock)).map(({ name }) => name));
     charges = charges.filter(({ name }) => !before.has(name));
     found.since = { ref, commit: there.commit };
   } else {
-    const approved = sumApproved(graph, lock, charges);
+    const approved = sumApproved(situation, charges);
     if (approved !== undefined) found.approved = approved;
   }
   const commits = by.some((one) => one === 'month' || one === 'author')

@@ -9,6 +9,7 @@ import type { Lock } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/orphans.ts';
 import type { Ruling } from '../plan/ruling.ts';
+import { type Situation, situate } from '../plan/situation.ts';
 import { holdGuard } from './hold-guard.ts';
 import { requireGraph } from './load-manifest.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
@@ -33,6 +34,7 @@ export interface HeldCampaign {
   campaign: OpenCampaign;
   graph: Graph;
   lock: Lock;
+  situation: Situation;
 }
 
 export type Decided =
@@ -70,7 +72,8 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
     const loaded = await requireLock(campaign, options.service, { serviceMoved: askAboutMove !== undefined });
     if (askAboutMove !== undefined && !dryRun) await agreeToMove(loaded, campaign, askAboutMove);
     await requireOwnLock(campaign, { graph, lock: loaded.lock }, { onlyKin: true });
-    const rulings = await rule({ campaign, graph, lock: loaded.lock });
+    const { lock } = loaded;
+    const rulings = await rule({ campaign, graph, lock, situation: situate(graph, lock) });
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
     if (!isRecorded && options.partial !== true) requireSome(rulings);
     if (isRecorded && !dryRun) {

@@ -2,7 +2,7 @@ import { measureMedia } from '../disk/outputs/outputs.ts';
 import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
 import { type Diagram, makeDiagram } from '../plan/diagram.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
-import { matchGraph } from '../plan/match.ts';
+import { situate } from '../plan/situation.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';
@@ -19,18 +19,13 @@ export interface DrawOptions extends Pick<PlanningOptions, 'select' | 'exclude'>
 export async function drawCampaign(campaign: OpenCampaign, options: DrawOptions = {}): Promise<Diagram> {
   const { graph, facts } = await requireCheckedGraph(campaign, {});
   const { lock } = await requireLock(campaign, undefined);
-  const selected = makeSelector(graph, lock).chosen(options);
+  const situation = situate(graph, lock);
+  const selected = makeSelector(situation).chosen(options);
   const { replays, accountOf } = campaign;
-  const decided = matchGraph(graph, lock);
-  const { matches } = decided;
-  const redo = new Set<string>();
-  const measured = await measureExpected(outputsOf(matches), campaign.paths.outputs);
+  const measured = await measureExpected(outputsOf(situation.matches), campaign.paths.outputs);
   const plan = assemblePlan({
-    graph,
-    lock,
-    decided,
-    redo,
-    hints: await findPriceHints(campaign, { graph, lock, matches, redo, facts }),
+    situation,
+    hints: await findPriceHints(campaign, { ...situation, facts }),
     // A file that is missing is fetched for nothing: it makes no difference to what is drawn.
     fileState: () => 'intact',
     mediaFacts: (output) => measured.get(output.path),
@@ -39,7 +34,7 @@ export async function drawCampaign(campaign: OpenCampaign, options: DrawOptions 
     now: Date.now(),
     concurrency: 1,
   });
-  return makeDiagram({ graph, lock, decided, plan, selected, by: options.steps ? 'step' : 'task' });
+  return makeDiagram({ situation, plan, selected, by: options.steps ? 'step' : 'task' });
 }
 
 async function measureExpected(outputs: readonly OutputToCheck[], folder: string) {

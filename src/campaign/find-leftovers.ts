@@ -6,11 +6,10 @@ import { isErrno, orAbsent } from '../disk/fs/plain-file.ts';
 import { type Digest, hashFile } from '../disk/outputs/hash-file.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
 import type { SavedFiles } from '../disk/outputs/saved-files.ts';
-import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
-import { matchSteps } from '../plan/match.ts';
 import { withoutExtension } from '../plan/save-names.ts';
+import type { Situation } from '../plan/situation.ts';
 import { chargeOf, findPaidOutputs, type PaidOutput } from './paid-outputs.ts';
 
 export interface LeftoverFile extends Leftover {
@@ -32,8 +31,7 @@ export interface OtherLock {
 }
 
 export interface LeftoverFacts {
-  graph: Graph;
-  lock: Lock;
+  situation: Situation;
   others: readonly OtherLock[];
   /** Files saved from here: a line of the lock can name any file of the tree, with its true digest. */
   saved: Pick<SavedFiles, 'has'>;
@@ -52,8 +50,9 @@ const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
  * symbolic link.
  */
 export async function findLeftovers(root: string, facts: LeftoverFacts): Promise<Leftovers> {
-  const { graph, lock, others, saved, now } = facts;
-  const isOwned = makeOwner(graph, lock, others);
+  const { situation, others, saved, now } = facts;
+  const { lock } = situation;
+  const isOwned = makeOwner(situation, others);
   const found: Leftovers = { files: [], kept: [] };
   const paid = findPaidOutputs(lock);
   for (const [path, { digests, address }] of recordedFiles(lock)) {
@@ -61,7 +60,7 @@ export async function findLeftovers(root: string, facts: LeftoverFacts): Promise
     const paidOf = (sha256: string) => paid.get(sha256);
     await addOutput(found, path, { root, address, digests, saved, paidOf });
   }
-  found.files.push(...(await findPartials(root, { graph, lock, now })));
+  found.files.push(...(await findPartials(root, situation, now)));
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return found;
 }
@@ -120,12 +119,12 @@ export function pathsOfOthers(others: readonly OtherLock[]): string[] {
  * A path is owned by a step that has its file there, that would save there, or that sends it; and by other campaigns
  * here.
  */
-function makeOwner(graph: Graph, lock: Lock, others: readonly OtherLock[]): (path: string) => boolean {
+function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path: string) => boolean {
   const same = samePath;
   const paths = new Set(pathsOfOthers(others));
   const stems = new Set<string>();
   const listStems: string[] = [];
-  for (const { step, purchase } of matchSteps(graph, lock)) {
+  for (const { step, purchase } of matches) {
     const outputs = purchase?.outputs ?? [];
     for (const output of outputs) paths.add(same(output.path));
     if (step.file !== undefined) paths.add(same(step.file.path));
@@ -165,11 +164,8 @@ async function lookAtLeftover(
 }
 
 /** Looks only where this campaign saves. */
-async function findPartials(
-  root: string,
-  { graph, lock, now }: { graph: Graph; lock: Lock; now: number },
-): Promise<LeftoverFile[]> {
-  const paths = [...recordedFiles(lock).keys(), ...graph.steps.map(({ save }) => save)].filter((path) => path !== '');
+async function findPartials(root: string, { written, lock }: Situation, now: number): Promise<LeftoverFile[]> {
+  const paths = [...recordedFiles(lock).keys(), ...written.steps.map(({ save }) => save)].filter((path) => path !== '');
   const folders = new Set(paths.filter(isAllowed).map((path) => path.split('/').slice(0, -1).join('/')));
   const found: LeftoverFile[] = [];
   for (const name of folders) {

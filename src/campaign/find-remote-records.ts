@@ -1,10 +1,9 @@
 import type { RemoteRecord } from '../contract/remote-record.ts';
-import type { Gate, Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
-import { gatesByMember } from '../plan/gates.ts';
-import { type Match, matchGraph } from '../plan/match.ts';
+import type { Purchase, StepRecord } from '../lock/record.ts';
+import type { Match } from '../plan/find-purchases.ts';
 import { findOrphans } from '../plan/orphans.ts';
+import type { Situation } from '../plan/situation.ts';
 import type { PresentFiles } from '../plan/status.ts';
 
 export interface RemoteRecords {
@@ -18,13 +17,13 @@ export interface RemoteRecords {
  * still needs of the service – a file that is not here, a link for a step that is not done – is left alone.
  */
 export function findRemoteRecords(
-  facts: { graph: Graph; lock: Lock; present: PresentFiles },
+  situation: Situation,
+  present: PresentFiles,
   addresses: ReadonlySet<string>,
 ): RemoteRecords {
-  const { graph, lock, present } = facts;
-  const { graph: decided, matches } = matchGraph(graph, lock);
-  const waitingFor = findWaiting(matches, decided.gates);
-  const orphans = new Set(findOrphans(matches, graph, lock));
+  const { lock, matches, byAddress } = situation;
+  const waitingFor = findWaiting(situation);
+  const orphans = new Set(findOrphans(situation));
   const inUse = new Set(matches.flatMap(({ purchase }) => purchase?.jobId ?? []));
   const found: RemoteRecords = { records: [], skipped: [] };
   const seen = new Set<string>();
@@ -32,7 +31,7 @@ export function findRemoteRecords(
     const record = lock.steps.get(address);
     if (record === undefined || kinds[record.kind]?.remove === undefined) continue;
     const isOrphan = orphans.has(address);
-    const why = isOrphan ? undefined : whyKept(record, { matches, waiting: waitingFor(address), present });
+    const why = isOrphan ? undefined : whyKept({ own: byAddress.get(address), waiting: waitingFor(address), present });
     if (why !== undefined) {
       found.skipped.push({ address, why });
       continue;
@@ -75,8 +74,7 @@ function filesOf({ state, outputs }: Purchase, present: PresentFiles): RemoteRec
 }
 
 /** Finds the steps that are not done and need the one of an address, by itself or as one of those at a gate. */
-function findWaiting(matches: readonly Match[], gates: readonly Gate[] = []): (address: string) => readonly Match[] {
-  const gateOf = gatesByMember(gates);
+function findWaiting({ matches, gateOf }: Situation): (address: string) => readonly Match[] {
   const waiting = new Map<string, Match[]>();
   for (const match of matches) {
     if (match.purchase?.state === 'done') continue;
@@ -93,11 +91,15 @@ function findWaiting(matches: readonly Match[], gates: readonly Gate[] = []): (a
 }
 
 /** Why a step of the manifest still needs the service's record. */
-function whyKept(
-  record: StepRecord,
-  { matches, waiting, present }: { matches: readonly Match[]; waiting: readonly Match[]; present: PresentFiles },
-): string | undefined {
-  const own = matches.find(({ step }) => step.address === record.address);
+function whyKept({
+  own,
+  waiting,
+  present,
+}: {
+  own: Match | undefined;
+  waiting: readonly Match[];
+  present: PresentFiles;
+}): string | undefined {
   if (own?.purchase?.state === 'done' && filesOf(own.purchase, present) === 'missing') {
     const way = own.step.unpicked === true ? 'when it is picked, apply fetches it' : 'apply fetches it';
     return `its file is not here as it was paid for; ${way}, and after that the record can go`;

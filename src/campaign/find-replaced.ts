@@ -1,8 +1,7 @@
 import type { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { lookAtOutput } from '../disk/outputs/look-at-output.ts';
-import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
-import { matchSteps } from '../plan/match.ts';
+import type { Situation } from '../plan/situation.ts';
 import type { Leftovers } from './find-leftovers.ts';
 import { brokenAfterMs } from './find-leftovers.ts';
 import { chargeOf, findPaidOutputs } from './paid-outputs.ts';
@@ -52,9 +51,9 @@ export async function findReplaced(
 }
 
 /** Digests of outputs that steps of the manifest have now, and that are not at their paths: a plan would take them back. */
-export async function findWanted(graph: Graph, lock: Lock, root: string): Promise<Set<string>> {
+export async function findWanted({ matches }: Situation, root: string): Promise<Set<string>> {
   const wanted = new Set<string>();
-  for (const { step, purchase } of matchSteps(graph, lock)) {
+  for (const { step, purchase } of matches) {
     for (const output of (step.unpicked === true ? undefined : purchase?.outputs) ?? []) {
       if ((await lookAtOutput(root, output)).is !== 'intact') wanted.add(output.sha256);
     }

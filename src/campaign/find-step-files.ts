@@ -3,15 +3,14 @@ import { CampaignError } from '../contract/failure.ts';
 import { isErrno, lstatOrAbsent } from '../disk/fs/plain-file.ts';
 import { findOutputFile } from '../disk/outputs/output-path.ts';
 import { knownExtensions } from '../disk/outputs/sniff.ts';
-import type { Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
 import { isOutputPath } from '../lock/check-line.ts';
 import { countedPurchases } from '../lock/decisions.ts';
-import type { Lock, Purchase } from '../lock/record.ts';
+import type { Purchase } from '../lock/record.ts';
 import { type Advice, advise, call } from '../plan/advice.ts';
-import { applyDecisions } from '../plan/apply-decisions.ts';
-import { type Match, matchSteps } from '../plan/match.ts';
+import type { Match } from '../plan/find-purchases.ts';
 import { writeName } from '../plan/names.ts';
+import type { Situation } from '../plan/situation.ts';
 import { requireStep } from './choose-steps.ts';
 import type { CampaignPaths } from './paths.ts';
 
@@ -27,16 +26,12 @@ export interface StepFiles {
  * Output files of one step that are on this disk: those of its present request, else those that were bought before.
  * Throws a `CampaignError` that says how to get what is not here.
  */
-export function findStepFiles(
-  name: string,
-  { graph, lock, paths }: { graph: Graph; lock: Lock; paths: CampaignPaths },
-): StepFiles {
-  const decided = applyDecisions(graph, lock);
-  const { address, kind } = requireStep(name, decided);
+export function findStepFiles(name: string, situation: Situation, paths: CampaignPaths): StepFiles {
+  const { address, kind } = requireStep(name, situation.graph);
   if (kinds[kind]?.media === 'none') {
     throw none(address, { why: `a step of kind ${kind} gives no file`, hint: undefined });
   }
-  const match = matchSteps(decided, lock).find(({ step }) => step.address === address);
+  const match = situation.byAddress.get(address);
   const { purchase, isEarlier } = findBought(match);
   const outputs = purchase?.outputs ?? [];
   if (outputs.length === 0) throw none(address, whyNothing(address, match));

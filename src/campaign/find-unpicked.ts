@@ -1,4 +1,4 @@
-import { type Match, matchSteps } from '../plan/match.ts';
+import type { Match } from '../plan/find-purchases.ts';
 import { addOutput, type LeftoverFacts, type Leftovers, pathsOfOthers, samePath } from './find-leftovers.ts';
 
 /**
@@ -7,9 +7,9 @@ import { addOutput, type LeftoverFacts, type Leftovers, pathsOfOthers, samePath 
  */
 export async function findUnpicked(
   root: string,
-  { graph, lock, others, saved }: Omit<LeftoverFacts, 'now'>,
+  { situation, others, saved }: Omit<LeftoverFacts, 'now'>,
 ): Promise<Leftovers> {
-  const matches = matchSteps(graph, lock);
+  const { matches } = situation;
   const owned = new Set([...pathsOfOthers(others), ...matches.flatMap(pathsInUse)]);
   const found: Leftovers = { files: [], kept: [] };
   for (const { step, purchase } of matches) {

@@ -1,7 +1,7 @@
 import { envelope } from '../kinds/envelope.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
-import type { Match } from '../plan/match.ts';
+import type { Match } from '../plan/find-purchases.ts';
 import { type Adoption, matchListed } from '../plan/match-listed.ts';
 import type { Library, ListedJob } from '../service/library.ts';
 import { mostLookedThrough } from '../service/list-jobs.ts';

@@ -4,6 +4,7 @@ import { messageOf } from '../ground/values.ts';
 import { gatesToDecide } from '../plan/gates-to-decide.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
 import type { Ruling } from '../plan/ruling.ts';
+import { situate } from '../plan/situation.ts';
 import { findTakenIn, findUnwanted, type TakenIn, waitingRows, withTakenIn } from '../plan/take-in.ts';
 import { createRunView, foldEvent } from '../report/run/run-view.ts';
 import { progressText } from '../report/run/run-words.ts';
@@ -75,12 +76,11 @@ export class LiveRun {
    */
   judge(verdicts: readonly WantedVerdict[]): Promise<Ruling[] | 'over'> {
     return this.#queue(async () => {
-      const works = this.#works;
-      if (works === undefined || this.#is === 'ended') return 'over';
-      const { ledger, emit } = works;
+      if (this.#works === undefined || this.#is === 'ended') return 'over';
+      const { ledger, emit } = this.#works;
       // What is recorded counts when it is durable, and not before.
       const lock = { ...ledger.lock, steps: new Map(ledger.lock.steps) };
-      const rulings = ruleOn(verdicts, { graph: this.#options.graph, lock });
+      const rulings = ruleOn(verdicts, situate(this.#options.graph, lock));
       await ledger.decide(rulings.flatMap((ruling) => (ruling.is === 'recorded' ? ruling.records : [])));
       for (const [index, { is }] of rulings.entries()) {
         const verdict = verdicts[index];

@@ -11,11 +11,12 @@ import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import { advise, call } from '../plan/advice.ts';
 import { assemblePlan, outputsOf } from '../plan/assemble.ts';
+import type { DecidedGraph } from '../plan/decided-graph.ts';
 import { expectTime } from '../plan/expected-time.ts';
-import { matchGraph } from '../plan/match.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices.ts';
 import { wantedPath } from '../plan/save-names.ts';
+import { limit, situate } from '../plan/situation.ts';
 import { checkPlanning } from './check-options.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -62,23 +63,21 @@ export async function makePlan(
   checkPlanning(options);
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
-  const decided = matchGraph(graph, lock);
-  const { matches } = decided;
-  const recorded = outputsOf(matches);
-  const outputs = await lookAtOutputs(recorded, { paths, seen });
-  const select = makeSelector(graph, lock);
+  const everything = situate(graph, lock);
+  const { matches } = everything;
+  const outputs = await lookAtOutputs(outputsOf(matches), { paths, seen });
+  const select = makeSelector(everything);
   const { selected, redo: asked } = options.chosen ?? {
     selected: select.chosen(options),
     redo: select.all('--redo', texts),
   };
   const settled = options.chosen !== undefined;
   const redo = sparePosts(asked, { texts, matches, settled, tell });
-  if (redo.size > 0) refusePinned(decided.graph, redo);
-  const hints = await findPriceHints(campaign, { graph, lock, matches, redo, facts });
+  if (redo.size > 0) refusePinned(everything.graph, redo);
+  const hints = await findPriceHints(campaign, { ...everything, redo, facts });
   const plan = assemblePlan({
     hints,
-    graph,
-    lock,
+    situation: limit(everything, { redo, selected }),
     ...outputs.facts,
     causeOf: trace,
     replays,
@@ -86,9 +85,6 @@ export async function makePlan(
     ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
-    redo,
-    decided,
-    ...(selected !== undefined && { selected }),
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
   });
   Object.assign(plan.totals, await expectTimeOf(plan, paths));
@@ -106,7 +102,7 @@ async function expectTimeOf({ rows, concurrency }: Plan, paths: CampaignPaths) {
 const mostNamed = 20;
 
 /** Nothing that is pinned is bought again, whoever asks: first the pin goes. */
-function refusePinned(graph: Graph, redo: ReadonlySet<string>): void {
+function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
   const pinned = graph.steps.filter(({ address, decided }) => decided?.pinned !== undefined && redo.has(address));
   const [first] = pinned;
   if (first === undefined) return;

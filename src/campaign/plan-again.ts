@@ -1,9 +1,11 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
-import { type Match, matchGraph } from '../plan/match.ts';
+import type { DecidedGraph } from '../plan/decided-graph.ts';
+import type { Match } from '../plan/find-purchases.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices.ts';
+import { situate } from '../plan/situation.ts';
 import { waitingRows } from '../plan/take-in.ts';
 import type { OutputFacts } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -11,7 +13,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 /** A plan made during a run, and the graph by which it was made: with the verdicts that count. */
 export interface PlannedAgain {
   plan: Plan;
-  graph: Graph;
+  graph: DecidedGraph;
 }
 
 /**
@@ -32,20 +34,18 @@ export async function planAgain(
   const { hints, selected, onUnknown } = same;
   const waiting = waitingRows(agreed);
   const underWay = new Set([...agreed.rows.flatMap(({ address, order }) => (order ? [address] : [])), ...took.keys()]);
-  const match = () => matchGraph({ ...graph, budget: undefined }, lock, { redo, selected, underWay });
-  const first = match();
+  const look = () => situate({ ...graph, budget: undefined }, lock, { redo, selected, underWay });
+  const first = look();
   // Whether a canary fits lets others go on that waited.
   const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
   const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
   const recorded = outputsOf(first.matches.filter(matters));
   const facts = await means.look(recorded);
   // The run goes on meanwhile, and its lock with it.
-  const decided = recorded.length === 0 ? first : match();
+  const situation = recorded.length === 0 ? first : look();
   const looked = new Set(recorded.map(({ output }) => output.path));
   const plan = assemblePlan({
-    graph: decided.graph,
-    lock,
-    decided,
+    situation,
     hints,
     ...facts,
     fileState: (output) => (looked.has(output.path) ? facts.fileState(output) : 'intact'),
@@ -53,10 +53,7 @@ export async function planAgain(
     accountOf: means.accountOf,
     now: means.now(),
     concurrency: agreed.concurrency,
-    redo,
-    underWay,
-    ...(selected !== undefined && { selected }),
     ...(onUnknown !== undefined && { onUnknown }),
   });
-  return { plan, graph: decided.graph };
+  return { plan, graph: situation.graph };
 }

@@ -1,8 +1,8 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { plausiblePrices } from '../plan/charged-prices.ts';
+import type { Match } from '../plan/find-purchases.ts';
 import { heldPurchases } from '../plan/held.ts';
-import type { Match } from '../plan/match.ts';
 import { type PriceHints, pricesFrom } from '../plan/prices.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { readOtherLocks } from './read-other-locks.ts';

@@ -1,6 +1,6 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
-import type { Match } from '../plan/match.ts';
+import type { Match } from '../plan/find-purchases.ts';
 import { isPost, sendsOf } from '../plan/post-record.ts';
 import { shellWord } from '../report/shell-word.ts';
 

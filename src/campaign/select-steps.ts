@@ -1,12 +1,11 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Lock } from '../lock/record.ts';
-import { type Match, matchSteps } from '../plan/match.ts';
 import { nearNames } from '../plan/near-names.ts';
 import { type Condition, parseSelection, type Selection, type Vocabulary } from '../plan/parse-selection.ts';
 import { type PriceOf, pricesFrom } from '../plan/prices.ts';
 import { type Sample, sampleSteps } from '../plan/sample.ts';
 import { findSteps, matchCondition, matchSelection, type SelectionFacts, vocabularyOf } from '../plan/select.ts';
+import type { Situation } from '../plan/situation.ts';
 import { stateOfStep } from '../plan/step-state.ts';
 import type { PlanningOptions } from './options.ts';
 
@@ -24,23 +23,17 @@ export interface Selector {
 const howToWrite =
   'write hero, hero@A*, hero@lamp,9:16, +teaser (with what it needs), hero+ (with what needs it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space is “or”, a comma is “and”, but for one within an address';
 
-export function makeSelector(graph: Graph, lock: Lock): Selector {
-  let matched: ReadonlyMap<string, Match> | undefined;
-  // Most selections are names, and most runs select nothing: the lock is only looked through for what it alone knows.
-  const matches = () => {
-    matched ??= new Map(matchSteps(graph, lock).map((match) => [match.step.address, match]));
-    return matched;
-  };
+export function makeSelector({ written: graph, lock, byAddress }: Situation): Selector {
   let prices: PriceOf | undefined;
   const facts: SelectionFacts = {
     graph,
-    stateOf: (address: string) => stateOfStep(matches().get(address), matches()),
+    stateOf: (address: string) => stateOfStep(byAddress.get(address), byAddress),
     costOf: (address: string) => {
-      const match = matches().get(address);
+      const match = byAddress.get(address);
       prices ??= pricesFrom(lock, graph.prices);
       return match === undefined ? undefined : prices(match.step.kind, match.step.request).credits;
     },
-    ownerOf: (address: string) => matches().get(address)?.sharesJobOf,
+    ownerOf: (address: string) => byAddress.get(address)?.sharesJobOf,
   };
   let vocabulary: Vocabulary | undefined;
   const find = (option: string, text: string): Set<string> => {

@@ -8,7 +8,7 @@ export interface Reference {
   /** Output field of that step's kind, such as `url`; `clips.2.url` is the link of the third part (counted from 0). */
   field: string;
   /**
-   * `$ref` is the name of a gate, and this the number of one of its picked steps, from 1. `applyDecisions` puts the step
+   * `$ref` is the name of a gate, and this the number of one of its picked steps, from 1. People's decisions put the step
    * in its place; while the gate is open the request cannot be sent.
    */
   pick?: number;
@@ -44,7 +44,7 @@ export interface Step {
   fingerprint: string;
   /**
    * Addresses that must be done before this step starts: references and `needs`. Where one is picked from several, of which
-   * there may be thousands, the name of their gate; `applyDecisions` puts what is picked in its place. Sorted, unique.
+   * there may be thousands, the name of their gate; people's decisions put what is picked in its place. Sorted, unique.
    */
   needs: string[];
   /** Output path relative to the manifest's folder, with `/` separators, without extension. Empty: there is no file. */
@@ -60,27 +60,12 @@ export interface Step {
   expect?: Expectation;
   /** `pin: true` of its task: keeps what was bought for it, whatever changes. */
   pin?: true;
-  /** Gates that must be decided before anything is bought for it. Filled in by `applyDecisions`. */
-  waits?: string[];
-  /** People picked others, or rejected its output: its file may be deleted. Filled in by `applyDecisions`. */
-  unpicked?: true;
-  /** Decisions of people about it that count now. Filled in by `applyDecisions`, which knows the lock. */
-  decided?: Decided;
   /** Its request could not be checked: the service does not document it, and its own description is not known here. */
   unchecked?: true;
   tags: string[];
   place: Place;
   /** The name of its row in messages: `row 14 of products.csv`. */
   row?: string;
-}
-
-/** The decision that holds a step to a purchase, whose `paidRequest` and `fingerprint` the step then has. */
-export interface Decided {
-  /** Who pinned it; absent when it is held by an acceptance alone. */
-  pinned?: 'manifest' | 'lock';
-  accepted?: true;
-  /** The request that the manifest asks for now, when it differs. */
-  wanted?: { paidRequest: OpenRequest; fingerprint: string };
 }
 
 /** A question to people: which of these steps may be used, before anything that hangs on them is made. */
@@ -99,17 +84,7 @@ export interface Gate {
   members: string[];
   /** What to look for, in the words of the manifest. */
   note?: string;
-  /** Filled in by `applyDecisions`, which knows the lock. */
-  state?: GateState;
 }
-
-/**
- * What people have decided so far. `open`: `toSee` steps are not rejected, and fewer than asked for are picked.
- * `contested`: more are picked than asked for, as after a merge. `rejected`: fewer are left than are to be picked.
- */
-export type GateState =
-  | { is: 'decided' | 'contested'; picked: readonly string[] }
-  | { is: 'open' | 'rejected'; picked: readonly string[]; toSee: number };
 
 /**
  * Steps of one task and one price class, of which the first go alone. It belongs to requests: as soon as `first` of them
@@ -147,8 +122,6 @@ export interface Graph {
   canaries?: readonly Canary[];
   /** What was taken for granted about files, in words for people. */
   notices?: readonly string[];
-  /** True when the decisions of the lock have been applied. */
-  decided?: true;
 }
 
 /** The facts on disk about a file that a step uploads. */

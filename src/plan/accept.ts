@@ -1,7 +1,7 @@
 import { countedPurchases, mostRevision } from '../lock/decisions.ts';
 import type { Acceptance, Output, Purchase, StepRecord } from '../lock/record.ts';
 import { describeChanges, findChanges } from './changes.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import { findOwn } from './pin.ts';
 import { nameOfJob, type Ruling, refuse } from './ruling.ts';
 

@@ -1,65 +1,80 @@
-import type { Decided, Graph, OpenRequest, Step } from '../graph/graph.ts';
+import type { Gate, Graph, OpenRequest, Step } from '../graph/graph.ts';
 import { findReferences, fingerprintStep, replaceReferences } from '../graph/render/fingerprint.ts';
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
+import type { Decided, DecidedGraph, DecidedStep } from './decided-graph.ts';
 import { findPurchases, type Match } from './find-purchases.ts';
 import { GateKeeper, type SeenAtGates, seeAtGates, unpickedAt } from './gate-keeper.ts';
 import { KeptForms } from './kept-forms.ts';
+import { Verdicts } from './verdicts.ts';
 
-/** A graph that holds people's decisions. */
-export interface DecidedGraph {
-  graph: Graph;
-  /** What its steps have in the lock, where that had to be known to decide it. */
-  matches?: Match[];
+/** A graph that holds people's decisions, what its steps have in the lock, and what people think of that. */
+export interface Decision {
+  graph: DecidedGraph;
+  matches: readonly Match[];
+  verdicts: Verdicts;
 }
-
-const nothing: ReadonlySet<string> = new Set();
 
 /**
  * Applies people's decisions to the graph: a step that is pinned, or whose output was accepted for a new input, takes
  * on the request and the fingerprint of that purchase, and the steps that refer to it refer to what was really bought.
  * A decision about a step therefore never causes its users to be bought again. What is picked at a gate takes the place of
- * references to the gate, and what hangs on an open one is told to wait. Applied once; a graph that holds decisions
- * already is returned as it is. `redo`: steps to be bought again, for which no acceptance and no verdict counts.
+ * references to the gate, and what hangs on an open one is told to wait. `redo`: steps to be bought again, for which no
+ * acceptance and no verdict counts.
  */
-export function decideGraph(graph: Graph, lock: Lock, redo = nothing): DecidedGraph {
-  if (graph.decided === true) return { graph };
+export function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): Decision {
   const forms = new KeptForms(lock);
-  if (forms.isEmpty && !hasDecisions(graph, lock)) return { graph };
-  const { gates } = graph;
-  if (gates === undefined) return { graph: decideSteps(graph, lock, { redo, forms }) };
-  // What is picked tells what is asked for behind a gate, and that whose purchase was renamed: gate after gate, until both agree.
+  const { gates } = written;
+  if (gates !== undefined) return decideAtGates(written, lock, { redo, forms, gates });
+  const isPlain = forms.isEmpty && !hasDecisions(written, lock);
+  const steps = isPlain ? written.steps : decideSteps(written, lock, { redo, forms });
+  const matches = findPurchases(steps, lock);
+  return {
+    graph: { ...written, steps, gates: [], decided: true },
+    matches,
+    verdicts: new Verdicts(lock, matches, redo),
+  };
+}
+
+/**
+ * What is picked tells what is asked for behind a gate, and that whose purchase was renamed: gate after gate, until both
+ * agree. Each round settles one gate more at least, in the order in which they hang on each other. Where two exchanged
+ * purchases contradict each other for ever, what was seen last counts.
+ */
+function decideAtGates(
+  written: Graph,
+  lock: Lock,
+  { redo, forms, gates }: { redo: ReadonlySet<string>; forms: KeptForms; gates: readonly Gate[] },
+): Decision {
   let seen: SeenAtGates | undefined;
   for (let rounds = 0; ; rounds++) {
     const keeper = new GateKeeper(gates, lock, { redo, ...(seen && { seen }) });
-    const decided = decideSteps(graph, lock, { redo, forms, keeper });
-    const matches = findPurchases(decided.steps, lock);
-    seen = seeAtGates(matches, lock, { gates, redo });
-    if (keeper.hasSeen(seen) || rounds > gates.length) return markUnpicked(decided, matches, seen);
+    const steps = decideSteps(written, lock, { redo, forms, keeper });
+    const matches = findPurchases(steps, lock);
+    const verdicts = new Verdicts(lock, matches, redo);
+    seen = seeAtGates(matches, verdicts, gates);
+    if (!keeper.hasSeen(seen) && rounds <= gates.length) continue;
+    const decided = keeper.decided();
+    const marked = markUnpicked(matches, unpickedAt(decided, seen));
+    const graph = { ...written, steps: marked.map(({ step }) => step), gates: decided, decided: true as const };
+    return { graph, matches: marked, verdicts };
   }
 }
 
 /** Tells the steps whose outputs nobody wants: others are picked, or they are rejected. */
-function markUnpicked(graph: Graph, matches: Match[], seen: SeenAtGates): DecidedGraph {
-  const unwanted = unpickedAt(graph.gates ?? [], seen);
-  if (unwanted.size === 0) return { graph, matches };
-  const marked = matches.map((match): Match => {
+function markUnpicked(matches: readonly Match[], unwanted: ReadonlySet<string>): readonly Match[] {
+  if (unwanted.size === 0) return matches;
+  return matches.map((match): Match => {
     return unwanted.has(match.step.address) ? { ...match, step: { ...match.step, unpicked: true } } : match;
   });
-  return { graph: { ...graph, steps: marked.map(({ step }) => step) }, matches: marked };
-}
-
-/** The graph of `decideGraph`. */
-export function applyDecisions(graph: Graph, lock: Lock, redo = nothing): Graph {
-  return decideGraph(graph, lock, redo).graph;
 }
 
 function decideSteps(
   graph: Graph,
   lock: Lock,
   { redo, forms, keeper }: { redo: ReadonlySet<string>; forms: KeptForms; keeper?: GateKeeper },
-): Graph {
+): DecidedStep[] {
   const known = new Map<string, string>();
   const changed = new Set<string>();
   const fingerprintOf = (address: string): string => {
@@ -67,7 +82,7 @@ function decideSteps(
     if (fingerprint === undefined) throw new Error(`internal error: ${address} does not stand before what uses it`);
     return fingerprint;
   };
-  const steps = graph.steps.map((written) => {
+  return graph.steps.map((written) => {
     const resolved = keeper?.resolve(written) ?? written;
     const isSame = resolved === written && !isChanged(written, changed);
     const step = forms.apply(isSame ? written : rerender(resolved, fingerprintOf));
@@ -78,12 +93,10 @@ function decideSteps(
     keeper?.see(decided);
     return decided;
   });
-  const gates = keeper?.decided();
-  return { ...graph, steps, ...(gates && { gates }), decided: true };
 }
 
 function hasDecisions(graph: Graph, lock: Lock): boolean {
-  if (graph.gates !== undefined || graph.steps.some(({ pin }) => pin === true)) return true;
+  if (graph.steps.some(({ pin }) => pin === true)) return true;
   for (const { decisions } of lock.steps.values()) {
     if (decisions?.pin?.fingerprint !== undefined || decisions?.accepted !== undefined) return true;
   }
@@ -98,7 +111,7 @@ function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boole
 }
 
 /** Follows decisions through references. Steps are in topological order, so a step's references were decided before. */
-function rerender(step: Step, fingerprintOf: (address: string) => string): Step {
+function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) => string): Any {
   const { part, file } = step;
   const referred = replaceReferences(step.request, fingerprintOf);
   // Both forms differ only in the file, whose bytes replace its path in one.
@@ -114,7 +127,7 @@ function rerender(step: Step, fingerprintOf: (address: string) => string): Step 
 }
 
 /** Holds the step to the purchase that its decisions name, if they do and that purchase gives something. */
-function decideStep(step: Step, record: StepRecord, isRedone: boolean): Step {
+function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedStep {
   const pinned = step.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
   const accepted = isRedone ? undefined : acceptedFor(record, step.fingerprint);
   if ((pinned === undefined && accepted === undefined) || record.kind !== step.kind) return step;
@@ -146,7 +159,7 @@ export function findKept(purchases: readonly Purchase[], fingerprint?: string): 
  * Holds a step to a purchase. The lock may no longer have the request of an earlier purchase. Nothing is sent for a
  * held step, so `retry` is dropped: it would automatically send the new request as the old one.
  */
-function hold(step: Step, { fingerprint, request }: Purchase, by: Omit<Decided, 'wanted'>): Step {
+function hold(step: Step, { fingerprint, request }: Purchase, by: Omit<Decided, 'wanted'>): DecidedStep {
   if (fingerprint === step.fingerprint) return { ...step, decided: by };
   const { retry: _retry, ...rest } = step;
   const bought: OpenRequest = request ?? {};

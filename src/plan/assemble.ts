@@ -1,6 +1,5 @@
-import type { Graph } from '../graph/graph.ts';
 import { countedPurchases } from '../lock/decisions.ts';
-import type { Lock, Output, StepRecord } from '../lock/record.ts';
+import type { Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
 import { block, blockDependents, blockUnfunded } from './block.ts';
 import { blockAtGates, openGates } from './block-at-gates.ts';
@@ -11,13 +10,13 @@ import type { ChangeFacts } from './changes.ts';
 import { type Decision, type DecisionFacts, decide, type FileState } from './decide.ts';
 import { tellDecided } from './decided-reason.ts';
 import { type MediaFacts, needsMeasuring } from './expectation.ts';
+import type { Match } from './find-purchases.ts';
 import { tellFollowing } from './follow.ts';
 import { heldPurchases, sumHeld } from './held.ts';
 import { holdForCanaries } from './hold-for-canaries.ts';
 import { holdPosts } from './hold-posts.ts';
 import { findLostPrices, waitForPrices, whileLost } from './lost-prices.ts';
 import { makeOrder } from './make-order.ts';
-import { type Match, matchGraph, matchSteps } from './match.ts';
 import { openSendRows, type SendFacts } from './open-sends.ts';
 import { orphanRows } from './orphans.ts';
 import { type CountParts, findConditions, findMissingPart, type PartCondition, partCounter } from './parts.ts';
@@ -27,33 +26,26 @@ import { findPosted } from './post-record.ts';
 import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
 import { reasonOf } from './reason.ts';
 import { costOfRetries } from './retry.ts';
+import type { Situation } from './situation.ts';
 import { budgetCap, sumUp } from './sum-up.ts';
 
 /** All inputs of a plan. The same facts always give the same plan. */
 export interface PlanFacts extends SendFacts {
-  graph: Graph;
-  lock: Lock;
-  /** State on disk of the outputs that `outputsToCheck` listed. */
+  /** Within the limits of the run. */
+  situation: Situation;
+  /** State on disk of the outputs that `outputsOf` listed. */
   fileState(output: Output): FileState;
   /** True when an intact copy of an output that is not `intact` at its path is kept here. Absent: none is. */
   isKept?(output: Output): boolean;
   concurrency: number;
   /** Measurements of a recorded file; requested only for steps with an `expect:` that needs them. */
   mediaFacts?(output: Output): MediaFacts | undefined;
-  /** Addresses to buy again. */
-  redo: ReadonlySet<string>;
-  /** Addresses that this run is limited to. Absent: all of them. */
-  selected?: ReadonlySet<string>;
-  /** Addresses that a run carries out already, whatever is on record. */
-  underWay?: ReadonlySet<string>;
   /** Cap of this run alone. */
   maxCredits?: number;
   /** Tells what in the campaign made an input differ; absent where nobody asks. */
   causeOf?: ChangeFacts['causeOf'] | undefined;
   /** What to expect of prices that manifest and lock do not tell. */
   hints?: PriceHints;
-  /** Result of `matchGraph` for this graph and lock, if known; it is valid only without `redo`. */
-  decided?: { graph: Graph; matches: readonly Match[] };
 }
 
 /** A file whose state a plan needs. `measure`: its measurements, too. */
@@ -63,10 +55,6 @@ export interface OutputToCheck {
 }
 
 /** Lists the questions for the disk before `assemblePlan`. */
-export function outputsToCheck(graph: Graph, lock: Lock): OutputToCheck[] {
-  return outputsOf(matchSteps(graph, lock));
-}
-
 export function outputsOf(matches: readonly Match[]): OutputToCheck[] {
   const outputs: OutputToCheck[] = [];
   for (const { purchase, step } of matches) {
@@ -79,12 +67,8 @@ export function outputsOf(matches: readonly Match[]): OutputToCheck[] {
 
 /** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(given: PlanFacts): Plan {
-  const { lock } = given;
-  // Which canaries go first depends on what is selected.
-  const isSeatedAnew = given.selected !== undefined && given.graph.canaries !== undefined;
-  const known = given.redo.size === 0 && !isSeatedAnew ? given.decided : undefined;
-  const { graph, matches } = known ?? matchGraph(given.graph, lock, given);
-  const facts = { ...given, graph };
+  const facts = { ...given, ...given.situation };
+  const { graph, lock, matches, selected, redo } = facts;
   const priceOf = pricesFrom(lock, graph.prices, given.hints);
   const conditions = findConditions(graph);
   const count = partCounter(matches);
@@ -92,8 +76,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   const decisionFacts = { once: { ...told, redo: false }, again: { ...told, redo: true } };
   const everyRow = matches.map((match) => makeRow(match, { facts, decisionFacts, priceOf, conditions, count }));
   tellFollowing(everyRow);
-  const { selected } = facts;
-  const seated = [...askedCanaries(graph), ...seatCanaries({ ...facts, matches, isFit: fitFinder(everyRow) })];
+  const seated = [...askedCanaries(graph), ...seatCanaries({ ...facts, isFit: fitFinder(everyRow) })];
   blockUndecidable(everyRow, matches, lock);
   blockAtGates(everyRow, matches, graph.gates);
   const rows = selected === undefined ? everyRow : everyRow.filter(({ address }) => selected.has(address));
@@ -108,13 +91,13 @@ export function assemblePlan(given: PlanFacts): Plan {
   const cap = budgetCap(facts, { ...doubts, held: heldFirst });
   blockUnfunded(rows, asks, { budget: cap, run: facts.maxCredits ?? Number.POSITIVE_INFINITY });
   const held = [...heldPurchases(lock, priceOf, sendsAsked([...rows, ...asks]))];
-  holdPosts(rows, { matches, lock, redo: facts.redo });
+  holdPosts(rows, { matches, lock, redo });
   blockDependents(rows, matches, everyRow);
   rows.push(...asks); // I21
   if (selected === undefined) rows.push(...orphanRows(matches, lock));
   const totals = sumUp(rows, facts, { ...doubts, held });
   const { concurrency } = facts;
-  const open = openGates(graph.gates ?? [], rows, { matches, everyRow });
+  const open = openGates(graph.gates, rows, { matches, everyRow });
   return {
     mediabatch: 'plan',
     version: 2,
@@ -138,7 +121,7 @@ function fitFinder(rows: readonly PlanRow[]): (match: Match) => boolean {
 function makeRow(
   match: Match,
   context: {
-    facts: PlanFacts;
+    facts: PlanFacts & Situation;
     /** For steps that are bought once, and for those to be bought again. */
     decisionFacts: { once: DecisionFacts; again: DecisionFacts };
     priceOf: PriceOf;

@@ -1,8 +1,8 @@
-import type { Gate } from '../graph/graph.ts';
 import { isSpending } from './actions.ts';
 import { block, dependentRows } from './block.ts';
+import type { DecidedGate } from './decided-graph.ts';
+import type { Match } from './find-purchases.ts';
 import { describeWait } from './gates.ts';
-import type { Match } from './match.ts';
 import type { LaterPurchase } from './plan.generated.ts';
 import type { Plan, PlanRow, PlanTotals } from './plan.ts';
 import { ceilingOf, isWithin } from './prices.ts';
@@ -13,7 +13,7 @@ import { reasonOf } from './reason.ts';
  * a step that does. What was sent already is asked about all the same. Comes before money is given out, so that nothing is
  * kept back for it.
  */
-export function blockAtGates(rows: readonly PlanRow[], matches: readonly Match[], gates: readonly Gate[] = []): void {
+export function blockAtGates(rows: readonly PlanRow[], matches: readonly Match[], gates: readonly DecidedGate[]): void {
   if (gates.length === 0) return;
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const waits = new Map(matches.flatMap(({ step }) => (step.waits === undefined ? [] : [[step.address, step.waits]])));
@@ -55,7 +55,7 @@ function holdBack(row: PlanRow, text: string): void {
  * about. `everyRow`: those of all steps.
  */
 export function openGates(
-  gates: readonly Gate[],
+  gates: readonly DecidedGate[],
   rows: readonly PlanRow[],
   { matches, everyRow }: { matches: readonly Match[]; everyRow: readonly PlanRow[] },
 ): Plan['gates'] {
@@ -81,7 +81,7 @@ export function openGates(
     // Behind canaries nothing waits any more when everything is bought.
     const isAbout = gate.is !== 'canary' && gate.members.some((address) => about.has(address));
     const isMeant = counts.has(gate.name) || isAbout;
-    if (state === undefined || state.is === 'decided' || !isMeant) return [];
+    if (state.is === 'decided' || !isMeant) return [];
     const { is, choose, name, task, members } = gate;
     return [
       {

@@ -1,7 +1,7 @@
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from './actions.ts';
 import { block } from './block.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import type { PlanRow } from './plan.ts';
 import { reasonOf } from './reason.ts';
 import { describeUnknown, leaveOpen } from './unknown-decisions.ts';

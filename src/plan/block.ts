@@ -1,6 +1,6 @@
 import { isSpending, waitsFor } from './actions.ts';
+import type { Match } from './find-purchases.ts';
 import { expectedCredits, findUnfunded } from './fund.ts';
-import type { Match } from './match.ts';
 import type { Reason } from './plan.generated.ts';
 import type { PlanRow } from './plan.ts';
 import { reasonOf } from './reason.ts';

@@ -1,10 +1,10 @@
-import type { Canary, Gate, Graph } from '../graph/graph.ts';
+import type { Canary } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
-import type { Lock } from '../lock/record.ts';
+import type { Decision } from './apply-decisions.ts';
+import type { DecidedGate, DecidedGraph } from './decided-graph.ts';
 import type { Match } from './find-purchases.ts';
 import { stateOfGate } from './gates.ts';
 import { findConditions, findMissingPart, partCounter } from './parts.ts';
-import { Verdicts } from './verdicts.ts';
 
 /** The steps that go first for the others of their task and price, as lock and selection have it. */
 export interface SeatedCanary {
@@ -17,18 +17,17 @@ export interface SeatedCanary {
   isProven: boolean;
 }
 
-export interface CanaryFacts {
-  /** With the decisions of its lock. */
-  graph: Graph;
-  lock: Lock;
-  matches: readonly Match[];
-  /** Addresses to buy again, about which nothing is decided. */
-  redo?: ReadonlySet<string> | undefined;
+/** What a run is about, as far as it changes what people decided, or who goes first. */
+export interface Limits {
+  /** Addresses to buy again, for which no acceptance and no verdict counts. */
+  redo: ReadonlySet<string>;
   /** Addresses that the run is limited to. Absent: all of them. */
   selected?: ReadonlySet<string> | undefined;
   /** Addresses that a run carries out already, whatever is on record: they keep their seats. */
   underWay?: ReadonlySet<string> | undefined;
 }
+
+type CanaryFacts = Limits & Pick<Decision, 'graph' | 'matches'>;
 
 /**
  * Seats the canaries of `check`. First come steps that have proven it already: bought as the manifest asks for now, and
@@ -46,42 +45,38 @@ export function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean
  * Adds gates for the canaries of `ask`, seated alike: what is picked has proven it. Until these are picked the others of
  * their price wait, and what is made from them.
  */
-export function withCanaryGates(facts: CanaryFacts): { graph: Graph; matches: readonly Match[] } {
-  const { graph, matches } = facts;
+export function withCanaryGates(decision: Decision, limits: Limits): Pick<Decision, 'graph' | 'matches'> {
+  const { graph, matches, verdicts } = decision;
   const canaries = (graph.canaries ?? []).filter(({ asks }) => asks);
-  if (canaries.length === 0 || graph.gates?.some(isCanaryGate) === true) return { graph, matches };
-  const verdicts = new Verdicts(facts.lock, matches, facts.redo);
-  const seated = new Seating(facts, (match) => verdicts.seen(match) === 'picked').seat(canaries);
-  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
-  const gates = seated.flatMap(({ canary: { name, task }, seats }): Gate[] => {
+  if (canaries.length === 0) return decision;
+  const seating = new Seating({ ...decision, ...limits }, (match) => verdicts.seen(match) === 'picked');
+  const seated = seating.seat(canaries);
+  const gates = seated.flatMap(({ canary: { name, task }, seats }): DecidedGate[] => {
     if (seats.length === 0) return [];
-    const gate: Gate = { name, task, is: 'canary', choose: seats.length, members: [...seats] };
+    const gate = { name, task, is: 'canary' as const, choose: seats.length, members: [...seats] };
     const seenOf = (address: string) => {
-      const match = byAddress.get(address);
+      const match = seating.matchOf(address);
       return match === undefined ? 'none' : verdicts.seen(match);
     };
-    const state = stateOfGate(gate, seenOf);
-    return [{ ...gate, state }];
+    return [{ ...gate, state: stateOfGate(gate, seenOf) }];
   });
   const waiting = waitForPicks(matches, seated);
-  const all = [...(graph.gates ?? []), ...gates];
-  return { graph: { ...graph, steps: waiting.map(({ step }) => step), gates: all }, matches: waiting };
+  return {
+    graph: { ...graph, steps: waiting.map(({ step }) => step), gates: [...graph.gates, ...gates] },
+    matches: waiting,
+  };
 }
 
 /** The canaries of `ask` of a graph that has gates for them. */
-export function askedCanaries({ canaries = [], gates = [] }: Graph): SeatedCanary[] {
-  const byName = new Map(gates.filter(isCanaryGate).map((gate) => [gate.name, gate]));
+export function askedCanaries({ canaries = [], gates }: DecidedGraph): SeatedCanary[] {
+  const byName = new Map(gates.filter(({ is }) => is === 'canary').map((gate) => [gate.name, gate]));
   return canaries.flatMap((canary): SeatedCanary[] => {
     const gate = canary.asks ? byName.get(canary.name) : undefined;
     if (gate === undefined) return [];
     const seats = new Set(gate.members);
     const others = canary.members.filter((address) => !seats.has(address));
-    return [{ canary, seats: gate.members, others, isProven: gate.state?.is === 'decided' }];
+    return [{ canary, seats: gate.members, others, isProven: gate.state.is === 'decided' }];
   });
-}
-
-function isCanaryGate({ is }: Gate): boolean {
-  return is === 'canary';
 }
 
 function waitForPicks(matches: readonly Match[], seated: readonly SeatedCanary[]): readonly Match[] {
@@ -115,6 +110,10 @@ class Seating {
     const conditions = findConditions(facts.graph);
     const count = partCounter(facts.matches);
     this.#isUnneeded = (address) => findMissingPart(conditions.get(address), count) !== undefined;
+  }
+
+  matchOf(address: string): Match | undefined {
+    return this.#byAddress.get(address);
   }
 
   seat(canaries: readonly Canary[]): SeatedCanary[] {

@@ -1,7 +1,6 @@
-import type { Gate } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 import { mostNote } from '../lock/decisions.ts';
-import { gatesByMember } from './gates.ts';
+import type { Situation } from './situation.ts';
 
 /** What one person says of one output. `job`: the one that was looked at. */
 export interface Opinion {
@@ -22,8 +21,7 @@ export interface Compared {
  * Compares what several people say. At a gate they agree when all who pick there pick the same, and nobody rejects it;
  * where they do not, nothing about that gate is taken. A gate that only some have looked at is decided by them.
  */
-export function comparePicks(opinions: readonly Opinion[], gates: readonly Gate[]): Compared {
-  const gateOf = gatesByMember(gates);
+export function comparePicks(opinions: readonly Opinion[], gateOf: Situation['gateOf']): Compared {
   const compared: Compared = { agreed: [], differing: [] };
   for (const ofGate of groupBy(opinions, ({ address }) => gateOf.get(address)?.name ?? `step ${address}`).values()) {
     const picks = [

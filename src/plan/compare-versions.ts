@@ -5,9 +5,9 @@ import { joinLocks } from '../lock/join.ts';
 import type { Lock } from '../lock/record.ts';
 import { describeChanges, findChanges } from './changes.ts';
 import { type Charge, listCharges } from './list-charges.ts';
-import { matchSteps } from './match.ts';
 import type { Change } from './plan.generated.ts';
 import { type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
+import { type Situation, situate } from './situation.ts';
 import { stateOfStep } from './step-state.ts';
 
 /** A campaign at one point of its history. */
@@ -66,7 +66,8 @@ export function compareVersions(there: Version, here: Version, { hints }: { hint
     there: priceSteps([...common.flatMap(([old]) => old ?? []), ...there.graph.steps], priceOf),
     here: priceSteps([...common.flatMap(([, now]) => now ?? []), ...here.graph.steps], priceOf),
   };
-  const charges = { there: listCharges(there.graph, there.lock), here: listCharges(here.graph, here.lock) };
+  const now = situate(here.graph, here.lock);
+  const charges = { there: listCharges(situate(there.graph, there.lock)), here: listCharges(now) };
   const discards = findDiscards(charges.there, here, there.lock);
   const steps = pairs.flatMap(([old, now]): ComparedStep[] => {
     if (old?.address === now?.address && old?.fingerprint === now?.fingerprint) return [];
@@ -83,7 +84,7 @@ export function compareVersions(there: Version, here: Version, { hints }: { hint
     steps,
     there: sumOf(there.graph, prices.there),
     here: sumOf(here.graph, prices.here),
-    toBuy: sumPrices(findMissing(here).map((address) => prices.here.get(address) ?? null)),
+    toBuy: sumPrices(findMissing(now).map((address) => prices.here.get(address) ?? null)),
     bought: without(charges.here, charges.there),
     boughtThere: without(charges.there, charges.here),
     discarded: [...discards.values()].reduce((sum, credits) => sum + credits, 0),
@@ -180,9 +181,7 @@ function sumPrices(prices: readonly (number | null)[]): PriceSum {
 }
 
 /** Steps for whose present request nothing is bought, or under way. */
-function findMissing({ graph, lock }: Version): string[] {
-  const matches = matchSteps(graph, lock);
-  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+function findMissing({ matches, byAddress }: Situation): string[] {
   return matches.flatMap((match) => {
     const state = stateOfStep(match, byAddress);
     return state === 'not-bought' || state === 'changed' ? [match.step.address] : [];
@@ -191,7 +190,7 @@ function findMissing({ graph, lock }: Version): string[] {
 
 /** By the address there: charges of what a step has there, and none here, also once both locks are one. */
 function findDiscards(charges: readonly Charge[], here: Version, lockThere: Lock): ReadonlyMap<string, number> {
-  const joined = listCharges(here.graph, joinLocks(here.lock, lockThere));
+  const joined = listCharges(situate(here.graph, joinLocks(here.lock, lockThere)));
   const used = new Set(joined.flatMap(({ name, went }) => (went === 'delivered' || went === 'running' ? [name] : [])));
   const discards = new Map<string, number>();
   for (const { name, address, went, credits } of charges) {

@@ -4,7 +4,7 @@ import type { Output, Purchase } from '../lock/record.ts';
 import { mayBeCharged } from '../lock/sends.ts';
 import type { ChangeFacts } from './changes.ts';
 import { findUnmet, type MediaFacts } from './expectation.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import { ownOpenSend, type SendFacts, settlingOf } from './open-sends.ts';
 import type { Reason } from './plan.generated.ts';
 import type { Action } from './plan.ts';

@@ -1,6 +1,6 @@
 import type { ChangeFacts } from './changes.ts';
 import type { Decision } from './decide.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import type { Price } from './plan.ts';
 import { tellChanges } from './reason.ts';
 

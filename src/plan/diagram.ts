@@ -1,11 +1,12 @@
-import type { Gate, GateState, Graph } from '../graph/graph.ts';
+import type { Gate } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
-import type { Lock } from '../lock/record.ts';
+import type { DecidedGate, GateState } from './decided-graph.ts';
 import { type CanaryMark, findCanaryMarks } from './diagram-canary.ts';
 import { findLinks, gateId, type Link } from './diagram-links.ts';
+import type { Match } from './find-purchases.ts';
 import { listCharges } from './list-charges.ts';
-import { type Match, matchGraph } from './match.ts';
 import type { Plan, PlanRow } from './plan.ts';
+import type { Situation } from './situation.ts';
 import { type StepState, stateOfStep, stepStates } from './step-state.ts';
 
 /** A campaign as nodes and edges, from what is on record. */
@@ -77,10 +78,7 @@ export interface DiagramEdge {
 }
 
 export interface DiagramFacts {
-  graph: Graph;
-  lock: Lock;
-  /** Result of `matchGraph` for this graph and lock, if known. */
-  decided?: { graph: Graph; matches: readonly Match[] } | undefined;
+  situation: Situation;
   /** Of all steps. */
   plan: Pick<Plan, 'rows' | 'gates'>;
   /** Limits the nodes. Absent: all steps. */
@@ -90,16 +88,16 @@ export interface DiagramFacts {
 
 /** Pure: the same facts always give the same diagram. */
 export function makeDiagram(facts: DiagramFacts): Diagram {
-  const { graph, by } = facts;
+  const { situation, by } = facts;
+  const { written: graph } = situation;
   const unneeded = new Set(facts.plan.rows.flatMap((row) => (row.unneeded === true ? [row.address] : [])));
   const steps = graph.steps.filter(({ address }) => (facts.selected?.has(address) ?? true) && !unneeded.has(address));
   const shown = new Set(steps.map(({ address }) => address));
   const gates = (graph.gates ?? []).filter(({ members }) => members.some((address) => shown.has(address)));
-  const decided = facts.decided ?? matchGraph(graph, facts.lock);
-  const work = workNodes(facts, { shown, matches: decided.matches });
+  const work = workNodes(facts, shown);
   const homes = new Map(by === 'step' ? gates.map((gate) => [gateId(gate.name), homeOf(gate, shown)]) : []);
   const gatesOf = groupBy(
-    gateNodes(gates, { decided: decided.graph.gates, by }),
+    gateNodes(gates, { decided: situation.graph.gates, by }),
     ({ id, task }) => homes.get(id) ?? task,
   );
   const nodes = work.flatMap((node) => [node, ...(gatesOf.get(node.id) ?? [])]);
@@ -114,11 +112,8 @@ function homeOf({ members }: Gate, shown: ReadonlySet<string>): string | undefin
   return members.findLast((address) => shown.has(address));
 }
 
-function workNodes(
-  { graph, lock, plan, by, selected }: DiagramFacts,
-  { shown, matches }: { shown: ReadonlySet<string>; matches: readonly Match[] },
-): WorkNode[] {
-  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+function workNodes({ situation, plan, by, selected }: DiagramFacts, shown: ReadonlySet<string>): WorkNode[] {
+  const { written: graph, matches, byAddress } = situation;
   const tasks = new Map(graph.tasks.map((task) => [task.id, task]));
   const nodes = new Map<string, WorkNode>();
   if (by === 'task') {
@@ -139,7 +134,7 @@ function workNodes(
     if (part !== undefined && node.fanOut !== 'open') node.fanOut = isDone(byAddress.get(part.of)) ? 'known' : 'open';
   }
   const isWhole = by === 'task' && selected === undefined;
-  for (const { address, task, went, credits } of listCharges(graph, lock, matches)) {
+  for (const { address, task, went, credits } of listCharges(situation)) {
     // A task was charged for rows that it no longer has, too.
     const sums = isWhole || shown.has(address) ? nodes.get(by === 'task' ? task : address)?.credits : undefined;
     if (sums !== undefined) sums[went === 'held' ? 'held' : 'spent'] += credits ?? 0;
@@ -183,7 +178,7 @@ function emptyNode({
 
 function gateNodes(
   gates: readonly Gate[],
-  { decided = [], by }: { decided: Graph['gates']; by: Diagram['by'] },
+  { decided, by }: { decided: readonly DecidedGate[]; by: Diagram['by'] },
 ): GateNode[] {
   const names = new Set(gates.map(({ name }) => name));
   const nodes = new Map<string, GateNode>();
@@ -194,7 +189,7 @@ function gateNodes(
     const states = { decided: 0, open: 0, contested: 0, rejected: 0 };
     const node = nodes.get(id) ?? { is: 'gate', id, task, asks: is, choose, states };
     nodes.set(id, node);
-    node.states[state?.is ?? 'open'] += 1;
+    node.states[state.is] += 1;
   }
   return [...nodes.values()];
 }

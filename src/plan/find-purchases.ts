@@ -1,13 +1,13 @@
-import type { Step } from '../graph/graph.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import { joinParts } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import type { DecidedStep } from './decided-graph.ts';
 import { isPost, sendsOf } from './post-record.ts';
 import { purchaseOf } from './purchase-of.ts';
 
 /** The lock's knowledge of one step. */
 export interface Match {
-  step: Step;
+  step: DecidedStep;
   /** Everything ever bought under this address and under `movedFrom`: repeats and attempts continue from it. */
   record?: StepRecord;
   /** The purchase of exactly this step's request, if there is one. */
@@ -24,7 +24,7 @@ export interface Match {
  * swapped names cost nothing. Steps with equal fingerprints share one job: the first of them (one that is bought, if
  * any) owns it. Decisions of people count: `steps` hold them already, and forgotten purchases are ignored.
  */
-export function findPurchases(steps: readonly Step[], lock: Lock): Match[] {
+export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[] {
   const matches = steps.map((step): Match => {
     const record = lock.steps.get(step.address);
     const purchase = record && purchaseOf(record, step.fingerprint);

@@ -1,35 +1,31 @@
-import type { Gate, GateState, OpenRequest, Step } from '../graph/graph.ts';
+import type { Gate, OpenRequest, Step } from '../graph/graph.ts';
 import { fingerprintChoice } from '../graph/render/fingerprint.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import { verdictIn } from '../lock/decisions.ts';
 import type { Lock } from '../lock/record.ts';
+import type { DecidedGate, DecidedStep, GateState } from './decided-graph.ts';
 import type { Match } from './find-purchases.ts';
 import { gatesByMember, type Seen, stateOfGate } from './gates.ts';
 import { purchaseOf } from './purchase-of.ts';
-import { isRedone, Verdicts } from './verdicts.ts';
+import { isRedone, type Verdicts } from './verdicts.ts';
 
 /** What is known of the steps that gates ask about, by address. */
 export type SeenAtGates = ReadonlyMap<string, Seen>;
 
-/** Looks at what the steps at gates have. `redo`: those that are bought anew, about which nothing is decided then. */
-export function seeAtGates(
-  matches: readonly Match[],
-  lock: Lock,
-  { gates, redo }: { gates: readonly Gate[]; redo: ReadonlySet<string> },
-): SeenAtGates {
+/** Looks at what the steps at gates have. */
+export function seeAtGates(matches: readonly Match[], verdicts: Verdicts, gates: readonly Gate[]): SeenAtGates {
   const gateOf = gatesByMember(gates);
-  const verdicts = new Verdicts(lock, matches, redo);
   const asked = matches.filter(({ step }) => gateOf.has(step.address));
   return new Map(asked.map((match) => [match.step.address, verdicts.seen(match)]));
 }
 
 /** The bought steps that are rejected, or that are not picked where the gate is decided. */
-export function unpickedAt(gates: readonly Gate[], seen: SeenAtGates): Set<string> {
+export function unpickedAt(gates: readonly DecidedGate[], seen: SeenAtGates): Set<string> {
   const unpicked = gates.flatMap(({ members, state }) =>
     members.filter((address) => {
       const is = seen.get(address) ?? 'none';
-      return is === 'rejected' || (is === 'undecided' && state?.is === 'decided');
+      return is === 'rejected' || (is === 'undecided' && state.is === 'decided');
     }),
   );
   return new Set(unpicked);
@@ -61,7 +57,7 @@ export class GateKeeper {
   }
 
   /** Looks at a step as it was decided. */
-  see(step: Step): void {
+  see(step: DecidedStep): void {
     const { address } = step;
     if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#lookAt(step));
   }
@@ -71,7 +67,7 @@ export class GateKeeper {
     return [...this.#seen].every(([address, is]) => seen.get(address) === is);
   }
 
-  #lookAt(step: Step): Seen {
+  #lookAt(step: DecidedStep): Seen {
     if (isRedone(step, this.#redo)) return 'none';
     const record = this.#lock.steps.get(step.address);
     const bought = record && purchaseOf(record, step.fingerprint);
@@ -79,7 +75,7 @@ export class GateKeeper {
   }
 
   /** Puts what is picked in the place of references to gates. What hangs on an open gate is told to wait. */
-  resolve(step: Step): Step {
+  resolve(step: Step): DecidedStep {
     const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
     if (gates.size === 0) return step;
     const request = this.#replacePicks(step.request) as OpenRequest;
@@ -109,7 +105,7 @@ export class GateKeeper {
   }
 
   /** The gates with their states, when every step was seen. */
-  decided(): Gate[] {
+  decided(): DecidedGate[] {
     return this.#gates.map((gate) => ({ ...gate, state: this.stateOf(gate) }));
   }
 

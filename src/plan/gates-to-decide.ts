@@ -1,19 +1,19 @@
-import type { Gate, Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
+import type { DecidedGate, DecidedGraph } from './decided-graph.ts';
 import type { Plan } from './plan.ts';
 import { purchaseOf } from './purchase-of.ts';
 import { isRedone } from './verdicts.ts';
 
 /**
  * Lists the open gates of a plan that people can decide by what is there to see now. Not among them: one of whose steps too
- * few have an output, and one where too many are rejected. `graph`: with the decisions that the plan was made by.
+ * few have an output, and one where too many are rejected. `graph`: that of the plan.
  */
 export function gatesToDecide(
   plan: Pick<Plan, 'gates'>,
-  { graph, lock, redo }: { graph: Graph; lock: Lock; redo: ReadonlySet<string> },
-): Gate[] {
+  { graph, lock, redo }: { graph: DecidedGraph; lock: Lock; redo: ReadonlySet<string> },
+): DecidedGate[] {
   const open = new Set((plan.gates ?? []).map(({ name }) => name));
-  const gates = (graph.gates ?? []).filter(({ name }) => open.has(name));
+  const gates = graph.gates.filter(({ name }) => open.has(name));
   if (gates.length === 0) return [];
   const members = new Set(gates.flatMap((gate) => gate.members));
   const unseen = new Set<string>();
@@ -25,7 +25,7 @@ export function gatesToDecide(
     if (!isThere || isRedone(step, redo)) unseen.add(address);
   }
   return gates.filter(({ state, choose, members: own }) => {
-    if (state?.is === 'contested') return true;
-    return state?.is === 'open' && state.toSee - own.filter((address) => unseen.has(address)).length >= choose;
+    if (state.is === 'contested') return true;
+    return state.is === 'open' && state.toSee - own.filter((address) => unseen.has(address)).length >= choose;
   });
 }

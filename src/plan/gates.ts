@@ -1,10 +1,11 @@
-import type { Gate, GateState } from '../graph/graph.ts';
+import type { Gate } from '../graph/graph.ts';
+import type { DecidedGate, GateState } from './decided-graph.ts';
 
 /** What is known of a step that a gate asks about. `none`: there is nothing to look at. */
 export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
 
 /** Returns the gate that asks about each step; steps without one are left out. */
-export function gatesByMember(gates: readonly Gate[]): Map<string, Gate> {
+export function gatesByMember<Any extends Gate>(gates: readonly Any[]): Map<string, Any> {
   return new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
 }
 
@@ -19,10 +20,10 @@ export function stateOfGate({ choose, members }: Gate, seenOf: (address: string)
 }
 
 /** Says what a gate waits for: `waits for a pick: hero@lamp, 4 to see`. */
-export function describeWait(gate: Gate): string {
+export function describeWait(gate: DecidedGate): string {
   const { name, is, choose, members, state } = gate;
   if (is === 'canary') return describeCanary(gate);
-  switch (state?.is) {
+  switch (state.is) {
     case 'contested': {
       const why = `${state.picked.join(' and ')} are picked, and ${choose} is to be`;
       return `waits for a pick: ${name} is contested: ${why}`;
@@ -41,16 +42,15 @@ export function describeWait(gate: Gate): string {
       return `waits for a pick: ${name}, ${state.toSee} to see${more}`;
     }
     case 'decided':
-    case undefined:
       return `waits for a pick: ${name}`;
     default:
       return state satisfies never;
   }
 }
 
-function describeCanary({ members, state }: Gate): string {
+function describeCanary({ members, state }: DecidedGate): string {
   const [first = '', ...others] = members;
-  if (state?.is === 'rejected') {
+  if (state.is === 'rejected') {
     const what = others.length === 0 ? first : `one of ${members.length} from ${first} on`;
     return `waits for its canary: ${what} is rejected; change the request, or buy another with --redo`;
   }

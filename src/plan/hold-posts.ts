@@ -3,7 +3,7 @@ import { shorten } from '../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { openSends } from '../lock/sends.ts';
 import { block } from './block.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import { orphanRecords } from './orphans.ts';
 import type { PlanRow } from './plan.ts';
 import { accountsOf, mayMeet, type PostAccounts, wordsOfPost } from './post-accounts.ts';

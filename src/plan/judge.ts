@@ -2,10 +2,10 @@ import type { Gate } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 import { mostRevision } from '../lock/decisions.ts';
 import type { Purchase, StepRecord, Verdict } from '../lock/record.ts';
-import { gatesByMember } from './gates.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import { findOwn } from './pin.ts';
 import { nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
+import type { Situation } from './situation.ts';
 import type { Verdicts } from './verdicts.ts';
 
 const mostNamed = 10;
@@ -19,14 +19,10 @@ export interface Judgement {
   noteOf(address: string): string | undefined;
 }
 
-export interface JudgeFacts {
-  /** With their states. */
-  gates: readonly Gate[];
-  /** Every step of the campaign. */
-  matches: readonly Match[];
-  /** About these. */
-  verdicts: Verdicts;
-}
+/** `gateOf`: a pick makes room for others, so that whoever judges one after the other knows of newer states. */
+export type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf: GateOf };
+
+type GateOf = Pick<Situation['gateOf'], 'get'>;
 
 /**
  * Decides about outputs at their gates. A pick where one is to be picked takes the place of an earlier one. When anything
@@ -35,34 +31,14 @@ export interface JudgeFacts {
 export function judgeSteps(
   chosen: readonly Match[],
   judgement: Judgement,
-  { gates, matches, verdicts }: JudgeFacts,
-): Ruling[] {
-  const byMember = gatesByMember(gates);
-  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
-  const gateOf = (address: string) => byMember.get(address);
-  const matchOf = (address: string) => byAddress.get(address);
-  return judgeIndexed(chosen, judgement, { gates, gateOf, matchOf, verdicts });
-}
-
-/** The same facts, for whoever asks time and again. */
-export interface JudgeIndex extends Pick<JudgeFacts, 'gates' | 'verdicts'> {
-  /** With its state. */
-  gateOf(address: string): Gate | undefined;
-  matchOf(address: string): Match | undefined;
-}
-
-/** Decides as `judgeSteps` does. */
-export function judgeIndexed(
-  chosen: readonly Match[],
-  judgement: Judgement,
-  { gates, gateOf, matchOf, verdicts }: JudgeIndex,
+  { graph, gateOf, byAddress, verdicts }: JudgeFacts,
 ): Ruling[] {
   const rulings = chosen.map((match) => {
-    const isGated = gateOf(match.step.address) !== undefined;
-    return isGated ? judgeStep(match, judgement, verdicts) : refuseUngated(match, gates);
+    const isGated = gateOf.get(match.step.address) !== undefined;
+    return isGated ? judgeStep(match, judgement, verdicts) : refuseUngated(match, graph.gates);
   });
   const unpick = (address: string) => {
-    const match = matchOf(address);
+    const match = byAddress.get(address);
     return match?.record === undefined ? [] : withVerdict(match, match.record, { verdicts });
   };
   const told = judgement.as === 'picked' ? limitPicks(rulings, gateOf, unpick) : rulings;
@@ -148,19 +124,15 @@ function listOf(addresses: readonly string[]): string {
 }
 
 /** Sees to it that of each gate no more are picked than are to be. */
-function limitPicks(
-  rulings: readonly Ruling[],
-  gateOf: JudgeIndex['gateOf'],
-  unpick: (address: string) => StepRecord[],
-): Ruling[] {
+function limitPicks(rulings: readonly Ruling[], gateOf: GateOf, unpick: (address: string) => StepRecord[]): Ruling[] {
   const meant = rulings.filter(({ is }) => is !== 'refused');
-  const byGate = groupBy(meant, ({ address }) => gateOf(address));
+  const byGate = groupBy(meant, ({ address }) => gateOf.get(address));
   return rulings.map((ruling): Ruling => {
-    const gate = gateOf(ruling.address);
+    const gate = gateOf.get(ruling.address);
     if (ruling.is === 'refused' || gate === undefined) return ruling;
     const { name, choose } = gate;
     const named = (byGate.get(gate) ?? []).map(({ address }) => address);
-    const others = (gate.state?.picked ?? []).filter((address) => !named.includes(address));
+    const others = gate.state.picked.filter((address) => !named.includes(address));
     if (named.length > choose) {
       const text = `cannot be picked: ${named.length} are named, and of ${name} ${choose} ${choose === 1 ? 'is' : 'are'} to be picked`;
       return refuse(ruling.address, text, `name ${choose === 1 ? 'one' : `at most ${choose}`} of ${listOf(named)}`);

@@ -1,14 +1,16 @@
-import type { JudgeFacts, Judgement } from './judge.ts';
+import type { Judgement } from './judge.ts';
+import type { Situation } from './situation.ts';
 
 /**
  * Lists the steps about whose outputs something new can be said at a gate. Picks and rejections: at gates that are not
  * decided, and where all are, at those.
  */
-export function findJudgeable(as: Judgement['as'], { gates, matches, verdicts }: JudgeFacts): string[] {
+export function findJudgeable(as: Judgement['as'], situation: Situation): string[] {
+  const { graph, matches, verdicts } = situation;
   const done = new Map(
     matches.flatMap((match) => (match.purchase?.state === 'done' ? [[match.step.address, match]] : [])),
   );
-  const listOf = (chosen: JudgeFacts['gates']) =>
+  const listOf = (chosen: Situation['graph']['gates']) =>
     chosen.flatMap(({ members }) =>
       members.filter((address) => {
         const match = done.get(address);
@@ -16,7 +18,7 @@ export function findJudgeable(as: Judgement['as'], { gates, matches, verdicts }:
         return match !== undefined && (as === 'undecided' ? verdict !== undefined : verdict?.is !== as);
       }),
     );
-  if (as === 'undecided') return listOf(gates);
-  const open = listOf(gates.filter(({ state }) => state?.is !== 'decided'));
-  return open.length > 0 ? open : listOf(gates);
+  if (as === 'undecided') return listOf(graph.gates);
+  const open = listOf(graph.gates.filter(({ state }) => state.is !== 'decided'));
+  return open.length > 0 ? open : listOf(graph.gates);
 }

@@ -4,9 +4,10 @@ import { kinds } from '../kinds/index.ts';
 import { modelName } from '../kinds/price.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { chargeName, chargesByJob } from '../lock/spent.ts';
+import type { Match } from './find-purchases.ts';
 import { heldPurchases } from './held.ts';
-import { type Match, matchSteps } from './match.ts';
 import { pricesFrom } from './prices.ts';
+import type { Situation } from './situation.ts';
 
 /**
  * Where credits went. `delivered`: to what the steps of the manifest have now. `running`: to jobs that are not finished.
@@ -33,11 +34,8 @@ export interface Charge {
   credits: number | null;
 }
 
-/**
- * Lists every charge once, also where several steps share a job. The sums are those of `status`. `matches`: result of
- * `matchSteps` for this graph and lock, if known.
- */
-export function listCharges(graph: Graph, lock: Lock, matches = matchSteps(graph, lock)): Charge[] {
+/** Lists every charge once, also where several steps share a job. The sums are those of `status`. */
+export function listCharges({ graph, lock, matches }: Situation): Charge[] {
   const describe = describer(graph, lock);
   const users = findUsers(matches);
   const known = chargesByJob(lock);

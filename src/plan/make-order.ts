@@ -1,8 +1,8 @@
 import type { Output, StepRecord } from '../lock/record.ts';
 import { isSpending } from './actions.ts';
 import type { Decision } from './decide.ts';
+import type { Match } from './find-purchases.ts';
 import { countRefused, idempotencyKey } from './key.ts';
-import type { Match } from './match.ts';
 import { askedSend } from './open-sends.ts';
 import { findOptional, type PartCondition } from './parts.ts';
 import type { StepOrder } from './plan.ts';

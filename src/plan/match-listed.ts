@@ -2,7 +2,7 @@ import type { OpenRequest } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 import { groupBy } from '../ground/values.ts';
 import { foldText, isOpenField, isSameField } from './compare-fields.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 
 /** The comparable part of a job in a list of the service. */
 export interface ListedRecord {

@@ -2,7 +2,7 @@ import { taskOfAddress } from '../graph/address.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend, openSends, sendOf } from '../lock/sends.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import type { PlanRow, StepOrder } from './plan.ts';
 import { isPost } from './post-record.ts';
 import type { PriceOf } from './prices.ts';

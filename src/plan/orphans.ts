@@ -1,14 +1,14 @@
 import { taskOfAddress } from '../graph/address.ts';
-import type { Graph } from '../graph/graph.ts';
 import { type GraphOutline, outlineOf } from '../graph/outline.ts';
 import { countedPurchases, pinnedFingerprint } from '../lock/decisions.ts';
 import { agreeOnSends, joinParts } from '../lock/join.ts';
 import { factOf } from '../lock/join-purchases.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import type { PlanRow } from './plan.ts';
 import { reasonOf } from './reason.ts';
+import type { Situation } from './situation.ts';
 
 /** Makes rows for addresses that the manifest no longer has, unless their purchases are, or will be, at another. */
 export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
@@ -130,9 +130,9 @@ function purchaseOf({ generation, fingerprint }: Purchase): string {
 }
 
 /** Addresses in the lock that the manifest no longer has; without those whose purchases a rename brings to another address. */
-export function findOrphans(matches: readonly Match[], graph: Graph, lock: Lock): string[] {
+export function findOrphans({ matches, written, lock }: Situation): string[] {
   const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
-  const addresses = new Set([...outlineOf(graph).addresses, ...known]);
+  const addresses = new Set([...outlineOf(written).addresses, ...known]);
   return [...withoutMovedAway(lock, { addresses }).steps]
     .filter(
       ([address, record]) => !known.has(address) && countedPurchases(record).some(({ state }) => state !== 'refused'),

@@ -3,7 +3,7 @@ import type { Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { advise, call } from './advice.ts';
 import { findKept } from './apply-decisions.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
 
 /** Holds a step to what it has: whatever its input becomes, it is kept, and its users go on using it. */

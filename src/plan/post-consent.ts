@@ -1,7 +1,7 @@
 import { isSpending } from './actions.ts';
 import { ceilingOfRows } from './ceiling.ts';
 import type { Decision } from './decide.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import type { Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
 import { targetOf } from './post-accounts.ts';
 import { isAskedAbout, isPost, sendsOf } from './post-record.ts';

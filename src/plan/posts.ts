@@ -1,7 +1,7 @@
 import type { Purchase } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { ChangeFacts } from './changes.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import type { Reason } from './plan.generated.ts';
 import { isPost, sendsOf } from './post-record.ts';
 import { reasonOf, tellChanges } from './reason.ts';

@@ -1,6 +1,6 @@
 import type { Purchase } from '../lock/record.ts';
 import { type ChangeFacts, describeChanges, findChanges } from './changes.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import type { Reason } from './plan.generated.ts';
 
 export type ReasonCode = Reason['code'];

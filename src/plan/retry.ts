@@ -1,5 +1,5 @@
 import type { StepRecord } from '../lock/record.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import type { Price, Retries } from './plan.ts';
 import { nextPurchase } from './repeat.ts';
 

@@ -1,16 +1,15 @@
-import { taskOfAddress } from '../graph/address.ts';
-import type { Gate, Graph } from '../graph/graph.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Lock, Purchase } from '../lock/record.ts';
-import { openSends } from '../lock/sends.ts';
+import type { Purchase } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
+import type { DecidedGate } from './decided-graph.ts';
+import type { Match } from './find-purchases.ts';
 import { heldCredits } from './held.ts';
-import { type Match, matchGraph } from './match.ts';
 import { findOrphans } from './orphans.ts';
 import { heldWhereUnpriced, type PriceHints, pricesFrom } from './prices.ts';
-import { type StepState, stateOfPurchase, stateOfStep } from './step-state.ts';
+import type { Situation } from './situation.ts';
+import { type StepState, stateOfStep } from './step-state.ts';
 import { describePurchase, type StepStatus } from './step-status.ts';
-import { Verdicts } from './verdicts.ts';
+import type { Verdicts } from './verdicts.ts';
 
 export interface TaskStatus {
   id: string;
@@ -26,8 +25,8 @@ export interface TaskStatus {
 /** The status of a campaign, made from what is on record, without asking the service. */
 export interface StatusView {
   campaign: string;
-  /** `lock`: there is no manifest to compare with, so these are the steps that were ever bought. */
-  from: 'manifest' | 'lock';
+  /** Whose steps these are. */
+  from: 'manifest';
   steps: number;
   tasks: TaskStatus[];
   /** One row per step, in the graph's order. */
@@ -75,11 +74,7 @@ export interface RunStatus {
 export type PresentFiles = ReadonlyMap<string, 'intact' | 'missing' | 'changed'>;
 
 export interface StatusFacts {
-  /** From the lock's file name or the manifest, for the headline. */
-  campaign: string;
-  /** Absent when there is no manifest, or it is wrong. */
-  graph?: Graph;
-  lock: Lock;
+  situation: Situation;
   /** A path that is not in it counts as missing. */
   present: PresentFiles;
   /** Limits the steps; money is that of the whole campaign. */
@@ -95,13 +90,8 @@ export interface StatusFacts {
 
 /** Pure: the same facts always give the same view. */
 export function makeStatus(facts: StatusFacts): StatusView {
-  return facts.graph === undefined ? statusOfLock(facts) : statusOfGraph(facts, facts.graph);
-}
-
-function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
-  const { lock } = facts;
-  const { graph: decided, matches } = matchGraph(graph, lock);
-  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+  const { situation } = facts;
+  const { graph, lock, matches, byAddress, verdicts } = situation;
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
   const isMeant = ({ step }: Match) => facts.selected?.has(step.address) ?? true;
   const meant = matches.filter(isMeant);
@@ -122,7 +112,7 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
   const guessed = heldUnknown === 0 ? 0 : heldUnknown * heldWhereUnpriced(lock, graph.prices, facts.hints);
   const spent = spentCredits(lock);
   const { budget } = graph;
-  const gates = findOpenGates(decided.gates ?? [], meant, new Verdicts(lock, matches));
+  const gates = findOpenGates(graph.gates, meant, verdicts);
   return {
     campaign: graph.name,
     from: 'manifest',
@@ -136,20 +126,20 @@ function statusOfGraph(facts: StatusFacts, graph: Graph): StatusView {
       heldUnknown,
       ...(budget !== undefined && { budget, left: Math.max(0, budget - spent - held - guessed) }),
     },
-    orphans: facts.selected === undefined ? findOrphans(matches, graph, lock) : [],
+    orphans: facts.selected === undefined ? findOrphans(situation) : [],
     pinned: meant.flatMap(({ step }) => (step.decided?.pinned === undefined ? [] : [step.address])),
     accepted: meant.flatMap(({ step }) => (step.decided?.accepted === undefined ? [] : [step.address])),
     ...(gates.length > 0 && { gates }),
   };
 }
 
-function findOpenGates(gates: readonly Gate[], meant: readonly Match[], verdicts: Verdicts): GateStatus[] {
+function findOpenGates(gates: readonly DecidedGate[], meant: readonly Match[], verdicts: Verdicts): GateStatus[] {
   const done = new Map(
     meant.flatMap((match) => (match.purchase?.state === 'done' ? [[match.step.address, match] as const] : [])),
   );
   return gates.flatMap(({ name, choose, members, state, note }): GateStatus[] => {
     const there = members.filter((address) => done.has(address));
-    if (state === undefined || state.is === 'decided' || there.length === 0) return [];
+    if (state.is === 'decided' || there.length === 0) return [];
     const toSee = there.filter((address) => {
       const match = done.get(address);
       return match !== undefined && verdicts.on(match)?.is !== 'rejected';
@@ -162,33 +152,6 @@ function findOpenGates(gates: readonly Gate[], meant: readonly Match[], verdicts
 function withoutMissing({ file, fileState, ...row }: StepStatus): StepStatus {
   if (fileState === 'missing') return row;
   return { ...row, ...(file !== undefined && { file }), ...(fileState !== undefined && { fileState }) };
-}
-
-function statusOfLock(facts: StatusFacts): StatusView {
-  const { campaign, lock, run } = facts;
-  const rows: StepStatus[] = [];
-  const tasks = new Map<string, TaskStatus>();
-  for (const record of lock.steps.values()) {
-    const { address, kind } = record;
-    const id = taskOfAddress(address);
-    const [face] = record.purchases;
-    const state = face === undefined ? 'not-bought' : stateOfPurchase(face);
-    const own = face === undefined ? {} : describePurchase(face, facts);
-    rows.push({ address, task: id, kind, state, ...own });
-    countStep(taskOf(tasks, id, record.kind), { state, purchase: face }, facts);
-  }
-  return {
-    campaign,
-    from: 'lock',
-    steps: lock.steps.size,
-    tasks: [...tasks.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
-    rows,
-    run,
-    credits: { spent: spentCredits(lock), held: 0, heldUnknown: openSends(lock, new Set()).length },
-    orphans: [],
-    pinned: [],
-    accepted: [],
-  };
 }
 
 function emptyTask(id: string, kind: string): TaskStatus {

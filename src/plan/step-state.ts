@@ -1,6 +1,6 @@
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Purchase } from '../lock/record.ts';
-import type { Match } from './match.ts';
+import type { Match } from './find-purchases.ts';
 import { stateOfPost } from './posts.ts';
 
 /**
@@ -31,7 +31,7 @@ export function stateOfStep(match: Match | undefined, byAddress: ReadonlyMap<str
   return counted.some(({ jobId }) => jobId !== undefined) ? 'changed' : 'not-bought';
 }
 
-export function stateOfPurchase({ state }: Purchase): StepState {
+function stateOfPurchase({ state }: Purchase): StepState {
   switch (state) {
     case 'intent':
       return 'unresolved';

@@ -1,9 +1,5 @@
-import type { Graph } from '../graph/graph.ts';
-import type { Lock } from '../lock/record.ts';
-import { gatesByMember } from './gates.ts';
 import type { Charge } from './list-charges.ts';
-import { matchGraph } from './match.ts';
-import { Verdicts } from './verdicts.ts';
+import type { Situation } from './situation.ts';
 
 /** What it took to get to what people picked. */
 export interface Approved {
@@ -14,13 +10,12 @@ export interface Approved {
 }
 
 /** Sums up what tasks with gates cost, and what was picked of it. Undefined where nothing is picked. */
-export function sumApproved(graph: Graph, lock: Lock, charges: readonly Charge[]): Approved | undefined {
-  const { graph: decided, matches } = matchGraph(graph, lock);
-  const { gates = [] } = decided;
+export function sumApproved(
+  { graph: { gates }, gateOf, matches, verdicts }: Situation,
+  charges: readonly Charge[],
+): Approved | undefined {
   if (gates.length === 0) return undefined;
-  const gateOf = gatesByMember(gates);
   const tasks = new Set(gates.map(({ task }) => task));
-  const verdicts = new Verdicts(lock, matches);
   const picked = matches.filter(
     (match) =>
       gateOf.has(match.step.address) && match.purchase?.state === 'done' && verdicts.on(match)?.is === 'picked',

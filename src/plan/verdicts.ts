@@ -1,7 +1,7 @@
-import type { Step } from '../graph/graph.ts';
 import { groupBy } from '../ground/values.ts';
 import { laterVerdict, nameOfVerdict } from '../lock/decisions.ts';
 import type { Lock, StepRecord, Verdict } from '../lock/record.ts';
+import type { DecidedStep } from './decided-graph.ts';
 import type { Match } from './find-purchases.ts';
 import type { Seen } from './gates.ts';
 
@@ -20,7 +20,7 @@ export class Verdicts {
   #holders: ReadonlyMap<string, string> | undefined;
 
   /** `redo`: steps that are bought anew, about which nothing is decided then. */
-  constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string> = new Set()) {
+  constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string>) {
     this.#matches = matches;
     this.#redo = redo;
     this.#given = groupBy([...lock.steps.values()].flatMap(verdictsOf), ({ verdict }) => nameOfVerdict(verdict));
@@ -82,7 +82,7 @@ function findHolders(matches: readonly Match[]): Map<string, string> {
 }
 
 /** Tells whether what a step has is given up: what is pinned never is. */
-export function isRedone({ address, decided }: Step, redo: ReadonlySet<string>): boolean {
+export function isRedone({ address, decided }: DecidedStep, redo: ReadonlySet<string>): boolean {
   return redo.has(address) && decided?.pinned === undefined;
 }
 

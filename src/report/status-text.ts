@@ -26,8 +26,7 @@ export interface StatusTextOptions {
 export function statusText(view: StatusView, options: StatusTextOptions): string {
   const { style } = options;
   const done = sum(view.tasks, ({ states }) => states.done);
-  const scope = view.from === 'lock' ? ' (from the lock alone: there is no manifest to compare with)' : '';
-  const lines = [`${style.bold(safeText(view.campaign))}: ${done} of ${countOf(view.steps, 'step')} done${scope}`, ''];
+  const lines = [`${style.bold(safeText(view.campaign))}: ${done} of ${countOf(view.steps, 'step')} done`, ''];
   if (view.tasks.length > 0) lines.push(...taskLines(view.tasks, style), '');
   if (view.run !== undefined) {
     const { pid, host, since } = view.run;

@@ -8,9 +8,8 @@ import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { PlanFacts } from '../plan/assemble.ts';
-import { matchGraph } from '../plan/match.ts';
 import type { PriceHints } from '../plan/prices.ts';
+import { type Situation, situate } from '../plan/situation.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { reviewCommands } from './commands.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
@@ -124,11 +123,11 @@ export class CampaignHost implements ReviewHost {
     const source = await this.#stampSource();
     const graph = await this.#graph.get();
     const { lock } = await requireLock(this.#campaign, undefined);
-    const facts = { graph, lock, decided: matchGraph(graph, lock) };
-    const { rows } = planForPage(this.#campaign, { ...facts, hints: await this.#priceHints(facts) });
+    const situation = situate(graph, lock);
+    const { rows } = planForPage(this.#campaign, situation, await this.#priceHints(situation));
     const described = describeCampaign({
-      ...facts,
-      selected: makeSelector(graph, lock).chosen(this.#options),
+      situation,
+      selected: makeSelector(situation).chosen(this.#options),
       rows,
       problemOf: this.#finder.newLook(),
     });
@@ -146,10 +145,10 @@ export class CampaignHost implements ReviewHost {
   }
 
   /** Looked for once for each state of the manifest: they are only expectations, and other locks take time to read. */
-  async #priceHints({ graph, lock, decided }: Required<Pick<PlanFacts, 'graph' | 'lock' | 'decided'>>) {
+  async #priceHints(situation: Situation) {
+    const { written: graph } = situation;
     if (this.#hints?.graph === graph) return this.#hints.hints;
-    const { matches } = decided;
-    const hints = await findPriceHints(this.#campaign, { graph, lock, matches, redo: new Set() });
+    const hints = await findPriceHints(this.#campaign, situation);
     this.#hints = { graph, hints };
     return hints;
   }

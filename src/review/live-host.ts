@@ -1,6 +1,7 @@
 import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, ReviewRun, WantedVerdict } from '../contract/review.ts';
+import { situate } from '../plan/situation.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 import { reviewCommands } from './commands.ts';
@@ -41,7 +42,12 @@ export class LiveHost implements ReviewHost {
     if (this.#known?.revision === revision) return this.#known.data;
     const startedAt = performance.now();
     const { graph, lock, rows, selected, ...run } = this.#live.state();
-    const described = describeCampaign({ graph, lock, rows, selected, problemOf: this.#finder.newLook() });
+    const described = describeCampaign({
+      situation: situate(graph, lock),
+      rows,
+      selected,
+      problemOf: this.#finder.newLook(),
+    });
     const data: ReviewData = {
       version: 1,
       revision,

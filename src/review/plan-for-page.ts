@@ -1,17 +1,21 @@
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { systemClock } from '../contract/clock.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
-import { assemblePlan, type PlanFacts } from '../plan/assemble.ts';
+import { assemblePlan } from '../plan/assemble.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { PriceHints } from '../plan/prices.ts';
+import type { Situation } from '../plan/situation.ts';
 
 /** The plan as far as a page tells of it: what waits at gates, and what there is to buy. No file is read for it. */
 export function planForPage(
   { replays, accountOf, paths }: Pick<OpenCampaign, 'replays' | 'accountOf' | 'paths'>,
-  facts: Pick<PlanFacts, 'graph' | 'lock' | 'decided' | 'hints'>,
+  situation: Situation,
+  hints: PriceHints,
 ): Plan {
   const placed = new PlacedFiles(paths.outputs);
   return assemblePlan({
-    ...facts,
+    situation,
+    hints,
     fileState: (output) => {
       const found = placed.look(output);
       return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
@@ -20,6 +24,5 @@ export function planForPage(
     accountOf,
     now: systemClock.now(),
     concurrency: 1,
-    redo: new Set(),
   });
 }

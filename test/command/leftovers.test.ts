@@ -9,8 +9,8 @@ import { findRemoteRecords } from '../../src/campaign/find-remote-records.ts';
 import { SavedFiles } from '../../src/disk/outputs/saved-files.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import type { Lock, Output, Purchase } from '../../src/lock/record.ts';
-import { matchSteps } from '../../src/plan/match.ts';
 import { findOrphans } from '../../src/plan/orphans.ts';
+import { situate } from '../../src/plan/situation.ts';
 import { graphOf } from '../rig/campaign.ts';
 import { temporaryFolder } from '../rig/command.ts';
 
@@ -65,7 +65,7 @@ describe('files that no step owns', () => {
     graph = hero,
     others: { lock: Lock; prefix: string }[] = [],
     saved: Pick<SavedFiles, 'has'> = { has: () => true },
-  ) => findLeftovers(root, { graph, lock, others, saved, now });
+  ) => findLeftovers(root, { situation: situate(graph, lock), others, saved, now });
 
   test('a file that the lock names, with its true digest, and that was not saved from here', async () => {
     const root = folderWith({ 'assets/logo.png': 'logo', 'src/index.ts': 'code', 'old.png': 'old' });
@@ -199,11 +199,11 @@ describe('records that can be removed', () => {
     chooseRecorded(names, {
       graph,
       lock,
-      orphans: orphans ? findOrphans(matchSteps(graph, lock), graph, lock) : undefined,
+      orphans: orphans ? findOrphans(situate(graph, lock)) : undefined,
     });
 
   test('orphans, with what was paid and whether the file is here', () => {
-    const { records, skipped } = findRemoteRecords({ graph, lock, present }, choose([], true));
+    const { records, skipped } = findRemoteRecords(situate(graph, lock), present, choose([], true));
     expect(records.map(({ address, files, isOrphan, credits }) => [address, files, isOrphan, credits])).toEqual([
       ['old@a', 'missing', true, 4],
       ['thumb', 'none', true, 4],
@@ -214,10 +214,10 @@ describe('records that can be removed', () => {
 
   test('a step of the manifest, only while its file is here', () => {
     const chosen = choose(['song']);
-    expect(findRemoteRecords({ graph, lock, present }, chosen).records.map(({ jobId }) => jobId)).toEqual([
+    expect(findRemoteRecords(situate(graph, lock), present, chosen).records.map(({ jobId }) => jobId)).toEqual([
       `job-${songPrint}-1`,
     ]);
-    const without = findRemoteRecords({ graph, lock, present: new Map() }, chosen);
+    const without = findRemoteRecords(situate(graph, lock), new Map(), chosen);
     expect(without.records).toEqual([]);
     expect(without.skipped[0]?.why).toContain('apply fetches it');
   });
@@ -229,7 +229,7 @@ describe('records that can be removed', () => {
     const output = outputOf('output/thumb.jpg', 't');
     const record = { thumb: { kind: 'thumbnail', purchases: [bought(print, [output])] } };
     const here = new Map([[output.path, 'intact' as const]]);
-    const found = findRemoteRecords({ graph: needed, lock: lockOf(record), present: here }, new Set(['thumb']));
+    const found = findRemoteRecords(situate(needed, lockOf(record)), here, new Set(['thumb']));
     expect(found.records).toEqual([]);
     expect(found.skipped[0]?.why).toContain('hero needs its link');
   });
@@ -242,7 +242,7 @@ describe('records that can be removed', () => {
         purchases: [bought(songPrint, [song]), bought('1:other', [], { generation: 2, state: 'failed' })],
       },
     });
-    const { records } = findRemoteRecords({ graph, lock: shared, present }, new Set(['old']));
+    const { records } = findRemoteRecords(situate(graph, shared), present, new Set(['old']));
     expect(records.map(({ jobId }) => jobId)).toEqual(['job-1:other-2']);
   });
 

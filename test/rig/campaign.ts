@@ -19,6 +19,7 @@ import type { FileState } from '../../src/plan/decide.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { allowPosts } from '../../src/plan/post-consent.ts';
 import type { PriceHints } from '../../src/plan/prices.ts';
+import { situate } from '../../src/plan/situation.ts';
 import type { ResumedPlan } from '../../src/run/resume-plan.ts';
 import type { StepEnd } from '../../src/run/step-end.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
@@ -112,15 +113,15 @@ export class TestCampaign {
 
   plan(options: RunOptions = {}): Plan {
     return assemblePlan({
-      graph: this.graph,
-      lock: this.file.read(),
+      situation: situate(this.graph, this.file.read(), {
+        redo: new Set(options.redo ?? []),
+        ...(options.selected !== undefined && { selected: new Set(options.selected) }),
+      }),
       ...this.#facts(),
       now: this.clock.now(),
       causeOf: this.trace,
       concurrency: options.concurrency ?? 4,
-      redo: new Set(options.redo ?? []),
       ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
-      ...(options.selected !== undefined && { selected: new Set(options.selected) }),
       ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
       ...(options.hints !== undefined && { hints: options.hints }),
     });

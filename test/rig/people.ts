@@ -1,9 +1,10 @@
 import type { LiveRun } from '../../src/campaign/live-run.ts';
 import type { WantedVerdict } from '../../src/contract/review.ts';
-import type { Gate, Graph } from '../../src/graph/graph.ts';
+import type { Graph } from '../../src/graph/graph.ts';
 import type { Lock } from '../../src/lock/record.ts';
-import { applyDecisions } from '../../src/plan/apply-decisions.ts';
+import type { DecidedGate } from '../../src/plan/decided-graph.ts';
 import type { Ruling } from '../../src/plan/ruling.ts';
+import { situate } from '../../src/plan/situation.ts';
 
 export type Said = { [address: string]: WantedVerdict['is'] };
 
@@ -21,6 +22,6 @@ export function say(live: LiveRun, said: Said): Promise<Ruling[] | 'over'> {
 }
 
 /** The gates as they are by this lock. */
-export function gatesOf(graph: Graph, lock: Lock): readonly Gate[] {
-  return applyDecisions(graph, lock).gates ?? [];
+export function gatesOf(graph: Graph, lock: Lock): readonly DecidedGate[] {
+  return situate(graph, lock).graph.gates;
 }

@@ -1,11 +1,10 @@
 import { lookAtOutput } from '../../disk/outputs/look-at-output.ts';
-import type { Graph } from '../../graph/graph.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import { acceptOutput, findAcceptable, type SeenOutput } from '../../plan/accept.ts';
-import { gatesByMember } from '../../plan/gates.ts';
-import { type Match, matchSteps } from '../../plan/match.ts';
+import type { Match } from '../../plan/find-purchases.ts';
 import type { Ruling } from '../../plan/ruling.ts';
+import { type Situation, situate } from '../../plan/situation.ts';
 import { chooseSteps } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -17,9 +16,9 @@ export function accept(
   { names = [], select }: Chosen,
   options: DecideOptions = {},
 ): Promise<Decided> {
-  return decide(campaign, options, ({ graph, lock }) => {
-    const chosen = new Set(chooseSteps(names, select, { graph, lock }));
-    return acceptEach(chosen, { graph, lock }, (output) => lookAtOutput(campaign.paths.outputs, output));
+  return decide(campaign, options, ({ situation }) => {
+    const chosen = new Set(chooseSteps(names, select, situation));
+    return acceptEach(chosen, situation, (output) => lookAtOutput(campaign.paths.outputs, output));
   });
 }
 
@@ -29,24 +28,24 @@ export function accept(
  */
 async function acceptEach(
   chosen: ReadonlySet<string>,
-  { graph, lock }: { graph: Graph; lock: Lock },
+  situation: Situation,
   look: (output: Parameters<typeof lookAtOutput>[1]) => Promise<SeenOutput>,
 ): Promise<Ruling[]> {
+  const { written, lock, gateOf } = situation;
   const tried: Lock = { ...lock, steps: new Map(lock.steps) };
   const rulings: Ruling[] = [];
-  let matches = byAddress(graph, tried);
+  let { byAddress } = situation;
   let changed = new Set<string>();
-  const gateOf = gatesByMember(graph.gates ?? []);
   const change = (address: string) => changed.add(address).add(gateOf.get(address)?.name ?? address);
-  for (const { address, needs } of graph.steps) {
+  for (const { address, needs } of written.steps) {
     const isAffected = needs.some((need) => changed.has(need));
     if (isAffected) change(address);
     if (!chosen.has(address)) continue;
     if (isAffected) {
-      matches = byAddress(graph, tried);
+      ({ byAddress } = situate(written, tried));
       changed = new Set();
     }
-    const match = matches.get(address);
+    const match = byAddress.get(address);
     if (match === undefined) throw new Error(`internal error: no match for ${address}`);
     const ruling = await acceptOne(match, look);
     rulings.push(ruling);
@@ -66,8 +65,4 @@ async function acceptOne(
   const seen: { path: string; file: SeenOutput }[] = [];
   for (const output of found.purchase.outputs ?? []) seen.push({ path: output.path, file: await look(output) });
   return acceptOutput(match, found, seen);
-}
-
-function byAddress(graph: Graph, lock: Lock): Map<string, Match> {
-  return new Map(matchSteps(graph, lock).map((match) => [match.step.address, match]));
 }

@@ -5,8 +5,8 @@ import { hasErrors } from '../../ground/diagnostic.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
 import { advise, call } from '../../plan/advice.ts';
+import type { Match } from '../../plan/find-purchases.ts';
 import { importJob } from '../../plan/import-job.ts';
-import { type Match, matchSteps } from '../../plan/match.ts';
 import type { Adoption } from '../../plan/match-listed.ts';
 import { listedCharge, pricesFrom } from '../../plan/prices.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
@@ -32,7 +32,7 @@ export async function adopt(
 ): Promise<Decided> {
   const { service, tell } = campaign;
   return decide(campaign, { ...options, service }, async (held) => {
-    const unbought = matchSteps(held.graph, held.lock).filter(isUnbought);
+    const unbought = held.situation.matches.filter(isUnbought);
     tellUnlisted(unbought, tell);
     const known = () => knownJobs(held.lock, campaign);
     const { listable, jobs, adoption } = await findListedPurchases(campaign, unbought, { known });

@@ -1,13 +1,10 @@
 import { CampaignError } from '../../contract/failure.ts';
-import type { Graph } from '../../graph/graph.ts';
-import type { Lock } from '../../lock/record.ts';
 import { advise, call } from '../../plan/advice.ts';
-import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { forgetRecord } from '../../plan/forget.ts';
-import { matchSteps } from '../../plan/match.ts';
 import { findOrphans } from '../../plan/orphans.ts';
 import { pricesFrom } from '../../plan/prices.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
+import type { Situation } from '../../plan/situation.ts';
 import { chooseSteps } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -22,12 +19,11 @@ export interface ForgetChosen extends Chosen {
 
 /** Lets purchases of these addresses count as never made. Ids and charges stay on record. */
 export function forget(campaign: OpenCampaign, chosen: ForgetChosen, options: DecideOptions = {}): Promise<Decided> {
-  return decide(campaign, options, ({ graph, lock }) => {
-    const addresses = chooseAll(chosen, { graph, lock });
+  return decide(campaign, options, ({ graph, lock, situation }) => {
+    const addresses = chooseAll(chosen, situation);
     const priceOf = pricesFrom(lock, graph.prices);
-    const steps = new Map(applyDecisions(graph, lock).steps.map((step) => [step.address, step]));
     return addresses.map((address): Ruling => {
-      const step = steps.get(address);
+      const step = situation.byAddress.get(address)?.step;
       const record = lock.steps.get(address);
       if (record === undefined) {
         return refuse(
@@ -45,13 +41,10 @@ export function forget(campaign: OpenCampaign, chosen: ForgetChosen, options: De
   });
 }
 
-function chooseAll(
-  { names = [], select, orphans: wantsOrphans }: ForgetChosen,
-  facts: { graph: Graph; lock: Lock },
-): string[] {
-  const { graph, lock } = facts;
-  if (wantsOrphans !== true) return chooseSteps(names, select, { graph, lock, orphans: namedOrphans(lock, graph) });
-  const orphans = findOrphans(matchSteps(graph, lock), graph, lock);
+function chooseAll({ names = [], select, orphans: wantsOrphans }: ForgetChosen, situation: Situation): string[] {
+  const chosen = () => chooseSteps(names, select, situation, namedOrphans(situation));
+  if (wantsOrphans !== true) return chosen();
+  const orphans = findOrphans(situation);
   if (orphans.length === 0 && names.length === 0 && select === undefined) {
     throw new CampaignError({
       code: 'MB3002',
@@ -60,15 +53,11 @@ function chooseAll(
       name: '--orphans',
     });
   }
-  const named =
-    names.length === 0 && select === undefined
-      ? []
-      : chooseSteps(names, select, { graph, lock, orphans: namedOrphans(lock, graph) });
+  const named = names.length === 0 && select === undefined ? [] : chosen();
   return [...new Set([...named, ...orphans])];
 }
 
 /** Addresses that only the lock has, forgotten or not: naming one twice is no mistake. */
-function namedOrphans(lock: Lock, graph: Graph): string[] {
-  const known = new Set(graph.steps.map(({ address }) => address));
-  return [...lock.steps.keys()].filter((address) => !known.has(address)).sort();
+function namedOrphans({ lock, byAddress }: Situation): string[] {
+  return [...lock.steps.keys()].filter((address) => !byAddress.has(address)).sort();
 }

@@ -3,7 +3,6 @@ import type { Step } from '../../graph/graph.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import { importJob } from '../../plan/import-job.ts';
-import { matchSteps } from '../../plan/match.ts';
 import { listedCharge, pricesFrom } from '../../plan/prices.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
 import type { Library } from '../../service/library.ts';
@@ -31,7 +30,7 @@ export async function importStep(
 ): Promise<Decided> {
   checkJob(job, credits);
   const { service } = campaign;
-  return decide(campaign, { ...options, service }, async ({ graph, lock }) => {
+  return decide(campaign, { ...options, service }, async ({ graph, lock, situation }) => {
     const written = requireStep(address, graph);
     if (kinds[written.kind]?.status === undefined) {
       throw new CampaignError({
@@ -41,7 +40,7 @@ export async function importStep(
         addresses: [address],
       });
     }
-    const match = matchSteps(graph, lock).find(({ step }) => step.address === written.address);
+    const match = situation.byAddress.get(written.address);
     if (match === undefined) throw new Error(`internal error: no match for ${address}`);
     const context = { campaign: graph.name, lock };
     const given = { jobId: job, ...(credits !== undefined && { credits }) };

@@ -1,12 +1,11 @@
 import type { WantedVerdict } from '../../contract/review.ts';
 import type { Gate, Graph, Step } from '../../graph/graph.ts';
 import { joinInto } from '../../lock/join.ts';
-import type { Lock } from '../../lock/record.ts';
+import type { DecidedGate } from '../../plan/decided-graph.ts';
 import { gatesByMember, stateOfGate } from '../../plan/gates.ts';
-import { judgeIndexed } from '../../plan/judge.ts';
-import { type Match, matchGraph } from '../../plan/match.ts';
+import { judgeSteps } from '../../plan/judge.ts';
 import { type Ruling, refuse } from '../../plan/ruling.ts';
-import { Verdicts } from '../../plan/verdicts.ts';
+import { type Situation, situate } from '../../plan/situation.ts';
 import { decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
@@ -20,32 +19,28 @@ export async function judgeBatch(
   verdicts: readonly WantedVerdict[],
   { lockTimeoutMs, graph: known }: { lockTimeoutMs?: number | undefined; graph?: Graph | undefined } = {},
 ): Promise<Ruling[]> {
-  const decided = await decide(campaign, { lockTimeoutMs, graph: known, partial: true }, ({ graph, lock }) =>
-    ruleOn(verdicts, { graph, lock }),
+  const decided = await decide(campaign, { lockTimeoutMs, graph: known, partial: true }, ({ situation }) =>
+    ruleOn(verdicts, situation),
   );
   return 'rulings' in decided ? decided.rulings : [];
 }
 
-/** What becomes of each verdict, in the order given. What is recorded is joined into `lock`. */
-export function ruleOn(verdicts: readonly WantedVerdict[], { graph, lock }: { graph: Graph; lock: Lock }): Ruling[] {
-  const bench = new Bench(graph, lock);
+/** What becomes of each verdict, in the order given. What is recorded is joined into the lock. */
+export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation): Ruling[] {
+  const bench = new Bench(situation);
   return verdicts.map((verdict) => bench.judge(verdict));
 }
 
 /** The campaign while it is judged: what is picked changes what later verdicts are about. */
 class Bench {
-  readonly #written: Graph;
-  readonly #lock: Lock;
   readonly #links: Links;
-  #campaign: BenchFacts;
+  #campaign: Situation;
   /** Names of the gates of which something was recorded since the graph was decided. */
   readonly #changed = new Set<string>();
 
-  constructor(graph: Graph, lock: Lock) {
-    this.#written = graph;
-    this.#lock = lock;
-    this.#links = linksOf(graph);
-    this.#campaign = lookAt(graph, lock);
+  constructor(situation: Situation) {
+    this.#links = linksOf(situation.written);
+    this.#campaign = situation;
   }
 
   judge({ address, is, job, note }: WantedVerdict): Ruling {
@@ -53,26 +48,21 @@ class Bench {
       return refuse(address, 'is no step of the manifest', 'the manifest changed: reload the page');
     }
     if (this.#changed.size > 0 && this.#isOutdated(address)) this.#lookAgain();
-    const { byAddress, gates, gateOf, verdicts } = this.#campaign;
+    const { lock, byAddress, gateOf, verdicts } = this.#campaign;
     const match = byAddress.get(address);
     if (match?.purchase?.jobId !== undefined && match.purchase.jobId !== job) {
       return refuse(address, `is not what was looked at, which was job ${job}`, 'look at what it has now');
     }
     const gate = gateOf.get(address);
     const now = gate && this.#stateNow(gate);
-    const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = judgeIndexed(
+    const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = judgeSteps(
       match === undefined ? [] : [match],
       { as: is, noteOf: () => note },
-      {
-        gates,
-        verdicts,
-        gateOf: (one) => (one === address ? now : gateOf.get(one)),
-        matchOf: (one) => byAddress.get(one),
-      },
+      { ...this.#campaign, gateOf: { get: (one) => (one === address ? now : gateOf.get(one)) } },
     );
     if (ruling.is === 'recorded') {
       for (const record of ruling.records) {
-        joinInto(this.#lock.steps, record);
+        joinInto(lock.steps, record);
         verdicts.add(record);
       }
       if (gate !== undefined) this.#changed.add(gate.name);
@@ -80,7 +70,7 @@ class Bench {
     return ruling;
   }
 
-  #stateNow(gate: Gate): Gate {
+  #stateNow(gate: DecidedGate): DecidedGate {
     const { byAddress, verdicts } = this.#campaign;
     const seenOf = (address: string) => {
       const match = byAddress.get(address);
@@ -105,7 +95,8 @@ class Bench {
   }
 
   #lookAgain(): void {
-    this.#campaign = lookAt(this.#written, this.#lock);
+    const { written, lock } = this.#campaign;
+    this.#campaign = situate(written, lock);
     this.#changed.clear();
   }
 }
@@ -126,18 +117,4 @@ function linksOf({ steps, gates = [], canaries = [] }: Graph): Links {
     byMember: gatesByMember(gates),
     canaried: new Set(canaries.flatMap(({ asks, members }) => (asks ? members : []))),
   };
-}
-
-interface BenchFacts {
-  byAddress: ReadonlyMap<string, Match>;
-  gates: readonly Gate[];
-  gateOf: ReadonlyMap<string, Gate>;
-  verdicts: Verdicts;
-}
-
-function lookAt(written: Graph, lock: Lock): BenchFacts {
-  const { graph, matches } = matchGraph(written, lock);
-  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
-  const { gates = [] } = graph;
-  return { byAddress, gates, gateOf: gatesByMember(gates), verdicts: new Verdicts(lock, matches) };
 }

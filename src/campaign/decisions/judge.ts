@@ -1,14 +1,13 @@
 import { CampaignError } from '../../contract/failure.ts';
-import type { Gate } from '../../graph/graph.ts';
 import { isPlainText } from '../../ground/plain-text.ts';
 import { mostNote } from '../../lock/decisions.ts';
 import { comparePicks } from '../../plan/compare-picks.ts';
-import { type JudgeFacts, type Judgement, judgeSteps } from '../../plan/judge.ts';
-import { matchGraph } from '../../plan/match.ts';
+import type { DecidedGate } from '../../plan/decided-graph.ts';
+import { gatesByMember } from '../../plan/gates.ts';
+import { type Judgement, judgeSteps } from '../../plan/judge.ts';
 import type { Ruling } from '../../plan/ruling.ts';
-import { Verdicts } from '../../plan/verdicts.ts';
 import { chooseSteps } from '../choose-steps.ts';
-import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
+import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import type { Chosen } from './pin.ts';
 import { readPicks } from './read-picks.ts';
@@ -42,11 +41,9 @@ export function pickFrom(
   files: readonly string[],
   options: DecideOptions = {},
 ): Promise<Decided> {
-  return decide(campaign, options, async (held) => {
-    const { gates, ...known } = judgeFactsOf(held);
-    const { matches } = known;
+  return decide(campaign, options, async ({ situation }) => {
+    const { graph, byAddress, gateOf } = situation;
     const opinions = (await Promise.all(files.map(readPicks))).flat();
-    const byAddress = new Map(matches.map((match) => [match.step.address, match]));
     const rulings: Ruling[] = [];
     const current = opinions.filter(({ address, by, job }) => {
       const match = byAddress.get(address);
@@ -57,16 +54,16 @@ export function pickFrom(
       } else return true;
       return false;
     });
-    const { agreed, differing } = comparePicks(current, gates);
+    const { agreed, differing } = comparePicks(current, gateOf);
     rulings.push(...differing.map((one): Ruling => ({ is: 'unchanged', ...one })));
     // Picks of one gate are judged together; notes may differ from step to step. What is rejected here makes room for them.
     const rejected = new Set(agreed.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
-    const judgedGates = gates.map((gate) => withoutPicks(gate, rejected));
+    const roomy = { ...situation, gateOf: gatesByMember(graph.gates.map((gate) => withoutPicks(gate, rejected))) };
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
       const own = agreed.filter(({ is }) => is === as);
       const notes = new Map(own.map(({ address, note }) => [address, note]));
       const meant = own.flatMap(({ address }) => byAddress.get(address) ?? []);
-      const told = judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, { ...known, gates: judgedGates });
+      const told = judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, roomy);
       return as === 'picked' ? told : told.map(sayRejected);
     });
     const refused = judged.filter(({ is }) => is === 'refused');
@@ -74,8 +71,7 @@ export function pickFrom(
   });
 }
 
-function withoutPicks({ state, ...gate }: Gate, rejected: ReadonlySet<string>): Gate {
-  if (state === undefined) return gate;
+function withoutPicks({ state, ...gate }: DecidedGate, rejected: ReadonlySet<string>): DecidedGate {
   return { ...gate, state: { ...state, picked: state.picked.filter((address) => !rejected.has(address)) } };
 }
 
@@ -89,19 +85,12 @@ function judge(
   chosen: Chosen,
   { as, note, ...options }: JudgeOptions & Pick<Judgement, 'as'>,
 ): Promise<Decided> {
-  return decide(campaign, options, (held) => {
+  return decide(campaign, options, ({ situation }) => {
     checkNote(note);
-    const facts = judgeFactsOf(held);
-    const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, held));
-    const meant = facts.matches.filter(({ step }) => addresses.has(step.address));
-    return judgeSteps(meant, { as, noteOf: () => note }, facts);
+    const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, situation));
+    const meant = situation.matches.filter(({ step }) => addresses.has(step.address));
+    return judgeSteps(meant, { as, noteOf: () => note }, situation);
   });
-}
-
-/** What is known at the gates of a campaign. */
-export function judgeFactsOf({ graph, lock }: Pick<HeldCampaign, 'graph' | 'lock'>): JudgeFacts {
-  const { graph: decided, matches } = matchGraph(graph, lock);
-  return { gates: decided.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
 }
 
 /** As the lock takes it. */

@@ -1,7 +1,6 @@
 import { CampaignError } from '../../contract/failure.ts';
 import { taskOfAddress } from '../../graph/address.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
-import { applyDecisions } from '../../plan/apply-decisions.ts';
 import { moveRecord } from '../../plan/move-record.ts';
 import { pricesFrom } from '../../plan/prices.ts';
 import { nearTo, requireStep } from '../choose-steps.ts';
@@ -14,7 +13,7 @@ export function move(
   { from, to }: { from: string; to: string },
   options: DecideOptions = {},
 ): Promise<Decided> {
-  return decide(campaign, options, ({ graph, lock }) => {
+  return decide(campaign, options, ({ graph, lock, situation }) => {
     const old = lock.steps.get(from);
     if (old === undefined || countedPurchases(old).length === 0) {
       throw new CampaignError({
@@ -27,10 +26,9 @@ export function move(
         name: from,
       });
     }
-    const decided = applyDecisions(graph, lock);
-    const step = requireStep(to, decided);
+    const step = requireStep(to, situation.graph);
     const record = lock.steps.get(to);
-    const oldStep = decided.steps.find(({ address }) => address === from);
+    const oldStep = situation.byAddress.get(from)?.step;
     const price = pricesFrom(lock, graph.prices)(step.kind, step.request).credits;
     return [
       moveRecord(old, {

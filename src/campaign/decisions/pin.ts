@@ -1,4 +1,4 @@
-import { type Match, matchSteps } from '../../plan/match.ts';
+import type { Match } from '../../plan/find-purchases.ts';
 import { pinStep, unpinStep } from '../../plan/pin.ts';
 import { pricesFrom } from '../../plan/prices.ts';
 import type { Ruling } from '../../plan/ruling.ts';
@@ -36,7 +36,7 @@ function decideEach(
   });
 }
 
-function chosenMatches({ graph, lock }: HeldCampaign, { names = [], select }: Chosen): Match[] {
-  const chosen = new Set(chooseSteps(names, select, { graph, lock }));
-  return matchSteps(graph, lock).filter(({ step }) => chosen.has(step.address));
+function chosenMatches({ situation }: HeldCampaign, { names = [], select }: Chosen): Match[] {
+  const chosen = new Set(chooseSteps(names, select, situation));
+  return situation.matches.filter(({ step }) => chosen.has(step.address));
 }

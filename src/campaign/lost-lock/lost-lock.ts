@@ -10,8 +10,8 @@ import { countJobs } from '../../lock/count-jobs.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isSpending } from '../../plan/actions.ts';
 import { type Advice, type Call, call } from '../../plan/advice.ts';
-import { matchSteps } from '../../plan/match.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { situate } from '../../plan/situation.ts';
 import { countOf } from '../../report/numbers.ts';
 import { shellWord } from '../../report/shell-word.ts';
 import type { ListedJob } from '../../service/library.ts';
@@ -99,7 +99,7 @@ async function findListed(
     : environment.baseUrl !== undefined && environment.token !== undefined;
   if (!canAsk) return []; // I40 (lists)
   const { findListedPurchases, jobIdsOf } = await import('../listed-purchases.ts');
-  const { adoption } = await findListedPurchases(campaign, matchSteps(graph, lock), {
+  const { adoption } = await findListedPurchases(campaign, situate(graph, lock).matches, {
     known: async () => jobIdsOf(others.map((one) => one.lock)),
     onUnread(kind, error) {
       if (!isSilent(error)) throw error;

@@ -10,7 +10,7 @@ import { readLock } from '../../lock/read.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isManifest } from '../../manifest/is-manifest.ts';
 import { maxManifestBytes } from '../../manifest/size-limit.ts';
-import { matchSteps } from '../../plan/match.ts';
+import { situate } from '../../plan/situation.ts';
 import { longestLock } from '../find-locks.ts';
 import { listLocks } from '../list-locks.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -77,7 +77,7 @@ function countKin(
   }
   if (count > 0 || isOwned) return count;
   // It may have a request in another form that is the same purchase.
-  return matchSteps(graph, lock).filter(
+  return situate(graph, lock).matches.filter(
     ({ step, purchase }) =>
       purchase !== undefined && purchase.state !== 'refused' && kinds[step.kind]?.recovery !== 'again',
   ).length;

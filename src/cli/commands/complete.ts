@@ -1,5 +1,4 @@
 import type { Command, Option } from 'commander';
-import { judgeFactsOf } from '../../campaign/decisions/judge.ts';
 import { loadWithNames } from '../../campaign/load-manifest.ts';
 import { type OpenCampaign, openCampaign } from '../../campaign/open-campaign.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
@@ -8,6 +7,7 @@ import { titles } from '../../contract/failure.ts';
 import { notifyReasons } from '../../contract/notifier.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { findJudgeable } from '../../plan/judgeable.ts';
+import { situate } from '../../plan/situation.ts';
 import { stepStates } from '../../plan/step-state.ts';
 import { costDimensions } from '../../plan/tally-charges.ts';
 import { topics } from '../../report/manual/topics.ts';
@@ -101,7 +101,7 @@ async function offerSteps(line: Line): Promise<string[]> {
   const as = verdicts[command.name()];
   if (as !== undefined) {
     const { lock } = await requireLock(campaign, undefined);
-    return findJudgeable(as, judgeFactsOf({ graph, lock }));
+    return findJudgeable(as, situate(graph, lock));
   }
   const addresses = graph.steps.map(({ address }) => address);
   const isMany = command.registeredArguments.some(({ variadic }) => variadic);

@@ -11,8 +11,8 @@ import { type Failure, failures, serviceFailure } from '../../contract/failure.t
 import type { RemoteRecord, Removal } from '../../contract/remote-record.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import type { Lock } from '../../lock/record.ts';
-import { matchSteps } from '../../plan/match.ts';
 import { findOrphans } from '../../plan/orphans.ts';
+import { situate } from '../../plan/situation.ts';
 import { failureText } from '../../report/failure-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
@@ -57,10 +57,11 @@ export async function destroy(
       await agreeToMove(loaded, campaign, (question) => askAboutMove(question, { yes, terminal }));
     }
     const { lock } = loaded;
-    const orphans = options.orphans === true ? findOrphans(matchSteps(graph, lock), graph, lock) : undefined;
+    const situation = situate(graph, lock);
+    const orphans = options.orphans === true ? findOrphans(situation) : undefined;
     const chosen = chooseRecorded(addresses, { graph, lock, orphans });
     const present = await checkOutputs(paths.outputs, outputsOf(lock, chosen));
-    const found = findRemoteRecords({ graph, lock, present }, chosen);
+    const found = findRemoteRecords(situation, present, chosen);
     for (const { address, why } of found.skipped) {
       terminal.err(`${terminal.style.yellow('left alone')} ${safeText(`${address}: ${why}`)}\n`);
     }

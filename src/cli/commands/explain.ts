@@ -4,7 +4,7 @@ import { makePlan } from '../../campaign/make-plan.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
-import { applyDecisions } from '../../plan/apply-decisions.ts';
+import { situate } from '../../plan/situation.ts';
 import { explainText } from '../../report/plan/explain-text.ts';
 import { safeJson } from '../../report/safe-text.ts';
 import { open } from '../open.ts';
@@ -29,7 +29,7 @@ export async function explain(file: string, name: string, { options, terminal }:
   const { graph, trace } = await requireTracedGraph(campaign);
   const { lock } = await requireLock(campaign, undefined);
   const { plan } = await makePlan(campaign, { graph, lock, trace }, {});
-  const step = requireStep(name, applyDecisions(graph, lock));
+  const step = requireStep(name, situate(graph, lock).graph);
   const { address } = step;
   const row = plan.rows.find((candidate) => candidate.address === address);
   if (row === undefined) throw new Error(`internal error: no row for ${address}`);

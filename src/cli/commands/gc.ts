@@ -17,6 +17,7 @@ import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
 import { measureThumbs, thumbsFolder } from '../../disk/state/small-pictures.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
+import { situate } from '../../plan/situation.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { chargesText, gcJson, leftoversText } from '../../report/tables/gc-text.ts';
@@ -106,8 +107,7 @@ async function lookAtOutputs(campaign: OpenCampaign, options: GcOptions): Promis
   const { lock } = await requireLock(campaign, undefined);
   const find = options.unpicked === true ? findUnpicked : findLeftovers;
   const found = await find(paths.outputs, {
-    graph,
-    lock,
+    situation: situate(graph, lock),
     // A sandbox campaign has a folder of its own.
     others: options.sandbox === true ? [] : await otherLocks(paths, false),
     saved: new SavedFiles(paths.state, paths.outputs),
@@ -122,7 +122,7 @@ async function lookAtKept(campaign: OpenCampaign, { sandbox = false, olderThan }
   const graph = await requireGraph(campaign);
   const { lock } = await requireLock(campaign, undefined);
   const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
-  const wanted = await findWanted(graph, lock, paths.outputs);
+  const wanted = await findWanted(situate(graph, lock), paths.outputs);
   const found = await findReplaced(files, { lock, others, wanted, now: systemClock.now(), olderThanMs: olderThan });
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }

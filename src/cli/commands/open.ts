@@ -2,6 +2,7 @@ import { findStepFiles } from '../../campaign/find-step-files.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { situate } from '../../plan/situation.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
 import { openFile } from '../open-file.ts';
@@ -16,7 +17,7 @@ export async function openOutput(
   const campaign = await open(file, options, terminal);
   const graph = await requireGraph(campaign);
   const { lock } = await requireLock(campaign, undefined);
-  const { address, paths, isEarlier } = findStepFiles(name, { graph, lock, paths: campaign.paths });
+  const { address, paths, isEarlier } = findStepFiles(name, situate(graph, lock), campaign.paths);
   if (isEarlier) {
     terminal.err(`${terminal.style.yellow('note')} ${safeText(address)} was bought before its input changed\n`);
   }

@@ -14,7 +14,8 @@ import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import { call } from '../../plan/advice.ts';
-import { outputsToCheck } from '../../plan/assemble.ts';
+import { outputsOf } from '../../plan/assemble.ts';
+import { situate } from '../../plan/situation.ts';
 import { makeStatus, type RunStatus } from '../../plan/status.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { stepsText } from '../../report/status-steps.ts';
@@ -42,18 +43,17 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const graph = await requireGraph(campaign);
   const loaded = await requireLock(campaign, undefined);
   const lock = await withEngine(loaded.lock, { campaign, name: graph.name, options, terminal });
-  const selected = makeSelector(graph, lock).chosen(options);
-  const outputs = outputsToCheck(graph, lock).map(({ output }) => output);
+  const situation = situate(graph, lock);
+  const selected = makeSelector(situation).chosen(options);
+  const outputs = outputsOf(situation.matches).map(({ output }) => output);
   const present = await checkOutputs(paths.outputs, outputs, { seen });
   const folder = relative('', paths.outputs).replaceAll('\\', '/');
   const run = await findRun(paths.lock);
   const finishedJobs = await findFinishedJobs(paths, lock);
   const hints = await findPriceHints(campaign, { graph, lock, matches: [], redo: new Set() });
   const view = makeStatus({
-    campaign: graph.name,
     hints,
-    graph,
-    lock,
+    situation,
     present,
     finishedJobs,
     folder: folder === '' ? '' : `${folder}/`,

@@ -1,8 +1,9 @@
-import type { OpenRequest, Step } from '../../graph/graph.ts';
+import type { OpenRequest } from '../../graph/graph.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
 import { groupBy } from '../../ground/values.ts';
 import type { Purchase, StepRecord } from '../../lock/record.ts';
 import { call } from '../../plan/advice.ts';
+import type { DecidedStep } from '../../plan/decided-graph.ts';
 import type { Cause, Change } from '../../plan/plan.generated.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import type { Paste } from '../advice-text.ts';
@@ -15,7 +16,7 @@ import { writeReferences } from './write-references.ts';
 /** All facts about one step. */
 export interface Explanation {
   row: PlanRow;
-  step: Step;
+  step: DecidedStep;
   record?: StepRecord;
 }
 
@@ -34,7 +35,7 @@ export function explainText({ row, step, record }: Explanation, options: { style
   return `${lines.join('\n')}\n`;
 }
 
-function factLines(row: PlanRow, step: Step, paste: Paste): string[] {
+function factLines(row: PlanRow, step: DecidedStep, paste: Paste): string[] {
   const waits = [...(row.canaries ?? []), ...step.needs];
   const facts: [string, string][] = [
     ...spendFacts(row),
@@ -77,7 +78,7 @@ function sourceText({ price }: PlanRow): string {
   return price === undefined || price.source === 'unknown' ? '' : ` (${sources[price.source]}: ${price.class})`;
 }
 
-function decidedFacts(row: PlanRow, { address, decided }: Step, paste: Paste): [string, string][] {
+function decidedFacts(row: PlanRow, { address, decided }: DecidedStep, paste: Paste): [string, string][] {
   if (decided === undefined) return [];
   if (decided.pinned === undefined) return [['accepted', 'its output counts for what the manifest asks for now']];
   const by =

@@ -1,10 +1,11 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
-import type { OpenRequest, Step } from '../../graph/graph.ts';
+import type { OpenRequest } from '../../graph/graph.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import type { Output, Purchase } from '../../lock/record.ts';
 import type { BoughtAt } from '../../plan/bought-at.ts';
 import { findChanges } from '../../plan/changes.ts';
-import type { Match } from '../../plan/match.ts';
+import type { DecidedStep } from '../../plan/decided-graph.ts';
+import type { Match } from '../../plan/find-purchases.ts';
 import { findOwn } from '../../plan/pin.ts';
 import { stateOfStep } from '../../plan/step-state.ts';
 import type { Verdicts } from '../../plan/verdicts.ts';
@@ -86,7 +87,7 @@ function canBeJudged(match: Match): boolean {
 }
 
 /** With references by address. Of what was bought before its input changed, and of what is held to it, the lock tells. */
-function requestOf(step: Step, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
+function requestOf(step: DecidedStep, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
   if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, boughtAt);
   if (shown?.request === undefined || shown.fingerprint === step.fingerprint) return step.request;
   return readableRequest(shown.request, boughtAt);
@@ -113,7 +114,7 @@ function describeEarlier(
     });
 }
 
-function changedFields(bought: OpenRequest, step: Step): string[] {
+function changedFields(bought: OpenRequest, step: DecidedStep): string[] {
   const fields = findChanges(bought, step).changes.map(({ field }) => field.split('.')[0] ?? field);
   return [...new Set(fields)];
 }

@@ -1,21 +1,16 @@
 import type { ReviewData } from '../../contract/review.ts';
-import type { Graph } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
-import type { Lock } from '../../lock/record.ts';
 import { boughtAtIn } from '../../plan/bought-at.ts';
-import { type Match, matchGraph } from '../../plan/match.ts';
+import type { DecidedGraph } from '../../plan/decided-graph.ts';
 import type { PlanRow } from '../../plan/plan.ts';
-import { Verdicts } from '../../plan/verdicts.ts';
+import type { Situation } from '../../plan/situation.ts';
 import { describeAsset, type ProblemOf } from './describe-asset.ts';
 import { describeGroups } from './describe-groups.ts';
 import { listWaits } from './sum-waiting.ts';
 
 /** Everything that the review page shows is made from this. */
 export interface CampaignFacts {
-  graph: Graph;
-  lock: Lock;
-  /** Result of `matchGraph` for this graph and lock, if known. */
-  decided?: { graph: Graph; matches: readonly Match[] } | undefined;
+  situation: Situation;
   /** Of a plan made with this lock: what waits at gates, and for how much. Absent: it is not known. */
   rows?: readonly PlanRow[] | undefined;
   /** Limits the page to these addresses. Absent: all. */
@@ -25,11 +20,8 @@ export interface CampaignFacts {
 
 /** What a campaign has to show. Pure but for `problemOf`. URLs are left to whoever serves the files. */
 export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets' | 'waits'> {
-  const { lock, selected, problemOf, rows } = facts;
-  const { graph, matches } = facts.decided ?? matchGraph(facts.graph, lock);
-  const verdicts = new Verdicts(lock, matches);
-  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
-  const isGated = new Set((graph.gates ?? []).flatMap(({ members }) => members));
+  const { situation, selected, problemOf, rows } = facts;
+  const { graph, lock, matches, byAddress, gateOf, verdicts } = situation;
   const usedBy = new Map<string, string[]>();
   const madeFrom = neededSteps(graph);
   for (const { address } of graph.steps) {
@@ -47,7 +39,7 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   const assets = meant.map((match) =>
     describeAsset(match, {
       ...{ byAddress, verdicts, boughtAt, problemOf },
-      isGated: isGated.has(match.step.address),
+      isGated: gateOf.has(match.step.address),
       madeFrom: madeFrom.get(match.step.address) ?? [],
       usedBy: usedBy.get(match.step.address) ?? [],
       isTaken: (path) => taken.has(path),
@@ -55,7 +47,7 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   );
   const waits = rows === undefined ? undefined : listWaits(graph, rows);
   return {
-    ...{ campaign: graph.name, groups: describeGroups(assets, graph, waits), assets },
+    ...{ campaign: graph.name, groups: describeGroups(assets, situation, waits), assets },
     ...(waits !== undefined && { waits }),
   };
 }
@@ -64,7 +56,7 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
 const mostNamed = 50;
 
 /** The steps that each is made from, by address. Behind an open gate these are all of which one may be picked. */
-function neededSteps({ steps, gates = [] }: Graph): Map<string, readonly string[]> {
+function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly string[]> {
   const byName = new Map(gates.map(({ name, members }) => [name, members]));
   const stepsOf = (need: string) => {
     const members = byName.get(need) ?? [need];

@@ -1,8 +1,8 @@
 import type { ReviewAsset, ReviewGate, ReviewGroup, ReviewWait } from '../../contract/review.ts';
 import { stepAddress } from '../../graph/address.ts';
-import type { Gate, Graph } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
-import { gatesByMember } from '../../plan/gates.ts';
+import type { DecidedGate } from '../../plan/decided-graph.ts';
+import type { Situation } from '../../plan/situation.ts';
 import { differingFields } from './differing-fields.ts';
 import { sumWaits } from './sum-waiting.ts';
 
@@ -13,10 +13,9 @@ import { sumWaits } from './sum-waiting.ts';
  */
 export function describeGroups(
   assets: ReviewAsset[],
-  graph: Graph,
+  { graph, gateOf }: Situation,
   waits: readonly ReviewWait[] | undefined,
 ): ReviewGroup[] {
-  const gateOf = gatesByMember(graph.gates ?? []);
   const nameOf = ({ address, task, key }: ReviewAsset) =>
     gateOf.get(address)?.name ?? stepAddress(task, { key, values: [], take: undefined });
   const sums = waits && sumWaits(waits);
@@ -42,11 +41,11 @@ export function describeGroups(
 const notKnown = { steps: 0, credits: null, likely: null };
 const nothing = { steps: 0, credits: 0, likely: 0 };
 
-function describeGate(gate: Gate, waits: ReturnType<typeof sumWaits> | undefined): ReviewGate {
+function describeGate(gate: DecidedGate, waits: ReturnType<typeof sumWaits> | undefined): ReviewGate {
   const { name, is, choose, note, state } = gate;
   const { steps, credits, likely } = waits === undefined ? notKnown : (waits.get(name) ?? nothing);
   return {
-    ...{ is, choose, state: state?.is ?? 'open', waiting: steps, waitingCredits: credits },
+    ...{ is, choose, state: state.is, waiting: steps, waitingCredits: credits },
     ...(credits === null && likely !== null && { waitingLikely: likely }),
     ...(note !== undefined && { note }),
   };

@@ -1,15 +1,15 @@
 import type { ReviewWait } from '../../contract/review.ts';
-import type { Graph } from '../../graph/graph.ts';
+import type { DecidedGraph } from '../../plan/decided-graph.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 
 /**
  * What cannot be bought before gates are decided, by the gates for which it waits, directly or through a step that it
- * needs: each step once. `graph`: with its decisions applied.
+ * needs: each step once.
  */
-export function listWaits(graph: Graph, rows: readonly PlanRow[]): ReviewWait[] {
+export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): ReviewWait[] {
   const held = new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
   const gatesOf = new Map<string, readonly string[]>();
-  const byName = new Map((graph.gates ?? []).map((gate) => [gate.name, gate]));
+  const byName = new Map(graph.gates.map((gate) => [gate.name, gate]));
   const waits = new Map<string, ReviewWait>();
   // A step may need a gate: then what that asks about waits for other gates before it.
   const gatesBefore = (need: string): readonly string[] => {

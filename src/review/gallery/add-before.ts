@@ -2,6 +2,7 @@ import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { readCommittedCampaign } from '../../campaign/read-committed.ts';
 import type { ReviewAsset, ReviewEarlier } from '../../contract/review.ts';
 import type { Lock } from '../../lock/record.ts';
+import { situate } from '../../plan/situation.ts';
 import type { ProblemOf } from '../describe/describe-asset.ts';
 import { describeCampaign } from '../describe/describe-campaign.ts';
 import { differingFields } from '../describe/differing-fields.ts';
@@ -32,8 +33,7 @@ export async function addBefore(
   const now = new Map(assets.flatMap(({ files }) => files.map(({ path, sha256 }) => [path, sha256] as const)));
   const isKeptOnly = (path: string, sha256: string) => now.has(path) && now.get(path) !== sha256;
   const there = describeCampaign({
-    graph,
-    lock,
+    situation: situate(graph, lock),
     problemOf: (output) => problemOf(output, isKeptOnly(output.path, output.sha256)),
   });
   const byAddress = new Map(there.assets.map((asset) => [asset.address, asset]));

@@ -1,16 +1,15 @@
 import type { ReportCost, ReportCostTable } from '../../contract/report.ts';
-import type { Graph } from '../../graph/graph.ts';
-import type { Lock } from '../../lock/record.ts';
 import { type Charge, listCharges } from '../../plan/list-charges.ts';
-import type { Match } from '../../plan/match.ts';
+import type { Situation } from '../../plan/situation.ts';
 import { sumCharges } from '../../plan/tally-charges.ts';
 
 const dimensions: readonly ReportCostTable['by'][] = ['task', 'kind', 'tag', 'model', 'outcome'];
 const nameless = { tag: 'without a tag', model: 'not known' } as const;
 
-/** Where the credits went. `matches`: see `listCharges`. Pure. */
-export function makeCost(graph: Graph, lock: Lock, matches: readonly Match[]): ReportCost {
-  const charges = listCharges(graph, lock, matches);
+/** Where the credits went. Pure. */
+export function makeCost(situation: Situation): ReportCost {
+  const { graph } = situation;
+  const charges = listCharges(situation);
   const { spent, delivered, held } = sumCharges(charges);
   const charged = charges.filter(({ went }) => went !== 'held');
   return {

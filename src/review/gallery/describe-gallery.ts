@@ -12,9 +12,9 @@ import { RunHistory } from '../../disk/state/run-history.ts';
 import type { Origin } from '../../graph/trace/tracer.ts';
 import { emptyLock } from '../../lock/write.ts';
 import { type DiagramFacts, makeDiagram } from '../../plan/diagram.ts';
-import { type Match, matchGraph } from '../../plan/match.ts';
 import type { Price } from '../../plan/plan.ts';
 import { type PriceOf, pricesFrom } from '../../plan/prices.ts';
+import { type Situation, situate } from '../../plan/situation.ts';
 import type { Paste } from '../../report/advice-text.ts';
 import { reviewCommands } from '../commands.ts';
 import { describeCampaign } from '../describe/describe-campaign.ts';
@@ -52,21 +52,20 @@ export async function describeGallery(
   const { lock } = await requireLock(campaign, undefined);
   const runs = await listRuns(campaign.paths);
   const run = options.run === undefined ? runs[0] : findRun(options.run, runs);
-  const decided = matchGraph(graph, lock);
-  const { matches } = decided;
-  const hints = await findPriceHints(campaign, { graph, lock, matches, redo: new Set(), facts: checked.facts });
-  const plan = planForPage(campaign, { graph, lock, decided, hints });
-  const selected = makeSelector(graph, lock).chosen(options);
+  const situation = situate(graph, lock);
+  const hints = await findPriceHints(campaign, { ...situation, facts: checked.facts });
+  const plan = planForPage(campaign, situation, hints);
+  const selected = makeSelector(situation).chosen(options);
   const problemOf = finder.newLook();
-  const described = describeCampaign({ graph, lock, decided, selected, rows: plan.rows, problemOf });
+  const described = describeCampaign({ situation, selected, rows: plan.rows, problemOf });
   const { assets } = described;
   const expected = pricesFrom(emptyLock(), graph.prices, { listings: await readListings(campaign, checked.facts) });
-  addEstimates(assets, { matches, expected, now: pricesFrom(lock, graph.prices, hints) });
+  addEstimates(assets, { ...situation, expected, now: pricesFrom(lock, graph.prices, hints) });
   addOrigins(assets, checked);
   const { compare: ref } = options;
   const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, problemOf });
   await addRequests(campaign, assets, lock);
-  const drawn = await draw({ graph, lock, decided, plan, selected, by: 'task' });
+  const drawn = await draw({ situation, plan, selected, by: 'task' });
   const timeline = run && (await readTimeline(campaign, run.id, assets));
   const next = tellNext(described, plan.rows, paste);
   return {
@@ -77,7 +76,7 @@ export async function describeGallery(
       made: Date.now(),
       ...(compare !== undefined && { compare }),
       ...(timeline !== undefined && { timeline }),
-      cost: makeCost(graph, lock, matches),
+      cost: makeCost(situation),
       ...(drawn !== undefined && { graph: drawn }),
     },
   };
@@ -86,9 +85,8 @@ export async function describeGallery(
 /** Of what was bought, what was to be expected before anything had been charged; else what a run would expect now. */
 function addEstimates(
   assets: readonly ReviewAsset[],
-  { matches, expected, now }: { matches: readonly Match[]; expected: PriceOf; now: PriceOf },
+  { byAddress, expected, now }: Pick<Situation, 'byAddress'> & { expected: PriceOf; now: PriceOf },
 ): void {
-  const byAddress = new Map(matches.map((match) => [match.step.address, match]));
   for (const asset of assets) {
     const match = byAddress.get(asset.address);
     if (match?.sharesJobOf !== undefined) continue;

@@ -4,7 +4,7 @@ import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
 import type { WantedVerdict } from '../../../src/contract/review.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { writeLock } from '../../../src/lock/write.ts';
-import { matchGraph } from '../../../src/plan/match.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { lockOf, saved, stepOf } from '../plan/facts.ts';
 
@@ -26,8 +26,8 @@ const trial = { 'canary of trial': [] };
 function lockWith(picked?: string): Lock {
   const lock = lockOf(Object.fromEntries(bought.map((address) => [address, [saved(stepOf(graph, address))]])));
   if (picked === undefined) return lock;
-  ruleOn([of(picked, 'picked', lock)], { graph, lock });
-  for (const step of matchGraph(graph, lock).graph.steps) {
+  ruleOn([of(picked, 'picked', lock)], situate(graph, lock));
+  for (const step of situate(graph, lock).graph.steps) {
     if (step.task === 'late')
       lock.steps.set(step.address, { address: step.address, kind: 'image', purchases: [saved(step)] });
   }
@@ -41,8 +41,8 @@ function of(address: string, is: WantedVerdict['is'], lock: Lock, note?: string)
 
 /** What stands at the gates afterwards. */
 function statesOf(lock: Lock): Record<string, readonly string[]> {
-  const { gates = [] } = matchGraph(graph, lock).graph;
-  return Object.fromEntries(gates.map(({ name, state }) => [name, state?.picked ?? []]));
+  const { gates } = situate(graph, lock).graph;
+  return Object.fromEntries(gates.map(({ name, state }) => [name, state.picked]));
 }
 
 describe('a batch of verdicts', () => {
@@ -58,7 +58,7 @@ describe('a batch of verdicts', () => {
         of('one/3', 'rejected', lock),
         of('one/3', 'undecided', lock),
       ],
-      { graph, lock },
+      situate(graph, lock),
     );
     expect(rulings.map(({ is }) => is)).toEqual(Array.from({ length: 7 }, () => 'recorded'));
     expect(statesOf(lock)).toEqual({ one: ['one/2'], two: ['two/1', 'two/2'], late: [], ...trial });
@@ -77,7 +77,7 @@ describe('a batch of verdicts', () => {
         of('two/3', 'picked', lock),
         of('one/3', 'picked', lock),
       ],
-      { graph, lock },
+      situate(graph, lock),
     );
     expect(rulings.map(({ is }) => is)).toEqual([
       ...['recorded', 'refused', 'refused', 'refused', 'refused', 'recorded', 'refused', 'recorded'],
@@ -102,7 +102,7 @@ describe('a batch of verdicts', () => {
         of('one/1', 'picked', lock),
         { ...late, is: 'rejected' },
       ],
-      { graph, lock },
+      situate(graph, lock),
     );
     expect([picked, other, back, again].map((ruling) => ruling?.is)).toEqual(
       Array.from({ length: 4 }, () => 'recorded'),
@@ -120,9 +120,9 @@ tasks:
   end: { kind: image, gate: approve, with: { prompt: c, referenceImages: ["{{tasks.mid.url}}"] } }
 `);
     const lock = lockOf(Object.fromEntries(['one/1', 'one/2'].map((one) => [one, [saved(stepOf(chain, one))]])));
-    ruleOn([of('one/1', 'picked', lock)], { graph: chain, lock });
+    ruleOn([of('one/1', 'picked', lock)], situate(chain, lock));
     for (const address of ['mid', 'end']) {
-      const step = stepOf(matchGraph(chain, lock).graph, address);
+      const step = stepOf(situate(chain, lock).graph, address);
       lock.steps.set(address, { address, kind: 'image', purchases: [saved(step)] });
     }
     const rulings = ruleOn(
@@ -133,7 +133,7 @@ tasks:
         of('one/1', 'picked', lock),
         of('end', 'picked', lock),
       ],
-      { graph: chain, lock },
+      situate(chain, lock),
     );
     expect(rulings.map(({ is }) => is)).toEqual(['recorded', 'recorded', 'refused', 'recorded', 'recorded']);
   });
@@ -155,8 +155,8 @@ tasks:
             ...of(address, is, together, note),
             ...(isOther && { job: 'another' }),
           }));
-          const rulings = ruleOn(batch, { graph, lock: together });
-          const single = batch.flatMap((one) => ruleOn([one], { graph, lock: apart }));
+          const rulings = ruleOn(batch, situate(graph, together));
+          const single = batch.flatMap((one) => ruleOn([one], situate(graph, apart)));
           expect(rulings.map(({ is, text }) => `${is} ${text}`)).toEqual(single.map(({ is, text }) => `${is} ${text}`));
           expect(writeLock(together)).toEqual(writeLock(apart));
         },

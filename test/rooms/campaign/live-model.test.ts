@@ -5,6 +5,7 @@ import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import type { Gate } from '../../../src/graph/graph.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { gatesOf, jobAt, type Said, say } from '../../rig/people.ts';
 import { seeded } from '../../rig/random.ts';
@@ -91,12 +92,12 @@ function openWords(
   seed: number,
 ): [string, Said][] {
   return gatesOf(campaign.graph, lock).flatMap((gate): [string, Said][] => {
-    if (gate.state === undefined || gate.state.is === 'decided' || gate.state.is === 'rejected') return [];
+    if (gate.state.is === 'decided' || gate.state.is === 'rejected') return [];
     const said = decisionOf(gate, seed);
     const isThere = gate.members.every((address) => said[address] === 'rejected' || jobAt(lock, address) !== undefined);
     const picks = Object.entries(said).filter(([address]) => jobAt(lock, address) !== undefined);
     if (!isThere || picks.length === 0) return [];
-    const isNews = picks.some(([address, is]) => is === 'picked' && gate.state?.picked.includes(address) !== true);
+    const isNews = picks.some(([address, is]) => is === 'picked' && gate.state.picked.includes(address) !== true);
     const allRejected = picks.every(([, is]) => is === 'rejected');
     return isNews || (allRejected && picks.length === gate.members.length)
       ? [[gate.name, Object.fromEntries(picks)]]
@@ -125,7 +126,7 @@ async function runByHand(campaign: TestCampaign, shape: Shape): Promise<void> {
     let isHeard = false;
     for (const [, said] of words) {
       const verdicts = Object.entries(said).map(([address, is]) => ({ address, is, job: jobAt(lock, address) ?? '' }));
-      const rulings = ruleOn(verdicts, { graph: campaign.graph, lock });
+      const rulings = ruleOn(verdicts, situate(campaign.graph, lock));
       isHeard ||= rulings.some(({ is }) => is === 'recorded');
     }
     // What is to be made anew first is not judged before.

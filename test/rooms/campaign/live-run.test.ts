@@ -3,6 +3,7 @@ import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
 import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import { writeLock } from '../../../src/lock/write.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOf, type RunResult, TestCampaign } from '../../rig/campaign.ts';
 import { gatesOf, jobAt, say } from '../../rig/people.ts';
 
@@ -152,7 +153,7 @@ describe('a run during which people decide', () => {
     await campaign.run();
     const [ours, theirs] = [campaign.file.read(), campaign.file.read()];
     const pick = (lock: typeof ours, address: string) =>
-      ruleOn([{ address, is: 'picked', job: jobAt(lock, address) ?? '' }], { graph: campaign.graph, lock });
+      ruleOn([{ address, is: 'picked', job: jobAt(lock, address) ?? '' }], situate(campaign.graph, lock));
     pick(ours, 'hero@a/1');
     pick(theirs, 'hero@a/2');
     for (const record of theirs.steps.values()) joinInto(ours.steps, record);

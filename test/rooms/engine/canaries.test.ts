@@ -6,10 +6,9 @@ import type { RunFact } from '../../../src/contract/event.ts';
 import { groupBy } from '../../../src/ground/values.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
-import { matchGraph } from '../../../src/plan/match.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { type Sample, sampleSteps } from '../../../src/plan/sample.ts';
-import { Verdicts } from '../../../src/plan/verdicts.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOf, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { jobAt, say } from '../../rig/people.ts';
 
@@ -193,13 +192,13 @@ class Watched {
   judge(is: 'picked' | 'rejected', isMeant: (index: number) => boolean = () => true): void {
     const { graph, file } = this.campaign;
     const lock = file.read();
-    const { graph: decided, matches } = matchGraph(graph, lock);
-    const members = new Set((decided.gates ?? []).flatMap((gate) => gate.members));
-    const seen = matches.filter(({ step, purchase }) => members.has(step.address) && purchase?.state === 'done');
+    const situation = situate(graph, lock);
+    const { matches, gateOf } = situation;
+    const seen = matches.filter(({ step, purchase }) => gateOf.has(step.address) && purchase?.state === 'done');
     const verdicts = seen.map(({ step, purchase }) => ({ address: step.address, is, job: purchase?.jobId ?? '' }));
     ruleOn(
       verdicts.filter((_, index) => isMeant(index)),
-      { graph, lock },
+      situation,
     );
     file.text = writeLock(lock);
   }
@@ -213,8 +212,8 @@ class Watched {
     for (const { is, number, afterMs } of all) {
       await clock.sleep(afterMs);
       const { graph, lock } = live.state();
-      const { gates = [] } = matchGraph(graph, lock).graph;
-      const open = gates.filter(({ state }) => state?.is === 'open').flatMap((gate) => gate.members);
+      const { gates } = situate(graph, lock).graph;
+      const open = gates.filter(({ state }) => state.is === 'open').flatMap((gate) => gate.members);
       const members = open.filter((one) => jobAt(lock, one) !== undefined);
       const address = members[number];
       if (address !== undefined) await say(live, { [address]: is });
@@ -231,9 +230,7 @@ class Watched {
   expectAllowed(address: string, again: ReadonlySet<string>, agreed: ReadonlySet<string>): void {
     const { graph, file } = this.campaign;
     const lock = file.read();
-    const { matches } = matchGraph(graph, lock);
-    const verdicts = new Verdicts(lock, matches);
-    const byAddress = new Map(matches.map((match) => [match.step.address, match]));
+    const { byAddress, verdicts } = situate(graph, lock);
     const { step, record } = byAddress.get(address) ?? {};
     const own = record?.purchases.filter(({ fingerprint, jobId }) => fingerprint === step?.fingerprint && jobId);
     // One that takes the place of another is as many as before.

@@ -6,9 +6,8 @@ import { joinInto } from '../../../src/lock/join.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
 import { type Judgement, judgeSteps } from '../../../src/plan/judge.ts';
-import { matchGraph } from '../../../src/plan/match.ts';
 import { withoutMovedAway } from '../../../src/plan/orphans.ts';
-import { Verdicts } from '../../../src/plan/verdicts.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOf, TestCampaign } from '../../rig/campaign.ts';
 
 /** How many histories are seen; `npm run test:crash` asks for more. */
@@ -66,10 +65,9 @@ function askedAbout({ gates = [] }: Graph): string[] {
 function judge(campaign: TestCampaign, as: Judgement['as'], addresses: readonly string[]): void {
   const lock = campaign.file.read();
   for (const address of addresses) {
-    const { graph, matches } = matchGraph(campaign.graph, lock);
-    const facts = { gates: graph.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
-    const chosen = matches.filter(({ step }) => step.address === address);
-    for (const ruling of judgeSteps(chosen, { as, noteOf: () => undefined }, facts)) {
+    const situation = situate(campaign.graph, lock);
+    const chosen = situation.matches.filter(({ step }) => step.address === address);
+    for (const ruling of judgeSteps(chosen, { as, noteOf: () => undefined }, situation)) {
       if (ruling.is === 'recorded') for (const record of ruling.records) joinInto(lock.steps, record);
     }
   }
@@ -79,8 +77,8 @@ function judge(campaign: TestCampaign, as: Judgement['as'], addresses: readonly 
 /** Jobs whose outputs may be used now. */
 function pickedJobs(campaign: TestCampaign): Set<string> {
   const lock = campaign.file.read();
-  const { graph, matches } = matchGraph(campaign.graph, lock);
-  const picked = new Set((graph.gates ?? []).flatMap(({ state }) => (state?.is === 'decided' ? state.picked : [])));
+  const { graph, matches } = situate(campaign.graph, lock);
+  const picked = new Set(graph.gates.flatMap(({ state }) => (state.is === 'decided' ? state.picked : [])));
   return new Set(matches.flatMap(({ step, purchase }) => (picked.has(step.address) ? (purchase?.jobId ?? []) : [])));
 }
 

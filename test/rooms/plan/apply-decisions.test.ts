@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Graph, Step } from '../../../src/graph/graph.ts';
 import { fingerprintStep } from '../../../src/graph/render/fingerprint.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import { applyDecisions, findKept } from '../../../src/plan/apply-decisions.ts';
+import { findKept } from '../../../src/plan/apply-decisions.ts';
+import type { Decided } from '../../../src/plan/decided-graph.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
   clips,
@@ -32,10 +34,10 @@ const accepted = (purchases: Purchase[], fingerprint = was.fingerprint) =>
   deciding(lockOf({ a: purchases }), 'a', { accepted: [{ wanted: a.fingerprint, fingerprint, revision: 1 }] });
 
 function decided(given: Graph, lock: Lock, redo: string[] = []) {
-  const { fingerprint, paidRequest, decided: by } = stepOf(applyDecisions(given, lock, new Set(redo)), 'a');
+  const { fingerprint, paidRequest, decided: by } = stepOf(situate(given, lock, { redo: new Set(redo) }).graph, 'a');
   return { fingerprint, paidRequest, by };
 }
-const held = (step: Step, by: Step['decided']) => ({
+const held = (step: Step, by: Decided | undefined) => ({
   fingerprint: step.fingerprint,
   paidRequest: step.paidRequest,
   by,
@@ -133,8 +135,8 @@ describe('what people decided about a step', () => {
 
   test('a step that is held to another purchase is not retried, and one that is held to its own is', () => {
     const patient = { ...graph, steps: [{ ...a, retry: { attempts: 3 } }] };
-    expect(stepOf(applyDecisions(patient, pinned([saved(was)])), 'a')).not.toHaveProperty('retry');
-    expect(stepOf(applyDecisions(patient, pinned([saved(a)], a.fingerprint)), 'a').retry).toEqual({ attempts: 3 });
+    expect(stepOf(situate(patient, pinned([saved(was)])).graph, 'a')).not.toHaveProperty('retry');
+    expect(stepOf(situate(patient, pinned([saved(a)], a.fingerprint)).graph, 'a').retry).toEqual({ attempts: 3 });
   });
 
   test('a purchase whose request is not kept holds all the same', () => {
@@ -143,10 +145,11 @@ describe('what people decided about a step', () => {
   });
 
   test('is applied once', () => {
-    const once = applyDecisions(graph, pinned([saved(was)]));
-    expect(once.decided).toBe(true);
-    expect(applyDecisions(once, pinned([saved(older)], older.fingerprint))).toBe(once);
-    expect(applyDecisions(graph, lockOf({ a: [saved(was)] }))).toBe(graph);
+    const once = situate(graph, pinned([saved(was)])).graph;
+    // @ts-expect-error What holds decisions cannot be decided again.
+    const decideAgain = () => situate(once, pinned([saved(older)], older.fingerprint));
+    expect(decideAgain).toBeTypeOf('function');
+    expect(situate(graph, lockOf({ a: [saved(was)] })).graph.steps).toBe(graph.steps);
   });
 });
 
@@ -160,7 +163,7 @@ describe('a step that uses one that is held', () => {
     { address: 'masked', kind: 'upload', request: { audio: urlOf('a'), file: file.path }, file },
   ]);
   const lock = pinned([saved(was)]);
-  const steps = applyDecisions(used, lock).steps;
+  const { steps } = situate(used, lock).graph;
   const fingerprintOf = (address: string) => steps.find((step) => step.address === address)?.fingerprint ?? '';
 
   test('refers to what was really bought, and so do those that use it', () => {
@@ -188,7 +191,7 @@ describe('a step that uses one that is held', () => {
       file: { $sha256: 'ab' },
     });
     const takes = { ...used, steps: used.steps.map((step) => (step.address === 'film' ? { ...step, take: 2 } : step)) };
-    const film = stepOf(applyDecisions(takes, lock), 'film');
+    const film = stepOf(situate(takes, lock).graph, 'film');
     expect(film.fingerprint).toBe(fingerprintStep({ kind: 'video', paidRequest: film.paidRequest, take: 2 }));
     expect(film.fingerprint).not.toBe(fingerprintOf('film'));
   });
@@ -208,7 +211,7 @@ describe('a step that uses one that is held', () => {
     const record = deciding(lockOf({ a: [saved(before)] }, { kind: 'clipping' }), 'a', {
       pin: { fingerprint: before.fingerprint, revision: 1 },
     });
-    expect(applyDecisions(parts, record).steps.map(({ part }) => part)).toEqual([
+    expect(situate(parts, record).graph.steps.map(({ part }) => part)).toEqual([
       undefined,
       { of: 'a', index: 1, fingerprint: before.fingerprint },
       stepOf(parts, 'other').part,

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import { outputsToCheck, type PlanFacts } from '../../../src/plan/assemble.ts';
+import { outputsOf } from '../../../src/plan/assemble.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
   clips,
   create,
   deciding,
   earlier,
+  type GivenFacts,
   job,
   lockOf,
   now,
@@ -32,7 +34,7 @@ const a = stepOf(graph, 'a');
 const empty = lockOf({});
 const since = new Date(now).toISOString();
 
-function lastRow(given: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): Told<PlanRow> {
+function lastRow(given: Graph, lock: Lock, facts: GivenFacts = {}): Told<PlanRow> {
   return rowOf(planOf(given, lock, facts), given.steps.at(-1)?.address ?? '');
 }
 
@@ -59,7 +61,7 @@ describe('the files that are looked at before a plan', () => {
       running: [job(stepOf(steps, 'running'), { outputs: [output('half.mp3')] })],
       unsaved: [job(stepOf(steps, 'unsaved'), { state: 'done' })],
     });
-    expect(outputsToCheck(steps, lock)).toEqual([
+    expect(outputsOf(situate(steps, lock).matches)).toEqual([
       { output: output('output/plain.mp3'), measure: false },
       { output: output('output/sized.mp3'), measure: false },
       { output: output('x/1.mp3'), measure: true },
@@ -73,7 +75,7 @@ describe('what a plan row says', () => {
   const recorded = { ...row, jobId: 'a-1' };
   const paid = { ...recorded, output: 'output/a.mp3' };
 
-  test.each<[string, Lock, Partial<PlanFacts>, Partial<Told<PlanRow>>]>([
+  test.each<[string, Lock, GivenFacts, Partial<Told<PlanRow>>]>([
     ['of a first purchase', empty, {}, { ...row, action: 'create', reason: 'not bought yet', credits: 4 }],
     [
       'of a purchase that gives up a finished one',
@@ -175,7 +177,7 @@ describe('what a plan row says', () => {
   });
 
   test('there is an order for what is carried out, and only for that', () => {
-    const ordered = (lock: Lock, facts: Partial<PlanFacts> = {}) => lastRow(graph, lock, facts).order?.action;
+    const ordered = (lock: Lock, facts: GivenFacts = {}) => lastRow(graph, lock, facts).order?.action;
     expect([ordered(empty), ordered(lockOf({ a: [job(a)] })), ordered(lockOf({ old: [saved(a)] }))]).toEqual([
       'create',
       'attach',
@@ -512,7 +514,7 @@ describe('a step that needs one that is not going to be done', () => {
     ]);
   });
 
-  test.each<[string, Lock, Partial<PlanFacts>]>([
+  test.each<[string, Lock, GivenFacts]>([
     ['create', empty, {}],
     ['redo', lockOf({ a: [saved(earlier(a))] }), {}],
     ['retry', lockOf({ a: [job(a, { state: 'failed' })] }), { redo: new Set(['a']) }],
@@ -528,7 +530,7 @@ describe('a step that needs one that is not going to be done', () => {
     },
   );
 
-  test.each<[string, Lock, Partial<PlanFacts>]>([
+  test.each<[string, Lock, GivenFacts]>([
     ['keep', lockOf({ a: [saved(a)] }), {}],
     ['download', lockOf({ a: [saved(a)] }), { fileState: () => 'missing' }],
     ['move', lockOf({ old: [saved(a)] }), {}],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findBehind } from '../../../src/plan/behind-gates.ts';
 import { gatesToDecide } from '../../../src/plan/gates-to-decide.ts';
-import { matchGraph } from '../../../src/plan/match.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { load } from '../manifest/load.ts';
 import { lockOf, planOf, saved, stepOf } from './facts.ts';
 
@@ -42,7 +42,7 @@ test('a pinned take can be decided about, although all are to be bought anew', (
   const [record] = lock.steps.values();
   const redo = new Set(addresses);
   const namesOf = () => {
-    const decided = matchGraph(graph, lock, { redo });
+    const decided = situate(graph, lock, { redo });
     return gatesToDecide(planOf(graph, lock, { redo }), { graph: decided.graph, lock, redo }).map(({ name }) => name);
   };
   expect(namesOf()).toEqual([]);

@@ -1,14 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, StepRecord, Verdict } from '../../../src/lock/record.ts';
-import type { PlanFacts } from '../../../src/plan/assemble.ts';
 import { judgeSteps } from '../../../src/plan/judge.ts';
-import { matchGraph } from '../../../src/plan/match.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { makeStatus } from '../../../src/plan/status.ts';
-import { Verdicts } from '../../../src/plan/verdicts.ts';
 import { graphOf } from '../../rig/campaign.ts';
-import { create, job, lockOf, planOf, saved, stepOf } from './facts.ts';
+import { create, type GivenFacts, job, lockOf, planOf, saved, stepOf } from './facts.ts';
 
 const heroes = (canary: string, { rows = 'a, b, c, d', prompt = 'a {{row}}', more = '' } = {}) => `version: 1
 name: test
@@ -30,8 +28,7 @@ function tell({ rows }: Plan, task = 'hero'): string[] {
     });
 }
 
-const plain = (graph: Graph, lock: Lock = lockOf({}), facts: Partial<PlanFacts> = {}) =>
-  tell(planOf(graph, lock, facts));
+const plain = (graph: Graph, lock: Lock = lockOf({}), facts: GivenFacts = {}) => tell(planOf(graph, lock, facts));
 
 /** The purchases of steps of a graph, by address. */
 function lockWith(graph: Graph, states: { [address: string]: (step: Graph['steps'][number]) => Purchase }): Lock {
@@ -267,18 +264,16 @@ describe('ask: people pick the canaries first', () => {
 
   it('is one gate for `pick`, and of others it says which decides', () => {
     const lock = lockWith(ask, { 'hero@a': saved, 'hero@c': saved });
-    const { graph, matches } = matchGraph(ask, lock);
-    const { gates = [] } = graph;
-    const verdicts = new Verdicts(lock, matches);
+    const situation = situate(ask, lock);
     const judge = (address: string) =>
       judgeSteps(
-        matches.filter(({ step }) => step.address === address),
+        situation.matches.filter(({ step }) => step.address === address),
         { as: 'picked', noteOf: () => undefined },
-        { gates, matches, verdicts },
+        situation,
       );
     expect(judge('hero@a')).toMatchObject([{ is: 'recorded' }]);
     expect(judge('hero@c')).toMatchObject([{ is: 'refused', hint: 'decide about hero@a' }]);
-    const { gates: open } = makeStatus({ campaign: 'test', graph: ask, lock, present: new Map() });
+    const { gates: open } = makeStatus({ situation, present: new Map() });
     expect(open).toEqual([{ name: 'canary of hero', state: 'open', choose: 1, toSee: ['hero@a'], picked: [] }]);
   });
 

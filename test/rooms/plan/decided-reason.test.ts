@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import type { PlanFacts } from '../../../src/plan/assemble.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
-import { deciding, earlier, job, lockOf, picture, planOf, rowOf, saved, stepOf } from './facts.ts';
+import { deciding, earlier, type GivenFacts, job, lockOf, picture, planOf, rowOf, saved, stepOf } from './facts.ts';
 
 const graph = graphOfSteps([picture('p')]);
 const p = stepOf(graph, 'p');
@@ -19,9 +18,9 @@ const accepted = (purchase: Purchase) =>
   deciding(onRecord(purchase), 'p', {
     accepted: [{ wanted: p.fingerprint, fingerprint: purchase.fingerprint, revision: 1 }],
   });
-const missing: Partial<PlanFacts> = { fileState: () => 'missing' };
+const missing: GivenFacts = { fileState: () => 'missing' };
 
-test.each<[string, Lock, Partial<PlanFacts>, string]>([
+test.each<[string, Lock, GivenFacts, string]>([
   [
     'a pin, when nobody knows what it would cost',
     pinned(uncharged),

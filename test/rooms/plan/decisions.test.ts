@@ -4,11 +4,12 @@ import { joinRecords } from '../../../src/lock/join.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { acceptOutput, findAcceptable } from '../../../src/plan/accept.ts';
+import type { Match } from '../../../src/plan/find-purchases.ts';
 import { forgetRecord } from '../../../src/plan/forget.ts';
-import { type Match, matchSteps } from '../../../src/plan/match.ts';
 import { pinStep, unpinStep } from '../../../src/plan/pin.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import type { Ruling } from '../../../src/plan/ruling.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { actionsOf, graphOf, TestCampaign } from '../../rig/campaign.ts';
 
 /** Two pictures, and a film that is made from one of them. */
@@ -30,7 +31,7 @@ async function bought(): Promise<TestCampaign> {
 }
 
 function matchOf(campaign: TestCampaign, address: string): Match {
-  const match = matchSteps(campaign.graph, campaign.file.read()).find(({ step }) => step.address === address);
+  const match = situate(campaign.graph, campaign.file.read()).byAddress.get(address);
   if (match === undefined) throw new Error(`no step ${address}`);
   return match;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { type DiagramFacts, type DiagramNode, makeDiagram } from '../../../src/plan/diagram.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { deciding, job, lockOf, planOf, saved, stepOf } from './facts.ts';
 
@@ -9,13 +10,14 @@ function campaign(...lines: string[]): Graph {
   return graphOf(`version: 1\nname: test\ntasks:\n${lines.map((line) => `  ${line}`).join('\n')}\n`);
 }
 
-function draw(graph: Graph, more: Partial<DiagramFacts> = {}) {
-  const { lock = lockOf({}) } = more;
-  return makeDiagram({ graph, lock, plan: planOf(graph, lock), by: 'task', ...more });
+type Shown = Partial<DiagramFacts> & { lock?: Lock };
+
+function draw(graph: Graph, { lock = lockOf({}), ...more }: Shown = {}) {
+  return makeDiagram({ situation: situate(graph, lock), plan: planOf(graph, lock), by: 'task', ...more });
 }
 
 /** `hero → poster: one by key`. */
-function edges(graph: Graph, more: Partial<DiagramFacts> = {}): string[] {
+function edges(graph: Graph, more: Shown = {}): string[] {
   return draw(graph, more).edges.map(({ from, to, links }) => {
     const words = links.map((link) => ('by' in link ? [link.is, ...link.by].join(' ') : link.is));
     return `${from} → ${to}: ${words.join(' + ')}`;

@@ -2,8 +2,9 @@ import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../../src/lock/record.ts';
 import { mayBeCharged } from '../../../src/lock/sends.ts';
 import { assemblePlan, type PlanFacts } from '../../../src/plan/assemble.ts';
-import { type Match, matchSteps } from '../../../src/plan/match.ts';
+import type { Match } from '../../../src/plan/find-purchases.ts';
 import type { Plan, PlanRow, PlanTotals } from '../../../src/plan/plan.ts';
+import { type Limits, situate } from '../../../src/plan/situation.ts';
 import type { WrittenStep } from '../../rig/steps.ts';
 
 export const now = Date.parse('2030-01-02T00:00:00.000Z');
@@ -27,7 +28,7 @@ export function clips(address: string, more: Written = {}): WrittenStep {
 
 export const urlOf = (address: string) => ({ $ref: address, field: 'url' });
 
-export function stepOf(graph: Graph, address: string): Step {
+export function stepOf<Any extends Step>(graph: { steps: readonly Any[] }, address: string): Any {
   const step = graph.steps.find((one) => one.address === address);
   if (step === undefined) throw new Error(`no step ${address}`);
   return step;
@@ -100,16 +101,17 @@ export function forgotten(purchase: Purchase): Purchase {
   return { ...purchase, forgotten: true };
 }
 
+/** What a plan is made from, beside graph and lock. */
+export type GivenFacts = Partial<PlanFacts & Limits>;
+
 /** A plan in which every file is there, unless the facts say otherwise. */
-export function planOf(graph: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): Plan {
+export function planOf(graph: Graph, lock: Lock, facts: GivenFacts = {}): Plan {
   return assemblePlan({
-    graph,
-    lock,
+    situation: situate(graph, lock, facts),
     fileState: () => 'intact',
     replays: 'yes',
     now,
     concurrency: 4,
-    redo: new Set(),
     ...facts,
   });
 }
@@ -142,7 +144,7 @@ export function withoutEstimate({ estimate: _estimate, ...totals }: PlanTotals):
 }
 
 export function matchOf(graph: Graph, lock: Lock, address: string): Match {
-  const match = matchSteps(graph, lock).find(({ step }) => step.address === address);
+  const match = situate(graph, lock).byAddress.get(address);
   if (match === undefined) throw new Error(`no step ${address}`);
   return match;
 }

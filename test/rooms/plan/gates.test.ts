@@ -3,10 +3,9 @@ import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, StepRecord, Verdict } from '../../../src/lock/record.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
-import { applyDecisions } from '../../../src/plan/apply-decisions.ts';
 import { blockAtGates, isNamedAfterPicks } from '../../../src/plan/block-at-gates.ts';
-import { matchSteps } from '../../../src/plan/match.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { create, job, lockOf, output, planOf, rowOf, saved, stepOf } from './facts.ts';
 
@@ -32,7 +31,7 @@ function bought(verdicts: { [address: string]: Verdict['is'] | 'undecided' }, gi
   let lock = lockOf({});
   for (const [address, is] of Object.entries(verdicts)) {
     // Its request is known when that of what it is made from is.
-    const step = stepOf({ ...given, steps: matchSteps(given, lock).map((match) => match.step) }, address);
+    const step = stepOf(situate(given, lock).graph, address);
     const purchase = saved(step, { outputs: [output(`${step.save}.mp3`)] });
     const record: StepRecord = { address, kind: step.kind, purchases: [purchase] };
     const { fingerprint, jobId: job = '' } = purchase;
@@ -173,7 +172,7 @@ describe('what hangs on a gate', () => {
 
   it('asks all the same about what was sent before', () => {
     const lock = bought({ ...undecided, 'hero/2': 'picked', poster: 'undecided' });
-    const clip = stepOf({ ...graph, steps: matchSteps(graph, lock).map(({ step }) => step) }, 'clip');
+    const clip = stepOf(situate(graph, lock).graph, 'clip');
     const since = '2030-01-01T23:00:00.000Z';
     const open = lockOf({ clip: [create(clip, { since })] });
     const row = rowOf(planOf(graph, { ...lock, steps: new Map([...lock.steps, ...open.steps]) }), 'clip');
@@ -182,7 +181,7 @@ describe('what hangs on a gate', () => {
 
   it('does not wait where its job runs already', () => {
     const lock = bought({ ...undecided, 'hero/2': 'picked', poster: 'undecided' });
-    const clip = stepOf({ ...graph, steps: matchSteps(graph, lock).map(({ step }) => step) }, 'clip');
+    const clip = stepOf(situate(graph, lock).graph, 'clip');
     const running = lockOf({ clip: [job(clip)] });
     expect(tell({ ...lock, steps: new Map([...lock.steps, ...running.steps]) })[1]).toMatch(/^attach: /);
   });
@@ -253,7 +252,7 @@ describe('whatever is decided', () => {
     expect(isNamedAfterPicks(listed(4) as PlanRow, before)).toBe(true);
     expect(isNamedAfterPicks(listed(5) as PlanRow, before)).toBe(false);
     const waiting = listed(7) as PlanRow;
-    const { gates = [] } = applyDecisions(graph, lockOf({}));
+    const { gates } = situate(graph, lockOf({})).graph;
     blockAtGates([waiting], [{ step: { ...stepOf(graph, 'poster'), waits: ['hero'] } }], gates);
     expect(waiting).toMatchObject({ action: 'blocked', credits: 0, wouldCost: 7 });
     const retries = { left: 1, credits: null, generation: 2, repeat: 2 };

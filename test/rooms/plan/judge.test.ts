@@ -3,14 +3,12 @@ import type { Graph } from '../../../src/graph/graph.ts';
 import { mostRevision } from '../../../src/lock/decisions.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import { applyDecisions } from '../../../src/plan/apply-decisions.ts';
 import { comparePicks, type Opinion } from '../../../src/plan/compare-picks.ts';
 import { type Judgement, judgeSteps } from '../../../src/plan/judge.ts';
 import { listCharges } from '../../../src/plan/list-charges.ts';
-import { matchGraph } from '../../../src/plan/match.ts';
 import type { Ruling } from '../../../src/plan/ruling.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { sumApproved } from '../../../src/plan/sum-approved.ts';
-import { Verdicts } from '../../../src/plan/verdicts.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { job, lockOf, saved, stepOf } from './facts.ts';
 
@@ -34,10 +32,9 @@ function freshLock(): Lock {
 }
 
 function judge(lock: Lock, as: Judgement['as'], addresses: string[], note?: string): Ruling[] {
-  const { graph: decided, matches } = matchGraph(graph, lock);
-  const chosen = matches.filter(({ step }) => addresses.includes(step.address));
-  const facts = { gates: decided.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
-  const rulings = judgeSteps(chosen, { as, noteOf: () => note }, facts);
+  const situation = situate(graph, lock);
+  const chosen = situation.matches.filter(({ step }) => addresses.includes(step.address));
+  const rulings = judgeSteps(chosen, { as, noteOf: () => note }, situation);
   for (const ruling of rulings)
     if (ruling.is === 'recorded') for (const one of ruling.records) joinInto(lock.steps, one);
   return rulings;
@@ -45,10 +42,7 @@ function judge(lock: Lock, as: Judgement['as'], addresses: string[], note?: stri
 
 const picked = (lock: Lock) =>
   Object.fromEntries(
-    (applyDecisions(graph, lock).gates ?? []).map(({ name, state }) => [
-      name,
-      `${state?.is}: ${state?.picked.join(' ')}`,
-    ]),
+    situate(graph, lock).graph.gates.map(({ name, state }) => [name, `${state.is}: ${state.picked.join(' ')}`]),
   );
 
 describe('a verdict', () => {
@@ -142,7 +136,7 @@ describe('a verdict', () => {
 
 test('what was picked has its price: all of its task, drafts included', () => {
   const lock = freshLock();
-  const approved = () => sumApproved(graph, lock, listCharges(graph, lock));
+  const approved = () => sumApproved(situate(graph, lock), listCharges(situate(graph, lock)));
   expect(approved()).toBeUndefined();
   judge(lock, 'picked', ['one/2']);
   judge(lock, 'picked', ['two/1', 'two/3']);
@@ -152,7 +146,7 @@ test('what was picked has its price: all of its task, drafts included', () => {
 });
 
 describe('what several people picked', () => {
-  const { gates = [] } = graph;
+  const { gateOf } = situate(graph, lockOf({}));
   const says = (by: string, address: string, is: Opinion['is'] = 'picked', note?: string): Opinion => ({
     ...{ by, address, is },
     ...(note !== undefined && { note }),
@@ -184,12 +178,12 @@ describe('what several people picked', () => {
       ['two/1', 'two/2'],
     ],
   ])('%s', (_name, opinions, agreed, differing) => {
-    const compared = comparePicks(opinions, gates);
+    const compared = comparePicks(opinions, gateOf);
     expect(
       compared.agreed.map(({ address, is, note }) => [address, is, ...(note === undefined ? [] : [note])].join(' ')),
     ).toEqual(agreed);
     expect(compared.differing.map(({ address }) => address)).toEqual(differing);
-    const turned = comparePicks(opinions.toReversed(), gates);
+    const turned = comparePicks(opinions.toReversed(), gateOf);
     expect(turned.agreed.map(({ address, is }) => `${address} ${is}`).sort()).toEqual(
       compared.agreed.map(({ address, is }) => `${address} ${is}`).sort(),
     );

@@ -5,6 +5,7 @@ import type { Lock } from '../../../src/lock/record.ts';
 import { byId, takeFound } from '../../../src/lock/scan-ids.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { type Charge, listCharges } from '../../../src/plan/list-charges.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { makeStatus } from '../../../src/plan/status.ts';
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/tally-charges.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
@@ -34,8 +35,9 @@ const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0
 it('says of every credit of the status where it went, once, whatever it is told apart by', () => {
   fc.assert(
     fc.property(graphs, locks, fc.subarray<CostDimension>(['task', 'kind', 'model', 'tag']), (graph, lock, by) => {
-      const { credits } = makeStatus({ campaign: 'c', graph, lock, present: new Map() });
-      const charges = listCharges(graph, lock);
+      const situation = situate(graph, lock);
+      const { credits } = makeStatus({ situation, present: new Map() });
+      const charges = listCharges(situation);
       const totals = sumCharges(charges);
       expect(totals).toMatchObject({ spent: credits.spent, held: credits.held, heldUnknown: credits.heldUnknown });
       const { delivered, running, failed, superseded } = totals;
@@ -54,7 +56,7 @@ it('says of every credit of the status where it went, once, whatever it is told 
 it('finds every charge in the text of the lock, and none that is not there', () => {
   fc.assert(
     fc.property(graphs, locks, (graph, lock) => {
-      const charges = listCharges(graph, lock);
+      const charges = listCharges(situate(graph, lock));
       const sought = byId([...charges, { name: '1:aa elsewhere', id: charges[0]?.id ?? 'x' }]);
       const found = takeFound(Buffer.from(writeLock(lock)), sought);
       expect(found.sort()).toEqual(charges.map(({ name }) => name).sort());
@@ -65,7 +67,7 @@ it('finds every charge in the text of the lock, and none that is not there', () 
 describe('where credits went', () => {
   const graph = graphOfSteps([song('a'), song('b'), song('c')]);
   const [a, b] = [stepOf(graph, 'a'), stepOf(graph, 'b')];
-  const went = (lock: Lock) => Object.fromEntries(listCharges(graph, lock).map((one) => [one.id, one.went]));
+  const went = (lock: Lock) => Object.fromEntries(listCharges(situate(graph, lock)).map((one) => [one.id, one.went]));
 
   it.each<[string, Lock, Record<string, string>]>([
     ['to what a step has', lockOf({ a: [saved(a)] }), { 'a-1': 'delivered' }],
@@ -93,14 +95,14 @@ describe('where credits went', () => {
 
   it('a job that stands at two addresses is one charge, of the step that has it', () => {
     const lock = lockOf({ old: [saved(b)], b: [saved(b)] });
-    expect(listCharges(graph, lock)).toEqual([
+    expect(listCharges(situate(graph, lock))).toEqual([
       expect.objectContaining({ address: 'b', task: 'b', went: 'delivered', credits: 4 }),
     ]);
   });
 
   it('the model of an earlier purchase is known where the same request is on record elsewhere, else not', () => {
     const { request: _request, ...bare } = saved(earlier(a), { jobId: 'old' });
-    const models = (lock: Lock) => listCharges(graph, lock).map(({ model }) => model);
+    const models = (lock: Lock) => listCharges(situate(graph, lock)).map(({ model }) => model);
     expect(models(lockOf({ a: [bare] }))).toEqual([null]);
     expect(models(lockOf({ a: [bare], x: [saved(earlier(a), { jobId: 'other' })] }))).toEqual(['song-7.5', 'song-7.5']);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import type { PlanFacts } from '../../../src/plan/assemble.ts';
 import { idempotencyKey } from '../../../src/plan/key.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
@@ -9,6 +8,7 @@ import {
   clips,
   create,
   earlier,
+  type GivenFacts,
   job,
   lockOf,
   now,
@@ -27,7 +27,7 @@ const graph = graphOfSteps([song('a@x')]);
 const a = stepOf(graph, 'a@x');
 const empty = lockOf({});
 
-function orderOf(given: Graph, lock: Lock, facts: Partial<PlanFacts> = {}): StepOrder {
+function orderOf(given: Graph, lock: Lock, facts: GivenFacts = {}): StepOrder {
   const address = given.steps.at(-1)?.address ?? '';
   const { order } = rowOf(planOf(given, lock, facts), address);
   if (order === undefined) throw new Error(`${address} has no order`);
@@ -256,7 +256,7 @@ describe('what may follow in the same run, by `retry`', () => {
   const patient = graphOfSteps([song('a@x', { retry: { attempts: 3, credits: 10 } })]);
   const failed = job(a, { state: 'failed', error: 'no' });
 
-  test.each<[string, Lock, Partial<PlanFacts>, StepOrder['action'], StepOrder['retries']]>([
+  test.each<[string, Lock, GivenFacts, StepOrder['action'], StepOrder['retries']]>([
     ['of a first purchase', empty, {}, 'create', { left: 2, credits: 10, generation: 2, repeat: 2 }],
     [
       'of a job that runs',

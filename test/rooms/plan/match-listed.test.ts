@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/ground/json.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { emptyLock } from '../../../src/lock/write.ts';
-import { matchSteps } from '../../../src/plan/match.ts';
 import { compareListed, type ListedRecord, matchListed } from '../../../src/plan/match-listed.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOf } from '../../rig/campaign.ts';
 
 const fields = ['prompt', 'model', 'ratio', 'duration'];
@@ -49,7 +49,7 @@ function job(jobId: string, prompt: string, minute = 0): ListedRecord {
 
 function find(tasks: string, jobs: ListedRecord[]) {
   const graph = graphOf(`version: 1\nname: t\ntasks:\n${tasks}`);
-  const { adopted, open } = matchListed(matchSteps(graph, emptyLock()), jobs, (kind) =>
+  const { adopted, open } = matchListed(situate(graph, emptyLock()).matches, jobs, (kind) =>
     Object.keys(kinds[kind]?.list?.echoes ?? {}),
   );
   return {

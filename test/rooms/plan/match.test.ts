@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
-import { matchSteps } from '../../../src/plan/match.ts';
 import { purchaseOf } from '../../../src/plan/purchase-of.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';
 
@@ -10,7 +10,7 @@ const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
 
 function found(given: Graph, lock: Lock): object[] {
-  return matchSteps(given, lock).map(({ step, record, purchase, movedFrom, sharesJobOf }) => ({
+  return situate(given, lock).matches.map(({ step, record, purchase, movedFrom, sharesJobOf }) => ({
     is: step.address,
     ...(record && { record: record.purchases.map((one) => one.jobId ?? one.key) }),
     ...(purchase && { purchase: purchase.jobId ?? purchase.key }),
@@ -122,7 +122,7 @@ describe('a step without a purchase of its own', () => {
   ])('where its own is %s and there is one that is %s, it stands on that of %s', (own, other, which) => {
     const of = (state: PurchaseState) =>
       state === 'refused' || state === 'intent' ? create(a, { state }) : job(a, { state });
-    const [match] = matchSteps(graph, lockOf({ a: [of(own)], old: [of(other)] }));
+    const [match] = situate(graph, lockOf({ a: [of(own)], old: [of(other)] })).matches;
     expect(match?.movedFrom ?? 'a').toBe(which);
     expect(match?.purchase?.state).toBe(which === 'a' ? own : other);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import type { PlanFacts } from '../../../src/plan/assemble.ts';
 import { isOwnSend, isReplayed } from '../../../src/plan/open-sends.ts';
 import { orderId, type PlanRow } from '../../../src/plan/plan.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
@@ -10,6 +9,7 @@ import {
   earlier,
   forgetting,
   forgotten,
+  type GivenFacts,
   job,
   lockOf,
   now,
@@ -34,7 +34,7 @@ const replayed = 'the answer to its create was lost; the same key is sent again,
 const searched = "the answer to its create was lost; the service's list is searched first, which pays once";
 
 /** The rows that are about a send, and about no step. */
-function asksOf(lock: Lock, facts: Partial<PlanFacts> = {}, given: Graph = graph): PlanRow[] {
+function asksOf(lock: Lock, facts: GivenFacts = {}, given: Graph = graph): PlanRow[] {
   return planOf(given, lock, facts).rows.filter(({ send }) => send !== undefined);
 }
 
@@ -260,7 +260,7 @@ describe('what is asked', () => {
     );
   });
 
-  test.each<[string, Partial<Purchase>, Partial<PlanFacts>, string]>([
+  test.each<[string, Partial<Purchase>, GivenFacts, string]>([
     ['nothing may be asked', {}, { onUnknown: 'hold' }, '(--on-unknown hold)'],
     ['another account was asked', { account: 'theirs' }, { accountOf: () => 'ours' }, 'with another API key'],
     ['it is too late', { since: '2029-12-31T00:00:00.000Z' }, {}, 'more than 23 hours ago'],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { outlineOf } from '../../../src/graph/outline.ts';
 import type { Decisions, Lock, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { matchSteps } from '../../../src/plan/match.ts';
 import { orphanRows, withoutMovedAway } from '../../../src/plan/orphans.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, deciding, earlier, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';
 
@@ -206,7 +206,7 @@ describe('what is known of it', () => {
 
 describe('rows of what the manifest no longer has', () => {
   const rows = (lock: Lock) =>
-    orphanRows(matchSteps(graph, lock), lock).map(({ address, kind, jobId, output, reason }) => ({
+    orphanRows(situate(graph, lock).matches, lock).map(({ address, kind, jobId, output, reason }) => ({
       address,
       kind,
       ...(jobId !== undefined && { jobId }),
@@ -218,7 +218,7 @@ describe('rows of what the manifest no longer has', () => {
 
   test('takes of a task without a key are of that task', () => {
     const lock = lockOf({ 'tune/1': [gone], 'tune/2': [saved(earlier(b), { jobId: 'too' })], 'old@x,y/3': [two] });
-    expect(orphanRows(matchSteps(graph, lock), lock).map(({ task }) => task)).toEqual(['old', 'tune', 'tune']);
+    expect(orphanRows(situate(graph, lock).matches, lock).map(({ task }) => task)).toEqual(['old', 'tune', 'tune']);
   });
 
   test.each<[string, Lock, object[]]>([

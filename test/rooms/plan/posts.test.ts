@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import { joinLocks } from '../../../src/lock/join.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import type { PlanFacts } from '../../../src/plan/assemble.ts';
 import { targetOf } from '../../../src/plan/post-accounts.ts';
 import { admitPosts, allowPosts, withholdPosts } from '../../../src/plan/post-consent.ts';
 import { stateOfStep } from '../../../src/plan/step-state.ts';
@@ -13,6 +12,7 @@ import {
   deciding,
   earlier,
   forgetting,
+  type GivenFacts,
   job,
   lockOf,
   matchOf,
@@ -38,7 +38,7 @@ const sent = (step = share, more: Partial<Purchase> = {}): Purchase =>
   job(step, { state: 'done', outputs: [], credits: 0, ...more });
 
 /** The row of `share`, for what is on record at its address. */
-const decided = (purchases: Purchase[], facts: Partial<PlanFacts> = {}, lock = lockOf({ share: purchases }, posts)) =>
+const decided = (purchases: Purchase[], facts: GivenFacts = {}, lock = lockOf({ share: purchases }, posts)) =>
   rowOf(planOf(graph, lock, facts), 'share');
 const redo = { redo: new Set(['share']) };
 
@@ -188,7 +188,7 @@ describe('while nobody knows whether a post is out', () => {
   const open = create(before, { state: 'unresolved' });
   const to = (
     accountIds: WrittenStep['request'][string],
-    more: Partial<PlanFacts> = {},
+    more: GivenFacts = {},
     lock = lockOf({ share: [open] }, posts),
   ) => rowOf(planOf(graphOfSteps([post('tell', { accountIds })]), lock, more), 'tell');
 
@@ -235,7 +235,7 @@ describe('while nobody knows whether a post is out', () => {
 describe('a post that is out and has lost its step', () => {
   const lostAs = (address: string, request: WrittenStep['request'] = before.request) =>
     lockOf({ [address]: [sent(earlier(share, request))] }, posts);
-  const planned = (steps: WrittenStep[], lock: Lock, facts: Partial<PlanFacts> = {}) =>
+  const planned = (steps: WrittenStep[], lock: Lock, facts: GivenFacts = {}) =>
     planOf(graphOfSteps(steps), lock, facts);
 
   test('I41 stands beside a new one to its accounts, which waits for a person', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Step } from '../../../src/graph/graph.ts';
 import type { Purchase } from '../../../src/lock/record.ts';
-import type { Match } from '../../../src/plan/match.ts';
+import type { Match } from '../../../src/plan/find-purchases.ts';
 import { costOfRetries, findRetry, isHopeless, type RetryAnswer, retriesAfter } from '../../../src/plan/retry.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, job, song, stepOf } from './facts.ts';

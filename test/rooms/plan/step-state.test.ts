@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import { matchSteps } from '../../../src/plan/match.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { type StepState, stateOfStep } from '../../../src/plan/step-state.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';
@@ -10,7 +10,7 @@ const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
 
 function stateOf(given: Graph, lock: Lock, address: string): StepState {
-  const byAddress = new Map(matchSteps(given, lock).map((match) => [match.step.address, match]));
+  const { byAddress } = situate(given, lock);
   return stateOfStep(byAddress.get(address), byAddress);
 }
 

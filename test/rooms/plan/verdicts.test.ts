@@ -5,9 +5,8 @@ import { outlineOf } from '../../../src/graph/outline.ts';
 import { joinInto, joinParts } from '../../../src/lock/join.ts';
 import type { Lock, Verdict } from '../../../src/lock/record.ts';
 import { judgeSteps } from '../../../src/plan/judge.ts';
-import { matchGraph } from '../../../src/plan/match.ts';
 import { withoutMovedAway } from '../../../src/plan/orphans.ts';
-import { Verdicts } from '../../../src/plan/verdicts.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { lockOf, output, planOf, saved } from './facts.ts';
 
@@ -41,7 +40,7 @@ type Is = Verdict['is'] | 'undecided';
 function carryOut(graph: Graph, isOf: (address: string) => Is): Lock {
   let lock = lockOf({});
   for (let turn = 0; turn < 3; turn++) {
-    const { matches } = matchGraph(graph, lock);
+    const { matches } = situate(graph, lock);
     const open = new Set(planOf(graph, lock).rows.flatMap((row) => (row.action === 'create' ? [row.address] : [])));
     for (const { step } of matches) {
       if (!open.has(step.address)) continue;
@@ -58,14 +57,14 @@ function carryOut(graph: Graph, isOf: (address: string) => Is): Lock {
 
 /** What the plan does, and how gates stand, in terms of what is asked for: names and keys play no part. */
 function tell(graph: Graph, lock: Lock): { actions: string[]; gates: string[] } {
-  const { graph: decided, matches } = matchGraph(graph, lock);
+  const { graph: decided, matches } = situate(graph, lock);
   const saysOf = new Map(
     matches.map(({ step }) => [step.address, `${JSON.stringify(step.paidRequest.prompt)} ${step.take ?? ''}`]),
   );
   const actions = planOf(graph, lock).rows.map(({ address, action }) => `${saysOf.get(address)}: ${action}`);
-  const gates = (decided.gates ?? []).map(({ members, state }) => {
+  const gates = decided.gates.map(({ members, state }) => {
     const says = (addresses: readonly string[] = []) => addresses.map((address) => saysOf.get(address)).sort();
-    return `${says(members)}: ${state?.is} ${says(state?.picked)}`;
+    return `${says(members)}: ${state.is} ${says(state.picked)}`;
   });
   return { actions: actions.sort(), gates: gates.sort() };
 }
@@ -73,7 +72,7 @@ function tell(graph: Graph, lock: Lock): { actions: string[]; gates: string[] } 
 /** What a run writes that moves everything to its new name. */
 function moveAll(graph: Graph, lock: Lock, revision = 9): Lock {
   const steps = new Map(lock.steps);
-  for (const { step, record, purchase } of matchGraph(graph, lock).matches) {
+  for (const { step, record, purchase } of situate(graph, lock).matches) {
     if (record === undefined || purchase === undefined) continue;
     const moved = { ...purchase, outputs: [output(`${step.save}.mp3`)], revision };
     const others = record.purchases.filter((one) => one.jobId !== purchase.jobId);
@@ -130,17 +129,16 @@ describe('where verdicts stand elsewhere than their purchases', () => {
   const isOf = (address: string): Is => likely[address] ?? 'undecided';
   const moved = () => moveAll(exchanged, carryOut(graphOf(written), isOf));
   const judge = (lock: Lock, as: 'picked' | 'rejected' | 'undecided', address: string): Lock => {
-    const { graph, matches } = matchGraph(exchanged, lock);
-    const facts = { gates: graph.gates ?? [], matches, verdicts: new Verdicts(lock, matches) };
-    const chosen = matches.filter(({ step }) => step.address === address);
+    const situation = situate(exchanged, lock);
+    const chosen = situation.matches.filter(({ step }) => step.address === address);
     const steps = new Map(lock.steps);
-    for (const ruling of judgeSteps(chosen, { as, noteOf: () => undefined }, facts)) {
+    for (const ruling of judgeSteps(chosen, { as, noteOf: () => undefined }, situation)) {
       if (ruling.is === 'recorded') for (const record of ruling.records) joinInto(steps, record);
     }
     return { ...lock, steps };
   };
   const gates = (lock: Lock) =>
-    (matchGraph(exchanged, lock).graph.gates ?? []).map(({ name, state }) => `${name} ${state?.picked}`);
+    situate(exchanged, lock).graph.gates.map(({ name, state }) => `${name} ${state.picked}`);
 
   test('another is picked, and nothing that was said of others is lost', () => {
     const before = gates(moved());
@@ -153,9 +151,9 @@ describe('where verdicts stand elsewhere than their purchases', () => {
   test('what is taken back does not come back when names do', () => {
     const back = graphOf(written);
     const lock = moveAll(back, judge(moved(), 'undecided', 'hero@k1/1'));
-    const { graph } = matchGraph(back, lock);
-    expect(graph.gates?.find(({ name }) => name === 'hero@k2')?.state).toMatchObject({ is: 'open', picked: [] });
-    expect(graph.gates?.find(({ name }) => name === 'hero@k1')?.state).toMatchObject({ is: 'decided' });
+    const { graph } = situate(back, lock);
+    expect(graph.gates.find(({ name }) => name === 'hero@k2')?.state).toMatchObject({ is: 'open', picked: [] });
+    expect(graph.gates.find(({ name }) => name === 'hero@k1')?.state).toMatchObject({ is: 'decided' });
   });
 
   test('steps that share a job are decided about one by one', () => {
@@ -174,7 +172,7 @@ describe('where verdicts stand elsewhere than their purchases', () => {
     const record = lock.steps.get('a');
     if (record === undefined) throw new Error('no record');
     lock.steps.set('a', { ...record, decisions: { verdicts } });
-    const states = matchGraph(two, lock).graph.gates?.map(({ state }) => state?.is);
+    const states = situate(two, lock).graph.gates.map(({ state }) => state.is);
     expect(states).toEqual(['decided', 'open']);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
 import { mayBeCharged } from '../../../src/lock/sends.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/plan/status.ts';
 import { stepsText } from '../../../src/report/status-steps.ts';
 import { statusJson, statusText } from '../../../src/report/status-text.ts';
@@ -77,7 +78,8 @@ const present: PresentFiles = new Map([
   ['output/hero@done.png', 'intact'],
   ['output/logo.png', 'changed'],
 ]);
-const facts = { campaign: 'from the file name', graph: graph(steps, 120), lock: full, present };
+const all = graph(steps, 120);
+const facts = { situation: situate(all, full), present };
 
 function taskIn(view: StatusView, id: string) {
   return view.tasks.find((task) => task.id === id);
@@ -99,7 +101,9 @@ describe('makeStatus', () => {
     const clips = [1, 2, 3].map(output);
     const three = lock({ 'hero@done': [{ ...purchase('hero@done', 'done'), outputs: clips }] });
     const two: PresentFiles = new Map([['clips/2.mp4', 'intact']]);
-    expect(taskIn(makeStatus({ ...facts, lock: three, present: two }), 'hero')?.filesMissing).toBe(2);
+    expect(taskIn(makeStatus({ ...facts, situation: situate(all, three), present: two }), 'hero')?.filesMissing).toBe(
+      2,
+    );
   });
 
   it('counts each step of the manifest in one state', () => {
@@ -121,7 +125,7 @@ describe('makeStatus', () => {
   it('holds the price of creates whose outcome is not known, once it is known', () => {
     const request = step('a').request;
     const known = lock({ a: [purchase('a', 'unresolved', { request })], b: [purchase('b', 'done', { request })] });
-    const view = makeStatus({ ...facts, graph: graph([step('a'), step('b')], 12), lock: known });
+    const view = makeStatus({ ...facts, situation: situate(graph([step('a'), step('b')], 12), known) });
     expect(view.credits).toEqual({ spent: 5, held: 5, heldUnknown: 0, budget: 12, left: 2 });
   });
 
@@ -129,7 +133,7 @@ describe('makeStatus', () => {
     const changed = step('a', '1:other');
     const renamed = step('new-name', '1:old-name');
     const bought = lock({ a: [purchase('a', 'done')], 'old-name': [purchase('old-name', 'done')] });
-    const view = makeStatus({ ...facts, graph: graph([changed, renamed]), lock: bought });
+    const view = makeStatus({ ...facts, situation: situate(graph([changed, renamed]), bought) });
     expect(taskIn(view, 'a')?.states).toMatchObject({ done: 0, changed: 1, 'not-bought': 0 });
     expect(taskIn(view, 'new-name')?.states).toMatchObject({ done: 1 });
     expect(view.orphans).toEqual([]);
@@ -139,25 +143,13 @@ describe('makeStatus', () => {
     const shared = [step('a'), step('b', '1:a')];
     const intact: PresentFiles = new Map([['output/a.png', 'intact']]);
     const bought = lock({ a: [purchase('a', 'done')] });
-    const view = makeStatus({ ...facts, graph: graph(shared), lock: bought, present: intact });
+    const view = makeStatus({ ...facts, situation: situate(graph(shared), bought), present: intact });
     expect(taskIn(view, 'a')).toMatchObject({ states: { done: 1 }, filesMissing: 0 });
     expect(taskIn(view, 'b')).toMatchObject({ states: { done: 1 }, filesMissing: 1 });
   });
 
-  it('goes by the lock alone where there is no manifest', () => {
-    const { graph: _graph, ...withoutGraph } = facts;
-    const view = makeStatus(withoutGraph);
-    expect(view).toMatchObject({ campaign: 'from the file name', from: 'lock', steps: 10, orphans: [] });
-    expect(view.tasks.map(({ id, steps: count }) => [id, count])).toEqual([
-      ['hero', 8],
-      ['logo', 1],
-      ['old', 1],
-    ]);
-    expect(view.credits).toEqual({ spent: 35, held: 0, heldUnknown: 2 });
-  });
-
   it('has something to say of a campaign that has not begun', () => {
-    const view = makeStatus({ ...facts, graph: graph([step('a')], 12), lock: lock({}), present: new Map() });
+    const view = makeStatus({ ...facts, situation: situate(graph([step('a')], 12), lock({})), present: new Map() });
     expect(statusText(view, { style: noColor, paste })).toMatchInlineSnapshot(`
       "aurora-launch: 0 of 1 step done
 
@@ -189,17 +181,14 @@ describe('statusText', () => {
     `);
   });
 
-  it('says that it knows the lock only', () => {
-    const { graph: _graph, ...withoutGraph } = facts;
-    const text = statusText(makeStatus(withoutGraph), { style: noColor, paste });
-    expect(text).toContain('from the file name: 4 of 10 steps done (from the lock alone');
-  });
-
   it('lists ten of many orphans, and lets nothing from outside through', () => {
     const many = Object.fromEntries(
       Array.from({ length: 30 }, (_, index) => [`old@\u001b${index}`, [purchase(`old@${index}`, 'done')]]),
     );
-    const text = statusText(makeStatus({ ...facts, graph: graph([]), lock: lock(many) }), { style: noColor, paste });
+    const text = statusText(makeStatus({ ...facts, situation: situate(graph([]), lock(many)) }), {
+      style: noColor,
+      paste,
+    });
     expect(text).toContain('30 steps in the lock, not in the manifest: old@\\x1b0, ');
     expect(text).toContain(', … and 20 more');
     expect(text).not.toContain('\u001b');

@@ -3,6 +3,7 @@ import type { Lock } from '../../../src/lock/record.ts';
 import { compareVersions } from '../../../src/plan/compare-versions.ts';
 import { diffLocks } from '../../../src/plan/diff-locks.ts';
 import { type Charge, listCharges } from '../../../src/plan/list-charges.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/tally-charges.ts';
 import { costCsv, costJson, costText } from '../../../src/report/cost-text.ts';
 import { diffMarkdown, diffText } from '../../../src/report/diff-text.ts';
@@ -55,7 +56,7 @@ const compared = {
   ...compareVersions({ graph: before, lock: there }, { graph: after, lock: here }),
 };
 const differing = { from: { ref: 'HEAD', commit }, to: {}, ...diffLocks(there, here) };
-const charges = listCharges(after, here);
+const charges = listCharges(situate(after, here));
 const costBy = (by: CostDimension[], all: Charge[], keysOf: (charge: Charge) => (string | null)[]) => ({
   campaign: 'aurora-launch',
   by,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchGraph } from '../../../src/plan/match.ts';
+import { situate } from '../../../src/plan/situation.ts';
 import { listWaits, sumWaits } from '../../../src/review/describe/sum-waiting.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { lockOf, planOf, saved, stepOf } from '../plan/facts.ts';
@@ -20,7 +20,7 @@ test('what waits for a gate that waits for another one waits for both, at what i
     'draft/2': [saved(stepOf(graph, 'draft/2'))],
   });
   const { rows } = planOf(graph, lock);
-  const waits = listWaits(matchGraph(graph, lock).graph, rows);
+  const waits = listWaits(situate(graph, lock).graph, rows);
   expect(waits).toEqual([
     { gates: ['draft'], steps: 2, credits: 8, likely: 8 },
     { gates: ['cut', 'draft'], steps: 1, credits: 4, likely: 4 },
@@ -34,6 +34,6 @@ test('what nobody knows the price of makes the sum unknown', () => {
     tasks.replace('last: { kind: music, with: { model: song-7.5, prompt:', 'last: { kind: image, with: { prompt:'),
   );
   const { rows } = planOf(graph, lockOf({}));
-  const waits = listWaits(matchGraph(graph, lockOf({})).graph, rows);
+  const waits = listWaits(situate(graph, lockOf({})).graph, rows);
   expect(sumWaits(waits).get('cut')).toEqual({ steps: 1, credits: null, likely: null });
 });
