@@ -3,6 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { type OptionRow, optionTable } from '../src/campaign/option-table.ts';
+import { flagOf } from '../src/campaign/options.ts';
+import { isKept } from '../src/campaign/saved-options.ts';
 import { failures } from '../src/contract/failure.ts';
 import { kinds } from '../src/kinds/index.ts';
 import { composeManifest } from './compose-manifest.ts';
@@ -36,6 +39,7 @@ const entries: Entry[] = [
   },
   {
     base: 'schemas/plan.schema.json',
+    schema: { out: 'schemas/plan.schema.json', compose: withOptions },
     types: { out: 'src/plan/plan.generated.ts', name: 'WrittenPlan' },
     validator: { out: 'src/campaign/validate-plan.generated.ts', finds: 'first' },
   },
@@ -61,13 +65,47 @@ const entries: Entry[] = [
 ];
 
 for (const entry of entries) {
+  if (entry.schema !== undefined) writeSchema(entry.schema.out, entry.schema.compose(readSchema(entry.base)));
   const base = readSchema(entry.base);
-  if (entry.schema !== undefined) writeSchema(entry.schema.out, entry.schema.compose(base));
   if (entry.types !== undefined) write(entry.types.out, await writeTypes(base, entry.types.name));
   if (entry.validator !== undefined) {
     const { out, of, finds } = entry.validator;
     const whole = of === undefined ? base : { $defs: base.$defs, $ref: `#/$defs/${of}` };
     write(out, writeValidator(whole, entry.base, { finds }));
+  }
+}
+
+/** The options that a saved plan keeps are those of the table. */
+function withOptions(plan: Schema): Schema {
+  const $defs = plan.$defs as { [name: string]: Schema };
+  const kept = Object.entries(optionTable as { [name: string]: OptionRow }).filter(([, row]) => isKept(row));
+  const properties = Object.fromEntries(kept.map(([name, row]) => [name, optionSchema(row)]));
+  return { ...plan, $defs: { ...$defs, options: { ...$defs.options, properties } } };
+}
+
+function optionSchema(row: OptionRow): Schema {
+  const { takes, range } = row;
+  const path = { type: 'string', pattern: '^[^\\u0000]+$' };
+  const seen = takes === 'path' || takes === 'paths' ? ', seen from the folder of this file.' : '';
+  const description = `${flagOf(row)}${seen}`;
+  switch (takes) {
+    case 'path':
+      return { description, ...path };
+    case 'texts':
+      return { description, type: 'array', items: { type: 'string' }, minItems: 1 };
+    case 'paths':
+      return { description, type: 'array', items: path, minItems: 1 };
+    case 'pairs':
+      return { description, type: 'object', additionalProperties: { type: 'string' } };
+    case 'number':
+      return {
+        ...{ description, type: range?.whole ? 'integer' : 'number', minimum: range?.least },
+        ...(range?.most !== undefined && { maximum: range.most }),
+      };
+    case undefined:
+      return row.flags.includes('<') ? { description, type: 'string' } : { description, const: true };
+    default:
+      throw new Error(`a saved plan cannot keep ${description}: what ${takes} is in JSON is not said here`);
   }
 }
 

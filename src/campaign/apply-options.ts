@@ -44,8 +44,6 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
    * afterwards. Called before anything is sent; `end` when the run has ended, however it did.
    */
   review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
-  /** Posts that nobody was asked about are published. */
-  publish?: boolean | undefined;
   /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
   given?: string | undefined;
   /** Workers of an engine carry the plan out. Absent: this process does. */

@@ -24,8 +24,6 @@ import { type Ending, type RunResult, runPlan } from './run.ts';
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   /** Hears everything that happens, as it happens. */
   on?: ((event: RunEvent) => void) | undefined;
-  /** Whether the posts of the plan may go public. Default: no, and they wait. */
-  publish?: boolean | undefined;
   /** How long another run on the same lock is waited for, in ms. Default: not at all. */
   lockTimeoutMs?: number | undefined;
   /** The embedded service, for a campaign that was loaded with `sandbox`. */
@@ -47,14 +45,12 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
       options: ['rehearsal'],
     });
   }
-  const { onUnknown = options.onUnknown } = planned.options;
   const { lockTimeoutMs, rehearsal } = options;
   const agreement = agreementOf(planned.plan);
   const work = applyGraph(campaign, {
     check: async () => graphOf(campaign.checked, campaign, campaign.checked),
     ...pickRunSettings(options),
     ...pickPlanningOptions(planned.options),
-    onUnknown,
     lockTimeoutMs,
     rehearsal,
     chosen: { redo, ...(selected && { selected }) },

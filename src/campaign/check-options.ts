@@ -2,44 +2,38 @@ import { CampaignError } from '../contract/failure.ts';
 import { isJobId } from '../ground/job-id.ts';
 import { costDimensions } from '../plan/tally-charges.ts';
 import type { CostOptions } from './cost.ts';
-import type { PlanningOptions, RehearsalOptions, RunSettings } from './options.ts';
-
-interface Range {
-  least: number;
-  most?: number;
-  whole?: boolean;
-}
-
-const mostCredits = 1_000_000_000;
-const credits: Range = { least: 0, most: mostCredits, whole: true };
-/** Node's timers turn longer delays into none. */
-const longestMs = 2 ** 31 - 1;
-const limitMs: Range = { least: 1, most: longestMs };
-const waitMs: Range = { least: 0, most: longestMs };
+import { limitMs, optionTable, type Range } from './option-table.ts';
+import {
+  findGiven,
+  type PlanningOptions,
+  pickPlanningOptions,
+  pickRunSettings,
+  type RehearsalOptions,
+  type RunSettings,
+} from './options.ts';
 
 /** Refuses values that would lift a budget or stall a run: a program can pass what a command line cannot say. */
-export function checkPlanning({ maxCredits, concurrency, onUnknown, first, sample }: PlanningOptions): void {
-  requireNumber('first', first, { least: 1, whole: true });
-  requireNumber('sample', sample, { least: 1, whole: true });
-  requireNumber('maxCredits', maxCredits, credits);
-  requireNumber('concurrency', concurrency, { least: 1, most: 1000, whole: true });
-  requireWord('onUnknown', onUnknown, ['ask', 'hold']);
+export function checkPlanning(options: PlanningOptions): void {
+  checkGiven(pickPlanningOptions(options));
 }
 
 export function checkSettings(
   settings: RunSettings & { lockTimeoutMs?: number | undefined; rehearsal?: RehearsalOptions | undefined },
 ): void {
-  for (const name of ['pollIntervalMs', 'requestTimeoutMs', 'createTimeoutMs'] as const) {
-    requireNumber(name, settings[name], limitMs);
+  const { createTimeoutMs, lockTimeoutMs, rehearsal = {} } = settings;
+  checkGiven({ ...pickRunSettings(settings), lockTimeoutMs });
+  requireNumber('createTimeoutMs', createTimeoutMs, limitMs);
+  const { sandboxCredits, sandboxSpeed, sandboxFailRate } = optionTable;
+  requireNumber('rehearsal.credits', rehearsal.credits, sandboxCredits.range);
+  requireNumber('rehearsal.speed', rehearsal.speed, sandboxSpeed.range);
+  requireNumber('rehearsal.failRate', rehearsal.failRate, sandboxFailRate.range);
+}
+
+function checkGiven(given: object): void {
+  for (const { name, row, value } of findGiven(given, () => true)) {
+    if (row.range !== undefined) requireNumber(name, value, row.range);
+    if (row.words !== undefined) requireWord(name, value, row.words);
   }
-  requireNumber('patienceMs', settings.patienceMs, { least: 1 });
-  requireNumber('creditWaitMs', settings.creditWaitMs, waitMs);
-  requireNumber('lockTimeoutMs', settings.lockTimeoutMs, waitMs);
-  requireWord('onError', settings.onError, ['wait', 'continue', 'finish']);
-  const { rehearsal = {} } = settings;
-  requireNumber('rehearsal.credits', rehearsal.credits, credits);
-  requireNumber('rehearsal.speed', rehearsal.speed, { least: Number.MIN_VALUE });
-  requireNumber('rehearsal.failRate', rehearsal.failRate, { least: 0, most: 1 });
 }
 
 /** Refuses a job id or a charge that the lock could not be read with. */
@@ -52,7 +46,7 @@ export function checkJob(jobId: string, charged: number | undefined): void {
       value: String(jobId),
     });
   }
-  requireNumber('credits', charged, credits);
+  requireNumber('credits', charged, optionTable.maxCredits.range);
 }
 
 /** Refuses what charges cannot be told apart by: it would be a column of its own name. */
@@ -60,10 +54,10 @@ export function checkCost({ by }: CostOptions): void {
   for (const one of by) requireWord('by', one, costDimensions);
 }
 
-function requireNumber(name: string, value: number | undefined, { least, most, whole }: Range): void {
+function requireNumber(name: string, value: unknown, { least, most, whole }: Range): void {
   if (value === undefined) return;
-  const fits = value >= least && value <= (most ?? Number.POSITIVE_INFINITY) && (!whole || Number.isInteger(value));
-  if (typeof value === 'number' && fits) return;
+  const fits = (given: number) => given >= least && given <= (most ?? Number.POSITIVE_INFINITY);
+  if (typeof value === 'number' && fits(value) && (!whole || Number.isInteger(value))) return;
   const kind = whole ? 'a whole number' : 'a number';
   const range = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
   throw new CampaignError({
@@ -74,8 +68,9 @@ function requireNumber(name: string, value: number | undefined, { least, most, w
   });
 }
 
-function requireWord(name: string, value: string | undefined, known: readonly string[]): void {
-  if (value === undefined || known.includes(value)) return;
+function requireWord(name: string, value: unknown, known: readonly string[]): void {
+  if (value === undefined || known.some((word) => word === value)) return;
   const hint = `it must be ${known.join(' or ')}`;
-  throw new CampaignError({ code: 'MB3003', message: `${name} is ${JSON.stringify(value)}`, hint, value, known });
+  const message = `${name} is ${JSON.stringify(value)}`;
+  throw new CampaignError({ code: 'MB3003', message, hint, value: String(value), known });
 }

@@ -9,8 +9,10 @@ import { findBehind } from '../plan/behind-gates.ts';
 import type { Plan, PlanRow, PostTarget } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { nextPurchase } from '../plan/repeat.ts';
-import type { SettledOptions } from './save-plan.ts';
+import type { OptionRow } from './option-table.ts';
+import { findGiven, flagOf } from './options.ts';
 import { digestOfSteps } from './save-plan.ts';
+import { isKept, wordsOfPlan } from './saved-options.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
 /**
@@ -66,22 +68,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
 
 /** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */
 function planAgain({ path, options }: SavedPlan): Call {
-  const { select, exclude, first, sample, seed, redo, maxCredits, concurrency, new: isNew } = options;
-  const repeated = (flag: string, texts: readonly string[] = []) => texts.flatMap((text) => [flag, text]);
-  return call(
-    'plan',
-    ...repeated('--select', select),
-    ...repeated('--exclude', exclude),
-    ...(first === undefined ? [] : ['--first', String(first)]),
-    ...(sample === undefined ? [] : ['--sample', String(sample)]),
-    ...(seed === undefined ? [] : ['--seed', seed]),
-    ...repeated('--redo', redo),
-    ...(maxCredits === undefined ? [] : ['--max-credits', String(maxCredits)]),
-    ...(concurrency === undefined ? [] : ['--concurrency', String(concurrency)]),
-    ...(isNew === true ? ['--new'] : []),
-    '--out',
-    path,
-  );
+  return call('plan', ...wordsOfPlan(options), '--out', path);
 }
 
 /** Whether the saved plan says what each of these purchases costs. */
@@ -111,26 +98,11 @@ function withoutNames(post: PostTarget | undefined): Omit<PostTarget, 'names'> {
 }
 
 /** Refuses options that were settled when the plan was saved. */
-export function refuseReplanning(saved: SavedPlan, options: SettledOptions & { dryRun?: boolean | undefined }): void {
-  const { dryRun, sandbox, lock, var: vars, varFile, select, exclude, first, sample, seed, redo, maxCredits } = options;
-  const { new: isNew } = options;
-  const settled = {
-    '--dry-run': dryRun,
-    '--sandbox': sandbox,
-    '--lock': lock,
-    '--var': vars,
-    '--var-file': varFile,
-    '--select': select,
-    '--exclude': exclude,
-    '--first': first,
-    '--sample': sample,
-    '--seed': seed,
-    '--redo': redo,
-    '--max-credits': maxCredits,
-    '--new': isNew,
-  };
-  const [given] = Object.entries(settled).find(([, value]) => value !== undefined) ?? [];
-  if (given === undefined) return;
+export function refuseReplanning(saved: SavedPlan, options: object): void {
+  const isRefused = (row: OptionRow) => (row.besideSaved ?? (isKept(row) ? 'refused' : 'taken')) === 'refused';
+  const [first] = findGiven(options, isRefused);
+  if (first === undefined) return;
+  const given = flagOf(first.row);
   throw new CampaignError({
     code: 'MB3001',
     message: `${given} does not go with a saved plan: what ${saved.path} does was settled when it was made`,

@@ -1,64 +1,31 @@
+import { type OptionRow, optionTable, type Written } from './option-table.ts';
+
+type Table = typeof optionTable;
+type Row = Table[keyof Table];
+
+type ValueOf<One> = One extends { takes: infer Takes extends keyof Written }
+  ? Written[Takes]
+  : One extends { words: readonly (infer Word)[] }
+    ? Word
+    : One extends { flags: `${string}<${string}` }
+      ? string
+      : boolean;
+
+/** What somebody may give of these options. */
+export type Values<Rows> = { -readonly [Name in keyof Rows]?: ValueOf<Rows[Name]> | undefined };
+
+type Settling<What extends Row['settles']> = Pick<
+  Table,
+  { [Name in keyof Table]: Table[Name]['settles'] extends What ? Name : never }[keyof Table]
+>;
+
 /** Options that decide what a plan is. */
-export interface PlanningOptions {
-  /** Selections of steps to buy again. */
-  redo?: string[] | undefined;
-  /** Selections of the steps that the plan is about. Default: all of them. */
-  select?: string[] | undefined;
-  exclude?: string[] | undefined;
-  /** Of tasks that fan out only so many rows, the first ones, with what they need. */
-  first?: number | undefined;
-  /** Of tasks that fan out only so many rows, drawn by a digest of their keys, with what they need. */
-  sample?: number | undefined;
-  /** Draws another sample. */
-  seed?: string | undefined;
-  /** Credits that this run may spend at most. */
-  maxCredits?: number | undefined;
-  /** Jobs at a time. Default: the manifest's, or 8. */
-  concurrency?: number | undefined;
-  /** Treatment of creates whose answers were lost and cannot be recovered. Default: `ask`. */
-  onUnknown?: 'ask' | 'hold' | undefined;
-  /** Everything is bought for a lock of its own that begins here, whatever looks as if it had been bought before. */
-  new?: boolean | undefined;
-}
+export type PlanningOptions = Values<Settling<'plan'> & Pick<Table, 'onUnknown'>>;
 
 /** How a run goes about its work. None of it changes what there is to do. Times in ms. */
-export interface RunSettings {
-  /** Between two looks at a job. Default: as durations and the service allow. */
-  pollIntervalMs?: number | undefined;
-  /** Limit for every call but creates. Default: 30 s. */
-  requestTimeoutMs?: number | undefined;
+export interface RunSettings extends Values<Settling<'run'>> {
   /** Limit for a create. Default: 120 s. */
   createTimeoutMs?: number | undefined;
-  /** How long one job is watched. Default: until it ends. */
-  patienceMs?: number | undefined;
-  /** How long an empty account is waited for. Default: not at all. */
-  creditWaitMs?: number | undefined;
-  onUnknown?: 'ask' | 'hold' | undefined;
-  /**
-   * After a failure: go on with other steps, but not with those of a task and price of which five failed for one reason and
-   * none is done (`wait`), with those, too (`continue`), or only finish what has begun (`finish`). Default: `wait`.
-   */
-  onError?: 'wait' | 'continue' | 'finish' | undefined;
-}
-
-/** How long calls may take, in ms. */
-export function timeoutsOf({ requestTimeoutMs = 30_000, createTimeoutMs = 120_000 }: RunSettings) {
-  return { requestTimeoutMs, createTimeoutMs };
-}
-
-/** Every field, given or not: a program can pass more than a type allows, and a run has options that are not its business. */
-type Every<Options> = { [name in keyof Options]-?: Options[name] | undefined };
-
-/** The planning options among what a program passed. */
-export function pickPlanningOptions(given: PlanningOptions): Every<PlanningOptions> {
-  const { redo, select, exclude, first, sample, seed, maxCredits, concurrency, onUnknown, new: isNew } = given;
-  return { redo, select, exclude, first, sample, seed, maxCredits, concurrency, onUnknown, new: isNew };
-}
-
-/** The settings of a run among what a program passed. */
-export function pickRunSettings(given: RunSettings): Every<RunSettings> {
-  const { pollIntervalMs, requestTimeoutMs, createTimeoutMs, patienceMs, creditWaitMs, onUnknown, onError } = given;
-  return { pollIntervalMs, requestTimeoutMs, createTimeoutMs, patienceMs, creditWaitMs, onUnknown, onError };
 }
 
 /** The account and the pace of the embedded service. */
@@ -68,4 +35,56 @@ export interface RehearsalOptions {
   speed?: number | undefined;
   /** Part of the jobs that fail, 0 to 1. */
   failRate?: number | undefined;
+}
+
+/** Without its value and its short form. */
+export function flagOf({ flags }: OptionRow): string {
+  return /--[\w-]+/.exec(flags)?.[0] ?? flags;
+}
+
+interface Given {
+  name: keyof Table;
+  row: OptionRow;
+  value: unknown;
+}
+
+const rows = Object.entries(optionTable) as [keyof Table, OptionRow][];
+
+/** What was given of the options for which `is` holds: a program can pass more than a type allows. */
+export function findGiven(options: object, is: (row: OptionRow) => boolean): Given[] {
+  const values = new Map<string, unknown>(Object.entries(options));
+  const found = rows.map(([name, row]) => ({ name, row, value: values.get(name) }));
+  return found.filter(({ row, value }) => value !== undefined && is(row));
+}
+
+function pick(options: object, is: (row: OptionRow) => boolean): object {
+  return Object.fromEntries(findGiven(options, is).map(({ name, value }) => [name, value]));
+}
+
+/** The planning options among what a program passed. */
+export function pickPlanningOptions(given: PlanningOptions): PlanningOptions {
+  return pick(given, (row) => row.settles === 'plan' || row === optionTable.onUnknown);
+}
+
+/** The settings of a run among what a program passed. */
+export function pickRunSettings(given: RunSettings): RunSettings {
+  const { createTimeoutMs } = given;
+  return {
+    ...pick(given, ({ settles }) => settles === 'run'),
+    ...(createTimeoutMs !== undefined && { createTimeoutMs }),
+  };
+}
+
+type HasStandard<Rows> = { [Name in keyof Rows]: Rows[Name] extends { standard: unknown } ? Name : never }[keyof Rows];
+type Settled = HasStandard<Settling<'run'>> | 'createTimeoutMs';
+type SettledSettings = { [Name in Settled]: NonNullable<RunSettings[Name]> } & {
+  [Name in Exclude<keyof RunSettings, Settled>]?: NonNullable<RunSettings[Name]>;
+};
+
+/** The settings of a run, with what holds where nothing was given. */
+export function settle(given: RunSettings): SettledSettings {
+  const standards = rows.flatMap(([name, { settles, standard }]) =>
+    settles === 'run' && standard !== undefined ? [[name, standard]] : [],
+  );
+  return { ...Object.fromEntries([...standards, ['createTimeoutMs', 120_000]]), ...pickRunSettings(given) };
 }

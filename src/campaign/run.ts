@@ -21,7 +21,7 @@ import type { Access } from './environment.ts';
 import type { LiveRun } from './live-run.ts';
 import { noService } from './no-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { type RunSettings, timeoutsOf } from './options.ts';
+import { type RunSettings, settle } from './options.ts';
 import { outputsOf } from './outputs-of.ts';
 import type { LoadedLock } from './read-lock.ts';
 import { openRunLock, settleLock } from './settle.ts';
@@ -63,7 +63,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
   const { loaded, outline, clock, on, access, live } = options;
   const { paths, service: address } = campaign;
   const startedAt = clock.now();
-  const timeouts = timeoutsOf(options);
+  const settings = settle(options);
   const stamp = <Fact extends RunFact>(fact: Fact) => ({ at: new Date(clock.now()).toISOString(), ...fact });
   let isLeft = false;
   const emit = (fact: RunFact) => {
@@ -82,7 +82,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
   const { signal } = interruption;
   let service: RunService | undefined;
   try {
-    service = await openServiceIfNeeded(campaign, options, durations);
+    service = await openServiceIfNeeded(campaign, options, { settings, durations });
     emit({
       event: 'run-started',
       version: 1,
@@ -92,7 +92,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       totals: plan.totals,
       tasks: outline.tasks,
     });
-    const { onUnknown = 'ask', onError = 'wait', creditWaitMs = 0 } = options;
+    const { onUnknown, onError, creditWaitMs } = settings;
     const { ledger, gate, driven } = carryOut(plan, {
       lock,
       file,
@@ -104,7 +104,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       signal,
       accountOf: campaign.accountOf,
       isAlone: () => options.guard.stillOurs(),
-      times: lookUpTimes(campaign.sandbox, timeouts),
+      times: lookUpTimes(campaign.sandbox, settings),
       creditWaitMs,
       onUnknown,
       onError,
@@ -124,7 +124,7 @@ export async function runPlan(plan: Plan, campaign: OpenCampaign, options: RunOp
       const { error } = stray.seen ?? {};
       gate.stop('error', messageOf(error));
       interruption.abort();
-      await atMost(timeouts.createTimeoutMs, guarded);
+      await atMost(settings.createTimeoutMs, guarded);
     });
     const ended = await Promise.race([guarded, ...(broken ? [broken] : []), ...(leave ? [leave] : [])]);
     if (stray?.seen !== undefined) {
@@ -193,10 +193,11 @@ type RunService = Service & Downloads & { close(): Promise<void> };
 /** The HTTP client is large, so it is loaded only when the service is going to be called. */
 async function openServiceIfNeeded(
   { paths }: OpenCampaign,
-  { access, clock, createRoutes, pollIntervalMs, ...settings }: RunOptions,
-  durations: Durations,
+  { access, clock, createRoutes }: RunOptions,
+  { settings, durations }: { settings: ReturnType<typeof settle>; durations: Durations },
 ): Promise<RunService | undefined> {
   if (access === undefined) return undefined;
+  const { requestTimeoutMs, createTimeoutMs, patienceMs = Number.POSITIVE_INFINITY, pollIntervalMs } = settings;
   const { createService } = await import('../service/service.ts');
   return createService({
     ...access,
@@ -204,8 +205,9 @@ async function openServiceIfNeeded(
     createRoutes,
     durations,
     folder: paths.folder,
-    ...timeoutsOf(settings),
-    patienceMs: settings.patienceMs ?? Number.POSITIVE_INFINITY,
+    requestTimeoutMs,
+    createTimeoutMs,
+    patienceMs,
     ...(pollIntervalMs !== undefined && { pollIntervalMs }),
   });
 }

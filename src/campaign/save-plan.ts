@@ -8,17 +8,13 @@ import type { Graph } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
 import { purchasesOf } from '../plan/agreement.ts';
-import type { Options, Saved } from '../plan/plan.generated.ts';
+import type { Saved } from '../plan/plan.generated.ts';
 import type { Plan } from '../plan/plan.ts';
 import { publishes } from '../plan/post-consent.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { safeJson } from '../report/safe-text.ts';
 import { readPlanFile } from './read-plan-file.ts';
-
-/** Options of the command line that make the plan what it is. */
-export type SettledOptions = {
-  [Name in keyof Options]: (Name extends 'sandbox' | 'new' ? boolean : Options[Name]) | undefined;
-};
+import { optionsToKeep } from './saved-options.ts';
 
 /** Writes the plan and all that it takes to make it again. Only ever over an earlier saved plan. */
 export async function savePlan(
@@ -26,7 +22,7 @@ export async function savePlan(
   plan: Plan,
   from: {
     file: string;
-    options: SettledOptions;
+    options: object;
     graph: Graph;
     service: string | undefined;
     redo: ReadonlySet<string>;
@@ -88,39 +84,6 @@ export async function savePlan(
 
 function unsaved(code: 'MB3103' | 'MB3301', path: string, { why, hint }: { why: string; hint: string }): CampaignError {
   return new CampaignError({ code, message: `--out: ${path} ${why}`, hint, path });
-}
-
-function optionsToKeep(options: SettledOptions, near: (path: string) => string): Options {
-  const {
-    sandbox,
-    lock,
-    var: vars,
-    varFile,
-    select,
-    exclude,
-    first,
-    sample,
-    seed,
-    redo,
-    maxCredits,
-    concurrency,
-    new: isNew,
-  } = options;
-  return {
-    ...(sandbox === true && { sandbox }),
-    ...(lock !== undefined && { lock: near(lock) }),
-    ...(vars !== undefined && { var: vars }),
-    ...(varFile !== undefined && { varFile: varFile.map(near) }),
-    ...(select !== undefined && { select }),
-    ...(exclude !== undefined && { exclude }),
-    ...(first !== undefined && { first }),
-    ...(sample !== undefined && { sample }),
-    ...(seed !== undefined && { seed }),
-    ...(redo !== undefined && { redo }),
-    ...(maxCredits !== undefined && { maxCredits }),
-    ...(concurrency !== undefined && { concurrency }),
-    ...(isNew === true && { new: isNew }),
-  };
 }
 
 /** The digest of everything that makes a step what it is. */

@@ -8,6 +8,7 @@ import { ceilingOfRows } from '../plan/ceiling.ts';
 import type { Saved, WrittenPlan } from '../plan/plan.generated.ts';
 import { findContradiction } from './check-plan-file.ts';
 import { readPlanFile } from './read-plan-file.ts';
+import { optionsToKeep } from './saved-options.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
 /** A plan kept by `plan --out`. It is made again when it is applied, and must come out the same. */
@@ -53,8 +54,8 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     const found = isAbsolute(other) ? other : resolve(folder, other);
     return relative('', found) || found;
   };
-  const lock = options.lock === undefined ? undefined : far(options.lock);
-  const varFile = options.varFile?.map(far);
+  const kept = optionsToKeep(options, far);
+  const { lock, varFile } = kept;
   const named = [
     ['manifest', far(manifest)],
     ...(lock === undefined ? [] : [['lock', lock]]),
@@ -73,7 +74,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     path,
     campaign: plan.campaign,
     manifest: far(manifest),
-    options: { ...options, ...(lock !== undefined && { lock }), ...(varFile !== undefined && { varFile }) },
+    options: kept,
     addresses: new Set(plan.rows.map(({ address }) => address)),
     redo,
     publishes: new Set(publishes),

@@ -3,6 +3,7 @@ import { applyGraph } from '../campaign/apply.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
 import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
+import { optionTable } from '../campaign/option-table.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
@@ -59,7 +60,7 @@ async function applyOnce(
 ): Promise<{ exit: number; isPassed: boolean; hasRun: boolean }> {
   const { campaign, terminal, given, saved, isAnew } = context;
   const { paths, replays, file } = campaign;
-  const { serviceMoved, yes, pollInterval, requestTimeout } = options;
+  const { serviceMoved, yes } = options;
   const engine = engineFor(options);
   const notification = openNotification(options, terminal);
   let events: ReturnType<typeof openEvents>;
@@ -96,12 +97,8 @@ async function applyOnce(
     saved,
     isAnew,
     given,
-    lockTimeoutMs: options.lockTimeout * 1000,
-    pollIntervalMs: pollInterval === 'auto' ? undefined : pollInterval,
-    requestTimeoutMs: requestTimeout === undefined ? undefined : requestTimeout * 1000,
-    createTimeoutMs: requestTimeout === undefined ? undefined : requestTimeout * 1000,
-    patienceMs: options.patience,
-    creditWaitMs: options.waitForBalance,
+    lockTimeoutMs: options.lockTimeoutMs ?? optionTable.lockTimeoutMs.standard,
+    createTimeoutMs: options.requestTimeoutMs,
     rehearsal: {
       credits: options.sandboxCredits,
       speed: options.sandboxSpeed,

@@ -2,6 +2,8 @@ import { relative, resolve, sep } from 'node:path';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
 import { compareWithCommit } from '../campaign/compare-with-commit.ts';
 import { makePlan } from '../campaign/make-plan.ts';
+import type { OptionRow } from '../campaign/option-table.ts';
+import { findGiven, flagOf } from '../campaign/options.ts';
 import { requireLock } from '../campaign/read-lock.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError, failureOf, failures } from '../contract/failure.ts';
@@ -86,21 +88,13 @@ function readImages({ images }: PlanCommandOptions): URL | undefined {
   });
 }
 
-/** Options that are about what a run would do. */
-const aboutRun = {
-  out: '--out',
-  redo: '--redo',
-  select: '--select',
-  exclude: '--exclude',
-  maxCredits: '--max-credits',
-  first: '--first',
-  sample: '--sample',
-} as const;
-
+/** Refuses what is about one run. */
 function refuseOthers(options: PlanCommandOptions): void {
-  const given = (Object.keys(aboutRun) as (keyof typeof aboutRun)[]).filter((name) => options[name] !== undefined);
-  const [first] = given.map((name) => aboutRun[name]);
-  if (first === undefined) return;
+  const isRefused = ({ settles, compared }: OptionRow) =>
+    (compared ?? (settles === 'plan' ? 'refused' : 'ignored')) === 'refused';
+  const [given] = findGiven(options, isRefused);
+  if (given === undefined) return;
+  const first = flagOf(given.row);
   throw new CampaignError({
     code: 'MB3001',
     message: `--compare shows two versions of a whole campaign, and ${first} is about one run`,

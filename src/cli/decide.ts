@@ -8,6 +8,7 @@ import type { Terminal } from './terminal.ts';
 
 /** Options of the command line that all decisions share. */
 export interface DecisionOptions extends StateOptions {
+  /** In ms. */
   lockTimeout: number;
   dryRun?: boolean;
   json?: boolean;
@@ -25,7 +26,7 @@ export interface DecisionContext<Options extends DecisionOptions = DecisionOptio
 export function toDecideOptions({ options, terminal }: DecisionContext): DecideOptions {
   const { lockTimeout, dryRun, serviceMoved, yes } = options;
   return {
-    lockTimeoutMs: lockTimeout * 1000,
+    lockTimeoutMs: lockTimeout,
     dryRun,
     ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal }) }),
   };

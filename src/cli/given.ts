@@ -10,8 +10,17 @@ import type { ApplyOptions } from './apply-options.ts';
 export function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.all || options.events !== undefined || options.redo !== undefined) return undefined;
   // How a run goes on about its work changes nothing about what there is to do. What is not named here does.
-  const { yes, publish, lockTimeout, requestTimeout, patience, waitForBalance, pollInterval, onError, ...others } =
-    options;
+  const {
+    yes,
+    publish,
+    lockTimeoutMs,
+    requestTimeoutMs,
+    patienceMs,
+    creditWaitMs,
+    pollIntervalMs,
+    onError,
+    ...others
+  } = options;
   const { sandboxCredits, sandboxSpeed, sandboxFailRate, notify, notifyDetails, ...planned } = others;
   const { file, paths, vars, service, replays } = campaign;
   const given = { file, paths, planned, vars, service, replays };

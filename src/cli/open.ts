@@ -1,18 +1,14 @@
 import { readEnvironment } from '../campaign/environment.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from '../campaign/open-campaign.ts';
+import type { lockOptions, sharedOptions, varOptions } from '../campaign/option-table.ts';
+import type { Values } from '../campaign/options.ts';
 import { fitHeap } from './fit-heap.ts';
 import { tellOn } from './tell.ts';
 import type { Terminal } from './terminal.ts';
 import { collectVars } from './vars.ts';
 
 /** Which lock is meant, whose money, and what the manifest is told. */
-export interface StateOptions {
-  sandbox?: boolean | undefined;
-  lock?: string | undefined;
-  var?: Record<string, string> | undefined;
-  varFile?: string[] | undefined;
-  strict?: boolean | undefined;
-}
+export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof sharedOptions, 'strict'>>;
 
 /** A campaign as the command line names it, in this process's environment. */
 export function open(file: string, options: StateOptions, terminal: Terminal): Promise<OpenCampaign> {

@@ -1,26 +1,16 @@
-import type { Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { type OptionRow, optionTable } from '../campaign/option-table.ts';
+import { flagOf } from '../campaign/options.ts';
+import { wordsOf } from '../campaign/saved-options.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { shellWord } from '../report/shell-word.ts';
 import { defaultManifest } from './program/name-manifest.ts';
 
-/** Which lock is meant, whose money, and what the manifest is told: every command that knows them is told the same. */
-const state: readonly string[] = ['sandbox', 'lock', 'var', 'varFile']; // I25
-
-/** Limits of a run: without these a suggested command would do more than the one before it. */
-const limits: readonly string[] = [
-  'select',
-  'exclude',
-  'first',
-  'sample',
-  'seed',
-  'maxCredits',
-  'concurrency',
-  'onUnknown',
-  'new',
-];
-
-/** Who carries a run out: while an engine has it, nobody else may. */
-const engines: readonly string[] = ['engine', 'store', 'workers'];
+/** Without the limits of a plan a suggested command would do more than the one before it. */
+function isCarried({ settles, printed }: OptionRow, command: string): boolean {
+  const where = printed ?? ({ campaign: 'always', plan: 'apply', run: 'never', here: 'never' } as const)[settles]; // I25
+  return where === 'always' || (where === 'apply' && command === 'apply');
+}
 
 /** How the program was called, as far as commands that are printed have to be called alike. */
 export interface Called {
@@ -43,12 +33,12 @@ export function pasteAfter(program: Command, called: Called): Paste {
     let command: Command | undefined = program;
     for (const word of name.split(' ')) command = command?.commands.find((one) => one.name() === word);
     if (command === undefined) throw new Error(`internal error: there is no command ${name}`);
-    const carried = bare === true ? [] : name === 'apply' ? [...state, ...limits, ...engines] : [...state, 'engine'];
+    const carried = Object.values(optionTable).flatMap((row) => (isCarried(row, name) ? [flagOf(row)] : []));
     const flags = command.options.flatMap((option) => {
-      const isGiven = words.some((word) => word === option.long || word === option.short);
-      return carried.includes(option.attributeName()) && !isGiven
-        ? flagOf(option, shownValue(option.attributeName(), called))
-        : [];
+      const { long, short } = option;
+      const isGiven = words.some((word) => word === long || word === short);
+      if (long == null || bare === true || isGiven || !carried.includes(long)) return [];
+      return wordsOf(long, shownValue(option.attributeName(), called));
     });
     const subject = isAboutFile(command) ? [file.startsWith('-') ? `./${file}` : file] : [];
     return ['mediabatch', name, ...[...subject, ...flags, ...words].map((word) => shellWord(word))].join(' ');
@@ -68,12 +58,4 @@ function shownValue(name: string, { options }: Called): unknown {
 
 function isAboutFile(command: Command): boolean {
   return command.registeredArguments[0]?.name() === 'file';
-}
-
-function flagOf({ long }: Option, value: unknown): string[] {
-  if (long == null || value === undefined || value === false) return [];
-  if (value === true) return [long];
-  if (Array.isArray(value)) return value.flatMap((one) => [long, String(one)]);
-  if (typeof value !== 'object' || value === null) return [long, String(value)];
-  return Object.entries(value).flatMap(([name, text]) => [long, `${name}=${text}`]);
 }

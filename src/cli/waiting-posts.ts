@@ -1,3 +1,4 @@
+import { wordsOfPlan } from '../campaign/saved-options.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { groupBy } from '../ground/values.ts';
 import { type Call, call } from '../plan/advice.ts';
@@ -38,14 +39,9 @@ export function tellWaiting(
   const agree = options.yes === true ? ['--yes', '--publish'] : ['--publish'];
   const approved: Call = { ...call('apply'), file: out, bare: true };
   const apply = saved === undefined ? call('apply', ...again, ...agree) : { ...approved, words: agree };
-  const { select = [], exclude = [], first, sample, seed } = options;
-  const trial = Object.entries({ '--first': first, '--sample': sample, '--seed': seed });
-  const chosen = [
-    ...select.flatMap((one) => ['--select', one]),
-    ...exclude.flatMap((one) => ['--exclude', one]),
-    ...trial.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)])),
-  ];
-  const plan: Call = { ...call('plan', ...chosen, ...again, '--out', out), file };
+  // What was bought again, and for a new lock, is not bought once more.
+  const { redo: _redo, new: _new, ...limits } = options;
+  const plan: Call = { ...call('plan', ...wordsOfPlan(limits), ...again, '--out', out), file };
   terminal.err(
     [
       `${terminal.style.yellow('waiting')}  ${postsText(postsOf(waiting, 'waiting'))}: publishing takes a consent of its own`,

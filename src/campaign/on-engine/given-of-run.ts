@@ -1,6 +1,7 @@
 import type { Graph } from '../../graph/graph.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
 import type { ApplyGraphOptions } from '../apply-options.ts';
+import { findGiven, flagOf } from '../options.ts';
 import { digestOfSteps } from '../save-plan.ts';
 
 /** What a run was made of, as far as somebody who attaches to it may expect something else. */
@@ -11,27 +12,11 @@ export interface GivenOfRun {
   options: { readonly [flag: string]: Json };
 }
 
-type Options = Pick<
-  ApplyGraphOptions,
-  'redo' | 'select' | 'exclude' | 'first' | 'sample' | 'seed' | 'maxCredits' | 'concurrency' | 'saved' | 'publish'
->;
-
-export function givenOf(graph: Graph, options: Options): GivenOfRun {
-  const { redo, select, exclude, first, sample, seed, maxCredits, concurrency, saved, publish } = options;
-  const flags = {
-    '--redo': redo,
-    '--select': select,
-    '--exclude': exclude,
-    '--first': first,
-    '--sample': sample,
-    '--seed': seed,
-    '--max-credits': maxCredits,
-    '--concurrency': concurrency,
-    '--publish': publish,
-    'the saved plan': saved?.path,
-  };
-  const given = Object.entries(flags).flatMap(([flag, value]): [string, Json][] =>
-    value === undefined || value === false || (Array.isArray(value) && value.length === 0) ? [] : [[flag, value]],
+export function givenOf(graph: Graph, options: Partial<ApplyGraphOptions>): GivenOfRun {
+  const told = findGiven(options, ({ settles }) => settles === 'plan' || settles === 'run');
+  const flags = told.map(({ row, value }) => [flagOf(row), value as Json] as const);
+  const given = [...flags, ['the saved plan', options.saved?.path ?? false] as const].filter(
+    ([, value]) => value !== false && !(Array.isArray(value) && value.length === 0),
   );
   return { steps: digestOfSteps(graph), options: Object.fromEntries(given) };
 }

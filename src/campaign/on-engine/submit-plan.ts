@@ -8,7 +8,7 @@ import { writeLines } from '../../lock/write.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
 import type { WrittenPrices } from '../../plan/prices.ts';
 import type { CreateRoutes } from '../../service/create.ts';
-import { type RunSettings, timeoutsOf } from '../options.ts';
+import { type RunSettings, settle } from '../options.ts';
 import type { GivenOfRun } from './given-of-run.ts';
 
 /** Recognizes what only this machine can do: its files go up, and files of its folder get other names. */
@@ -67,15 +67,10 @@ function* linesOf(lock: Lock): Generator<string> {
   yield* lines;
 }
 
-function settingsOf(plan: Plan, settings: RunSettings): ClusterSettings {
-  const { onError = 'wait', onUnknown = 'ask', creditWaitMs = 0, patienceMs, pollIntervalMs } = settings;
-  return {
-    concurrency: plan.concurrency,
-    ...{ onError, onUnknown, creditWaitMs },
-    ...timeoutsOf(settings),
-    ...(patienceMs !== undefined && { patienceMs }),
-    ...(pollIntervalMs !== undefined && { pollIntervalMs }),
-  };
+/** Posts that may go out say so in their orders. */
+function settingsOf({ concurrency }: Plan, given: RunSettings): ClusterSettings {
+  const { publish: _publish, ...settings } = settle(given);
+  return { concurrency, ...settings };
 }
 
 function userName(): string {

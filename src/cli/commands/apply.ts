@@ -1,3 +1,5 @@
+import { findGiven, flagOf } from '../../campaign/options.ts';
+import { wordsOf } from '../../campaign/saved-options.ts';
 import type { SavedPlan } from '../../campaign/saved-plan.ts';
 import { isUpToDate } from '../../campaign/up-to-date.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -46,8 +48,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
 /** Exactly what was planned, or nothing. */
 async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseTwoOnStdout(options);
-  const { concurrency = saved.options.concurrency, ...others } = options;
-  const planned = { ...others, ...saved.options, ...(concurrency !== undefined && { concurrency }) };
+  const planned = { ...saved.options, ...options };
   refuseRealRehearsal(planned);
   tellSaved(saved, terminal);
   const campaign = await open(saved.manifest, planned, terminal);
@@ -85,14 +86,8 @@ function refuseRealRehearsal(options: ApplyOptions): void {
 
 /** A plan may name any campaign of its repository, and may have come with a branch: whoever applies it sees which. */
 function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
-  const { sandbox, lock, var: vars = {}, varFile = [] } = options;
-  const words = [
-    manifest,
-    ...(sandbox === true ? ['--sandbox'] : []),
-    ...(lock === undefined ? [] : ['--lock', lock]),
-    ...varFile.flatMap((path) => ['--var-file', path]),
-    ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}=${value}`]),
-  ];
+  const given = findGiven(options, ({ settles }) => settles === 'campaign');
+  const words = [manifest, ...given.flatMap(({ row, value }) => wordsOf(flagOf(row), value))];
   err(
     `${style.dim(`${safeText(path)} is a plan of ${words.map((word) => safeText(shellWord(word), 200)).join(' ')}`)}\n`,
   );

@@ -30,6 +30,7 @@ export interface DestroyOptions {
   json?: boolean;
   sandbox?: boolean;
   lock?: string;
+  /** In ms. */
   lockTimeout: number;
   var?: Record<string, string>;
   varFile?: string[];
@@ -49,7 +50,7 @@ export async function destroy(
   const campaign = await open(file, options, terminal);
   const { paths, service, tell } = campaign;
   const graph = await requireGraph(campaign);
-  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, tell);
+  const guard = await holdGuard(paths.lock, options.lockTimeout, tell);
   try {
     const { serviceMoved, yes } = options;
     const loaded = await requireLock(campaign, service, { serviceMoved });

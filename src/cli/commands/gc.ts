@@ -37,6 +37,7 @@ export interface GcOptions {
   json?: boolean;
   sandbox?: boolean;
   lock?: string;
+  /** In ms. */
   lockTimeout: number;
   var?: Record<string, string>;
   varFile?: string[];
@@ -63,7 +64,7 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   const campaign = await open(file, options, terminal);
   const { paths, tell } = campaign;
   await tellThumbs(paths, terminal);
-  const guard = await holdGuard(paths.lock, options.lockTimeout * 1000, tell);
+  const guard = await holdGuard(paths.lock, options.lockTimeout, tell);
   try {
     const { found, remove } = options.kept
       ? await lookAtKept(campaign, options)

@@ -14,6 +14,7 @@ export interface ResolveOptions extends StateOptions {
   spendAgain?: boolean;
   /** The id of the send that is decided about, where an address has several. */
   send?: string;
+  /** In ms. */
   lockTimeout: number;
 }
 
@@ -25,7 +26,7 @@ export async function resolve(
   const finding = readFinding(address, options);
   const campaign = await open(file, options, terminal);
   const { send, lockTimeout } = options;
-  const { kind } = await record(campaign, { address, finding, send }, { lockTimeoutMs: lockTimeout * 1000 });
+  const { kind } = await record(campaign, { address, finding, send }, { lockTimeoutMs: lockTimeout });
   const what = isPost(kind) ? describePost(finding) : describe(finding);
   terminal.err(`${terminal.style.green('recorded')} ${address}: ${what}\n`);
   return exitCodes.done;

@@ -10,13 +10,14 @@ import { cutToWidth } from '../../report/text-width.ts';
 import { watchJson } from '../../report/watch-json.ts';
 import { type WatchView, watchText } from '../../report/watch-text.ts';
 import { CampaignHost } from '../../review/campaign-host.ts';
-import type { PlanCommandOptions } from '../apply-options.ts';
+import type { ScopeOptions } from '../apply-options.ts';
 import { open } from '../open.ts';
 import { servePage } from '../serve-page.ts';
 import { listenForInterruption } from '../signals.ts';
 import { listenForReader, type Terminal } from '../terminal.ts';
 
-interface WatchCommandOptions extends Omit<PlanCommandOptions, 'redo' | 'refresh' | 'compare' | 'out' | 'format'> {
+interface WatchCommandOptions extends ScopeOptions {
+  json?: boolean;
   review?: boolean;
   port?: number;
   open?: boolean;

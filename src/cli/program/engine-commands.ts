@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ProgramContext } from './context.ts';
 import { manifestArgument } from './name-manifest.ts';
-import { addStateOptions } from './options.ts';
+import { addStateOptions, engineOption, numberIn } from './options.ts';
 
 /** Commands of runs that several machines carry out. */
 export function addEngineCommands(program: Command, { terminal, exit }: ProgramContext): void {
@@ -15,7 +15,7 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
     )
     .addOption(databaseOption())
     .option('--store <folder>', 'where files go: a folder that all workers share, or s3://bucket/prefix')
-    .option('--files <n>', 'files at once', filesAtOnce, 8)
+    .option('--files <n>', 'files at once', numberIn({ least: 1, most: 64, whole: true }), 8)
     .option('--exit-when-idle', 'end as soon as no run of the account is open')
     .action(async (options) => exit(await (await import('../commands/worker.ts')).worker(options, terminal)));
 
@@ -41,34 +41,10 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
     .action(async (options) => exit(await (await import('../commands/workers.ts')).workers(options, terminal)));
 }
 
-/** Not from the environment by commander, because `--help` would print its password. */
-export function engineOption(): Option {
-  return new Option(
-    '--engine <address>',
-    'postgres://user@host:5432/database, or embedded; better in MEDIABATCH_ENGINE, because `ps` shows options',
-  );
-}
-
-/** The same for commands that go to an engine from elsewhere: the embedded one belongs to its `apply`. */
+/** For commands that go to an engine from elsewhere: the embedded one belongs to its `apply`. */
 function databaseOption(): Option {
   return new Option(
     '--engine <address>',
     'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',
   );
-}
-
-/** Workers beside one process. */
-export function workersAtOnce(text: string): number {
-  return upTo(16, text);
-}
-
-function filesAtOnce(text: string): number {
-  return upTo(64, text);
-}
-
-function upTo(most: number, text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > most)
-    throw new InvalidArgumentError(`give a whole number from 1 to ${most}`);
-  return value;
 }

@@ -1,83 +1,102 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type NotifyReason, notifyReasons } from '../../contract/notifier.ts';
+import {
+  applyOptions,
+  lockOptions,
+  type OptionRow,
+  optionTable,
+  type Range,
+  scopeOptions,
+  selectionOptions,
+  sharedOptions,
+  varOptions,
+} from '../../campaign/option-table.ts';
+import type { ApplyOptions } from '../apply-options.ts';
 
-/** Options that `plan` and `apply` share. */
-export function addPlanOptions(command: Command): Command {
-  return addScopeOptions(command)
-    .option(
-      '--redo <selection>',
-      'buy these steps again (a post: only by its very address); may be given several times',
-      collectText,
-    )
-    .option('--concurrency <n>', 'jobs at once, 1 to 1000', concurrency)
-    .option(
-      '--new',
-      'a lock of its own begins here, and everything is bought for it: no lock was lost, moved or renamed',
-    )
-    .option('--refresh', 'ask the service for its own description of requests, and for its prices')
-    .addOption(strictOption())
-    .option('--json', 'one JSON document on stdout')
-    .option('--all', 'show every row, nothing folded');
-}
-
-export function strictOption(): Option {
-  return new Option('--strict', 'fields that neither this version nor the service lists are mistakes');
-}
-
-/** Which part of a campaign a plan is about, and what it may cost. */
-export function addScopeOptions(command: Command): Command {
-  return addSelectOptions(addStateOptions(command))
-    .addOption(serviceMovedOption())
-    .option('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', countAboveZero)
-    .option('--sample <n>', 'the same with rows drawn by a digest: on every machine the same ones', countAboveZero)
-    .option('--seed <text>', 'with --sample: draws other rows')
-    .option('--max-credits <n>', 'cap of this run, beside the budget of the manifest', wholeNumber);
-}
-
-/** Which steps a command is about. */
-export function addSelectOptions(command: Command): Command {
-  return command
-    .option('-s, --select <selection>', 'only these steps: hero@lamp,9:16, hero@A*, +teaser, tag:launch …', collectText)
-    .option('-x, --exclude <selection>', 'but not these', collectText);
-}
-
-/** Which lock a command looks at, and with which variables. */
-export function addStateOptions(command: Command): Command {
-  return addVarOptions(
-    command
-      .option('--sandbox', 'the embedded service: play money, a lock and a folder of its own')
-      .option('--lock <file>', 'another lock than the one beside the manifest'),
-  );
-}
-
-export function serviceMovedOption(): Option {
-  return new Option('--service-moved', 'the lock was made at another address, which the service had until now');
+/** Adds options in the order of their rows. */
+export function addRows(command: Command, ...groups: { readonly [name: string]: OptionRow }[]): Command {
+  for (const row of groups.flatMap((rows) => Object.values(rows))) command.addOption(optionOf(row));
+  return command;
 }
 
 /** What the manifest is told from outside. */
-export function addVarOptions(command: Command): Command {
-  return command
-    .addOption(varOption())
-    .option(
-      '--var-file <file>',
-      'set such variables from a YAML or JSON file; --var and MEDIABATCH_VAR_name go before it; may be given several times',
-      collectText,
-    );
+export const addVarOptions = (command: Command) => addRows(command, varOptions);
+/** Which lock a command looks at, and with which variables. */
+export const addStateOptions = (command: Command) => addRows(command, lockOptions, varOptions);
+/** Which steps a command is about. */
+export const addSelectOptions = (command: Command) => addRows(command, selectionOptions);
+/** Which part of a campaign a plan is about, and what it may cost. */
+export const addScopeOptions = (command: Command) => addRows(addSelectOptions(addStateOptions(command)), scopeOptions);
+/** Options that `plan` and `apply` share. */
+export const addPlanOptions = (command: Command) => addRows(addScopeOptions(command), sharedOptions);
+
+export const strictOption = () => optionOf(sharedOptions.strict);
+export const serviceMovedOption = () => optionOf(scopeOptions.serviceMoved);
+/** In ms. */
+export const lockTimeoutOption = () => optionOf(applyOptions.lockTimeoutMs);
+export const engineOption = () => optionOf(applyOptions.engine);
+
+/** What was typed, by the names of the table: what holds otherwise is filled in where it is needed. */
+export function typedOptions(command: Command): ApplyOptions {
+  const typed = Object.entries(optionTable).flatMap(([name, { flags }]) => {
+    const own = new Option(flags).attributeName();
+    return command.getOptionValueSource(own) === 'cli' ? [[name, command.getOptionValue(own)]] : [];
+  });
+  return Object.fromEntries(typed);
 }
 
-function varOption(): Option {
-  const collect = (text: string, earlier: Record<string, string> = {}) => {
-    const at = text.indexOf('=');
-    if (at <= 0) throw new InvalidArgumentError('write it as name=value');
-    return { ...earlier, [text.slice(0, at)]: text.slice(at + 1) };
+function optionOf(row: OptionRow): Option {
+  const option = new Option(row.flags, row.about).hideHelp(row.isHidden === true);
+  if (row.words !== undefined && row.takes === undefined) option.choices(row.words);
+  const reader = readerOf(row);
+  if (reader !== undefined) option.argParser(reader);
+  if (row.conflicts !== undefined) option.conflicts(row.conflicts);
+  return row.shown === undefined ? option : option.default(row.standard ?? row.shown, row.shown);
+}
+
+type Reader = (text: string, earlier: unknown) => unknown;
+
+/** Absent where the text is what is meant. */
+function readerOf({ takes, range = { least: 0 }, words = [] }: OptionRow): Reader | undefined {
+  switch (takes) {
+    case 'texts':
+    case 'paths':
+      return (text, earlier) => collectText(text, earlier as string[] | undefined);
+    case 'pairs':
+      return (text, earlier) => ({ ...(earlier as object | undefined), ...readPair(text) });
+    case 'number':
+      return numberIn(range);
+    case 'seconds':
+      return range.least > 0 ? secondsAboveZero : seconds;
+    case 'duration':
+      return duration;
+    case 'interval':
+      return pollInterval;
+    case 'list':
+      return wordsAmong(words);
+    case 'text':
+    case 'path':
+    case undefined:
+      return undefined;
+    default:
+      return takes satisfies never;
+  }
+}
+
+function readPair(text: string): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at <= 0) throw new InvalidArgumentError('write it as name=value');
+  return { [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+export function numberIn({ least, most, whole }: Range): (text: string) => number {
+  const kind = whole ? 'a whole number' : 'a number';
+  const above = least === Number.MIN_VALUE ? ' above 0' : `, ${least} or more`;
+  const range = most === undefined ? above : ` from ${least} to ${most}`;
+  return (text) => {
+    const value = whole && !/^\d{1,15}$/.test(text) ? Number.NaN : Number(text);
+    if (value >= least && value <= (most ?? Number.POSITIVE_INFINITY)) return value;
+    throw new InvalidArgumentError(`give ${kind}${range}`);
   };
-  return new Option('--var <name=value>', 'set a variable that the manifest declares').argParser(collect);
-}
-
-export function lockTimeoutOption(): Option {
-  return new Option('--lock-timeout <seconds>', 'how long to wait while another run holds the lock')
-    .argParser(seconds)
-    .default(10);
 }
 
 export function wholeNumber(text: string): number {
@@ -85,56 +104,25 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-function countAboveZero(text: string): number {
-  const value = wholeNumber(text);
-  if (value < 1) throw new InvalidArgumentError('give a whole number, 1 or more');
-  return value;
-}
-
 /** `done,failed`. */
-export function notifyList(text: string): NotifyReason[] {
-  const names = text.split(',').map((name) => name.trim());
-  const known = names.flatMap((name) => notifyReasons.find((one) => one === name) ?? []);
-  if (known.length < names.length) throw new InvalidArgumentError(`give one or several of ${notifyReasons.join(', ')}`);
-  return known;
+function wordsAmong(known: readonly string[]): (text: string) => string[] {
+  return (text) => {
+    const words = text.split(',').map((word) => word.trim());
+    if (words.every((word) => known.includes(word))) return words;
+    throw new InvalidArgumentError(`give one or several of ${known.join(', ')}`);
+  };
 }
 
-export function port(text: string): number {
-  const value = wholeNumber(text);
-  if (value > 65_535) throw new InvalidArgumentError('give a number from 0 to 65535');
-  return value;
-}
-
-export function concurrency(text: string): number {
-  const value = wholeNumber(text);
-  if (value < 1 || value > 1000) throw new InvalidArgumentError('give a number from 1 to 1000');
-  return value;
-}
-
-export function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0)) throw new InvalidArgumentError('give a number above 0');
-  return value;
-}
-
-export function share(text: string): number {
-  const value = Number(text);
-  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('give a number from 0 to 1');
-  return value;
-}
-
-export function seconds(text: string): number {
+function seconds(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !(value >= 0 && value <= 86_400))
     throw new InvalidArgumentError('give seconds, 0 to 86400');
-  return value;
+  return value * 1000;
 }
 
-export function secondsAboveZero(text: string): number {
+function secondsAboveZero(text: string): number {
   const value = seconds(text);
   if (value <= 0) throw new InvalidArgumentError('give seconds above 0');
-  // A timer of weeks would run out at once.
-  if (value > 86_400) throw new InvalidArgumentError('give at most 86400 seconds, a day');
   return value;
 }
 
@@ -144,7 +132,7 @@ export function collectText(text: string, earlier: string[] = []): string[] {
 }
 
 /** `90s`, `30m`, `2h` in ms. */
-export function duration(text: string): number {
+function duration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
   const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ''];
   if (match === null || unit === undefined) throw new InvalidArgumentError('write it as 90s, 30m or 2h');
@@ -158,8 +146,8 @@ export function age(text: string): number {
   return Number(match[1]) * (match[2] === 'h' ? 3_600_000 : 86_400_000);
 }
 
-export function pollInterval(text: string): 'auto' | number {
-  if (text === 'auto') return text;
+function pollInterval(text: string): number | undefined {
+  if (text === 'auto') return undefined;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (value < 10) throw new InvalidArgumentError('give auto, or at least 10 ms');
   return value;

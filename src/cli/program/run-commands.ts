@@ -1,21 +1,15 @@
 import { type Command, Option } from 'commander';
+import { applyOptions, planOptions } from '../../campaign/option-table.ts';
 import type { ProgramContext } from './context.ts';
-import { engineOption, workersAtOnce } from './engine-commands.ts';
 import { manifestArgument } from './name-manifest.ts';
 import {
   addPlanOptions,
+  addRows,
   addScopeOptions,
   addSelectOptions,
   addStateOptions,
-  duration,
-  lockTimeoutOption,
-  notifyList,
-  pollInterval,
-  port,
-  positive,
-  secondsAboveZero,
-  share,
-  wholeNumber,
+  numberIn,
+  typedOptions,
 } from './options.ts';
 
 /** Commands that plan, run and look at a campaign. Each loads what it needs only when it runs. */
@@ -23,26 +17,18 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   program.commandsGroup('Run a campaign:');
 
   addPlanOptions(
-    program
-      .command('plan')
-      .addArgument(manifestArgument())
-      .summary('show what a run would do, and what it costs')
-      .description(
-        'Shows for every step what a run would do, why, and what it costs. Needs no network, and writes nothing but what --out asks for.',
-      )
-      .option('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later')
-      .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
-      .option('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases')
-      .option(
-        '--images <url>',
-        'with --compare and --format markdown: a picture for the comment, such as a contact sheet',
-      )
-      .option(
-        '--detailed-exitcode',
-        'exit 2 when there is something to do (with --compare: when something differs), 4 when the budget does not carry it',
-      ),
-  ).action(async (file: string, options) =>
-    exit(await (await import('../commands/plan.ts')).plan(file, options, terminal)),
+    addRows(
+      program
+        .command('plan')
+        .addArgument(manifestArgument())
+        .summary('show what a run would do, and what it costs')
+        .description(
+          'Shows for every step what a run would do, why, and what it costs. Needs no network, and writes nothing but what --out asks for.',
+        ),
+      planOptions,
+    ),
+  ).action(async (file: string, _options, command: Command) =>
+    exit(await (await import('../commands/plan.ts')).plan(file, typedOptions(command), terminal)),
   );
 
   addScopeOptions(
@@ -57,7 +43,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .option('--review', 'serve the review page beside it: it shows what each edit would give up')
       .addOption(
         new Option('--port <n>', 'with --review: listen on this port of 127.0.0.1')
-          .argParser(port)
+          .argParser(numberIn(applyOptions.port.range))
           .default(0, 'any that is free'),
       )
       .option('--no-open', 'with --review: only print the address'),
@@ -66,70 +52,18 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   );
 
   addPlanOptions(
-    program
-      .command('apply')
-      .addArgument(manifestArgument('the manifest, or a plan that was saved with plan --out'))
-      .summary('plan, ask, run, download, and write the lock')
-      .description(
-        'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
-      )
-      .option('--dry-run', 'the same as plan')
-      .addOption(new Option('--watch', 'refused: saving a file must not spend').hideHelp())
-      .option('-y, --yes', 'do not ask about credits; posts wait')
-      .option(
-        '--publish',
-        'send the posts of the plan, which cannot be taken back; without it, or a person who agrees, they wait (exit 5)',
-      )
-      .option(
-        '--review',
-        'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked; Ctrl-C ends the wait (exit 5)',
-      )
-      .option('--no-open', 'with --review: print the address of the page, and open nothing')
-      .option('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', port)
-      .addOption(new Option('-q, --quiet', 'say only what goes wrong, and how the run ended').conflicts('verbose'))
-      .option('-v, --verbose', 'a line for everything that happens, and no screen')
-      .option('--bell', 'ring the bell of the terminal at the end, and when a gate waits for people')
-      .option('--events <file>', 'write everything that happens as JSON Lines; - is stdout')
-      .addOption(lockTimeoutOption())
-      .option(
-        '--request-timeout <seconds>',
-        'limit of one request, and of the wait for a download to begin (default: 30, creates 120)',
-        secondsAboveZero,
-      )
-      .option('--patience <duration>', 'stop watching a job after so long (90s, 30m, 2h); it stays attached', duration)
-      .option('--wait-for-balance <duration>', 'wait so long for credits when the account is empty (30m, 2h)', duration)
-      .addOption(
-        new Option('--on-unknown <what>', 'a create whose answer was lost: ask the service, or hold it for a person')
-          .choices(['ask', 'hold'])
-          .default('ask'),
-      )
-      .addOption(
-        new Option(
-          '--on-error <what>',
-          'after failures: go on, but wait with what is like five that failed alike; continue with that, too; or only finish what has begun',
-        )
-          .choices(['wait', 'continue', 'finish'])
-          .default('wait'),
-      )
-      .addOption(
-        new Option(
-          '--notify <reasons>',
-          'tell MEDIABATCH_NOTIFY_URL how the run ended: done, failed, budget, gate (default: all of them)',
-        ).argParser(notifyList),
-      )
-      .option('--notify-details', 'with the names of failed steps and open gates')
-      .option('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', wholeNumber)
-      .option('--sandbox-speed <factor>', 'with --sandbox: how much faster than life jobs run (default: 5)', positive)
-      .option('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share)
-      .option('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', pollInterval, 'auto')
-      .addOption(engineOption())
-      .option(
-        '--store <folder>',
-        'with --engine: where workers put files, a folder that all share, or s3://bucket/prefix',
-      )
-      .option('--workers <n>', 'with --engine embedded: workers beside this process (default: 1)', workersAtOnce),
-  ).action(async (file: string, options) =>
-    exit(await (await import('../commands/apply.ts')).apply(file, options, terminal)),
+    addRows(
+      program
+        .command('apply')
+        .addArgument(manifestArgument('the manifest, or a plan that was saved with plan --out'))
+        .summary('plan, ask, run, download, and write the lock')
+        .description(
+          'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
+        ),
+      applyOptions,
+    ),
+  ).action(async (file: string, _options, command: Command) =>
+    exit(await (await import('../commands/apply.ts')).apply(file, typedOptions(command), terminal)),
   );
 
   addSelectOptions(
@@ -183,7 +117,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
         )
         .addOption(
-          new Option('--port <n>', 'listen on this port of 127.0.0.1').argParser(port).default(0, 'any that is free'),
+          new Option('--port <n>', 'listen on this port of 127.0.0.1')
+            .argParser(numberIn(applyOptions.port.range))
+            .default(0, 'any that is free'),
         )
         .option('--no-open', 'only print the address')
         .addHelpText(

@@ -820,7 +820,7 @@ export const controls: readonly Control[] = [
     mark: 'I25',
     off: 'advice after play money is about play money',
     file: 'src/cli/paste.ts',
-    switch: { part: "'sandbox', ", by: '' },
+    switch: { part: "campaign: 'always'", by: "campaign: 'never'" },
     seenBy: {
       file: 'test/command/printed-commands.test.ts',
       title: 'after failures: one mends them all, and it is about play money',

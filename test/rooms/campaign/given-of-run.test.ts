@@ -20,5 +20,5 @@ test('whatever else is typed, or was edited, is named', () => {
     redo: ['x'],
     publish: true,
   });
-  expect(textOf(submitted, others)).toMatch(/: --redo, --select, --max-credits, --concurrency, --publish$/);
+  expect(textOf(submitted, others)).toMatch(/: --select, --max-credits, --redo, --concurrency, --publish$/);
 });

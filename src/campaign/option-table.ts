@@ -1,0 +1,272 @@
+import { type NotifyReason, notifyReasons } from '../contract/notifier.ts';
+
+/** Values by how a command line writes them. Times in ms. */
+export interface Written {
+  text: string;
+  path: string;
+  texts: string[];
+  paths: string[];
+  /** `name=value`, several times. */
+  pairs: Record<string, string>;
+  number: number;
+  seconds: number;
+  /** `90s`, `30m`, `2h`. */
+  duration: number;
+  /** `auto`, or ms. */
+  interval: number | undefined;
+  /** Several words, with commas. */
+  list: NotifyReason[];
+}
+
+export interface Range {
+  readonly least: number;
+  readonly most?: number;
+  readonly whole?: true;
+}
+
+/** An option of `plan`, `apply` and the library. Whatever depends on which options there are is made from these rows. */
+export interface OptionRow {
+  /** As on the command line. Without a value it is a switch. */
+  readonly flags: string;
+  /** For `--help`. */
+  readonly about: string;
+  /**
+   * `campaign`: which manifest, lock and money are meant; each command that is printed goes on with it. `plan`: what is
+   * bought. A saved plan keeps both, and is given neither; whoever attaches to a run hears that it was made without theirs.
+   * `run`: how a run goes about its work, which whoever attaches cannot change. `here`: what this very process does.
+   */
+  readonly settles: 'campaign' | 'plan' | 'run' | 'here';
+  /** Absent: text. */
+  readonly takes?: keyof Written;
+  /** In ms for times. */
+  readonly range?: Range;
+  /** All that may be said. */
+  readonly words?: readonly string[];
+  /** What holds when it is not given. */
+  readonly standard?: number | string;
+  /** The same for `--help`, whose text does not say it. */
+  readonly shown?: string;
+  /** Commands that go on with it. Absent: as `settles` says, so those of a plan go on with `apply`. */
+  readonly printed?: 'always' | 'apply' | 'never';
+  /** Beside a saved plan. Absent: as `settles` says. */
+  readonly besideSaved?: 'refused' | 'taken';
+  /** With `plan --compare`. Absent: as `settles` says; what is bought is of one run. */
+  readonly compared?: 'refused' | 'ignored';
+  readonly isHidden?: true;
+  /** An option that it does not go with. */
+  readonly conflicts?: string;
+}
+
+type More = Omit<OptionRow, 'flags' | 'about' | 'settles'>;
+const rowsThatSettle =
+  <const Settles extends OptionRow['settles']>(settles: Settles) =>
+  <const Flags extends string, const Rest extends More = object>(flags: Flags, about: string, rest?: Rest) =>
+    ({ flags, about, settles, ...rest }) as { flags: Flags; about: string; settles: Settles } & Rest;
+const campaign = rowsThatSettle('campaign');
+const plan = rowsThatSettle('plan');
+const run = rowsThatSettle('run');
+const here = rowsThatSettle('here');
+
+const count = { takes: 'number', range: { least: 1, whole: true } } as const;
+const credits = { takes: 'number', range: { least: 0, most: 1_000_000_000, whole: true } } as const;
+/** Node's timers turn longer delays into none. */
+const longestMs = 2 ** 31 - 1;
+export const limitMs: Range = { least: 1, most: longestMs };
+const waitMs: Range = { least: 0, most: longestMs };
+
+/** Which lock is meant, and whose money. */
+export const lockOptions = {
+  sandbox: campaign('--sandbox', 'the embedded service: play money, a lock and a folder of its own'),
+  lock: campaign('--lock <file>', 'another lock than the one beside the manifest', { takes: 'path' }),
+};
+
+/** What the manifest is told from outside. */
+export const varOptions = {
+  var: campaign('--var <name=value>', 'set a variable that the manifest declares', { takes: 'pairs' }),
+  varFile: campaign(
+    '--var-file <file>',
+    'set such variables from a YAML or JSON file; --var and MEDIABATCH_VAR_name go before it; may be given several times',
+    { takes: 'paths' },
+  ),
+};
+
+/** Which steps a command is about. */
+export const selectionOptions = {
+  /** Selections of the steps that the plan is about. Default: all of them. */
+  select: plan('-s, --select <selection>', 'only these steps: hero@lamp,9:16, hero@A*, +teaser, tag:launch …', {
+    takes: 'texts',
+  }),
+  exclude: plan('-x, --exclude <selection>', 'but not these', { takes: 'texts' }),
+};
+
+/** Which part of a campaign a plan is about, and what it may cost. */
+export const scopeOptions = {
+  /** The service of the lock has a new address. */
+  serviceMoved: here('--service-moved', 'the lock was made at another address, which the service had until now'),
+  /** Of tasks that fan out only so many rows, the first ones, with what they need. */
+  first: plan('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', count),
+  /** Of tasks that fan out only so many rows, drawn by a digest of their keys, with what they need. */
+  sample: plan('--sample <n>', 'the same with rows drawn by a digest: on every machine the same ones', count),
+  /** Draws another sample. */
+  seed: plan('--seed <text>', 'with --sample: draws other rows', { compared: 'ignored' }),
+  /** Credits that this run may spend at most. */
+  maxCredits: plan('--max-credits <n>', 'cap of this run, beside the budget of the manifest', credits),
+};
+
+/** All others that `plan` and `apply` share. */
+export const sharedOptions = {
+  /** Selections of steps to buy again. */
+  redo: plan(
+    '--redo <selection>',
+    'buy these steps again (a post: only by its very address); may be given several times',
+    // A command that goes on would buy them once more.
+    { takes: 'texts', printed: 'never' },
+  ),
+  /** Jobs at a time. Default: the manifest's, or 8. */
+  concurrency: plan('--concurrency <n>', 'jobs at once, 1 to 1000', {
+    takes: 'number',
+    range: { least: 1, most: 1000, whole: true },
+    besideSaved: 'taken',
+    compared: 'ignored',
+  }),
+  /** Everything is bought for a lock of its own that begins here, whatever looks as if it had been bought before. */
+  new: plan(
+    '--new',
+    'a lock of its own begins here, and everything is bought for it: no lock was lost, moved or renamed',
+    { compared: 'ignored' },
+  ),
+  refresh: here('--refresh', 'ask the service for its own description of requests, and for its prices'),
+  strict: here('--strict', 'fields that neither this version nor the service lists are mistakes'),
+  json: here('--json', 'one JSON document on stdout'),
+  all: here('--all', 'show every row, nothing folded'),
+};
+
+/** Those of `plan` alone. */
+export const planOptions = {
+  out: here('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later', {
+    compared: 'refused',
+  }),
+  format: here('--format <format>', 'how to print it', { words: ['text', 'json', 'markdown'] }),
+  compare: here('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases'),
+  images: here(
+    '--images <url>',
+    'with --compare and --format markdown: a picture for the comment, such as a contact sheet',
+  ),
+  detailedExitcode: here(
+    '--detailed-exitcode',
+    'exit 2 when there is something to do (with --compare: when something differs), 4 when the budget does not carry it',
+  ),
+};
+
+/** Those of `apply` alone. */
+export const applyOptions = {
+  dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused' }),
+  watch: here('--watch', 'refused: saving a file must not spend', { isHidden: true }),
+  yes: here('-y, --yes', 'do not ask about credits; posts wait'),
+  /** Whether posts that nobody was asked about may go public. Default: no, and they wait. */
+  publish: run(
+    '--publish',
+    'send the posts of the plan, which cannot be taken back; without it, or a person who agrees, they wait (exit 5)',
+  ),
+  review: here(
+    '--review',
+    'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked; Ctrl-C ends the wait (exit 5)',
+  ),
+  open: here('--no-open', 'with --review: print the address of the page, and open nothing'),
+  port: here('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', {
+    takes: 'number',
+    range: { least: 0, most: 65_535, whole: true },
+  }),
+  quiet: here('-q, --quiet', 'say only what goes wrong, and how the run ended', { conflicts: 'verbose' }),
+  verbose: here('-v, --verbose', 'a line for everything that happens, and no screen'),
+  bell: here('--bell', 'ring the bell of the terminal at the end, and when a gate waits for people'),
+  events: here('--events <file>', 'write everything that happens as JSON Lines; - is stdout'),
+  lockTimeoutMs: here('--lock-timeout <seconds>', 'how long to wait while another run holds the lock', {
+    takes: 'seconds',
+    range: waitMs,
+    standard: 10_000,
+    shown: '10',
+  }),
+  /** Limit for every call but creates. Default: 30 s. */
+  requestTimeoutMs: run(
+    '--request-timeout <seconds>',
+    'limit of one request, and of the wait for a download to begin (default: 30, creates 120)',
+    { takes: 'seconds', range: limitMs, standard: 30_000 },
+  ),
+  /** How long one job is watched. Default: until it ends. */
+  patienceMs: run(
+    '--patience <duration>',
+    'stop watching a job after so long (90s, 30m, 2h); it stays attached',
+    // There is no timer for it.
+    { takes: 'duration', range: { least: 1 } },
+  ),
+  /** How long an empty account is waited for. Default: not at all. */
+  creditWaitMs: run('--wait-for-balance <duration>', 'wait so long for credits when the account is empty (30m, 2h)', {
+    takes: 'duration',
+    range: waitMs,
+    standard: 0,
+  }),
+  /** Treatment of creates whose answers were lost and cannot be recovered. Default: `ask`. */
+  onUnknown: run('--on-unknown <what>', 'a create whose answer was lost: ask the service, or hold it for a person', {
+    words: ['ask', 'hold'],
+    standard: 'ask',
+    shown: '"ask"',
+    printed: 'apply',
+  }),
+  /**
+   * After a failure: go on with other steps, but not with those of a task and price of which five failed for one reason and
+   * none is done (`wait`), with those, too (`continue`), or only finish what has begun (`finish`). Default: `wait`.
+   */
+  onError: run(
+    '--on-error <what>',
+    'after failures: go on, but wait with what is like five that failed alike; continue with that, too; or only finish what has begun',
+    { words: ['wait', 'continue', 'finish'], standard: 'wait', shown: '"wait"' },
+  ),
+  notify: here(
+    '--notify <reasons>',
+    'tell MEDIABATCH_NOTIFY_URL how the run ended: done, failed, budget, gate (default: all of them)',
+    { takes: 'list', words: notifyReasons },
+  ),
+  notifyDetails: here('--notify-details', 'with the names of failed steps and open gates'),
+  sandboxCredits: here('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', credits),
+  sandboxSpeed: here('--sandbox-speed <factor>', 'with --sandbox: how much faster than life jobs run (default: 5)', {
+    takes: 'number',
+    range: { least: Number.MIN_VALUE },
+  }),
+  sandboxFailRate: here('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', {
+    takes: 'number',
+    range: { least: 0, most: 1 },
+  }),
+  /** Between two looks at a job. Default: as durations and the service allow. */
+  pollIntervalMs: run('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', {
+    takes: 'interval',
+    range: limitMs,
+    shown: '"auto"',
+  }),
+  /** Not from the environment by commander, because `--help` would print its password. */
+  engine: here(
+    '--engine <address>',
+    'postgres://user@host:5432/database, or embedded; better in MEDIABATCH_ENGINE, because `ps` shows options',
+    { printed: 'always' },
+  ),
+  store: here(
+    '--store <folder>',
+    'with --engine: where workers put files, a folder that all share, or s3://bucket/prefix',
+    { printed: 'apply' },
+  ),
+  workers: here('--workers <n>', 'with --engine embedded: workers beside this process (default: 1)', {
+    takes: 'number',
+    range: { least: 1, most: 16, whole: true },
+    printed: 'apply',
+  }),
+};
+
+export const optionTable = {
+  ...lockOptions,
+  ...varOptions,
+  ...selectionOptions,
+  ...scopeOptions,
+  ...sharedOptions,
+  ...planOptions,
+  ...applyOptions,
+};

@@ -1,0 +1,168 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { checkPlanning, checkSettings } from '../../src/campaign/check-options.ts';
+import { differencesFrom, givenOf, notOfRunText } from '../../src/campaign/on-engine/given-of-run.ts';
+import { type OptionRow, optionTable, planOptions } from '../../src/campaign/option-table.ts';
+import { flagOf, pickPlanningOptions, pickRunSettings, settle } from '../../src/campaign/options.ts';
+import { wordsOf } from '../../src/campaign/saved-options.ts';
+import { completion } from '../../src/cli/commands/completion.ts';
+import { pasteAfter } from '../../src/cli/paste.ts';
+import { typedOptions } from '../../src/cli/program/options.ts';
+import { makeProgram } from '../../src/cli/program/program.ts';
+import type { Graph } from '../../src/graph/graph.ts';
+import { temporaryFolder } from '../rig/command.ts';
+import { bufferTerminal } from './buffer-terminal.ts';
+import { runInProcess } from './in-process.ts';
+
+type Name = keyof typeof optionTable;
+/** Those that do otherwise than what they settle says, by name, with the reason. */
+type Excused = Partial<Record<Name, string>>;
+
+const rows = Object.entries(optionTable) as [Name, OptionRow][];
+const those = (is: (row: OptionRow) => boolean) => rows.filter(([, row]) => is(row));
+const settling = (...what: OptionRow['settles'][]) => those(({ settles }) => what.includes(settles));
+
+/** Where any number or word does not do. */
+const words: Partial<Record<Name, string[]>> = {
+  var: ['word=ash'],
+  varFile: ['more.yaml'],
+  select: ['hero'],
+  exclude: ['hero@vase'],
+  redo: ['hero@lamp'],
+  pollIntervalMs: ['500'],
+  engine: ['embedded'],
+};
+/** What it goes with. */
+const company: Partial<Record<Name, string[]>> = { seed: ['--sample', '1'] };
+
+/** How it is typed. */
+function typed(name: Name, row: OptionRow): string[] {
+  const { flags, range, takes, words: known } = row;
+  const flag = flagOf(row);
+  if (!flags.includes('<')) return [flag];
+  if (words[name] !== undefined) return [flag, ...words[name]];
+  if (known !== undefined) return [flag, known.at(-1) ?? ''];
+  if (takes === 'duration') return [flag, '90s'];
+  return [flag, range === undefined ? 'spring' : String(Math.min(range.most ?? 2, Math.ceil(range.least) + 1))];
+}
+
+const commandOf = (name: Name) => (name in planOptions ? 'plan' : 'apply');
+const newProgram = (terminal = bufferTerminal().terminal) => makeProgram({ terminal, exit() {} });
+
+/** What the command line makes of it. */
+async function read(name: Name, row: OptionRow): Promise<unknown> {
+  const program = newProgram();
+  const command = commandOf(name);
+  let value: unknown;
+  const found = program.commands.find((one) => one.name() === command);
+  found?.action((_file, _options, own) => {
+    value = typedOptions(own)[name];
+  });
+  await program.parseAsync([command, 'campaign.yaml', ...typed(name, row)], { from: 'user' });
+  return value;
+}
+
+const place = temporaryFolder();
+afterAll(() => place.remove());
+const run = (...args: string[]) => runInProcess(args, {}, place.path);
+const manifest = `version: 1
+name: spring
+vars: { word: oak }
+prices: { image: 1 }
+tasks:
+  hero: { kind: image, foreach: products.csv, key: "{{row.sku}}", with: { prompt: "{{row.sku}} on {{vars.word}}" } }
+`;
+writeFileSync(join(place.path, 'campaign.yaml'), manifest);
+writeFileSync(join(place.path, 'products.csv'), 'sku\nlamp\nvase\nrug\n');
+writeFileSync(join(place.path, 'more.yaml'), 'word: elm\n');
+
+async function save(name: Name, row: OptionRow): Promise<{ [option: string]: unknown }> {
+  const given = [...typed(name, row), ...(company[name] ?? [])];
+  const { code, err } = await run('plan', 'campaign.yaml', '--out', 'p.plan.json', ...given);
+  expect(code, err).toBe(0);
+  return JSON.parse(readFileSync(join(place.path, 'p.plan.json'), 'utf8')).saved.options;
+}
+
+describe('every option', () => {
+  test.each(rows)('is told by help and completion: %s', (name, row) => {
+    const { terminal, said } = bufferTerminal();
+    const program = newProgram(terminal);
+    completion('zsh', program, terminal);
+    const help = program.commands.find((one) => one.name() === commandOf(name))?.helpInformation() ?? '';
+    const plain = (text: string) => text.replaceAll(/[\s-]/g, '');
+    const offered = said.out.split('\n').find((one) => one.trim().startsWith(`'${commandOf(name)}')`));
+    expect(plain(help).includes(plain(`${row.flags} ${row.about}`))).toBe(row.isHidden !== true);
+    expect(offered?.includes(`'${flagOf(row)}:`)).toBe(row.isHidden !== true);
+  });
+
+  test.each(rows)('is read under its name, as the library takes it: %s', async (name, row) => {
+    const given = { [name]: await read(name, row) };
+    expect(given[name]).toBeDefined();
+    if (row.settles === 'plan') expect(pickPlanningOptions(given)).toEqual(given);
+    if (row.settles !== 'run') return;
+    expect(pickRunSettings(given)).toEqual(given);
+    expect(settle(given)).toMatchObject(given);
+  });
+
+  const limited = ({ settles, range, words: known }: OptionRow) => range !== undefined || (known && settles === 'run');
+  test.each(settling('plan', 'run').filter(([, row]) => limited(row)))('is checked in programs: %s', (name, row) => {
+    const wrong = { [name]: row.range === undefined ? 'x' : Number.NaN };
+    expect(() => (row.settles === 'plan' ? checkPlanning(wrong) : checkSettings(wrong))).toThrow(`${name} is `);
+  });
+});
+
+describe('every option that decides what a plan is', () => {
+  test.each(settling('campaign', 'plan'))('is kept in a saved plan: %s', async (name, row) => {
+    expect(await save(name, row)).toHaveProperty(name, await read(name, row));
+  });
+
+  const taken: Excused = { concurrency: 'how many jobs run at once changes nothing about what is bought' };
+  test.each(settling('campaign', 'plan'))(
+    'is refused beside one, which keeps it when it is planned again: %s',
+    async (name, row) => {
+      await save(name, row);
+      const { err } = await run('apply', 'p.plan.json', ...typed(name, row));
+      if (taken[name] !== undefined) return expect(err).not.toContain('does not go with');
+      expect(err).toContain(`${flagOf(row)} does not go with a saved plan`);
+      const again = err.split('\n').find((one) => one.includes('mediabatch plan campaign.yaml')) ?? '';
+      expect(again).toContain(` ${typed(name, row).join(' ')} `);
+      expect(again).toContain(' --out p.plan.json');
+    },
+  );
+
+  const ignored: Excused = {
+    seed: 'goes with --sample, which is refused',
+    concurrency: 'what is compared is not carried out',
+    new: 'what is compared is not carried out',
+  };
+  test.each(settling('plan'))('does not go with --compare: %s', async (name, row) => {
+    const { code, err } = await run('plan', 'campaign.yaml', '--compare', 'HEAD', ...typed(name, row));
+    const refusal = `--compare shows two versions of a whole campaign, and ${flagOf(row)} is about one run`;
+    if (ignored[name] !== undefined) return expect(err).not.toContain(refusal);
+    expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(refusal) });
+  });
+
+  const dropped: Excused = { redo: 'what was bought again would be bought once more' };
+  const printed = those(({ settles, printed: where }) => where !== undefined || ['campaign', 'plan'].includes(settles));
+  test.each(printed)('is in the commands that go on: %s', async (name, row) => {
+    const value = await read(name, row);
+    const paste = pasteAfter(newProgram(), { file: 'c.yaml', options: { [name]: value } });
+    const words = dropped[name] === undefined ? wordsOf(flagOf(row), value) : [];
+    expect(paste({ call: 'apply', words: [] })).toBe(['mediabatch apply c.yaml', ...words].join(' '));
+    const isEverywhere = row.settles === 'campaign' || row.printed === 'always';
+    expect(paste({ call: 'status', words: [] }) !== 'mediabatch status c.yaml').toBe(isEverywhere);
+  });
+});
+
+test.each(settling('plan', 'run'))(
+  'whoever attaches to a run that was made without it hears so: %s',
+  async (name, row) => {
+    const graph = { name: 'spring', steps: [] } as unknown as Graph;
+    const given = givenOf(graph, { [name]: await read(name, row) });
+    const none = givenOf(graph, {});
+    expect(notOfRunText(differencesFrom(none, given))).toMatch(new RegExp(`submitted: ${flagOf(row)}$`));
+    expect(notOfRunText(differencesFrom(given, given))).toBeUndefined();
+    expect(notOfRunText(differencesFrom(given, none))).toBeUndefined();
+  },
+);
