@@ -23,6 +23,8 @@ export class BalanceWatch {
   answered(name: string, balance: number | null): number | undefined {
     const fall = this.#alone?.name === name && balance !== null ? this.#alone.before - balance : undefined;
     this.#alone = undefined;
+    // The next one may leave before this one is recorded.
+    this.#onWire.delete(name);
     // Of answers to creates side by side the lowest is the newest.
     const lowest = this.#isShared ? (this.#balance ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
     this.#balance = balance === null ? undefined : Math.min(balance, lowest);

@@ -145,7 +145,8 @@ export class LocalLedger implements Ledger {
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
     const { credits, charged } = this.#charge(order, job);
     // Before others hear of it: the next step of a price that was not told finds it out, alone.
-    const settle = () => this.budget.settle(orderId(order), charged, job.isListed !== true);
+    const isTold = job.credits !== null && job.isListed !== true;
+    const settle = () => this.budget.settle(orderId(order), charged, isTold);
     if (credits !== null) settle();
     const facts = runningFacts(order, job, credits);
     // Recorded before it is emitted: no listener may come between an ID and the disk.

@@ -29,15 +29,13 @@ export class Ramp {
     return (this.#flying.get(name) ?? 0) < 2 ** met; // I14 (ramp)
   }
 
-  /** `charged`: `null` where the service does not say, and never will. `proves`: it tells what others will be charged. */
+  /** `proves`: the service said so itself. A charge that nobody told, or only a balance, meets nothing. */
   note(
     name: string,
     { reserved, charged, proves }: { reserved: number | null; charged: number | null; proves: boolean },
   ): void {
-    const met = this.#metBy(name);
     if (charged !== null && reserved !== null && charged > reserved) this.#met.delete(name);
-    else if (proves && reserved !== null)
-      this.#met.set(name, charged === null ? Math.max(1, met) : Math.min(mostMet, met + 1));
+    else if (proves && reserved !== null) this.#met.set(name, Math.min(mostMet, this.#metBy(name) + 1));
   }
 
   #metBy(name: string): number {

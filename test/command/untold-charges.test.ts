@@ -12,7 +12,7 @@ async function makeCampaign() {
   onTestFinished(() => service.close().then(remove));
   return {
     service,
-    write: (budget: number, more = '') =>
+    write: (budget: number, more = '', rows = 3) =>
       writeFileSync(
         join(folder, 'campaign.yaml'),
         `version: 1
@@ -20,7 +20,7 @@ name: untold
 budget: { credits: ${budget} }
 ${more}
 tasks:
-  thumb: { kind: thumbnail, foreach: [a, b, c], with: { title: "{{row}}", description: d }, save: "out/{{row}}" }
+  thumb: { kind: thumbnail, foreach: [${[...'abcdefghij'].slice(0, rows)}], with: { title: "{{row}}", description: d }, save: "out/{{row}}" }
   song: { kind: music, with: { model: song-7.5, prompt: p }, save: out/song }
 `,
       ),
@@ -73,4 +73,15 @@ test('one stuck create of unknown price holds what its kind is named at, and not
   expect(service.books.jobs.map(({ kind }) => kind)).toEqual(['thumbnail', 'music']);
   expect(err).toContain('20 held for creates whose charge is not known · 36 of 60 left');
   expect((await run('status')).out).toContain('20 held · 36 of 60 left');
+});
+
+test('a price that rises, told by the balance alone: creates begin one by one, and no more is paid than was agreed to', async () => {
+  const { service, write, apply } = await makeCampaign();
+  service.books.rise = 4;
+  write(100, '', 10);
+  const { code, err } = await apply('--exclude', 'song');
+  expect(code, err).toBe(4);
+  // 4, 8 and 12: the third shows that the price rises.
+  expect(service.books.jobs.map(({ credits }) => credits)).toEqual([4, 8, 12]);
+  expect(err).toContain('20 spent now');
 });

@@ -43,6 +43,8 @@ export class Books {
     from: string;
   }[] = [];
   balance: number;
+  /** So much dearer is each job than the one before. */
+  rise = 0;
   readonly #manners: Manners;
 
   constructor(manners: Manners, balance: number) {
@@ -54,7 +56,8 @@ export class Books {
     const nth = this.jobs.length + 1;
     const { kind, body } = given;
     const id = this.#manners.ids(kind, nth);
-    const credits = kind === 'music' && body.model === 'song-7.5' ? 4 : (prices[kind] ?? 0);
+    const price = kind === 'music' && body.model === 'song-7.5' ? 4 : (prices[kind] ?? 0);
+    const credits = price + this.rise * this.jobs.length;
     const recordId = kind === 'thumbnail' ? this.#manners.ids('record', nth) : id;
     const job = { ...given, id, recordId, credits, at: new Date(), looks: 0, isRemoved: false };
     this.jobs.push(job);

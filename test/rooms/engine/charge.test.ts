@@ -42,15 +42,15 @@ describe('what a create was charged', () => {
 });
 
 describe('the balance before and after a create', () => {
-  type Act = ['left' | 'asked' | 'lost', string] | ['answered', string, number | null];
+  type Act = ['left' | 'asked' | 'lost', string] | ['answered' | 'told', string, number | null];
   const falls = (acts: readonly Act[]) => {
     const watch = new BalanceWatch();
     return acts.flatMap(([act, name, balance = null]) => {
       if (act === 'left' || act === 'asked') watch.left(name, { isAsked: act === 'asked' });
       if (act === 'lost') watch.returned(name, { isAnswered: false });
-      if (act !== 'answered') return [];
+      if (act !== 'answered' && act !== 'told') return [];
       const fall = watch.answered(name, balance);
-      watch.returned(name, { isAnswered: true });
+      if (act === 'answered') watch.returned(name, { isAnswered: true });
       return [fall];
     });
   };
@@ -61,6 +61,11 @@ describe('the balance before and after a create', () => {
 
   test.each<[string, Act[], (number | undefined)[]]>([
     ['tells the second one that goes alone', [...one('a', 97), ...one('b', 94)], [undefined, 3]],
+    [
+      'tells the next one, too, that leaves before the last one is recorded',
+      [...one('a', 97), ['left', 'b'], ['told', 'b', 94], ['left', 'c'], ['answered', 'c', 90]],
+      [undefined, 3, 4],
+    ],
     [
       'tells nothing after an answer without a balance',
       [...one('a', 97), ...one('b', null), ...one('c', 90)],
