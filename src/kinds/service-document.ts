@@ -91,10 +91,13 @@ function serverPath(of: JsonMap): string | undefined {
   return url.replace(/^https?:\/\/[^/]*/, '').replace(/\/+$/, '');
 }
 
+/** Media types that a body of JSON goes by, the nearest first. */
+const jsonTypes = [/^application\/json\s*(;|$)/i, /^application\/[\w.-]+\+json\s*(;|$)/i, /^(application|\*)\/\*/];
+
 function bodySchema(root: JsonMap, operation: JsonMap): Json | undefined {
   const body = mapOf(follow(root, ownValue(operation, 'requestBody')));
   const content = mapOf(ownValue(body, 'content'));
-  const type = Object.keys(content).find((name) => /^application\/json\s*(;|$)/i.test(name));
+  const type = jsonTypes.flatMap((pattern) => Object.keys(content).find((name) => pattern.test(name)) ?? [])[0];
   return type === undefined ? undefined : ownValue(mapOf(ownValue(content, type)), 'schema');
 }
 

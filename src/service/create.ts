@@ -111,7 +111,7 @@ interface Asked {
 export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked = {}): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
   const { status, json, headers } = answer;
-  const { kind, route, holdsKey = () => false, call } = asked;
+  const { kind, holdsKey = () => false, call } = asked;
   const message = readMessage(json, status, redact);
   const isGood = status >= 200 && status < 300;
   const created = isGood ? readCreated(json, message, { redact, holdsKey, kind }) : undefined;
@@ -133,7 +133,8 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
     return kind?.recovery === 'replay' ? { is: 'known', message } : { is: 'ambiguous', message };
   }
   if (status === 409 || keyTalk === 'in-progress') return { is: 'in-progress', message };
-  if (status === 405 || (status === 404 && !isServiceError(json))) return { is: 'no-route', message };
+  if (status === 405) return { is: 'no-route', message };
+  if (status === 404) return classifyMissing(answer, { message, mayBe, asked });
   if (!isServiceError(json)) return { is: 'ambiguous', message };
   switch (status) {
     case 400:
@@ -145,14 +146,20 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
       return { is: 'refused', status, why: 'auth', message, ...mayBe };
     case 402:
       return { is: 'refused', status, why: 'credits', message, ...mayBe };
-    case 404: {
-      const missing = readMissing(json, { kind, isDocumented: route?.isDocumented, body: call?.body ?? '' });
-      if (missing === 'route') return { is: 'no-route', message };
-      return { is: 'refused', status, why: missing === 'user' ? 'user' : 'invalid', message, ...mayBe };
-    }
     default:
       return { is: 'ambiguous', message };
   }
+}
+
+/** What is not there. In words that are not the service's own only what names something of the request is no missing path. */
+function classifyMissing(
+  { status, json }: Extract<HttpAnswer, { is: 'answer' }>,
+  { message, mayBe, asked }: { message: string; mayBe: { mayBe?: CreatedJob }; asked: Asked },
+): CreateAnswer {
+  const { kind, route, call } = asked;
+  const missing = readMissing(json, { kind, isDocumented: route?.isDocumented, body: call?.body ?? '' });
+  if (missing === 'route' || (missing === 'user' && !isServiceError(json))) return { is: 'no-route', message };
+  return { is: 'refused', status, why: missing === 'user' ? 'user' : 'invalid', message, ...mayBe };
 }
 
 /** Asks the status of a job that a refusal may name: whatever has one was made, whoever says what about it. */

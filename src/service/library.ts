@@ -14,7 +14,7 @@ import { listJobs } from './list-jobs.ts';
 import type { FileToUpload } from './planned-file.ts';
 import { type JobFacts, readJobFacts } from './read-job.ts';
 import { readListed } from './read-listed.ts';
-import { type Account, readAccounts, readVoices, type Voice } from './read-voices.ts';
+import { type Account, readAccountList, readAccounts, readVoices, type Voice } from './read-voices.ts';
 import { removeJob } from './remove-job.ts';
 import { requireAnswer } from './require-answer.ts';
 import { makeRedact } from './secrets.ts';
@@ -92,10 +92,7 @@ export function createLibrary(options: LibraryOptions): Library {
     catalog: async () => readCatalog(await get(paths.catalog)),
     wholeCatalog: () => get(paths.catalog),
     accounts: async () => readAccounts(await get(paths.accounts)),
-    accountList: async () => {
-      const json = await get(paths.accounts);
-      return { accounts: readAccounts(json), isWhole: readAt(json, envelope.page.hasNext) !== true };
-    },
+    accountList: async () => readAccountList(await get(paths.accounts)),
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
     job: jobOf,
     async record(name, jobId) {

@@ -71,7 +71,8 @@ export function readMissing(
   const words = said.map((text) => wordsOf(text.replace(/(^|\s)\/\S+/g, ' '))).join(' \n ');
   if (textsOf(request).some((value) => said.some((text) => quotes(text, value)))) return 'request';
   if (namesRoute.test(words)) return 'route';
-  if (isMap(request) && Object.keys(request).some((field) => namesField(words, field))) return 'request';
+  const named = `${words} \n ${fieldsIn(json).map(wordsOf).join(' \n ')}`;
+  if (isMap(request) && Object.keys(request).some((field) => namesField(named, field))) return 'request';
   if (isDocumented === false) return 'route';
   if (namesUser.test(words) || kind === undefined || kind.create.documented) return 'user';
   return isDocumented === true ? 'request' : 'route';
@@ -84,12 +85,36 @@ function quotes(text: string, value: string): boolean {
   return at >= 0 && isOpen(text[at - 1]) && isOpen(text[at + value.length]);
 }
 
-/** A field by its name, or by what it names: an account for `accountIds`. */
+/** A field by its name, or by what it names: an account, or a channel, for `accountIds`. */
 function namesField(words: string, field: string): boolean {
   const name = wordsOf(field);
   const thing = name.replace(/ (ids?|urls?)$/, '').replace(/s$/, '');
+  const things = [thing, ...(/\baccount$/.test(thing) ? ['account', 'channel', 'profile'] : [])];
   const padded = ` ${words.replace(/[^\w]+/g, ' ')} `;
-  return thing.length > 2 && [name, thing, `${thing}s`].some((one) => padded.includes(` ${one} `));
+  return (
+    thing.length > 2 && [name, ...things.flatMap((one) => [one, `${one}s`])].some((one) => padded.includes(` ${one} `))
+  );
+}
+
+/** What answers about errors call their own fields, whatever the request was. */
+const ofAnswers = new Set([
+  'code',
+  'detail',
+  'details',
+  'error',
+  'errors',
+  'message',
+  'path',
+  'status',
+  'title',
+  'type',
+]);
+
+/** Names of fields in an answer: many services list what is wrong below the name of each field of the request. */
+function fieldsIn(value: Json | undefined, depth = 0): string[] {
+  if (value === null || typeof value !== 'object' || depth > mostDepth) return [];
+  const names = Array.isArray(value) ? [] : Object.keys(value).filter((name) => !ofAnswers.has(name));
+  return [...names, ...Object.values(value).flatMap((item) => fieldsIn(item, depth + 1))];
 }
 
 /** `isSure`: it can be nothing but a job. Otherwise only its status can tell. */

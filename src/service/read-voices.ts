@@ -42,9 +42,16 @@ export function readVoices(json: Json): Voice[] {
 }
 
 export function readAccounts(json: Json): Account[] {
+  return readAccountList(json).accounts;
+}
+
+/** `isWhole`: every account could be read, and no page follows; only then an absence proves something. */
+export function readAccountList(json: Json): { accounts: Account[]; isWhole: boolean } {
   const { accounts: names } = envelope;
-  return listIn(json, names.lists).flatMap((account): Account[] => {
-    const id = readText(account, 'id');
+  const list = listIn(json, names.lists);
+  const accounts = list.flatMap((account): Account[] => {
+    const found = readAt(account, 'id');
+    const id = typeof found === 'number' ? String(found) : readText(account, 'id');
     if (id === undefined) return [];
     const expiresAt = readText(account, 'expiresAt');
     return [
@@ -57,6 +64,7 @@ export function readAccounts(json: Json): Account[] {
       },
     ];
   });
+  return { accounts, isWhole: accounts.length === list.length && readAt(json, envelope.page.hasNext) !== true };
 }
 
 function listIn(json: Json, names: readonly string[]): readonly Json[] {

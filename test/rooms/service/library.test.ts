@@ -86,6 +86,17 @@ describe('tables', () => {
     ]);
   });
 
+  it('accounts by numbers; one that cannot be read, or a page to come, makes the list no proof of an absence', async () => {
+    const listOf = async (data: object[], hasNextPage = false) => {
+      const { library } = await always({ json: { success: true, data, pagination: { hasNextPage } } });
+      const { accounts, isWhole } = await library.accountList();
+      return [accounts.map(({ id }) => id), isWhole];
+    };
+    expect(await listOf([{ id: 7041 }, { id: 'a1' }])).toEqual([['7041', 'a1'], true]);
+    expect(await listOf([{ id: 'a1' }, { name: 'x' }])).toEqual([['a1'], false]);
+    expect(await listOf([{ id: 'a1' }], true)).toEqual([['a1'], false]);
+  });
+
   const alpha = { model: 'alpha-2', kind: 'image', credits: 3 };
   it.each<[string, unknown, object[]]>([
     ['a list', [{ key: 'alpha-2', kind: 'image', credits: 3 }], [alpha]],
