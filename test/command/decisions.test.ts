@@ -15,7 +15,10 @@ async function unresolved(): Promise<Trial> {
   const [header, record] = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8').trimEnd().split('\n');
   const { jobId: _job, credits: _credits, outputs: _outputs, ...open } = JSON.parse(record ?? '{}');
   const since = new Date(Date.now() - 48 * 3_600_000).toISOString();
-  trial.write('campaign.lock.jsonl', `${header}\n${JSON.stringify({ ...open, state: 'intent', since })}\n`);
+  trial.write(
+    'campaign.lock.jsonl',
+    `${header}\n${JSON.stringify({ ...open, state: 'intent', send: 'lost', since })}\n`,
+  );
   return trial;
 }
 

@@ -74,7 +74,7 @@ describe('doctor', () => {
     ['conflict markers', `${header}\n<<<<<<< ours\n${record({ jobId: 'j' })}\n=======\n>>>>>>> theirs\n`, 0, 'MB2005'],
     [
       'an open create',
-      `${header}\n${record({ state: 'intent', since: '2026-01-01T00:00:00Z' })}\n`,
+      `${header}\n${record({ state: 'intent', send: 'lost', since: '2026-01-01T00:00:00Z' })}\n`,
       0,
       'was charged: song',
     ],

@@ -82,7 +82,7 @@ describe('a lock that was made against another service', () => {
   test.each([
     ['a job', purchase({ state: 'done', key: 'k', jobId: 'job-1', credits: 2, outputs: [] })],
     ['nothing but refusals', purchase({ state: 'refused', key: 'k', error: 'no credits' })],
-    ['an open create', purchase({ state: 'intent', key: 'k', since: '2030-01-01T00:00:00.000Z' })],
+    ['an open create', purchase({ state: 'intent', send: 'lost', key: 'k', since: '2030-01-01T00:00:00.000Z' })],
     ['a decision', purchase({ state: 'refused', key: 'k', decisions: { forgotten: 1 } })],
   ])('and has %s is refused: nothing is sent, nothing is written, the ways on are named', async (_name, line) => {
     const campaign = makeCampaign();

@@ -82,6 +82,7 @@ describe('a body that came with a branch', () => {
       generation: 1,
       attempt: 1,
       state: 'intent',
+      send: 'lost',
       key,
       since,
     });
