@@ -81,7 +81,7 @@ export interface JobFile {
 export type FetchAnswer =
   | { is: 'saved'; output: Output }
   | Exclude<DownloadAnswer, { is: 'open' }>
-  /** What came is not what it should be: to be fetched again. */
+  /** The bytes are not what they should be: to be fetched again. */
   | { is: 'bad-bytes'; message: string };
 
 /** Result of bringing a file into the media library. */

@@ -1,4 +1,4 @@
-/** What an engine has to show of itself. Ages in ms, by the clock of its server. */
+/** State of an engine, as it is shown. Ages in ms, by the clock of its server. */
 export interface EngineState {
   runs: EngineRun[];
   accounts: EngineAccount[];
@@ -50,6 +50,6 @@ export interface EngineWorker {
   /** Silent for longer than a living worker is. */
   isSilent: boolean;
   isHead: boolean;
-  /** What it says of its work as a head. */
+  /** Figures of its work as a head. */
   rates?: { [name: string]: number };
 }

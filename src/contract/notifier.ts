@@ -1,4 +1,4 @@
-/** What the end of a run may be told for: it is done, steps failed, credits ran out, or it waits for a person. */
+/** Reasons for telling that a run has ended: it is done, steps failed, credits ran out, or it waits for a person. */
 export const notifyReasons = ['done', 'failed', 'budget', 'gate'] as const;
 export type NotifyReason = (typeof notifyReasons)[number];
 

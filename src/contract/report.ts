@@ -1,5 +1,5 @@
 /**
- * What a gallery shows beside what the review page does. It stands in `ReviewData.report`: a page without it has none of
+ * Contents that a gallery has beside those of the review page. It stands in `ReviewData.report`: a page without it has none of
  * these views. Assets are named by their index in `ReviewData.assets`; times are ms since the epoch; credits that nobody
  * knows are null.
  */
@@ -7,16 +7,16 @@
 export interface ReportParts {
   /** When the gallery was written. */
   made: number;
-  /** What it was compared with, as the person typed it, and the commit that was found. */
+  /** Other side of the comparison, as the person typed it, and the commit that was found. */
   compare?: { ref: string; commit: string };
   /** The run that the timeline is of. */
   timeline?: ReportTimeline;
   cost?: ReportCost;
   /** A drawing of the campaign: one `<svg>` element without script, made by `graph`. */
   graph?: string;
-  /** What hardly differs to the eye; the largest waste first. */
+  /** Outputs that hardly differ to the eye; the largest waste first. */
   alike?: ReportAlike[];
-  /** Of images, how many could be compared for `alike`. */
+  /** Number of images that could be compared for `alike`. */
   hashed?: { compared: number; images: number };
   /** A single file has small pictures only: how many of them, and how many originals are not in it. */
   embedded?: { thumbs: number; left: number };

@@ -2,7 +2,7 @@ import type { Json } from '../ground/json.ts';
 import type { ReportParts } from './report.ts';
 
 /**
- * What the review page and whoever serves it tell each other. The page asks for `data`, shows it, and sends batches of
+ * Messages between the review page and whoever serves it. The page asks for `data`, shows it, and sends batches of
  * `WantedVerdict`s; a static page has the data in it and sends nothing.
  */
 
@@ -25,7 +25,7 @@ export interface ReviewData {
    * give up that was bought.
    */
   next?: string;
-  /** What cannot be bought before gates are decided. Absent: only the gates tell. */
+  /** Steps that cannot be bought before gates are decided. Absent: only the gates tell. */
   waits?: ReviewWait[];
   /** In the order of the manifest. */
   groups: ReviewGroup[];
@@ -48,7 +48,7 @@ export interface ReviewCommands {
   open: string;
 }
 
-/** What a number of steps costs that wait for the same gates. */
+/** Number and cost of steps that wait for the same gates. */
 export interface ReviewWait {
   /** Names of groups. The steps wait until all of these are decided. */
   gates: string[];
@@ -66,7 +66,7 @@ export interface ReviewRun {
   text: string;
 }
 
-/** What belongs together on the page: the outputs among which one gate chooses, else those of one key of a task. */
+/** Outputs that belong together on the page: those among which one gate chooses, else those of one key of a task. */
 export interface ReviewGroup {
   /** The name of its gate, as in `hero@lamp`; without one the address that its assets share. */
   name: string;
@@ -82,7 +82,7 @@ export interface ReviewGroup {
 export interface ReviewGate {
   is: 'approve' | 'choose' | 'canary';
   choose: number;
-  /** What to look for, in the words of the manifest. */
+  /** Criterion of the choice, in the words of the manifest. */
   note?: string;
   state: 'open' | 'decided' | 'contested' | 'rejected';
   /** Steps that cannot be bought before it is decided. */
@@ -115,17 +115,17 @@ export interface ReviewAsset {
   differs: string[];
   /** Charged; null: not known. Absent: nothing was bought. */
   credits?: number | null;
-  /** What it was expected to cost when it was bought, or costs if it is bought now; null: not known. */
+  /** Expected cost when it was bought, or cost if it is bought now; null: not known. */
   estimated?: number | null;
   /** Where each top-level field of the request comes from: `campaign.yaml:14, name of products.csv:3`. */
   origins?: { [field: string]: string };
-  /** What it was at the commit that the gallery was compared with; null: it was not there. */
+  /** Its state at the commit that the gallery was compared with; null: it was not there. */
   before?: ReviewEarlier | null;
   job?: string;
   verdict?: { is: 'picked' | 'rejected'; note?: string };
   /** A verdict can be given: it has an output, and a gate. */
   isJudged: boolean;
-  /** What was bought for it before, newest first. */
+  /** Earlier purchases for it, newest first. */
   earlier: ReviewEarlier[];
   /** Addresses of the steps that it is made from, and that are made from it. */
   madeFrom: string[];

@@ -1,4 +1,4 @@
-/** What a worker says of itself while it works for an engine. */
+/** News of a worker about itself while it works for an engine. */
 export type WorkerNews =
   /** `store`: where files go, as a person named it; absent: it fetches none. `files`: how many at once. */
   | { is: 'started'; worker: string; account: string; service: string; server: string; store?: string; files: number }

@@ -19,7 +19,7 @@ export function dropDefaults(kind: Kind | undefined, request: Body): Body {
   return Object.fromEntries(Object.entries(request).filter(([name]) => !names.includes(name)));
 }
 
-/** What a request says in a field, or means by not saying it. */
+/** The value that a request gives a field, or means by leaving it out. */
 export function meantValue(kind: Kind | undefined, name: string, request: Body): Json | undefined {
   const value = ownValue(request, name);
   return value !== undefined || kind === undefined ? value : defaultOf(kind, name, request);

@@ -79,7 +79,7 @@ export const envelope = {
     credits: ['credits', 'cost', 'price', 'creditCost'],
     /** The amount in a price that is a map. */
     amount: ['amount', 'credits', 'value', 'cost', 'price'],
-    /** What the credits are for: a job, unless it says otherwise. */
+    /** Unit that the credits are charged for: a job, unless it says otherwise. */
     per: [
       'per',
       'creditsPer',

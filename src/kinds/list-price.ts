@@ -7,7 +7,7 @@ import { defaultFor, modelName } from './price.ts';
 /** A request body, rendered or with open references. */
 type Body = { readonly [field: string]: Json };
 
-/** What a job may cost by a list. Without `high` the list says nothing about the most. */
+/** Price of a job by a list. Without `high` the list says nothing about the most. */
 export interface ListPrice {
   low: number;
   likely: number;

@@ -5,7 +5,7 @@ import type { Kind } from './kind.ts';
 import { type ListedUnit, readUnit } from './listed-unit.ts';
 
 /**
- * What a service lists about one model, in its catalog or beside a request body of its OpenAPI document. Whatever is
+ * Facts that a service lists about one model, in its catalog or beside a request body of its OpenAPI document. Whatever is
  * malformed is absent: a list is a help for an estimate, and never a reason to stop.
  */
 export interface ListedModel {
@@ -18,14 +18,14 @@ export interface ListedModel {
   ceiling?: number;
   /** Values that the model takes, by field, as far as they are listed. */
   allows: { readonly [field: string]: readonly string[] };
-  /** What the model takes for fields that a request leaves out. */
+  /** Values that the model takes for fields that a request leaves out. */
   defaults: { readonly [field: string]: string | number };
 }
 
-/** What one source lists of one kind. */
+/** Facts that one source lists about one kind. */
 export interface ListedKind {
   models: { readonly [model: string]: ListedModel };
-  /** What the service takes for fields that a request leaves out. */
+  /** Values that the service takes for fields that a request leaves out. */
   defaults: { readonly [field: string]: string | number };
   /** Values that every request may have, by field: of fields whose values do not depend on the model. */
   values: { readonly [field: string]: readonly string[] };
@@ -108,7 +108,7 @@ function ratesIn(facts: Json | undefined, pattern: RegExp): { credits: number | 
   });
 }
 
-/** What else is said of the unit of a price: in a field of that name, in one that tells of prices, or in a text. */
+/** Finds the unit of a price in a field of that name, in one that tells of prices, or in a text. */
 function unitsBeside(facts: Json): ListedUnit[] {
   const { catalog: names } = envelope;
   const amounts: readonly string[] = [...names.credits, ...names.creditsBy, ...names.ceiling];

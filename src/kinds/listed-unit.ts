@@ -1,7 +1,7 @@
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 
-/** What an amount of credits is charged for. `unknown`: it is told, and not understood: then there is no price. */
+/** Unit that credits are charged for. `unknown`: it is told, and not understood: then there is no price. */
 export type ListedUnit = 'job' | { readonly seconds: number } | { readonly characters: number } | 'unknown';
 
 /** Words for a unit, without a plural s: what one of them is. Whatever is not here is not understood. */
@@ -63,7 +63,7 @@ function readText(text: string): ListedUnit {
   return unit === undefined ? 'unknown' : times(unit, count);
 }
 
-/** So many of a unit. Several jobs for one amount is nothing that one job's price follows from. */
+/** Multiplies a unit. From one amount for several jobs no price of a single job follows. */
 function times(unit: ListedUnit, count: number): ListedUnit {
   const isCount = Number.isFinite(count) && count > 0 && count <= 10_000_000;
   if (!isCount || unit === 'unknown') return 'unknown';

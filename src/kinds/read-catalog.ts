@@ -10,9 +10,9 @@ import { modelOf } from './price.ts';
 export interface CatalogModel {
   model: string;
   kind?: string;
-  /** Of one job with default parameters, or for each started `per`. */
+  /** Credits of one job with default parameters, or for each started `per`. */
   credits?: number;
-  /** What the credits are for, where that is not a job: `second`, `1000 characters`. */
+  /** Unit that the credits are charged for, where that is not a job: `second`, `1000 characters`. */
   per?: string;
   aliasOf?: string;
   description?: string;

@@ -22,7 +22,7 @@ export interface ServiceDocument {
   operations: string[];
   /** Differences from what this version knows, as sentences. */
   differences: string[];
-  /** What it lists of models, beside the body of a request (`x-models`) and in it. */
+  /** Models that it lists, beside the body of a request (`x-models`) and in it. */
   listing: Listing;
 }
 

@@ -103,7 +103,7 @@ export type GateRule =
 
 /** `then: ask` or `check`: the others follow when people have picked these, or when these are done and fit `expect`. */
 export interface CanaryRule {
-  /** So many steps of each price class go first. */
+  /** Number of steps of each price class that go first. */
   first: number;
   asks: boolean;
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultAction } from './faults.ts';
 import { type Answer, answerBytes, answerJson, isObject, type Json, type Reply } from './wire.ts';
 
-/** What the service would answer, and the job it is about. */
+/** The answer that the service would give, and the job it is about. */
 export interface Handled {
   readonly answer: Answer;
   readonly jobId?: string;

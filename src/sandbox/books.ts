@@ -56,7 +56,7 @@ export class Books {
     for (const line of journal?.synced.lines ?? []) this.syncTimes.set(String(line.id), Date.parse(String(line.at)));
   }
 
-  /** What an account has from now on, whatever it had. Written down first, as creates are. */
+  /** Sets the credits of an account, whatever it had. Written down first, as creates are. */
   setBalance(user: string, { credits, now }: { credits: number; now: number }): void {
     const at = new Date(now).toISOString();
     this.journal?.balances.append({ at, user, credits, after: this.countOf(user) });

@@ -7,7 +7,7 @@ import type { Library } from './library.ts';
 import type { OutputFiles } from './output-files.ts';
 import { type Answer, answerProblem, type Call } from './wire.ts';
 
-/** What the endpoints share. */
+/** Everything that the endpoints share. */
 export interface Context {
   readonly books: Books;
   readonly faults: FaultScript;

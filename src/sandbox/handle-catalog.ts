@@ -9,7 +9,7 @@ import { outputArea } from './own-url.ts';
 import { type Account, accounts, profilePicture, type Sample, voiceSample } from './samples.ts';
 import type { Call, JsonObject, Reply } from './wire.ts';
 
-/** What the service has for everybody: voices, models, and the accounts that the sandbox pretends are connected. */
+/** Lists that are the same for everybody: voices, models, and the accounts that the sandbox pretends are connected. */
 
 export function handleVoices(context: Context, call: Call): Promise<Reply> | Reply {
   return handleList(context, call, {

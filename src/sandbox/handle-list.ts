@@ -42,7 +42,7 @@ export function handleList(
   });
 }
 
-/** What is out of bounds is brought to the nearest bound; what is no number counts as not given. */
+/** Brings values out of bounds to the nearest bound; anything that is no number counts as not given. */
 function choosePage(query: URLSearchParams, totalCount: number) {
   const wanted = readWhole(query.get('limit')) ?? pageLimit.default;
   const limit = Math.min(pageLimit.most, Math.max(pageLimit.least, wanted));

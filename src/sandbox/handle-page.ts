@@ -28,7 +28,7 @@ export async function handlePage(call: Call): Promise<Answer> {
 }
 
 /**
- * What the page shows, as JSON, of all users, without a key:
+ * Serves the data of the page, as JSON, of all users, without a key:
  *
  * - `balance` and `startingCredits` of the user of the API key, `speed` (`null`: jobs are done at once), `now`, `baseUrl`
  * - `jobs`, the newest 200: `id`, `kind`, `status` (where it really stands, synced or not), `credits`, `createdAt`,

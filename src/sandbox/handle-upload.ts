@@ -50,7 +50,7 @@ export async function handleUpload(context: Context, call: Call): Promise<Reply>
   });
 }
 
-/** What the calls below `/uploads` have in common. */
+/** Handles the part that all calls below `/uploads` have in common. */
 export async function handleUploadCall(
   context: Context,
   call: Call,

@@ -10,7 +10,7 @@ import { describeOperation } from './openapi.ts';
 import { answerWith, listOf } from './openapi-schemas.ts';
 import type { JsonObject } from './wire.ts';
 
-/** What the kinds of generation are served by. Fixed paths come before those that hold an id. */
+/** Endpoints of the kinds of generation. Fixed paths come before those that hold an id. */
 export function jobEndpoints(context: Context): Endpoint[] {
   return [
     ...kinds.map((kind) => createEndpoint(context, kind)),

@@ -129,7 +129,7 @@ export function libraryEndpoints(context: Context): Endpoint[] {
   ];
 }
 
-/** What lies outside of the API: files, and where signed URLs lead. */
+/** Endpoints outside of the API: files, and the targets of signed URLs. */
 export function fileEndpoints(context: Context): Endpoint[] {
   const path = ['token', 'name'];
   const blob = ({ token = '', name = '' }: Readonly<Record<string, string>>) => `${token}/${name}`;

@@ -10,7 +10,7 @@ export interface Blob {
   readonly user: string;
   /** As it was given. */
   readonly fileName: string;
-  /** What `complete` asks for: the token and a name that needs no escaping. */
+  /** Argument of `complete`: the token and a name that needs no escaping. */
   readonly blobName: string;
   readonly stored: (StoredBytes & { readonly mediaType: string }) | undefined;
   readonly assetId: string | undefined;

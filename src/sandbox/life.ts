@@ -24,7 +24,7 @@ interface Clockwork {
   readonly now: () => number;
 }
 
-/** What an answer shows of a job: where it stands, or, for kinds that must be asked, where it stood when last asked. */
+/** The state that an answer shows: the job's present one, or, for kinds that must be asked, the one at the last request. */
 export function shownLife(job: Job, clockwork: Clockwork): Life {
   if (job.kind.status.progress === 'by the clock') return lifeOf(job, clockwork.now(), clockwork);
   const syncedAtMs = clockwork.books.syncedAt(job);

@@ -51,7 +51,7 @@ export interface OperationFacts {
   readonly errors: readonly number[];
   /** No bearer token is asked for. */
   readonly isOpen?: true;
-  /** What about it the documentation does not show. */
+  /** Parts of it that the documentation does not show. */
   readonly notShown?: string;
 }
 

@@ -15,7 +15,7 @@ export interface OwnFile {
   readonly content: Content;
 }
 
-/** What a URL names, before anything is rendered. `text`: what a scripted fault may match. */
+/** The file that a URL names, before anything is rendered. `text`: what a scripted fault may match. */
 export interface FoundFile {
   readonly kind: string;
   readonly text: string;

@@ -12,7 +12,7 @@ export const uploadArea = '/storage/public';
 const ownPath = /^\/(?:files|storage\/public)\/([0-9a-f]{40})\/([^/]+)$/;
 const ownOrigin = /https?:\/\/[^/"\s]+(?=\/(?:files|storage\/public)\/[0-9a-f]{40}\/)/g;
 
-/** What the URL names, should it be one of a file here. The host does not count: a sandbox has many names. */
+/** Reads a URL that may name a file of this sandbox. The host does not count: a sandbox has many names. */
 export function readOwnUrl(url: string): OwnPath | undefined {
   if (!URL.canParse(url)) return undefined;
   const [, token, name] = ownPath.exec(new URL(url).pathname) ?? [];

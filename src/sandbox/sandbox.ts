@@ -55,7 +55,7 @@ export interface Sandbox {
   requests(): SandboxRequest[];
   /** Credits left to the user of the API key. */
   balance(): number;
-  /** What that user has from now on. */
+  /** Sets the credits of that user. */
   setBalance(credits: number): void;
   /** Whether this is a job, a post or an uploaded file that it has made, deleted or not. */
   knows(id: string): boolean;
@@ -142,7 +142,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
 }
 
-/** What cannot be read must not keep the folder. */
+/** Gives the folder free where its records cannot be read. */
 function openRecords<Records>(journal: Journal | undefined, open: () => Records): Records {
   try {
     return open();

@@ -81,7 +81,7 @@ async function handle(
   }
 }
 
-/** What is larger than the cap is read to its end but not kept: a caller reads no answer before it has sent its body. */
+/** Reads a body above the cap to its end without keeping it: a caller reads no answer before it has sent its body. */
 async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
   // Whoever stops reading early still wants to answer, so the connection stays.
   if (request.method === 'PUT') return { type: 'stream', chunks: request.iterator({ destroyOnReturn: false }) };

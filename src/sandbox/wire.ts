@@ -1,4 +1,4 @@
-/** What comes in and what goes out, free of sockets: both `fetch()` and `listen()` speak these. */
+/** Requests and answers, free of sockets: both `fetch()` and `listen()` speak these. */
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
@@ -39,7 +39,7 @@ export interface Answer {
   readonly delivery: Delivery;
 }
 
-/** What an answer carries. `file`: `size` bytes of a file on disk from the byte `first` on, never read as a whole. */
+/** Body of an answer. `file`: `size` bytes of a file on disk from the byte `first` on, never read as a whole. */
 export type Content =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
   | { readonly type: 'file'; readonly path: string; readonly first: number; readonly size: number };

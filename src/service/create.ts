@@ -96,7 +96,7 @@ async function postJob(
   return confirmed;
 }
 
-/** What is known of the request that an answer is about. */
+/** The request that an answer is about, as far as it is known. */
 interface Asked {
   kind?: Kind;
   route?: KnownRoute;

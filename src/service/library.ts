@@ -30,7 +30,7 @@ export type { Asset, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
 
-/** Of a kind, among those that may be gone. */
+/** Most records of a kind among which one that may be gone is searched. */
 const mostRemoved = 1000;
 
 export interface LibraryOptions {

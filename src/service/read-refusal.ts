@@ -4,7 +4,7 @@ import { isMap } from '../ground/values.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 
-/** What a refusal says about the idempotency key of its request, if anything. */
+/** Reading of a refusal as to the idempotency key of its request. */
 export type KeyTalk =
   /** There is a purchase under this key already. */
   | 'known'
@@ -51,7 +51,7 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
   return malformed.test(all) && !reused.test(all) ? 'form' : 'known';
 }
 
-/** What a 404 says is not there: the operation, the user of the credential, or something that the request names. */
+/** The thing that a 404 reports missing: the operation, the user of the credential, or something that the request names. */
 export type Missing = 'route' | 'user' | 'request';
 
 const namesRoute = /\b(route|endpoint|cannot post|no such (operation|path)|unknown (operation|path))\b/;

@@ -48,7 +48,7 @@ interface Finished {
 }
 
 /**
- * What was paid stays, and before the new file takes its name: beside it where it cannot be kept, for a branch may have put
+ * Keeps the paid file before the new one takes its name: beside it where it cannot be kept, for a branch may have put
  * something in the place of the folder. A disk that cannot hold both must still get the new one.
  */
 async function keepReplaced(

@@ -107,7 +107,7 @@ export class CommitTree {
     }
   }
 
-  /** Of a file that Git LFS keeps elsewhere: what its pointer says. */
+  /** Digest of a file; of one that Git LFS keeps elsewhere, as its pointer says. */
   async digest(path: string): Promise<FileDigest | { problem: string }> {
     const wanted = normalPath(path);
     if (wanted === undefined) return { problem: 'it is outside the folder of the manifest' };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 
-/** What a git process said. */
+/** Output and end of a git process. */
 export interface GitAnswer {
   /** Exit code; 0 where it succeeded. */
   code: number;
@@ -93,7 +93,7 @@ export function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide
   return { cwd: dirname(process.execPath), env, windowsHide: true };
 }
 
-/** Of git's own variables those by which a person says which repositories are trusted, and where to look for them. */
+/** Whether it is one of git's own variables by which a person says which repositories are trusted, and where to look for them. */
 function isKept(name: string): boolean {
   if (/^(LC_|LANG)/.test(name)) return false;
   return !/^GIT_/i.test(name) || /^GIT_(CONFIG|CEILING_DIRECTORIES$|DISCOVERY_ACROSS_FILESYSTEM$)/.test(name);

@@ -3,7 +3,7 @@ import type { FileDigest } from '../inputs.ts';
 /** The largest pointer there can be, in bytes. */
 export const mostPointerBytes = 1024;
 
-/** What Git LFS keeps in a repository in place of a file: its digest and size. Undefined for anything else. */
+/** Reads the pointer that Git LFS keeps in a repository in place of a file: its digest and size. Undefined for anything else. */
 export function readLfsPointer(bytes: Uint8Array): FileDigest | undefined {
   if (bytes.length >= mostPointerBytes) return undefined;
   const text = Buffer.from(bytes).toString('latin1');

@@ -4,7 +4,7 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 import { hasRealFolders } from './state-folder.ts';
 
-/** Of the folder below that for state. */
+/** Name of the folder, below that for state. */
 export const thumbsFolder = 'thumbs';
 
 /** Number and size of the small pictures that the review page has had made. Nothing relies on them. */

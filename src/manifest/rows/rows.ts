@@ -21,7 +21,7 @@ export interface Rows {
   label: string;
   /** All columns of the rows, in the order of their first appearance. Absent when the rows are scalars. */
   columns?: string[];
-  /** Of a table whose columns no comma separates. */
+  /** Separator of columns, where it is no comma. */
   separator?: string;
   /** The separator was recognized: nobody said it. */
   isGuess?: boolean;

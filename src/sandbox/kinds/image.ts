@@ -138,7 +138,7 @@ function chooseModel(body: JsonObject): { readonly key: string; readonly model: 
   return { key, model };
 }
 
-/** What the model does not offer falls back to its default, as documented. */
+/** Falls back to the model's default where it does not offer what was asked, as documented. */
 function chooseResolution(body: JsonObject, model: ImageModel): Resolution {
   for (const name of [readText(body, 'resolution', ''), readText(body, 'quality', '')]) {
     const resolution = Object.hasOwn(model.resolutions, name) ? model.resolutions[name] : undefined;

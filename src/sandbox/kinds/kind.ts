@@ -46,9 +46,9 @@ export interface SandboxKind {
   readonly remove?: { readonly path: string; readonly by: 'job' | 'record' };
   /** Milliseconds from create to end at speed 1. Each job has its own length between the two. */
   readonly durationMs: { readonly least: number; readonly most: number };
-  /** What the catalog tells. */
+  /** Models as the catalog lists them. */
   readonly models: readonly CatalogModel[];
-  /** What the schema cannot say: rules between fields. A sentence, or `undefined` when the body may pass. */
+  /** Checks rules between fields, which the schema cannot express. A sentence, or `undefined` when the body may pass. */
   findProblem(body: JsonObject, world: World): string | undefined;
   /** Pure, as is all below. Only for bodies without a problem. */
   settle(body: JsonObject): Settled;
@@ -75,7 +75,7 @@ export interface CatalogModel {
   readonly allowed: { readonly [field: string]: readonly (string | number)[] };
 }
 
-/** What a rule may ask about things outside the body. */
+/** Facts outside the body that a rule may ask for. */
 export interface World {
   /** Whether the URL is a file of this sandbox – an output or an upload –, whatever host it was reached by. */
   readonly isOwnFile: (url: string) => boolean;

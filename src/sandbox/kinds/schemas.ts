@@ -1,6 +1,6 @@
 import type { JsonObject } from '../wire.ts';
 
-/** What the answers about jobs look like, for the OpenAPI document. Named by the kinds in `schemaName`. */
+/** Shapes of the answers about jobs, for the OpenAPI document. Named by the kinds in `schemaName`. */
 
 export const time = { type: 'string', format: 'date-time' };
 export const link = { type: 'string', format: 'uri' };

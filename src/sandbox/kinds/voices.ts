@@ -1,5 +1,5 @@
 export interface Voice {
-  /** What a create names in `voice_id`. */
+  /** Value of `voice_id` in a create. */
   readonly id: string;
   readonly gender: 'male' | 'female' | 'neutral';
   readonly accent: string;

@@ -16,7 +16,7 @@ export class BitWriter {
     this.pending &= (1 << this.pendingBits) - 1;
   }
 
-  /** So many zeros and a one. */
+  /** Writes `zeros` zeros and a one. */
   putUnary(zeros: number): void {
     let left = zeros;
     for (; left >= 16; left -= 16) this.put(0, 16);

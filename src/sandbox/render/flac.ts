@@ -84,7 +84,7 @@ interface Prediction {
   readonly order: number;
   readonly residual: Int32Array;
   readonly riceBits: number;
-  /** What it takes. */
+  /** Size of the coded block. */
   readonly bits: number;
 }
 

@@ -8,7 +8,7 @@ export interface Font {
   glyphOf(codePoint: number): number;
   /** Width of a glyph in font units. */
   advanceOf(glyph: number): number;
-  /** What is added to the width between two glyphs, in font units. */
+  /** Space added between two glyphs, in font units. */
   kerningOf(left: number, right: number): number;
   /** Font units, y upwards. */
   contoursOf(glyph: number): readonly Contour[];

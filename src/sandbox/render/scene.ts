@@ -3,7 +3,7 @@ import type { Color, Palette } from './color.ts';
 import type { Random } from './random.ts';
 
 /**
- * What is drawn over the ground. Fits any shape of canvas, from 1:8 to 8:1. Everything random is drawn before the
+ * The motif drawn over the ground. Fits any shape of canvas, from 1:8 to 8:1. Everything random is drawn before the
  * first stroke, so that the moments of a film show one scene.
  */
 export type Scene = (size: Size, palette: Palette, random: Random) => Drawing;

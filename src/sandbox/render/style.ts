@@ -1,6 +1,6 @@
 import { pick, type Random, wholeBetween } from './random.ts';
 
-/** What a style prompt asks for, as far as it is understood. The rest is drawn by lot. */
+/** The wishes of a style prompt, as far as they are understood. The rest is drawn by lot. */
 export interface Style {
   readonly beatsPerMinute: number;
   readonly mode: 'major' | 'minor';

@@ -1,4 +1,4 @@
-/** What is sung on one note. */
+/** Letters that are sung on one note. */
 export interface Syllable {
   readonly vowel: Vowel;
   readonly lastOfLine: boolean;

@@ -1,7 +1,7 @@
 import type { Outline } from './canvas.ts';
 import type { Contour, Font } from './font.ts';
 
-/** What stands for a character that the font does not have. */
+/** Stands for a character that the font does not have. */
 const missing = '□';
 
 /**

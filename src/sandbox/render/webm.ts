@@ -20,7 +20,7 @@ export interface Block {
 export const writer = 'mediabatch sandbox';
 export const videoTrack = 1;
 export const soundTrack = 2;
-/** What the Opus encoder puts before the first sample, at 48 kHz. */
+/** Samples that the Opus encoder puts before the first one, at 48 kHz. */
 const opusDelaySamples = 312;
 const opusRate = 48_000;
 const clusterMs = 1000;

@@ -23,7 +23,7 @@ const swedish: Partial<Record<PhoneName, PhoneName>> = {
   AE: 'EH',
 };
 
-/** What a speaker with this accent makes of a word's American phones. */
+/** Turns a word's American phones into those of a speaker with this accent. */
 export function applyAccent(phones: readonly PhoneName[], accent: Accent): PhoneName[] {
   switch (accent) {
     case 'american':

@@ -21,7 +21,7 @@ const finalSegments = 3;
 const finalStretch = 1.28;
 const stressStretch = 1.2;
 
-/** What throat and mouth do for a phrase, at `rate` times the usual speed. */
+/** Moves throat and mouth through a phrase, at `rate` times the usual speed. */
 export function articulate(phrase: Phrase, rate: number): Frames {
   const segments = listSegments(phrase);
   const poses: Pose[] = [];

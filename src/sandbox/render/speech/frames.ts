@@ -8,7 +8,7 @@ export interface Frames {
   readonly length: number;
   /** Hz, before the size of the speaker's throat. */
   readonly formants: readonly [Float32Array, Float32Array, Float32Array];
-  /** Of the vocal cords, 0 to 1. */
+  /** Share of the vocal cords, 0 to 1. */
   readonly voicing: Float32Array;
   /** Breath through the throat, 0 to 1. */
   readonly breath: Float32Array;
@@ -21,7 +21,7 @@ export interface Frames {
   readonly stress: Float32Array;
 }
 
-/** What does not change within one frame. Everything that is not said is 0. */
+/** Settings that do not change within one frame. Whatever is left out is 0. */
 export interface Pose {
   readonly formants: Formants;
   readonly voicing?: number;

@@ -25,7 +25,7 @@ export type Phone =
     }
   | {
       readonly type: 'stop';
-      /** Of the closure. */
+      /** Length of the closure. */
       readonly ms: number;
       readonly burstMs: number;
       readonly noise: Noise;

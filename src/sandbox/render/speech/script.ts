@@ -10,7 +10,7 @@ export interface Word {
   readonly stressed: boolean;
 }
 
-/** What is said in one breath. */
+/** Words said in one breath. */
 export interface Phrase {
   readonly words: readonly Word[];
   /** How the voice goes at the end. */

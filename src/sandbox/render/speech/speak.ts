@@ -6,7 +6,7 @@ import { readScript } from './script.ts';
 import type { Speaker } from './speakers.ts';
 import { sampleRate, synthesise } from './synthesise.ts';
 
-/** Of a long open vowel, as a share of full scale. */
+/** Level of a long open vowel, as a share of full scale. */
 const loudness = 0.2;
 const leadMs = 60;
 

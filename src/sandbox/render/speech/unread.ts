@@ -2,7 +2,7 @@ import type { PhoneName } from './phones.ts';
 
 const onsets = ['M', 'N', 'L', 'W', 'Y'] as const;
 const vowels = ['AA', 'EH', 'IY', 'AO', 'UW', 'AH', 'AX'] as const;
-/** Of signs that nobody can say. */
+/** Most signs that nobody can say, and that are hummed. */
 const mostHummed = 24;
 
 /**
