@@ -139,11 +139,11 @@ function withCodes(failure: Schema): Schema {
 /** What events tell of the plan and of the lock has the form that it has there. */
 function withSharedDefinitions(events: Schema): Schema {
   const plan = readSchema('schemas/plan.schema.json').$defs as Schema;
-  const { action, totals, estimate, 'price-source': source } = plan;
+  const { action, totals, estimate, need, 'price-source': source } = plan;
   const { output, amount } = withoutNotes(readSchema('schemas/lock.base.json')).$defs as Schema;
   return {
     ...events,
-    $defs: { ...(events.$defs as Schema), action, totals, estimate, 'price-source': source, output, amount },
+    $defs: { ...(events.$defs as Schema), action, totals, estimate, need, 'price-source': source, output, amount },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../contract/event.ts';
 import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
+import { tellLeft } from '../engine/tell-left.ts';
 import { messageOf } from '../ground/values.ts';
 import { gatesToDecide } from '../plan/gates-to-decide.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
@@ -172,9 +173,7 @@ export class LiveRun {
       const id = rowId(row);
       const waited = this.#agreed.get(id)?.blockedBy === 'gate' && row.blockedBy !== 'gate';
       if (!unwanted.has(id) && (!waited || took.has(id))) continue;
-      const { address, task, kind, action, reason, blockedBy } = row;
-      const why = blockedBy === undefined ? {} : { blockedBy };
-      emit({ event: 'step-left', address, task, kind, action, reason: reason.text, ...why });
+      tellLeft(row, { emit });
     }
     return plan;
   }

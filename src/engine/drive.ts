@@ -2,7 +2,7 @@ import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 import { messageOf } from '../ground/values.ts';
 import { waitsFor } from '../plan/actions.ts';
-import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
+import { type Need, orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import { endBroken } from '../run/broken-step.ts';
 import { runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
@@ -71,7 +71,7 @@ class Drive implements Driven {
     this.#ready = new ChainedOrders(open, { dependents, heights }, plan.totals);
     this.#posts = holdPosts(this.#orders, {
       start: (order) => this.#ready.add(order),
-      leave: (order, why) => this.#follow(this.#endUnbegun(order, 'blocked', why)),
+      leave: (order, why) => this.#follow(this.#endUnbegun(order, 'blocked', { error: why })),
     });
     this.ends = this.#run();
   }
@@ -197,7 +197,7 @@ class Drive implements Driven {
   #fillSlots(): void {
     const { slots, breaker } = this.#options;
     const givenUp = breaker === undefined ? [] : this.#ready.giveUp(breaker, this.#ended, this.#ports.emit);
-    for (const { order, why } of givenUp) this.#follow(this.#endUnbegun(order, 'left', why));
+    for (const { order, why } of givenUp) this.#follow(this.#endUnbegun(order, 'left', { error: why }));
     while (this.#isSlotFree) {
       const order = this.#ready.take({ isIdle: this.#underWay === 0, breaker });
       if (order === undefined) return;
@@ -280,17 +280,19 @@ class Drive implements Driven {
 
   /** Not a failure of its own: it only could not begin. */
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
-    const needed = by.asksOnly ? 'left' : byOutcome;
+    // What is done is in nobody's way: a create that is only asked about is not.
+    const needed = by.asksOnly || byOutcome === 'done' ? 'left' : byOutcome;
     const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
     const outcome: StepOutcome = isOver ? 'blocked' : 'left';
-    const error = isCanaryOf(order, by) ? describeHold(by, needed) : `needs ${by.address}, which is ${needed}`;
-    return this.#endUnbegun(order, outcome, error);
+    if (isCanaryOf(order, by)) return this.#endUnbegun(order, outcome, { error: describeHold(by, needed) });
+    const error = `needs ${by.address}, which is ${needed}`;
+    return this.#endUnbegun(order, outcome, { error, need: { address: by.address, is: needed } });
   }
 
-  #endUnbegun(order: StepOrder, outcome: StepOutcome, error: string): Link[] {
+  #endUnbegun(order: StepOrder, outcome: StepOutcome, why: { error: string; need?: Need }): Link[] {
     const { address, task, kind, action } = order;
     this.#ports.emit({ event: 'step-started', address, task, kind, action });
-    this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, error });
+    this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, ...why });
     return this.#end(order, { outcome, credits: 0 });
   }
 }

@@ -95,7 +95,10 @@ function whyNotDone({ address, action, blockedBy }: PlanRow, isInRun: boolean): 
     case 'blocked':
     case 'failed':
     case 'unresolved':
-      return { by: 'step', reason: reasonOf('needs', `needs ${address}, which is ${action}`) };
+      return {
+        by: 'step',
+        reason: { ...reasonOf('needs', `needs ${address}, which is ${action}`), need: { address, is: action } },
+      };
     case 'create':
     case 'redo':
     case 'retry':
@@ -104,7 +107,10 @@ function whyNotDone({ address, action, blockedBy }: PlanRow, isInRun: boolean): 
         ? undefined
         : {
             by: 'selection',
-            reason: reasonOf('not-selected', `needs ${address}, which is not done and not selected`),
+            reason: {
+              ...reasonOf('not-selected', `needs ${address}, which is not done and not selected`),
+              need: { address, is: 'unselected' },
+            },
           };
     default:
       return undefined;

@@ -93,9 +93,12 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
         reason: reasonOf('forgotten', 'what was bought for it is forgotten'),
         purchase: next(match),
       };
-    const only = part === undefined || part.index === 0 ? '' : `; needed if ${part.of} gives ${part.index + 1} or more`;
+    const neededIf = part === undefined || part.index === 0 ? undefined : { of: part.of, parts: part.index + 1 };
+    const only = neededIf === undefined ? '' : `; needed if ${neededIf.of} gives ${neededIf.parts} or more`;
     const verb = isPost(match.step.kind) ? 'posted' : 'bought';
-    return { action: 'create', reason: reasonOf('not-bought', `not ${verb} yet${only}`), purchase: next(match) };
+    const reason = reasonOf('not-bought', `not ${verb} yet${only}`);
+    const purchase = next(match);
+    return { action: 'create', reason: { ...reason, ...(neededIf !== undefined && { neededIf }) }, purchase };
   }
   const reason = tellChanges('changed', { bought, match }, { facts });
   return { action: 'redo', reason, purchase: next(match) };

@@ -4,7 +4,7 @@ import type { Expectation } from '../manifest/manifest.ts';
 import type { PartCondition } from './parts.ts';
 import type { LaterPurchase, Row, RowPrice, WrittenPlan } from './plan.generated.ts';
 
-export type { Action, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
+export type { Action, Need, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
 
 /** The actions for which a run sends a create, and pays. */
 export type SpendingAction = 'create' | 'redo' | 'retry';

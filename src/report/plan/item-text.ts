@@ -79,7 +79,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'not-bought': {
       const targets = rows.flatMap(({ post }) => post ?? []);
       if (targets.length > 0) return `not posted yet: ${postsText(targets)}`;
-      const isCeiling = rows.some(({ reason }) => reason.text.includes('; needed if '));
+      const isCeiling = rows.some(({ reason }) => reason.neededIf !== undefined);
       return `not ${isPost(first.kind) ? 'posted' : 'bought'} yet${isCeiling ? '; as many as turn out to be needed' : ''}`;
     }
     case 'job-failed':

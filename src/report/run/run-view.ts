@@ -1,6 +1,6 @@
 import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';
 import type { Output } from '../../lock/record.ts';
-import type { Action } from '../../plan/plan.ts';
+import type { Action, Need } from '../../plan/plan.ts';
 import { noticeText, settledText } from './notice-text.ts';
 import {
   addFile,
@@ -41,6 +41,8 @@ export interface StepView {
   credits: number | null;
   /** The error, or the reason why nothing was done. */
   error?: string;
+  /** What it needs, and is in its way. */
+  need?: Need;
   /** A create for it may have been sent. */
   intended?: true;
   /** The next run can find out what became of it. */
@@ -159,6 +161,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
         stage: stageOf(event.outcome),
         credits: event.credits,
         ...(event.error !== undefined && { error: event.error }),
+        ...(event.need !== undefined && { need: event.need }),
         ...(event.recoverable && { recoverable: true as const }),
       });
       return;
@@ -220,10 +223,11 @@ function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started'
 function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' }>): void {
   if (event.action === 'orphan') return;
   const waits = { consent: 'awaits-consent', gate: 'awaits-pick' } as const;
-  const { blockedBy } = event;
+  const { blockedBy, need } = event;
   const isWaiting = blockedBy === 'consent' || blockedBy === 'gate';
   const stage = isWaiting ? waits[blockedBy] : leftStage(event.action);
-  putStep(view, event, { stage, ...(event.action !== 'keep' && { error: event.reason }) });
+  const why = event.action === 'keep' ? {} : { error: event.reason, ...(need !== undefined && { need }) };
+  putStep(view, event, { stage, ...why });
 }
 
 function leftStage(action: Action): Stage {
@@ -254,7 +258,7 @@ function stageOf(outcome: StepOutcome): Stage {
 function putStep(
   view: RunView,
   step: { address: string; task: string; kind: string; action: Action },
-  change: { stage: Stage; error?: string },
+  change: Pick<StepView, 'stage' | 'error' | 'need'>,
 ): void {
   const { address, task, kind, action } = step;
   const before = view.stepsByAddress.get(address);

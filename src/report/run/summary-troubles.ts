@@ -207,28 +207,20 @@ function knownTrouble(steps: readonly StepView[], { style, paste }: TroubleOptio
 /** Most of them wait for a failed step: they are reported by task, not one by one. */
 function blockedBlock(steps: readonly StepView[], { style }: TroubleOptions): string[] {
   if (steps.length === 0) return [];
-  const ofNeed = groupBy(steps, ({ task, error = '' }) => {
-    const need = waitsFor(error);
-    return need === undefined ? error : `${task} ${need.is}`;
-  });
+  const ofNeed = groupBy(steps, ({ task, need, error = '' }) => (need === undefined ? error : `${task} ${need.is}`));
   const groups = [...ofNeed.values()];
   const lines = groups.slice(0, shownGroups).map(([first, ...others]) => {
     if (first === undefined) return '';
-    const need = waitsFor(first.error ?? '');
     if (others.length === 0) return errorLine(first);
     const all = [first, ...others];
-    if (need === undefined)
+    if (first.need === undefined)
       return `  ${countOf(all.length, 'step')}  ${safeText(first.error ?? '')}: ${shortNames(all)}`;
-    const needs = [...new Set(all.flatMap(({ error = '' }) => waitsFor(error)?.address ?? []))];
-    const which = `${shortList(needs, shownNames)}, which ${needs.length === 1 ? 'is' : 'are'} ${need.is}`;
+    const needs = [...new Set(all.flatMap(({ need }) => need?.address ?? []))];
+    const is = first.need.is === 'unselected' ? 'not done and not selected' : first.need.is;
+    const which = `${shortList(needs, shownNames)}, which ${needs.length === 1 ? 'is' : 'are'} ${is}`;
     return `  ${countOf(all.length, 'step')} of ${safeText(first.task, 100)}  need ${safeText(which, 2000)}`;
   });
   return [style.yellow('blocked'), ...lines, ...moreGroups(groups)];
-}
-
-function waitsFor(error: string): { address: string; is: string } | undefined {
-  const [, address, is] = /^needs (\S+), which is ([^(]+)/.exec(error) ?? [];
-  return address === undefined || is === undefined ? undefined : { address, is: is.trim() };
 }
 
 /** One line for a single step, two for several with the same text. */

@@ -46,7 +46,13 @@ describe('uploads', () => {
     };
     const campaign = new TestCampaign(graphOfSteps([logo, pic]));
     campaign.service.uploaded = () => ({ is: 'failed', why: 'changed', message: 'the file has changed' });
-    expect((await campaign.run()).outcomes).toEqual({ logo: 'refused', pic: 'blocked' });
+    const { outcomes, events } = await campaign.run();
+    expect(outcomes).toEqual({ logo: 'refused', pic: 'blocked' });
+    expect(events).toContainEqual({
+      ...{ event: 'step-finished', address: 'pic', task: 'pic', outcome: 'blocked', credits: 0 },
+      error: 'needs logo, which is refused',
+      need: { address: 'logo', is: 'refused' },
+    });
     expect(campaign.service.creates).toHaveLength(0);
     campaign.service.uploaded = () => undefined;
     expect((await campaign.run()).outcomes).toEqual({ logo: 'done', pic: 'done' });
@@ -335,8 +341,10 @@ describe('expect', () => {
     expect(campaign.outputs.files.size).toBe(1);
     const again = campaign.plan();
     expect(actionsOf(again)).toEqual({ pic: 'failed', over: 'blocked' });
+    expect(again.rows[1]?.reason.need).toEqual({ address: 'pic', is: 'failed' });
     expect(again.rows[0]?.reason.text).toContain('its width is 512 px, wanted at least 1000 px');
-    await campaign.run();
+    const need = { address: 'pic', is: 'failed' };
+    expect((await campaign.run()).events).toContainEqual(expect.objectContaining({ event: 'step-left', need }));
     expect(campaign.service.ledger).toHaveLength(1);
     // A person may change their mind about what is good enough.
     campaign.graph = graphOfSteps([{ ...pic, expect: { width: { min: 500 } } }, over]);
@@ -364,6 +372,7 @@ describe('a selection', () => {
     const campaign = new TestCampaign(graphOfSteps(steps));
     const row = campaign.plan({ selected: ['b'] }).rows[0];
     expect(row).toMatchObject({ action: 'blocked', reason: { text: expect.stringContaining('not selected') } });
+    expect(row?.reason.need).toEqual({ address: 'a', is: 'unselected' });
     await campaign.run({ selected: ['a'] });
     expect(actionsOf(campaign.plan({ selected: ['b'] }))).toEqual({ b: 'create' });
   });

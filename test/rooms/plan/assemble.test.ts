@@ -237,6 +237,12 @@ describe('a step that is about one part of an output', () => {
       action: 'create',
       reason: 'not bought yet; needed if talk gives 3 or more',
     });
+    const [, ...pictures] = planOf(parts, lockOf({ talk: [purchase] })).rows;
+    expect(pictures.map(({ reason }) => reason.neededIf)).toEqual([
+      undefined,
+      { of: 'talk', parts: 2 },
+      { of: 'talk', parts: 3 },
+    ]);
   });
 
   test('is not needed either where it would share a job', () => {

@@ -124,6 +124,17 @@ describe('the lines of a plan', () => {
     );
   });
 
+  test('say of parts that may not be needed that they are the most that there are', () => {
+    const stills = [1, 2, 3].map((parts) => {
+      const neededIf = { of: 'talk', parts };
+      return row(`still@${parts}`, 'create', {
+        reason: { code: 'not-bought', text: 'another sentence', ...(parts > 1 && { neededIf }) },
+      });
+    });
+    const [item] = groupPlan({ rows: stills }, { all: false });
+    expect(item && describeItem(item, new Map())).toBe('not bought yet; as many as turn out to be needed');
+  });
+
   test('hold equal causes of equal tasks together, and nothing else', () => {
     const words = (before: string, after: string): Reason => ({
       code: 'changed',

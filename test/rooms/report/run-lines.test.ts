@@ -363,6 +363,35 @@ describe('summaryText', () => {
     `);
   });
 
+  it('sums up what waits for failed steps, by task, and by what the event says is in the way', () => {
+    const text = told([
+      ...ended('hero@a b', 'refused', { error: 'HTTP 400: too wide' }),
+      ...many(3, (index) =>
+        ended(`teaser@${index}`, 'blocked', {
+          error: `needs hero@a b, which is refused`,
+          need: { address: 'hero@a b', is: 'refused' },
+        }),
+      ),
+      ...many(2, (index): RunFact[] => [
+        {
+          ...{ event: 'step-left', address: `clip@${index}`, task: 'clip', kind: 'video', action: 'blocked' },
+          ...{
+            blockedBy: 'selection',
+            reason: 'another sentence',
+            need: { address: `hero@${index}`, is: 'unselected' },
+          },
+        },
+      ]),
+      ...ended('cover', 'blocked', { error: 'the credits do not reach' }),
+    ]);
+    expect(text.slice(text.indexOf('blocked\n'), text.indexOf('\n43'))).toMatchInlineSnapshot(`
+      "blocked
+        3 steps of teaser  need hero@a b, which is refused
+        2 steps of clip  need hero@0, hero@1, which are not done and not selected
+        cover  the credits do not reach"
+    `);
+  });
+
   it('sums up equal failures of earlier runs, each of which names its job', () => {
     const text = told(
       many(13, (index) => [
@@ -381,7 +410,10 @@ describe('summaryText', () => {
       ...many(7, (index) => ended(`hero@u${index}`, 'unresolved', { error: 'no answer' })),
       ...many(2, (index) => ended(`hero@a${index}`, 'unresolved', { error: 'no answer', recoverable: true })),
       ...many(8, (index) =>
-        ended(`teaser@${index}`, 'blocked', { error: `needs hero@r${index % 7}, which is refused` }),
+        ended(`teaser@${index}`, 'blocked', {
+          error: `needs hero@r${index % 7}, which is refused`,
+          need: { address: `hero@r${index % 7}`, is: 'refused' },
+        }),
       ),
       ...ended('cover', 'blocked', { error: 'needs teaser@1, which is blocked' }),
       ...many(2, (index) => ended(`song@${index}`, 'blocked', { error: 'the credits do not reach: it costs 2' })),
