@@ -55,7 +55,7 @@ export function ComparePane({ page, side }: { page: Page; side: Side }) {
   );
 }
 
-/** Of two that lie over each other each one shows its part. */
+/** Clips two that lie over each other, so that each one shows its part. */
 export function clipOf({ mode, wipe }: Panes, side: Side, isPair: boolean): { clipPath?: string } {
   if (mode.value !== 'wipe' || !isPair) return {};
   const part = wipe.value * 100;

@@ -18,11 +18,11 @@ interface CompareToolsProps {
   panes: Panes;
   /** There are two. */
   isPair: boolean;
-  /** What can be done beside that. */
+  /** More buttons beside these. */
   children?: ComponentChildren;
 }
 
-/** What can be done with the two, as buttons. */
+/** Buttons for what can be done with the two. */
 export function CompareTools({ panes: compare, isPair, children }: CompareToolsProps) {
   const side = compare.activeSide();
   const frame = compare.frames.value[side];

@@ -9,7 +9,7 @@ export type Side = 'left' | 'right';
 export interface Pair {
   /** Where the left one is looked at. */
   at: Zoom;
-  /** What the right one has more: a factor for its size, and parts of the picture. */
+  /** Lead of the right one: a factor for its size, and parts of the picture. */
   apart: Zoom;
   drifts: boolean;
 }

@@ -8,7 +8,7 @@ export type Mode = 'beside' | 'wipe' | 'blink';
 export abstract class Panes {
   readonly mode = signal<Mode>('beside');
   readonly pair = signal<Pair>(wholePair);
-  /** What is known of the panes. */
+  /** Measures of the panes, as far as they are known. */
   readonly frames = signal<Frames>({});
   /** How much of the pane the left one has, 0 to 1. */
   readonly wipe = signal(0.5);

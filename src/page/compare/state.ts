@@ -4,7 +4,7 @@ import { otherSide, type Side } from './pair.ts';
 import { Panes } from './panes.ts';
 import { followActive, nextOnSide, type Sides, startSides, swapSides } from './sides.ts';
 
-/** What the view that compares two of a group shows: one state for each page. */
+/** State of the view that compares two of a group: one for each page. */
 export class Compare extends Panes {
   /** Absent while the view is closed. */
   readonly sides = signal<Sides | undefined>(undefined);

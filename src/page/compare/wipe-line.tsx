@@ -1,7 +1,7 @@
 import type { TargetedPointerEvent } from 'preact';
 import type { Panes } from './panes.ts';
 
-/** Of two that lie over each other: the line between them, which a pointer can drag. */
+/** The line between two that lie over each other, which a pointer can drag. */
 export function WipeLine({ panes }: { panes: Panes }) {
   return (
     <div

@@ -7,11 +7,11 @@ import { RequestList } from './request-list.tsx';
 interface EarlierProps {
   page: Page;
   earlier: ReviewEarlier;
-  /** What it is asked for with now. */
+  /** Request that asks for it now. */
   request: ReviewAsset['request'];
 }
 
-/** What was bought for an asset before: its picture where that was kept, what it cost, and what it was asked for with. */
+/** Earlier purchases for an asset: the picture where that was kept, its cost, and the request. */
 export function Earlier({ page, earlier, request }: EarlierProps) {
   const { job, changed, files } = earlier;
   const file = files.find(({ is }) => is !== 'other');

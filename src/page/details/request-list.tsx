@@ -8,7 +8,7 @@ type Request = ReviewAsset['request'];
 interface RequestListProps {
   page: Page;
   request: Request;
-  /** What it is compared with. */
+  /** Requests that it is compared with. */
   others: readonly Request[];
   /** Only what differs. */
   isBrief?: boolean;

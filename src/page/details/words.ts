@@ -8,7 +8,7 @@ export interface Stretch {
 
 /** Cells of a comparison that takes no time to speak of. More than that is compared as a whole. */
 const mostCells = 640_000;
-/** So many others show in which words a text differs; a group may have hundreds. */
+/** Most others that show in which words a text differs; a group may have hundreds. */
 const mostOthers = 20;
 
 /** `text` in stretches, by words: what `others` have too, and what at least one of them does not. */

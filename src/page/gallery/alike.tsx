@@ -14,7 +14,7 @@ import { Card } from './grid.tsx';
 import { sizeGrid } from './grid-layout.ts';
 import { galleryOf } from './state.ts';
 
-/** What hardly differs to the eye. */
+/** Groups of assets that hardly differ to the eye. */
 export const alikeView: View = {
   name: 'alike',
   label: 'Looks the same',

@@ -20,7 +20,7 @@ import { shownAssets } from './sections.ts';
 import { galleryOf } from './state.ts';
 import { hasChanged, type Version, versionsOf } from './versions.ts';
 
-/** What each asset was before, beside what it is now. */
+/** Each asset as it was before, beside what it is now. */
 export const changesView: View = {
   name: 'changes',
   label: 'Before | after',

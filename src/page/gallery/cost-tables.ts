@@ -9,7 +9,7 @@ export interface CostLine {
   credits: number | null;
   /** Part of the largest line of its table, 0 to 1. */
   part: number;
-  /** Of tasks and kinds: how many of its assets are kept, and what each of them has cost with all that was tried for it. */
+  /** For tasks and kinds: how many of its assets are kept, and what each of them has cost with all that was tried for it. */
   kept?: number;
   perKept?: number | null;
 }
@@ -37,7 +37,7 @@ export function costLines({ by, lines }: ReportCostTable, shown: Shown): CostLin
   });
 }
 
-/** What was charged for jobs whose outputs nobody uses; null: not known. */
+/** Credits charged for jobs whose outputs nobody uses; null: not known. */
 export function givenUp({ spent, inUse }: ReportCost): number | null {
   return spent === null || inUse === null ? null : Math.max(0, spent - inUse);
 }

@@ -62,7 +62,7 @@ function Sums({ page, cost }: { page: Page; cost: ReportCost }) {
   );
 }
 
-/** What is in use, given up and held, of the budget. */
+/** Shares of the budget that are in use, given up and held. */
 function BudgetBar({ cost, spent, budget }: { cost: ReportCost; spent: number; budget: number }) {
   const whole = Math.max(budget, spent + cost.held, 1);
   const lost = givenUp(cost) ?? 0;

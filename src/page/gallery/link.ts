@@ -2,7 +2,7 @@ import type { Facet } from '../model/filter.ts';
 
 const facetNames: readonly Facet['name'][] = ['task', 'tag', 'kind', 'state', 'verdict', 'cost'];
 
-/** What is seen, as it stands in the address of the page after `#`. */
+/** State of the view, as it stands in the address of the page after `#`. */
 export interface Link {
   /** Names of the views that are open, the uppermost last; empty: as the page begins. */
   views: readonly string[];
@@ -10,7 +10,7 @@ export interface Link {
   chosen: Readonly<Record<string, string>>;
   undecided: boolean;
   search: string;
-  /** Of the grid and of the timeline. */
+  /** Sections of the grid and of the timeline. */
   sections: string;
   order: string;
   details: boolean;

@@ -3,7 +3,7 @@ import type { Page } from '../state/page.ts';
 import { divide, type Section } from './grid-layout.ts';
 import { galleryOf } from './state.ts';
 
-/** What the filters show, in the order of the manifest. */
+/** Assets that the filters show, in the order of the manifest. */
 export function shownAssets(page: Page): ReviewAsset[] {
   return page.strips.value.flatMap(({ assets }) => assets);
 }

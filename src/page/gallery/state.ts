@@ -2,10 +2,10 @@ import { type Signal, signal } from '@preact/signals';
 import type { ReportParts } from '../../contract/report.ts';
 import type { Page } from '../state/page.ts';
 
-/** What the views of a gallery keep. */
+/** State that the views of a gallery keep. */
 export interface Gallery {
   report: ReportParts;
-  /** What the grid is divided by, as `GridBy`; empty: by task. */
+  /** Division of the grid, as `GridBy`; empty: by task. */
   sections: Signal<string>;
   /** In which order the timeline shows jobs; empty: as they began. */
   order: Signal<'' | 'task' | 'longest' | 'failed'>;

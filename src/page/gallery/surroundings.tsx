@@ -8,10 +8,10 @@ import { credits } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { galleryOf } from './state.ts';
 
-/** Of more than these there are only names. */
+/** Most assets that are shown as pictures; of more there are only names. */
 const mostPictures = 24;
 
-/** What an asset is made from and what is made from it, as pictures; what it was at the reference; commands about it. */
+/** Shows what an asset is made from and what is made from it, as pictures; its state at the reference; commands about it. */
 export function Surroundings({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const { before, request, madeFrom, usedBy, estimated, origins = {} } = asset;
   const { compare } = galleryOf(page).report;

@@ -12,7 +12,7 @@ import { barsOf, lasting, lengthOf, orderSpans, rangeOf, ticksOf } from './timel
 
 const rowHeight = 26;
 
-/** What a run did when: a line for each job. */
+/** Course of a run: a line for each job. */
 export const timelineView: View = {
   name: 'timeline',
   label: 'Timeline',

@@ -1,6 +1,6 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 
-/** What an asset was before, and what there is of it to see. */
+/** An earlier state of an asset, and what there is of it to see. */
 export interface Version {
   /** Where it is from: the reference that was compared with, or an earlier purchase. */
   is: 'reference' | 'earlier';

@@ -1,6 +1,6 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 
-/** What the columns are: the tasks, or the values of an axis. */
+/** Meaning of the columns: the tasks, or the values of an axis. */
 export type MatrixBy = { is: 'task' } | { is: 'axis'; axis: string };
 
 export interface Matrix {
@@ -10,7 +10,7 @@ export interface Matrix {
 
 export interface MatrixRow {
   name: string;
-  /** What stands in each column; nothing: the campaign has no such step, or a filter hides it. */
+  /** Assets of each column; none: the campaign has no such step, or a filter hides it. */
   cells: ReviewAsset[][];
 }
 

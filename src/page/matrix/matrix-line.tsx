@@ -90,7 +90,7 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
   );
 }
 
-/** What is there instead of a picture, in a word. */
+/** Names in a word what is there instead of a picture. */
 function stateOf(asset: ReviewAsset): string {
   const problem = mainFile(asset)?.problem;
   if (problem !== undefined) return problem;

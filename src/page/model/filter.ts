@@ -20,7 +20,7 @@ export const facets: Facet[] = [
   },
 ];
 
-/** What is shown; an absent or empty value of a facet lets everything pass. */
+/** Selection of what is shown; an absent or empty value of a facet lets everything pass. */
 export interface Filter extends Partial<Record<Facet['name'], string>> {
   undecided: boolean;
   /** Words, all of which an asset has to have. */

@@ -10,7 +10,7 @@ export interface Wish {
   note?: string | undefined;
 }
 
-/** What takes a verdict back: the verdicts of before, and the asset that it was about. */
+/** Takes a verdict back: the verdicts of before, and the asset that it was about. */
 export interface Step {
   address: string;
   verdicts: WantedVerdict[];
@@ -69,7 +69,7 @@ export function decide(shown: Shown, own: Own, { address, is, note }: Wish): Dec
   };
 }
 
-/** What puts back everything in which the group of `address` differs. Picks last: each of them may un-pick another. */
+/** Puts back everything in which the group of `address` differs. Picks last: each of them may un-pick another. */
 export function undoOf(before: Shown, after: Shown, address: string): Step {
   const changed = (before.groupOf.get(address)?.assets ?? []).filter(
     (asset) => asset.verdict !== after.assets.get(asset.address)?.verdict,

@@ -4,7 +4,7 @@ import { isUndecided, needsVerdict, type Shown, type ShownGroup } from './shown.
 
 export type Direction = 'left' | 'right' | 'up' | 'down';
 
-/** What stands in one line of a view, from left to right. `at`: its place in the line, in columns. */
+/** Assets in one line of a view, from left to right. `at`: its place in the line, in columns. */
 export type Line = readonly { address: string; at: number }[];
 
 export function linesOfGrid(assets: readonly ReviewAsset[], columns: number): Line[] {

@@ -10,7 +10,7 @@ import type {
 export type Mark = WantedVerdict['is'];
 export type GateState = ReviewGate['state'];
 
-/** What the page shows: the data of the host, and on top of it the verdicts that the host does not have yet. */
+/** Contents of the page: the data of the host, and on top of it the verdicts that the host does not have yet. */
 export interface Shown {
   data: ReviewData;
   /** In the order of the manifest. */
@@ -27,7 +27,7 @@ export interface ShownGroup {
   index: number;
   /** Members, in order, with verdicts as they are shown. */
   assets: readonly ReviewAsset[];
-  /** Of its gate; absent: it has none. */
+  /** State of its gate; absent: it has none. */
   state?: GateState;
   /** How many of its members are picked. */
   picked: number;
@@ -108,7 +108,7 @@ export interface Counts {
   left: number;
   /** All rejected: nothing is left to pick. */
   rejected: number;
-  /** What waits until somebody decides. */
+  /** Steps that wait until somebody decides. */
   waits: Waits;
 }
 

@@ -11,7 +11,7 @@ interface AssetBoxProps {
   children: ComponentChildren;
 }
 
-/** What stands around an asset: its verdict, and whether it is the active one, which it is when the keyboard is in it. */
+/** Frame around an asset: its verdict, and whether it is the active one, which it is when the keyboard is in it. */
 export function AssetBox({ page, asset, place, children }: AssetBoxProps) {
   const { address } = asset;
   return (

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { keyHelp } from '../keys.ts';
 import type { Page } from '../state/page.ts';
 
-/** What the keys do. */
+/** Lists what the keys do. */
 export function Help({ page }: { page: Page }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {

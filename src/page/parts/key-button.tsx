@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 interface KeyButtonProps {
   /** The key that does the same. */
   k: string;
-  /** Of a switch. */
+  /** State of a switch. */
   isOn?: boolean;
   isOff?: boolean;
   onPress(): void;

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { problemOf, stateWords } from './words.ts';
 
-/** What an asset has to show first: its picture, sound or film, else any other file. */
+/** The file that an asset shows first: its picture, sound or film, else any other file. */
 export function mainFile({ files }: ReviewAsset): ReviewFile | undefined {
   return files.find((file) => file.is !== 'other') ?? files[0];
 }
@@ -38,7 +38,7 @@ export function Unreadable({ file }: { file: ReviewFile }) {
   return <span class="words">{`This browser cannot read ${file.path}`}</span>;
 }
 
-/** What stands in a tile for what has no picture. */
+/** Text in a tile for what has no picture. */
 export function Nothing({ text }: { text: string }) {
   return <span class="words">{text}</span>;
 }

@@ -69,7 +69,7 @@ interface PictureProps {
   isFirst?: boolean | undefined;
 }
 
-/** What there is to see of an asset, small, or why there is nothing. */
+/** Small picture of an asset, or why there is none. */
 export function Picture({ asset, isFirst }: PictureProps) {
   return (
     <span class="picture">

@@ -7,7 +7,7 @@ export function useFocus(page: Page, within: RefObject<HTMLElement | null>): voi
   const wish = page.focusWish.value;
   const active = page.active.value;
   const seen = useRef(0);
-  /** What had the keyboard when the wish came; undefined: it is fulfilled, or given up. */
+  /** Element that had the keyboard when the wish came; undefined: it is fulfilled, or given up. */
   const from = useRef<Element | null | undefined>(undefined);
   useLayoutEffect(() => {
     const { activeElement, body } = document;

@@ -10,7 +10,7 @@ export function counted(amount: number, one: string, many = `${one}s`): string {
   return `${amount} ${amount === 1 ? one : many}`;
 }
 
-/** What a gate holds back: `2 steps wait, ≈ 12 credits`. */
+/** Says what a gate holds back: `2 steps wait, ≈ 12 credits`. */
 export function waitWords({ steps, credits: amount, likely }: Waits): string {
   const expected = likely === null ? 'at a price not known yet' : `≈ ${credits(likely)}`;
   const price = amount === null ? expected : credits(amount);
@@ -45,7 +45,7 @@ export function problemOf(file: ReviewFile | undefined): string | undefined {
   return file.url === undefined ? `${file.path} cannot be shown` : undefined;
 }
 
-/** What a gate asks for, and how far it is. */
+/** Says what a gate asks for, and how far it is. */
 export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup): string {
   if (gate === undefined) return '';
   const { choose } = gate;
@@ -62,7 +62,7 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
   }
 }
 
-/** What sets an asset apart in its group, at a place that counts from 0. */
+/** Names what sets an asset apart in its group, at a place that counts from 0. */
 export function shortName({ take, matrix }: ReviewAsset, place: number): string {
   if (take !== undefined) return `take ${take}`;
   return Object.values(matrix).join(', ') || String(place + 1);

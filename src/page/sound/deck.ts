@@ -2,14 +2,14 @@ import { type Signal, signal } from '@preact/signals';
 
 /** One sound of a group: a song may have several files. */
 export interface Track {
-  /** Of its file, relative to the page. */
+  /** URL of its file, relative to the page. */
   url: string;
   address: string;
   /** In words, as it is read beside its number. */
   name: string;
 }
 
-/** What is known of a track once it was read. */
+/** Facts about a track, once it was read. */
 export interface Listened {
   is: 'ready';
   seconds: number;

@@ -97,7 +97,7 @@ function shelf(sampleRate: number): Coefficients {
   ];
 }
 
-/** What is too low to be heard as loud. */
+/** Takes out what is too low to be heard as loud. */
 function highPass(sampleRate: number): Coefficients {
   const [frequency, quality] = [38.13547087602444, 0.5003270373238773];
   const k = Math.tan((Math.PI * frequency) / sampleRate);

@@ -8,9 +8,9 @@ import { openWebDeck } from './web-deck.ts';
 /** Seconds of a jump by key. */
 const jump = 5;
 
-/** What is heard of the active group. What is heard is what is active, so that a verdict is about it. */
+/** Sound of the active group. The one that is heard is the active one, so that a verdict is about it. */
 export class Sounds {
-  /** Of the active group; absent: nobody has listened to it yet. */
+  /** Deck of the active group; absent: nobody has listened to it yet. */
   readonly deck = signal<Deck | undefined>(undefined);
   readonly #page: Page;
   #group: number | undefined;

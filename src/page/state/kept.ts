@@ -29,7 +29,7 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
   };
 }
 
-/** What is kept can be anything: whether it names what is shown is left to the caller. */
+/** Reads a verdict out of the storage, which can hold anything: whether it names what is shown is left to the caller. */
 function readVerdict({ address, is, job, note }: WantedVerdict): WantedVerdict | undefined {
   if (!['picked', 'rejected', 'undecided'].includes(is)) return undefined;
   return { address, is, job, ...(note !== undefined && { note: plainNote(String(note)) }) };

@@ -38,7 +38,7 @@ export class Page {
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
   /** In the details of a gallery, instead of the names of steps that an asset is made from and used by. */
   Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
-  /** What was done last, for the line of status and for screen readers. */
+  /** The last act, for the line of status and for screen readers. */
   readonly said = signal('');
   /** Nobody answers at the page's address. */
   readonly isLost = signal(false);

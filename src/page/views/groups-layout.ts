@@ -10,7 +10,7 @@ export interface PartOfStrip extends Strip {
   from: number;
 }
 
-/** What one row of the groups view holds: whole strips side by side, or one strip, or a part of it, of several lines. */
+/** One row of the groups view: whole strips side by side, or one strip, or a part of it, of several lines. */
 export interface Row {
   strips: readonly PartOfStrip[];
   /** Lines of tiles. */

@@ -16,7 +16,7 @@ const narrowest = 168;
 const gap = 10;
 const below = 84;
 const head = 52;
-/** Of a picture's place, to its width; the style sheet says the same. */
+/** Height of a picture's place, as a share of its width; the style sheet says the same. */
 const pictureHeight = 3 / 4;
 
 /** A strip for each gate, else for each key of a task. */

@@ -16,5 +16,5 @@ export interface View {
   onKey?(page: Page, event: KeyboardEvent): boolean;
 }
 
-/** What keys do, for the help of the page. */
+/** Keys and what they do, for the help of the page. */
 export type KeyHelp = readonly [keys: string, what: string];

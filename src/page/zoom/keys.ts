@@ -1,6 +1,6 @@
 import { type Frame, panBy, type Zoom, zoomAt } from './zoom.ts';
 
-/** What keys can do with a zoom, whoever keeps it. */
+/** A zoom as keys can move it, whoever keeps it. */
 export interface Zoomed {
   move(move: (zoom: Zoom, frame: Frame) => Zoom): void;
   togglePixels(): void;
@@ -9,7 +9,7 @@ export interface Zoomed {
 
 /** With one press or one button. */
 export const zoomStep = 1.25;
-/** Of the pane, with one press of an arrow. */
+/** Share of the pane that one press of an arrow moves by. */
 const stride = 0.1;
 
 const arrows: { [key: string]: { x: number; y: number } | undefined } = {

@@ -7,7 +7,7 @@ export class LoupeZoom {
   readonly isLarger = computed(() => this.zoom.value.by > 1);
   #frame: Frame | undefined;
 
-  /** Of the picture that is seen. */
+  /** Takes the frame of the picture that is seen. */
   setFrame(frame: Frame): void {
     this.#frame = frame;
   }

@@ -9,7 +9,7 @@ export type Move = (zoom: Zoom, frame: Frame) => Zoom;
 interface ZoomedMediaProps {
   /** A picture, or a film. */
   file: ReviewFile;
-  /** What it is, for who does not see it. */
+  /** Its name, for those who do not see it. */
   name: string;
   zoom: Zoom;
   /** By wheel, drag, pinch or double click. */
