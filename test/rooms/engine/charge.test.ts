@@ -16,6 +16,9 @@ describe('what a create was charged', () => {
   test.each<[string, number | null, Price, { credits?: number; isListed?: true; fall?: number }]>([
     ['the answer says it, whatever the balance did', 2, known, { credits: 2, fall: 7 }],
     ['an answer of nothing is one', 0, known, { credits: 0 }],
+    ['beside a balance that stands still, too', 0, unknown, { credits: 0, fall: 0 }],
+    ['but not beside one that fell', 40, unknown, { credits: 0, fall: 40 }],
+    ['unless it is documented to be free', 0, free, { credits: 0, fall: 40 }],
     ['the fall of the balance tells it', 4, unknown, { fall: 4 }],
     ['nothing tells', null, unknown, {}],
     ['a balance that stands still tells nothing', null, unknown, { fall: 0 }],
