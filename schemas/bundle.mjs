@@ -12,7 +12,6 @@ const slashed = (path) => path.split(sep).join('/');
 
 /** Packages that start faster from our own files. The others are large, lazy, or find files beside themselves. */
 const bundled = [
-  'bidi-js',
   'commander',
   'csv-parse',
   'fastest-levenshtein',
@@ -77,7 +76,7 @@ const isKept = (id, importer) => {
   return !importer?.includes('node_modules') && !bundled.includes(packageOf(id));
 };
 
-const entries = ['cli/bin', 'index', 'sandbox/index', 'sandbox/render-worker', 'review/thumb-worker'];
+const entries = ['cli/bin', 'index', 'sandbox/index', 'sandbox/render-worker'];
 const { output: built } = await build({
   cwd: root,
   platform: 'node',

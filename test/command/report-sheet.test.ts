@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { expect, onTestFinished, test } from 'vitest';
-import { readPictureSize } from '../../src/review/thumbs/picture-size.ts';
 import { command, temporaryFolder } from '../rig/command.ts';
 import { manifest, products } from './workplace.ts';
 
@@ -19,7 +19,7 @@ test('report --sheet writes a picture of all outputs, and over nothing but an ea
   expect(first).toMatchObject({ code: 0, out: '' });
   expect(first.err).toMatch(/saved {2}all\.jpg\n.*2 assets/);
   const sheet = readFileSync(path('all.jpg'));
-  expect(readPictureSize(sheet)?.format).toBe('jpeg');
+  expect((await sharp(sheet).metadata()).format).toBe('jpeg');
   expect(readFileSync(path('campaign.sandbox.lock.jsonl'))).toEqual(lock);
 
   // Of an earlier set that was larger.

@@ -12,7 +12,7 @@ interface SheetOptions {
   exclude?: string[];
 }
 
-/** Captions with boxes in them that are told. */
+/** Captions of other scripts that are told. */
 const mostTold = 5;
 
 /** Writes contact sheets: pictures for where no page can go. */
@@ -26,7 +26,7 @@ export async function reportSheet(
   const saved = await saveSheets(campaign, path, { compare, select, exclude, paste });
   for (const name of saved.paths) err(`${style.green('saved')}  ${safeText(name)}\n`);
   err(style.dim(`  ${countOf(saved.tiles, compare === undefined ? 'asset' : 'pair')}${leftText(saved)}\n`));
-  err(undrawnText(saved));
+  err(otherScriptsText(saved));
   if (open) await show(path);
   return exitCodes.done;
 }
@@ -35,11 +35,11 @@ function leftText({ left }: SavedSheets): string {
   return left === 0 ? '' : `; ${left} more are on none: choose fewer with --select`;
 }
 
-/** Who looks at the sheet sees boxes; who made it can say what they stand for, or add a font. */
-function undrawnText({ undrawn }: SavedSheets): string {
-  if (undrawn.length === 0) return '';
-  const told = undrawn.slice(0, mostTold).map((text) => `    ${safeText(text)}\n`);
-  const more = undrawn.length > mostTold ? `    and ${undrawn.length - mostTold} more\n` : '';
-  const what = `${countOf(undrawn.length, 'line')} ${undrawn.length === 1 ? 'has' : 'have'}`;
-  return `  ${what} boxes for signs that no font of this system has; a font of the Noto family brings them:\n${told.join('')}${more}`;
+/** Who looks at the sheet may see boxes; who made it can say what they stand for, or add a font. */
+function otherScriptsText({ otherScripts }: SavedSheets): string {
+  if (otherScripts.length === 0) return '';
+  const told = otherScripts.slice(0, mostTold).map((text) => `    ${safeText(text)}\n`);
+  const more = otherScripts.length > mostTold ? `    and ${otherScripts.length - mostTold} more\n` : '';
+  const what = `${countOf(otherScripts.length, 'line')} ${otherScripts.length === 1 ? 'has' : 'have'}`;
+  return `  ${what} signs that fonts of this system must have, or boxes stand in their place; those of the Noto family bring them:\n${told.join('')}${more}`;
 }

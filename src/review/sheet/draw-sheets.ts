@@ -1,11 +1,10 @@
 import type { ReviewData } from '../../contract/review.ts';
-import { decodePicture, encodeJpeg, encodePng } from '../thumbs/codecs.ts';
-import { shrink } from '../thumbs/shrink.ts';
+import { encodeSheet } from './encode-sheet.ts';
 import { chooseColumns, type Metrics, planSheets, type SheetLimits } from './layout.ts';
-import { markPicture, type SheetFormat } from './mark-picture.ts';
-import { type OpenSide, SheetPainter } from './paint-sheet.ts';
-import { type ReadSide, readSides, type SideReader, type SmallPicture } from './read-sides.ts';
-import { Typesetter } from './text/typesetter.ts';
+import type { SheetFormat } from './mark-picture.ts';
+import { fitInto, SheetPainter } from './paint-sheet.ts';
+import { type ReadSide, readSides, type SideReader } from './read-sides.ts';
+import { isOfShippedScripts } from './sheet-text.ts';
 import { listContents, type Tile } from './tiles.ts';
 
 export interface SheetOptions extends SideReader {
@@ -23,11 +22,11 @@ export interface SheetsDrawn {
   tiles: number;
   /** Tiles that are on none of the sheets. */
   left: number;
-  /** Captions with signs that no font of this package or system has: boxes stand in their place. */
-  undrawn: string[];
+  /** Captions with signs that the fonts of this package do not have: those of the system draw them, or boxes stand there. */
+  otherScripts: string[];
 }
 
-/** Hundreds of tiles to a sheet: browsers and code hosts show it, and an encoder has it in some 400 MB of memory. */
+/** Hundreds of tiles to a sheet: browsers and code hosts show it. */
 const limits: Omit<SheetLimits, 'sheets'> = { side: 16_000, area: 24_000_000, tiles: 500 };
 const defaultSize = 256;
 export const mostSheets = 10;
@@ -61,30 +60,23 @@ export async function drawSheets(
   const { width, sheets, left } = planSheets(sections, {
     metrics,
     limits: most,
-    heightOf: (tile) => Math.max(...look(tile).map(({ picture }) => fitInto(picture, size).height)),
+    heightOf: (tile) => Math.max(...look(tile).map(({ picture }) => heightOf(picture, size))),
   });
-  const textsOf = (tile: Tile) => [...tile.caption, ...look(tile).flatMap(({ words, label = '' }) => [words, label])];
-  const texts = sections.flatMap((section) => [section.title, section.detail, ...section.tiles.flatMap(textsOf)]);
-  const setter = await Typesetter.open([title, detail, 'sheet 0123456789, more', ...texts]);
   for (const [index, sheet] of sheets.entries()) {
-    const painter = new SheetPainter(setter, { metrics, letters, width, height: sheet.height });
+    const painter = new SheetPainter({ metrics, letters, width, height: sheet.height });
     const place = sheets.length > 1 ? `sheet ${index + 1} of ${sheets.length}` : '';
     const more = left > 0 ? `${left} more are not shown` : '';
-    await painter.head(title, detail, [place, more].filter(Boolean).join(', '));
-    for (const one of sheet.titles) await painter.title(one);
-    for (const { tile, ...at } of sheet.tiles) {
-      await painter.tile(tile, { ...at, sides: await Promise.all(look(tile).map((side) => open(side, size))) });
-    }
-    const encode = options.format === 'png' ? encodePng : encodeJpeg;
-    const bytes = await encode(painter.canvas);
-    await onSheet(markPicture(options.format, bytes), index, sheets.length);
+    painter.head(title, detail, [place, more].filter(Boolean).join(', '));
+    for (const one of sheet.titles) painter.title(one);
+    for (const { tile, ...at } of sheet.tiles) painter.tile(tile, { ...at, sides: look(tile) });
+    await onSheet(await encodeSheet(painter.svg(), options.format), index, sheets.length);
   }
   const captions = sections.flatMap((section) => section.tiles.flatMap(({ caption }) => caption));
   return {
     sheets: sheets.length,
     tiles: sheets.reduce((sum, sheet) => sum + sheet.tiles.length, 0),
     left,
-    undrawn: captions.filter((text) => setter.isShort(text)),
+    otherScripts: captions.filter((text) => !isOfShippedScripts(text)),
   };
 }
 
@@ -97,16 +89,7 @@ function metricsOf(given: Pick<Metrics, 'size' | 'columns' | 'sides'> & { letter
   };
 }
 
-/** As large as a picture can be drawn; where there is none, a box for words. */
-function fitInto(picture: SmallPicture | undefined, size: number): { width: number; height: number } {
-  if (picture === undefined) return { width: size, height: Math.round(size * wordsShare) };
-  const scale = Math.min(1, size / Math.max(picture.width, picture.height));
-  return { width: Math.round(picture.width * scale), height: Math.round(picture.height * scale) };
-}
-
-/** With its pixels, which are many: only those of one tile at a time. */
-async function open({ picture, ...side }: ReadSide, size: number): Promise<OpenSide> {
-  if (picture === undefined) return side;
-  const pixels = await decodePicture('jpeg', new Uint8Array(picture.jpeg).buffer);
-  return { ...side, pixels: shrink(pixels, size) };
+/** Where there is no picture, of a box for words. */
+function heightOf(picture: ReadSide['picture'], size: number): number {
+  return picture === undefined ? Math.round(size * wordsShare) : fitInto(picture, size).height;
 }

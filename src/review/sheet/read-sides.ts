@@ -1,7 +1,6 @@
 import type { ReviewFile } from '../../contract/review.ts';
 import { elapsedText } from '../../report/numbers.ts';
 import type { Thumb } from '../thumbs/make-thumb.ts';
-import { readPictureSize } from '../thumbs/picture-size.ts';
 import type { Side, Tile } from './tiles.ts';
 
 /** A side of a tile as it was found on the disk. */
@@ -42,8 +41,9 @@ async function readSide({ picture, lasting, ...side }: Side, reader: SideReader)
   if (picture !== undefined) {
     const thumb = await reader.thumbOf(picture);
     if ('problem' in thumb) return { ...side, words: `its picture ${thumb.problem}`, isBad: true };
-    const size = readPictureSize(thumb.jpeg);
-    return size === undefined ? side : { ...side, picture: { ...size, jpeg: thumb.jpeg } };
+    const { default: sharp } = await import('sharp');
+    const { width, height } = await sharp(thumb.jpeg).metadata();
+    return { ...side, picture: { jpeg: thumb.jpeg, width, height } };
   }
   const seconds = lasting === undefined ? undefined : await reader.lengthOf?.(lasting);
   return seconds === undefined ? side : { ...side, words: `${elapsedText(seconds * 1000)} · ${side.words}` };

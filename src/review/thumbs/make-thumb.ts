@@ -1,11 +1,10 @@
 import { constants } from 'node:fs';
+import type Sharp from 'sharp';
 import { openPlainFile } from '../../disk/fs/plain-file.ts';
 import { digestOf } from '../../disk/outputs/hash-file.ts';
-import { decodePicture, encodeJpeg } from './codecs.ts';
+import { sniffMedia } from '../../disk/outputs/sniff.ts';
 import { differenceHash } from './difference-hash.ts';
 import { readNote, withNote } from './jpeg-note.ts';
-import { readPictureSize } from './picture-size.ts';
-import { shrink } from './shrink.ts';
 
 /** A picture of which a small one is wanted. */
 export interface ThumbOrder {
@@ -23,29 +22,64 @@ export type Thumb = { jpeg: Uint8Array } | { problem: string };
 const flat = 'flat';
 /** Pixels of the longer side. */
 const longestSide = 384;
-/** Decoded, each pixel takes eight bytes for a moment: four here, and four in the decoder. */
+/** A few bytes can claim gigabytes of pixels. */
 const mostPixels = 48_000_000;
 const mostBytes = 96 * 1024 * 1024;
+/** A picture that takes longer is a trap. */
+const patienceSeconds = 20;
+/** A third smaller than without; a gallery in one file has hundreds of them. */
+export const jpegOptions = { quality: 75, mozjpeg: true };
+/** What a transparent picture is shown on: as light as dark. */
+const ground = '#808080';
+/** Of what is shown; other formats are not given to a decoder at all. */
+const formats: ReadonlyMap<string | undefined, string> = new Map([
+  ['image/png', 'PNG'],
+  ['image/jpeg', 'JPEG'],
+  ['image/webp', 'WEBP'],
+]);
 
 /** Makes the small picture of a file. Never rejects for what is in it. */
 export async function makeThumb({ path, bytes, sha256 }: ThumbOrder): Promise<Thumb> {
   if (bytes > mostBytes) return { problem: `has ${bytes} bytes, which is too much for a small one` };
   const content = await readWhole(path, bytes);
   if (content === undefined || digestOf(content).sha256 !== sha256) return { problem: 'is not the one that was saved' };
-  const size = readPictureSize(content);
-  if (size === undefined) return { problem: 'is no PNG, JPEG or WebP, or has no size' };
-  const { format, width, height } = size;
-  if (width * height > mostPixels)
-    return { problem: `has ${width} × ${height} pixels, which is too much for a small one` };
+  const format = formats.get(sniffMedia(content)?.type);
+  if (format === undefined) return { problem: 'is no PNG, JPEG or WebP' };
+  const sharp = await openSharp();
+  if (sharp === undefined) return { problem: 'has no small one, because the package sharp cannot be loaded here' };
   try {
-    const pixels = await decodePicture(format, content.buffer);
-    const small = shrink(pixels, longestSide);
-    const note = `${differenceHash(small) ?? flat} ${pixels.width}x${pixels.height}`;
-    return { jpeg: withNote(await encodeJpeg(small), note) };
+    return await shrink(sharp, content);
   } catch {
     // What a decoder says is for those who build decoders.
-    return { problem: `cannot be read: its ${format.toUpperCase()} is broken, or of a variety that is not known here` };
+    return { problem: `cannot be read: its ${format} is broken, or of a variety that is not known here` };
   }
+}
+
+/** Loaded when the first picture needs it: it takes longer than a command that shows none. */
+async function openSharp(): Promise<typeof Sharp | undefined> {
+  try {
+    return (await import('sharp')).default;
+  } catch {
+    return undefined;
+  }
+}
+
+async function shrink(sharp: typeof Sharp, content: Uint8Array): Promise<Thumb> {
+  const { width, height, autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
+  if (width * height > mostPixels)
+    return { problem: `has ${width} × ${height} pixels, which is too much for a small one` };
+  // Upright, as a browser shows it.
+  const { data, info } = await sharp(content, { limitInputPixels: mostPixels, failOn: 'error' })
+    .autoOrient()
+    .resize({ width: longestSide, height: longestSide, fit: 'inside', withoutEnlargement: true })
+    .flatten({ background: ground })
+    .toColourspace('srgb')
+    .timeout({ seconds: patienceSeconds })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const small = sharp(data, { raw: info });
+  const note = `${(await differenceHash(small)) ?? flat} ${autoOrient.width}x${autoOrient.height}`;
+  return { jpeg: withNote(await small.jpeg(jpegOptions).toBuffer(), note) };
 }
 
 /** What a picture looks like. */

@@ -1,15 +1,20 @@
+import { availableParallelism } from 'node:os';
+import PQueue from 'p-queue';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { ReviewFile } from '../../contract/review.ts';
 import { readOwnSecret } from '../../disk/state/own-secret.ts';
 import { readSmallSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/small-pictures.ts';
-import type { Thumb } from './make-thumb.ts';
-import { ThumbPool } from './thumb-pool.ts';
+import { makeThumb, type Thumb } from './make-thumb.ts';
 
 /** A small JPEG has some 10 kB. */
 const mostBytes = 1 << 20;
 /** Small pictures that are held in memory, where nothing can be kept on disk as well. */
 const mostHeld = 2000;
+/** Made at once; one core is left for everything else. */
+const mostAtOnce = Math.max(1, Math.min(4, availableParallelism() - 1));
+
+const notNeeded: Thumb = { problem: 'was not needed any more' };
 
 /** Of other pictures no small ones are made: they are shown as they are. */
 export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean {
@@ -18,19 +23,24 @@ export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean 
 
 /**
  * Small pictures of outputs, by the digest of these, kept in `.mediabatch/thumbs/` under a seal: the folder can come with a
- * branch, and who picks by small pictures must see those of what was bought. Made when they are first asked for.
+ * branch, and who picks by small pictures must see those of what was bought. Made when they are first asked for, the newest
+ * wish first: it is for what a person looks at now.
  */
 export class Thumbs {
   readonly #state: string;
-  readonly #pool = new ThumbPool();
+  readonly #make: typeof makeThumb;
+  readonly #queue = new PQueue({ concurrency: mostAtOnce });
+  #wishes = 0;
+  #isClosed = false;
   readonly #held = new Map<string, Promise<Thumb>>();
   readonly #writes = new Set<Promise<unknown>>();
   /** Read once for all: it stays what it is. */
   #secret: Buffer | undefined;
 
   /** `state`: the folder that is never committed. */
-  constructor(state: string) {
+  constructor(state: string, make = makeThumb) {
     this.#state = state;
+    this.#make = make;
   }
 
   /** `find`: the absolute path of the picture, asked only where nothing is kept. */
@@ -50,9 +60,10 @@ export class Thumbs {
     return thumb;
   }
 
-  /** Resolves when nothing is written any more. */
+  /** Resolves when nothing is made or written any more. What is still wanted gets a reason instead. */
   async close(): Promise<void> {
-    await this.#pool.close();
+    this.#isClosed = true;
+    await this.#queue.onIdle();
     await Promise.all(this.#writes);
   }
 
@@ -67,7 +78,9 @@ export class Thumbs {
     if (kept !== undefined) return { jpeg: kept };
     const path = await find();
     if (path === undefined) return { problem: 'is not here' };
-    const made = await this.#pool.make({ path, bytes: file.bytes, sha256: file.sha256 });
+    const make = async (): Promise<Thumb> =>
+      this.#isClosed ? notNeeded : this.#make({ path, bytes: file.bytes, sha256: file.sha256 });
+    const made = await this.#queue.add(make, { priority: this.#wishes++ });
     // Who asked does not wait for it: it only saves time.
     if ('jpeg' in made) this.#keep(orNothing(writeSealedFile(this.#state, name, made.jpeg)));
     return made;

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ReviewAsset, ReviewFile } from '../../../src/contract/review.ts';
 import { unpack } from '../../../src/page/gallery/unpack.ts';
@@ -44,19 +45,19 @@ describe('what a picture looks like', () => {
       const value = greyOf((at % width) / width, Math.floor(at / width) / height);
       data.set([value, value, value, 255], at * 4);
     }
-    return { data, width, height };
+    return sharp(data, { raw: { width, height, channels: 4 } });
   };
 
-  test('says where it gets lighter to the right, whatever its size', () => {
-    expect(differenceHash(paint(90, 80, (x) => x * 255))).toBe('ffffffffffffffff');
-    expect(differenceHash(paint(9, 8, (x) => 255 - x * 255))).toBe('0000000000000000');
+  test('says where it gets lighter to the right, whatever its size', async () => {
+    expect(await differenceHash(paint(90, 80, (x) => x * 255))).toBe('ffffffffffffffff');
+    expect(await differenceHash(paint(9, 8, (x) => 255 - x * 255))).toBe('0000000000000000');
     const wave = (x: number, y: number) => 128 + 100 * Math.sin(9 * x + 5 * y);
-    expect(differenceHash(paint(384, 256, wave))).toBe(differenceHash(paint(192, 128, wave)));
+    expect(await differenceHash(paint(384, 256, wave))).toBe(await differenceHash(paint(192, 128, wave)));
   });
 
-  test('of one color there is nothing to compare; a picture of a single pixel is one', () => {
-    expect(differenceHash(paint(40, 40, () => 90))).toBeUndefined();
-    expect(differenceHash(paint(1, 1, () => 90))).toBeUndefined();
+  test('of one color there is nothing to compare; a picture of a single pixel is one', async () => {
+    expect(await differenceHash(paint(40, 40, () => 90))).toBeUndefined();
+    expect(await differenceHash(paint(1, 1, () => 90))).toBeUndefined();
   });
 
   test('property: a note stays in a JPEG, and is found again', () => {

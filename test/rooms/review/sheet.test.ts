@@ -1,11 +1,12 @@
+import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import type { ReviewAsset, ReviewData } from '../../../src/contract/review.ts';
 import { drawSheets, type SheetOptions } from '../../../src/review/sheet/draw-sheets.ts';
+import { encodeSheet } from '../../../src/review/sheet/encode-sheet.ts';
+import type { Metrics } from '../../../src/review/sheet/layout.ts';
 import { isMarked } from '../../../src/review/sheet/mark-picture.ts';
+import { SheetPainter } from '../../../src/review/sheet/paint-sheet.ts';
 import { listContents } from '../../../src/review/sheet/tiles.ts';
-import { decodePicture, encodeJpeg } from '../../../src/review/thumbs/codecs.ts';
-import { readPictureSize } from '../../../src/review/thumbs/picture-size.ts';
-import type { Pixels } from '../../../src/review/thumbs/shrink.ts';
 import { asset, file } from '../../rig/review/campaign.ts';
 import { galleryData } from '../../rig/review/gallery.ts';
 
@@ -66,10 +67,10 @@ describe('a sheet', () => {
     const [first] = await draw(data, { format });
     const [again] = await draw(data, { format });
     if (first === undefined || again === undefined) throw new Error('no sheet');
-    expect(readPictureSize(first)?.format).toBe(format);
     expect(isMarked(Buffer.from(first.subarray(0, 200)).toString('latin1'))).toBe(true);
     expect(Buffer.compare(first, again)).toBe(0);
-    const { width, height } = await decodePicture(format, new Uint8Array(first).buffer);
+    const { width, height, ...other } = await sharp(first).metadata();
+    expect(other.format).toBe(format);
     expect(width).toBeGreaterThan(64 * 4);
     expect(height).toBeGreaterThan(64);
   });
@@ -79,7 +80,7 @@ describe('a sheet', () => {
     const count = async (assets: ReviewAsset[], isOne: (color: number[]) => boolean, thumb = red) => {
       const [sheet] = await draw(dataOf(assets), { format: 'png', thumbOf: thumb });
       if (sheet === undefined) throw new Error('no sheet');
-      return countPixels(await decodePicture('png', new Uint8Array(sheet).buffer), isOne);
+      return countPixels(sheet, isOne);
     };
     const isRed = ([r = 0, g = 0, b = 0]: number[]) => r > 230 && g < 30 && b < 30;
     const isGreen = ([r = 0, g = 0, b = 0]: number[]) => r < 60 && g > 100 && b < 90;
@@ -101,9 +102,49 @@ describe('a sheet', () => {
       [0, 2],
       [1, 2],
     ]);
-    expect(drawn).toMatchObject({ sheets: 2, undrawn: [] });
+    expect(drawn).toMatchObject({ sheets: 2, otherScripts: [] });
     expect(drawn.tiles + drawn.left).toBe(1203);
     expect(drawn.tiles).toBeLessThanOrEqual(1000);
+  });
+
+  test.each([
+    ['Latin', 'Größe Đặng'],
+    ['Cyrillic', 'герой'],
+    ['Greek', 'λάμπα'],
+    ['Arabic', 'مصباح'],
+    ['Hebrew', 'מנורה'],
+    ['Devanagari', 'दीपक'],
+    ['Thai', 'โคมไฟ'],
+  ])('has captions in %s, in letters that come with this package', async (_, name) => {
+    const { otherScripts } = await drawSheets(
+      dataOf([asset(name, failed)]),
+      { format: 'png', thumbOf: red },
+      async () => {},
+    );
+    expect(otherScripts).toEqual([]);
+    // No two words look alike, as they would in boxes for signs that no font has.
+    const swapped = [...name].reverse().join('');
+    expect(await inkOf(name)).not.toEqual(await inkOf(swapped));
+    expect(await countPixels(await inkOf(name), ([r = 255]) => r < 128)).toBeGreaterThan(50);
+  });
+
+  test('names captions that only fonts of the system can write', async () => {
+    const assets = ['木の机', 'desk', 'desk 🎬'].map((name) => asset(name, failed));
+    const { otherScripts } = await drawSheets(dataOf(assets), { format: 'png', thumbOf: red }, async () => {});
+    expect(otherScripts).toEqual(['木の机', 'desk 🎬']);
+  });
+
+  test('leaves out the middle of what is too long, and keeps what it says: it is no markup', () => {
+    const painter = new SheetPainter({ metrics: metrics(120), letters: 13, width: 400, height: 300 });
+    const caption = ['hero@walnut-side-table-with-drawers,16:9', '<b>&"\'', 'नमस्ते'.repeat(9), 'hero@مصباح,16:9'];
+    painter.tile({ sides: [], caption }, { x: 0, y: 0, height: 100, sides: [] });
+    const written = [...painter.svg().matchAll(/<text [^>]*>(.*?)<\/text>/g)].map(([, text]) => text);
+    expect(written).toEqual([
+      expect.stringMatching(/^hero@\S+…\S*16:9$/),
+      '&#60;b&#62;&#38;&#34;&#39;',
+      expect.stringMatching(/^(?:नमस्ते|न|म|स्ते)+…(?:न|म|स्ते)+$/),
+      'hero@\u2068مصباح\u2069,16:9',
+    ]);
   });
 
   test('of nothing says so', async () => {
@@ -113,6 +154,19 @@ describe('a sheet', () => {
   });
 });
 
+const failed: Partial<ReviewAsset> = { state: 'failed', files: [] };
+
+function metrics(size: number): Metrics {
+  return { size, sides: 1, columns: 3, margin: 20, gap: 10, seam: 4, head: 50, title: 30, line: 18, label: 18 };
+}
+
+/** A line of text, drawn. */
+function inkOf(text: string): Promise<Uint8Array> {
+  const painter = new SheetPainter({ metrics: metrics(300), letters: 20, width: 340, height: 60 });
+  painter.tile({ sides: [], caption: [text] }, { x: 4, y: 0, height: 10, sides: [] });
+  return encodeSheet(painter.svg(), 'png');
+}
+
 async function draw(data: ReviewData, options: Partial<SheetOptions>): Promise<Uint8Array[]> {
   const sheets: Uint8Array[] = [];
   const all: SheetOptions = { format: 'png', size: 64, thumbOf: red, ...options };
@@ -121,13 +175,14 @@ async function draw(data: ReviewData, options: Partial<SheetOptions>): Promise<U
 }
 
 async function red(): Promise<{ jpeg: Uint8Array } | { problem: string }> {
-  const data = new Uint8ClampedArray(64 * 48 * 4).map((_, index) => (index % 4 === 0 || index % 4 === 3 ? 255 : 0));
-  return { jpeg: await encodeJpeg({ data, width: 64, height: 48 }) };
+  const plain = sharp({ create: { width: 64, height: 48, channels: 3, background: '#f00' } });
+  return { jpeg: await plain.jpeg().toBuffer() };
 }
 
-function countPixels({ data }: Pixels, isOne: (color: number[]) => boolean): number {
+async function countPixels(picture: Uint8Array, isOne: (color: number[]) => boolean): Promise<number> {
+  const data = await sharp(picture).removeAlpha().raw().toBuffer();
   let count = 0;
-  for (let at = 0; at < data.length; at += 4) if (isOne([...data.subarray(at, at + 3)])) count += 1;
+  for (let at = 0; at < data.length; at += 3) if (isOne([...data.subarray(at, at + 3)])) count += 1;
   return count;
 }
 

@@ -2,15 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ReviewFile } from '../../../src/contract/review.ts';
-import { decodePicture, encodeJpeg } from '../../../src/review/thumbs/codecs.ts';
-import { makeThumb, type Thumb } from '../../../src/review/thumbs/make-thumb.ts';
-import { readPictureSize } from '../../../src/review/thumbs/picture-size.ts';
-import { type Pixels, shrink } from '../../../src/review/thumbs/shrink.ts';
-import { ThumbPool } from '../../../src/review/thumbs/thumb-pool.ts';
+import { looksOf, makeThumb, type Thumb } from '../../../src/review/thumbs/make-thumb.ts';
 import { Thumbs } from '../../../src/review/thumbs/thumbs.ts';
 import { drawPicture } from '../../../src/sandbox/render/picture.ts';
 import { temporaryFolder } from '../../rig/command.ts';
@@ -33,74 +29,29 @@ function put(folder: string, name: string, bytes: Uint8Array): ReviewFile & { at
 
 const orderOf = ({ at: path, bytes, sha256 }: ReturnType<typeof put>) => ({ path, bytes, sha256 });
 
-async function decoded(thumb: Thumb): Promise<Pixels> {
-  if ('problem' in thumb) throw new Error(thumb.problem);
-  return decodePicture('jpeg', new Uint8Array(thumb.jpeg).buffer);
+interface Pixels {
+  /** Red, green and blue of each. */
+  data: Buffer;
+  width: number;
+  height: number;
 }
 
-const plain = (width: number, height: number, colorOf: (x: number, y: number) => [number, number, number, number]) => {
+async function decoded(thumb: Thumb): Promise<Pixels> {
+  if ('problem' in thumb) throw new Error(thumb.problem);
+  const { data, info } = await sharp(thumb.jpeg).raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+type Color = [red: number, green: number, blue: number, alpha: number];
+
+/** Drawn pixel by pixel. */
+function plain(width: number, height: number, colorOf: (x: number, y: number) => Color) {
   const data = new Uint8ClampedArray(width * height * 4);
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) data.set(colorOf(x, y), (y * width + x) * 4);
   }
-  return { data, width, height };
-};
-
-describe('shrinking', () => {
-  test('averages what lies under each new pixel, and keeps the shape', () => {
-    const checks = plain(8, 4, (x, y) => ((x + y) % 2 === 0 ? [255, 0, 0, 255] : [0, 0, 255, 255]));
-    const small = shrink(checks, 4);
-    expect({ width: small.width, height: small.height }).toEqual({ width: 4, height: 2 });
-    expect([...small.data.subarray(0, 4)]).toEqual([128, 0, 128, 255]);
-  });
-
-  test('shows what is transparent on grey, and makes nothing larger', () => {
-    const glass = shrink(
-      plain(2, 2, () => [255, 255, 255, 0]),
-      384,
-    );
-    expect(glass).toMatchObject({ width: 2, height: 2 });
-    expect([...glass.data.subarray(0, 4)]).toEqual([128, 128, 128, 255]);
-  });
-
-  test('property: any size becomes one that fits, and one color stays that color', () => {
-    const side = fc.integer({ min: 1, max: 60 });
-    fc.assert(
-      fc.property(side, side, fc.integer({ min: 1, max: 20 }), (width, height, most) => {
-        const small = shrink(
-          plain(width, height, () => [10, 20, 30, 255]),
-          most,
-        );
-        expect(Math.max(small.width, small.height)).toBeLessThanOrEqual(most);
-        expect(Math.min(small.width, small.height)).toBeGreaterThanOrEqual(1);
-        expect(small.data).toEqual(plain(small.width, small.height, () => [10, 20, 30, 255]).data);
-      }),
-    );
-  });
-});
-
-describe('the size of a picture', () => {
-  test.each(['png', 'jpeg', 'webp'] as const)('is read from the head of a %s', async (format) => {
-    expect(readPictureSize(await draw(format, 320, 200))).toEqual({ format, width: 320, height: 200 });
-  });
-
-  test('property: of any bytes it is none, or some, and never an error', async () => {
-    const whole = await Promise.all((['png', 'jpeg', 'webp'] as const).map((format) => draw(format, 40, 30)));
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...whole),
-        fc.nat({ max: 400 }),
-        fc.array(fc.tuple(fc.nat({ max: 200 }), fc.nat({ max: 255 })), { maxLength: 8 }),
-        (bytes, length, edits) => {
-          const cut = bytes.slice(0, length);
-          for (const [at, value] of edits) cut[at] = value;
-          const size = readPictureSize(cut);
-          if (size !== undefined) expect(size.width * size.height).toBeGreaterThanOrEqual(0);
-        },
-      ),
-    );
-  });
-});
+  return sharp(data, { raw: { width, height, channels: 4 } });
+}
 
 describe('a small picture', () => {
   test.each(['png', 'jpeg', 'webp'] as const)('of a %s is a JPEG of at most 384 pixels', async (format) => {
@@ -112,13 +63,15 @@ describe('a small picture', () => {
   });
 
   test('of a JPEG that lies on its side stands upright', async () => {
-    const wide = await encodeJpeg(plain(60, 20, (x) => (x < 30 ? [255, 0, 0, 255] : [0, 0, 255, 255])));
+    const wide = await plain(60, 20, (x) => (x < 30 ? [255, 0, 0, 255] : [0, 0, 255, 255]))
+      .jpeg()
+      .toBuffer();
     // Orientation 6: to be turned by 90° to the right.
     const exif = Buffer.from('ffe1002245786966000049492a0008000000010012010300010000000600000000000000', 'hex');
     const turned = Buffer.concat([wide.subarray(0, 2), exif, wide.subarray(2)]);
     const { width, height, data } = await decoded(await makeThumb(orderOf(put(folderHere(), 'a.jpg', turned))));
     expect({ width, height }).toEqual({ width: 20, height: 60 });
-    const at = (x: number, y: number) => data.subarray((y * width + x) * 4, (y * width + x) * 4 + 3);
+    const at = (x: number, y: number) => data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3);
     const [top = 0] = at(10, 5);
     const [, , bottom = 0] = at(10, 55);
     expect([top > 200, bottom > 200]).toEqual([true, true]);
@@ -132,17 +85,47 @@ describe('a small picture', () => {
     expect(thumb).toEqual({ problem: 'has 60000 × 60000 pixels, which is too much for a small one' });
   });
 
-  test('is not made of a JPEG whose decoder finds another size than its head tells', async () => {
-    const jpeg = Buffer.from(await draw('jpeg', 60, 40));
-    const hidden = jpeg.subarray(2);
-    const length = Buffer.alloc(2);
-    length.writeUInt16BE(hidden.length + 2);
-    const smallFrame = Buffer.from('ffc0000b080001000101011100ffd9', 'hex');
-    // A decoder skips a marker of zero alone, and reads on in what would belong to it.
-    const bytes = Buffer.concat([Buffer.from('ffd8ff00', 'hex'), length, hidden, smallFrame]);
-    expect(await decodePicture('jpeg', new Uint8Array(bytes).buffer)).toMatchObject({ width: 60, height: 40 });
-    expect(readPictureSize(bytes)).toBeUndefined();
-    expect(await makeThumb(orderOf(put(folderHere(), 'a.jpg', bytes)))).toHaveProperty('problem');
+  test('shows what is transparent on grey, averages what lies under each pixel, and is never larger', async () => {
+    const glass = await plain(2, 2, () => [255, 255, 255, 0])
+      .png()
+      .toBuffer();
+    const small = await decoded(await makeThumb(orderOf(put(folderHere(), 'a.png', glass))));
+    expect(small).toMatchObject({ width: 2, height: 2 });
+    for (const value of small.data) expect(Math.abs(value - 128)).toBeLessThan(4);
+    const checks = await plain(1536, 768, (x, y) => ((x + y) % 2 === 0 ? [255, 255, 255, 255] : [0, 0, 0, 255]))
+      .png()
+      .toBuffer();
+    const { data, ...size } = await decoded(await makeThumb(orderOf(put(folderHere(), 'b.png', checks))));
+    expect(size).toEqual({ width: 384, height: 192 });
+    for (const value of data) expect(Math.abs(value - 128)).toBeLessThan(8);
+  });
+
+  test('tells of what it was made: its size and what it looks like', async () => {
+    const wide = await plain(1000, 500, (x) => [x / 4, x / 4, x / 4, 255])
+      .png()
+      .toBuffer();
+    const thumb = await makeThumb(orderOf(put(folderHere(), 'a.png', wide)));
+    expect('jpeg' in thumb && looksOf(thumb.jpeg)).toEqual({ shape: 2, hash: 'f'.repeat(16) });
+  });
+
+  test('property: of any bytes it is one, or the reason why there is none, and the process goes on', async () => {
+    const folder = folderHere();
+    const whole = await Promise.all((['png', 'jpeg', 'webp'] as const).map((format) => draw(format, 40, 30)));
+    const byte = fc.tuple(fc.nat({ max: 2000 }), fc.nat({ max: 255 }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...whole),
+        fc.nat({ max: 4000 }),
+        fc.array(byte, { maxLength: 8 }),
+        async (bytes, length, edits) => {
+          const cut = bytes.slice(0, length);
+          for (const [at, value] of edits) if (at < cut.length) cut[at] = value;
+          const thumb = await makeThumb(orderOf(put(folder, 'any', cut)));
+          if ('jpeg' in thumb) expect((await sharp(thumb.jpeg).metadata()).width).toBeLessThanOrEqual(384);
+          else expect(thumb.problem).toMatch(/^(?:cannot be read|has \d|is no PNG)/);
+        },
+      ),
+    );
   });
 
   test('is not made of what is broken, cut off, or no picture, and the reason is said', async () => {
@@ -202,7 +185,9 @@ describe('what is kept', () => {
 
   test('by somebody else counts for nothing: whoever picks sees what was bought', async () => {
     const { state, file, make, find } = await opened();
-    const forged = await encodeJpeg(plain(10, 10, () => [255, 0, 0, 255]));
+    const forged = await plain(10, 10, () => [255, 0, 0, 255])
+      .jpeg()
+      .toBuffer();
     mkdirSync(join(state, 'thumbs'), { recursive: true });
     writeFileSync(nameIn(state, file), forged);
     expect((await decoded(await make().get(file, find))).width).toBe(384);
@@ -239,58 +224,27 @@ describe('what is kept', () => {
     await Promise.all(Array.from({ length: 5 }, () => thumbs.get(file, count(find))));
     expect(asked).toBe(2);
   });
-});
 
-describe('threads', () => {
-  function poolOf(worker: string, patienceMs?: number): ThumbPool {
-    const path = join(folderHere(), 'worker.mjs');
-    const head = "import { parentPort } from 'node:worker_threads';\n";
-    writeFileSync(path, head + worker);
-    const pool = new ThumbPool({ worker: pathToFileURL(path), ...(patienceMs !== undefined && { patienceMs }) });
-    onTestFinished(() => pool.close());
-    return pool;
-  }
-  const order = (path: string) => ({ path, bytes: 1, sha256: '' });
-  const problemOf = (thumb: Thumb) => ('problem' in thumb ? thumb.problem : 'none');
-
-  test('that crash, end or never answer give a reason, and others go on', async () => {
-    const pool = poolOf(
-      `parentPort.on('message', ({ path }) => {
-        if (path === 'crash') throw new Error('out of memory');
-        if (path === 'exit') process.exit(1);
-        if (path === 'hang') for (;;);
-        parentPort.postMessage({ problem: path });
-      });`,
-      3000,
-    );
-    const paths = ['crash', 'one', 'exit', 'two', 'hang', 'three', 'crash', 'four'];
-    const problems = (await Promise.all(paths.map((path) => pool.make(order(path))))).map(problemOf);
-    expect(problems).toEqual([
-      ...[expect.stringContaining('out of memory'), 'one', expect.stringContaining('stopped'), 'two'],
-      ...[expect.stringContaining('stopped'), 'three', expect.stringContaining('out of memory'), 'four'],
-    ]);
-  });
-
-  test('take the newest order first, and none when they are closed', async () => {
-    const pool = poolOf(
-      `parentPort.on('message', ({ path }) => setTimeout(() => parentPort.postMessage({ problem: path }), 5));`,
-    );
-    const ended: string[] = [];
-    const all = Array.from({ length: 30 }, async (_, index) => {
-      ended.push(problemOf(await pool.make(order(String(index)))));
+  test('is made for the newest wish first, and for none when nobody looks any more', async () => {
+    const { state } = await opened();
+    const made: string[] = [];
+    const thumbs = new Thumbs(state, async ({ path }) => {
+      await wait(5);
+      made.push(path);
+      return { problem: path };
     });
-    await Promise.all(all);
+    const want = (name: string) =>
+      thumbs.get({ is: 'image', path: name, mediaType: 'image/png', bytes: 1, sha256: name }, async () => name);
+    await Promise.all(Array.from({ length: 30 }, (_, index) => want(String(index))));
     // At most four have begun before the others came.
     for (const [older, newer] of [
       [4, 29],
       [8, 24],
       [12, 20],
     ]) {
-      expect(ended.indexOf(String(newer)), ended.join(' ')).toBeLessThan(ended.indexOf(String(older)));
+      expect(made.indexOf(String(newer)), made.join(' ')).toBeLessThan(made.indexOf(String(older)));
     }
-    const late = pool.make(order('late'));
-    await pool.close();
-    expect(problemOf(await late)).toMatch(/stopped|not needed/);
-    expect(problemOf(await pool.make(order('later')))).toBe('was not needed any more');
+    await thumbs.close();
+    expect(await want('later')).toEqual({ problem: 'was not needed any more' });
   });
 });
