@@ -7,7 +7,8 @@ import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts'
 import type { Ruling } from '../plan/ruling.ts';
 import { situate } from '../plan/situation.ts';
 import { findTakenIn, findUnwanted, type TakenIn, waitingRows, withTakenIn } from '../plan/take-in.ts';
-import { createRunView, foldEvent } from '../report/run/run-view.ts';
+import { foldEvent } from '../report/run/fold-event.ts';
+import { createRunView } from '../report/run/run-view.ts';
 import { progressText } from '../report/run/run-words.ts';
 import { ruleOn } from './decisions/judge-batch.ts';
 import type { LiveRunOptions, LiveState, Works } from './live-parts.ts';

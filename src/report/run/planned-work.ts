@@ -1,6 +1,6 @@
 import { isWork, waitsFor } from '../../plan/actions.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { mostStepsShown } from './screen-facts.ts';
+import { mostStepsShown } from './run-view.ts';
 
 /** A step that is not up to date. */
 export interface PlannedStep {

@@ -7,7 +7,7 @@ import type { RunReporter } from './run-reporter.ts';
 import type { RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
 import { awaitedGatesText, awaitedText, endText, moneyRow, progressText, taskWords } from './run-words.ts';
-import { isTrouble } from './summary-troubles.ts';
+import { isTrouble } from './troubles.ts';
 
 /** `quiet`: only what went wrong; `steps`: what has ended; `events`: everything that happens. */
 export type Detail = 'quiet' | 'steps' | 'events';

@@ -10,11 +10,9 @@ import type { RunReporter } from './run-reporter.ts';
 import type { RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
 import { awaitedGatesText, awaitedUntilText, stoppingText } from './run-words.ts';
-import { ScreenFacts } from './screen-facts.ts';
 import { frameLines } from './screen-frame.ts';
 import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
 import { signsOfTerminal } from './screen-signs.ts';
-import { isTrouble, reasonOf } from './summary-troubles.ts';
 
 export interface ScreenOptions {
   /** The terminal; normally stderr. */
@@ -44,7 +42,6 @@ const mostNotices = 100;
  */
 export function createScreen(options: ScreenOptions): RunReporter {
   const { view, stream, style, now, planned = nothingPlanned, times = {} } = options;
-  const facts = new ScreenFacts();
   const tidings = new Tidings(options);
   const writer = new FrameWriter(stream);
   const signs = signsOfTerminal();
@@ -56,7 +53,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
   const draw = (isOver: boolean) => {
     const { columns, rows } = sizeOf(stream);
     const page = options.page?.();
-    const look = { style, signs, facts, planned, times, startedAt, page, isOver, columns };
+    const look = { style, signs, planned, times, startedAt, page, isOver, columns };
     // The last row is the cursor's.
     const lines = frameLines(view, { ...look, rows: rows - (isOver ? 2 : 1), now: now(), frame });
     frame += 1;
@@ -65,7 +62,6 @@ export function createScreen(options: ScreenOptions): RunReporter {
 
   return {
     on(event) {
-      facts.note(event, view);
       tidings.note(event);
       if (event.event !== 'run-started' || shown !== undefined) return;
       startedAt = Date.parse(event.at);
@@ -113,7 +109,6 @@ interface Tiding {
 /** What is told above the screen, each once: it stays in what scrolls away. */
 class Tidings {
   readonly #options: ScreenOptions;
-  readonly #told = new Map<string, number>();
   readonly #notices = new Set<string>();
   #waiting: Tiding[] = [];
 
@@ -129,12 +124,9 @@ class Tidings {
     switch (event.event) {
       case 'step-finished': {
         const { outcome, address } = event;
-        if (!isTrouble(outcome)) return;
-        const name = `${outcome} ${reasonOf(event, view)}`;
-        const told = 1 + (this.#told.get(name) ?? 0);
-        this.#told.set(name, told);
-        if (told <= mostOfOne)
-          say(outcome === 'unresolved' ? style.yellow : style.red, address, failureWords(event, told));
+        const trouble = [...view.troubles.values()].at(-1);
+        if (trouble?.address !== address || trouble.count > mostOfOne) return;
+        say(outcome === 'unresolved' ? style.yellow : style.red, address, failureWords(event, trouble.count));
         return;
       }
       case 'job-retried':

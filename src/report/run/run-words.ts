@@ -16,7 +16,7 @@ export interface Word {
  * `7 of 12`, `2 running`, `3 saving`, `1 failed`: words of a task's row on the screen. Their numbers add up to its steps.
  * `isOver`: what is not begun by now is not begun by this run.
  */
-export function taskWords(task: TaskView, { isOver }: { isOver: boolean }): Word[] {
+export function taskWords(task: Pick<TaskView, 'kind' | 'steps' | 'stages'>, { isOver }: { isOver: boolean }): Word[] {
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
   const words: Word[] = [{ text: `${of('done', 'kept', 'unneeded')} of ${task.steps}`, tone: 'plain' }];
   const add = (count: number, word: string, tone: Tone) => {
@@ -83,8 +83,7 @@ export function leftText(money: Money): string {
 export function progressText(view: RunView, options: { isOver: boolean }): string {
   const counts = new Map<Stage, number>(view.settled.stages);
   for (const { stage } of view.stepsByAddress.values()) counts.set(stage, (counts.get(stage) ?? 0) + 1);
-  const all: TaskView = { id: '', kind: '', steps: view.steps, stages: counts };
-  return taskWords(all, options)
+  return taskWords({ kind: '', steps: view.steps, stages: counts }, options)
     .map(({ text }, index) => (index === 0 ? `${text} done` : text))
     .join(', ');
 }

@@ -5,11 +5,11 @@ import { cutMiddle, displayWidth, padRight } from '../text-width.ts';
 import { remainingText } from './remaining-text.ts';
 import type { RunView, Stage } from './run-view.ts';
 import { awaitedGatesText, awaitedText, stopText } from './run-words.ts';
-import type { TroubleGroup } from './screen-facts.ts';
 import { fillLine, joined, joinedWithin, type Piece, piece, spaces, widthOf } from './screen-line.ts';
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 import { creditsWord, nameWidthOf, taskRows } from './screen-rows.ts';
 import { stepRows } from './screen-steps.ts';
+import type { TroubleGroup } from './troubles.ts';
 
 const mostTroubles = 3;
 /** More rows are not read, and would not fit a frame of 4 KB. */
@@ -29,7 +29,7 @@ export function frameLines(view: RunView, look: Look): string[] {
   const room = look.isOver ? rows - 1 : spare;
   const steps = stepRows(view, look, Math.min(mostSteps, look.isOver ? room : room - mostTroubles));
   const troubles =
-    look.isOver || steps !== undefined ? [] : troubleLines(look, Math.min(mostTroubles, Math.max(1, spare - 4)));
+    look.isOver || steps !== undefined ? [] : troubleLines(view, look, Math.min(mostTroubles, Math.max(1, spare - 4)));
   const body = steps ?? taskRows(view, look, Math.max(0, Math.min(mostTasks, room - troubles.length)));
   const credits = look.isOver ? [] : [creditsLine(view, look)];
   const [first] = troubles;
@@ -136,8 +136,8 @@ function waitingLines(view: RunView, look: Look): string[] {
 }
 
 /** The latest first. */
-function troubleLines(look: Look, most: number): string[] {
-  const groups = [...look.facts.troubles.values()];
+function troubleLines({ troubles }: RunView, look: Look, most: number): string[] {
+  const groups = [...troubles.values()];
   return groups
     .slice(-most)
     .reverse()

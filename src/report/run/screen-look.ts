@@ -1,7 +1,6 @@
 import type { Style } from '../style.ts';
 import type { PlannedWork } from './planned-work.ts';
 import type { RunTimes } from './run-time.ts';
-import type { ScreenFacts } from './screen-facts.ts';
 import { type Piece, piece } from './screen-line.ts';
 import type { Signs } from './screen-signs.ts';
 
@@ -17,7 +16,6 @@ export interface Look {
   startedAt: number;
   /** Number of the frame, for what turns. */
   frame: number;
-  facts: ScreenFacts;
   planned: PlannedWork;
   times: RunTimes;
   /** The address at which people decide during the run. */

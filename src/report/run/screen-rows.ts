@@ -32,7 +32,7 @@ function taskRow(
   task: TaskView,
   { view, look, nameWidth, digits }: { view: RunView; look: Look; nameWidth: number; digits: number },
 ): string {
-  const { columns, style, facts, planned } = look;
+  const { columns, style, planned } = look;
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
   const done = of('done', 'kept', 'unneeded');
   const busy = of('working', 'running', 'saving');
@@ -40,11 +40,11 @@ function taskRow(
     ? piece(`${padLeft(creditsText(done), digits)}/${creditsText(task.steps)}`)
     : piece(`${padLeft(creditsText(done), digits)} of ${padRight(creditsText(task.steps), digits)}`);
   const words = [counts, ...wordsOf(task, { view, look })];
-  const spent = facts.spent.get(task.id) ?? 0;
+  const { spent } = task;
   const plan = planned.tasks.get(task.id);
   const expected =
     plan === undefined || plan.credits === 0 ? '' : ` of ${plan.isAbout ? '~' : ''}${creditsText(plan.credits)}`;
-  const rate = facts.rateOf(task.id, look.now);
+  const rate = task.rate.perMinute(look.now);
   const rateText = rate === undefined || rate === 0 ? '' : `${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/min`;
   const money =
     spent > 0 || (isWide(look) && expected !== '') ? `${creditsText(spent)}${isWide(look) ? expected : ''} cr` : '';

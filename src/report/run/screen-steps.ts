@@ -3,7 +3,7 @@ import { creditsText, elapsedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { displayWidth } from '../text-width.ts';
 import type { PlannedStep } from './planned-work.ts';
-import type { RunView, Stage } from './run-view.ts';
+import { hasEnded, mostStepsShown, type RunView, type Stage, type StepView } from './run-view.ts';
 import { fillLine, type Piece, piece, spaces, type Tone } from './screen-line.ts';
 import { isNarrow, type Look } from './screen-look.ts';
 import { nameOf } from './screen-rows.ts';
@@ -23,11 +23,11 @@ export function stepRows(view: RunView, look: Look, rows: number): string[] | un
 }
 
 /** Those of the plan; without one, those that the run has begun, and a run that begins more of them later tells so. */
-function stepsToShow(view: RunView, { planned, facts }: Look): readonly PlannedStep[] {
+function stepsToShow({ steps, settled, firstBegun }: RunView, { planned }: Look): readonly PlannedStep[] {
   if (planned.steps.length > 0) return planned.steps;
-  const unnamed = view.steps - facts.left - facts.steps.size;
-  if (planned.tasks.size > 0 || unnamed > 0) return [];
-  return [...facts.steps.values()].map(({ address, task }) => ({ address, task, credits: null, needs: [] }));
+  const unnamed = steps - (settled.stages.get('kept') ?? 0) - firstBegun.size;
+  if (planned.tasks.size > 0 || unnamed > 0 || firstBegun.size > mostStepsShown) return [];
+  return [...firstBegun.values()].map(({ address, task }) => ({ address, task, credits: null, needs: [] }));
 }
 
 interface State {
@@ -40,10 +40,10 @@ function stepRow(
   { view, look, nameWidth }: { view: RunView; look: Look; nameWidth: number },
 ): string {
   const { icon, words } = stateOf(step, view, look);
-  const facts = look.facts.steps.get(step.address);
-  const charged = facts?.credits ?? null;
-  const isOpen = facts?.outcome === undefined;
-  const costs = charged !== null && (charged > 0 || facts?.outcome === 'done');
+  const begun = view.firstBegun.get(step.address);
+  const charged = begun?.credits ?? null;
+  const isOpen = begun === undefined || !hasEnded(begun.stage);
+  const costs = charged !== null && (charged > 0 || begun?.stage === 'done');
   const amount = costs ? charged : isOpen ? step.credits : null;
   // What waits for people has no price of its own yet.
   const money = amount === null || (amount === 0 && !costs) ? '' : `${creditsText(amount)} cr`;
@@ -55,9 +55,9 @@ function stepRow(
 }
 
 function stateOf(step: PlannedStep, view: RunView, look: Look): State {
-  const { signs, facts } = look;
-  const known = facts.steps.get(step.address);
-  const seen = view.stepsByAddress.get(step.address);
+  const { signs } = look;
+  const begun = view.firstBegun.get(step.address);
+  const seen = view.stepsByAddress.get(step.address) ?? begun;
   const none = piece(' ');
   const row = (icon: Piece, text: string, tone: Tone = 'plain'): State => ({ icon, words: piece(text, tone) });
   const failed = piece(signs.failed, 'bad');
@@ -67,7 +67,7 @@ function stateOf(step: PlannedStep, view: RunView, look: Look): State {
   const stage: Stage | 'queued' = seen?.stage ?? (view.settled.addresses.has(step.address) ? 'done' : 'queued');
   switch (stage) {
     case 'done':
-      return row(piece(signs.done, 'good'), doneText(known, look));
+      return row(piece(signs.done, 'good'), doneText(begun, look));
     case 'kept':
     case 'unneeded':
       return row(piece(signs.done, 'good'), stage === 'kept' ? 'up to date' : 'not needed', 'faint');
@@ -76,7 +76,7 @@ function stateOf(step: PlannedStep, view: RunView, look: Look): State {
     case 'working':
       return row(turning, startingText(seen?.kind));
     case 'running':
-      return row(turning, ...runningText(step.address, look));
+      return row(turning, ...runningText(seen, look));
     case 'saving':
       return row(turning, 'saving');
     case 'stays-paid':
@@ -84,7 +84,7 @@ function stateOf(step: PlannedStep, view: RunView, look: Look): State {
     case 'failed':
     case 'lost':
     case 'refused': {
-      const charged = known?.credits === undefined || known.credits === null || known.credits === 0 ? '' : '; charged';
+      const charged = (begun?.credits ?? 0) > 0 ? '; charged' : '';
       return row(failed, error === '' ? `${stage}${charged}` : `${error}${charged}`, 'bad');
     }
     case 'unresolved':
@@ -123,15 +123,15 @@ function waitingText({ needs }: PlannedStep, view: RunView, look: Look): string 
 }
 
 /** `running 0:21 of about 0:30`; in a narrow terminal `0:21 of ~0:30`. */
-function runningText(address: string, look: Look): [string, Tone] {
-  const facts = look.facts.steps.get(address);
-  if (facts === undefined) return ['running', 'plain'];
+function runningText(step: StepView | undefined, look: Look): [string, Tone] {
+  if (step?.since === undefined) return ['running', 'plain'];
   const narrow = isNarrow(look);
-  const age = elapsedText(look.now - facts.since);
-  const usual = look.times.usual?.(address);
+  const ageMs = look.now - step.since;
+  const age = elapsedText(ageMs);
+  const usual = look.times.usual?.(step.address);
   const queued = narrow ? 'queued ' : 'queued at the service ';
-  const word = facts.isQueued ? queued : narrow ? '' : 'running ';
-  if (usual === undefined) return [`${facts.isQueued ? word : 'running '}${age}`, 'plain'];
-  if (look.now - facts.since > lateFrom * usual) return [`${word}${age}, longer than usual`, 'unsure'];
+  const word = step.isQueued ? queued : narrow ? '' : 'running ';
+  if (usual === undefined) return [`${step.isQueued ? word : 'running '}${age}`, 'plain'];
+  if (ageMs > lateFrom * usual) return [`${word}${age}, longer than usual`, 'unsure'];
   return [`${word}${age} of ${narrow ? '~' : 'about '}${elapsedText(Math.max(1000, usual))}`, 'plain'];
 }

@@ -1,4 +1,3 @@
-import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { call } from '../../plan/advice.ts';
@@ -11,7 +10,7 @@ import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { shortList } from '../short-list.ts';
 import type { Style } from '../style.ts';
-import type { RunView, Stage, StepView } from './run-view.ts';
+import type { Stage, StepView } from './run-view.ts';
 
 export interface TroubleOptions {
   style: Style;
@@ -106,7 +105,7 @@ function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
 
 /** A failed job is bought again only on request; a finished one whose file could not be fetched is only fetched. */
 function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: TroubleOptions): Trouble {
-  const isUnfit = (step: StepView) => step.output !== undefined || unfit?.has(step.address) === true;
+  const isUnfit = (step: StepView) => step.path !== undefined || unfit?.has(step.address) === true;
   const kept = steps.filter(isUnfit);
   const unsaved = steps.filter((step) => !isUnfit(step) && step.hasCompletedJob);
   const failed = steps.filter((step) => !isUnfit(step) && !step.hasCompletedJob);
@@ -250,17 +249,6 @@ function moreGroups(groups: readonly (readonly Troubled[])[]): string[] {
 /** The message, without text that only names the step and its job. */
 export function textOf({ error = '', ...step }: Troubled): string {
   return anonymousText(error, step);
-}
-
-/** Why a step ended, in words that it shares with others: its name and its job are left out. */
-export function reasonOf({ address, error }: Extract<RunEvent, { event: 'step-finished' }>, view: RunView): string {
-  const jobId = view.stepsByAddress.get(address)?.jobId;
-  return textOf({ address, ...(jobId !== undefined && { jobId }), ...(error !== undefined && { error }) });
-}
-
-/** Of a step, and not of what it needs: a failure is told once. */
-export function isTrouble(outcome: StepOutcome): boolean {
-  return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
 }
 
 function shortNames(steps: readonly Troubled[]): string {

@@ -6,8 +6,9 @@ import {
   limitAnnotations,
   openGroup,
 } from '../../../src/report/github-commands.ts';
+import { foldEvent } from '../../../src/report/run/fold-event.ts';
 import { runAnnotations } from '../../../src/report/run/run-annotations.ts';
-import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
+import { createRunView } from '../../../src/report/run/run-view.ts';
 import { at, eventfulRun, runStarted } from './samples.ts';
 
 /** As the runner reads a line: `::name properties::message`, spaces before it aside, and `##[name]` anywhere. */

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
+import { foldEvent } from '../../../src/report/run/fold-event.ts';
 import { createLines, type Detail } from '../../../src/report/run/run-lines.ts';
 import { createEventLines, type RunReporter } from '../../../src/report/run/run-reporter.ts';
 import type { RunTimes } from '../../../src/report/run/run-time.ts';
-import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
+import { createRunView } from '../../../src/report/run/run-view.ts';
 import { summaryText } from '../../../src/report/run/summary-text.ts';
 import { pasteFor } from './paste.ts';
 import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
+import { foldEvent } from '../../../src/report/run/fold-event.ts';
 import type { RunReporter } from '../../../src/report/run/run-reporter.ts';
 import { createScreen } from '../../../src/report/run/run-screen.ts';
-import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
+import { createRunView } from '../../../src/report/run/run-view.ts';
 import { VirtualTerminal } from '../../rig/virtual-terminal.ts';
 import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';
 
@@ -42,6 +43,29 @@ const twoTasks = runStarted([
 ]);
 
 describe('createScreen', () => {
+  it('keeps the rows of the few steps of a large campaign that is nearly up to date', async () => {
+    const { reporter, on, terminal } = rig();
+    on(
+      runStarted([{ id: 'hero', kind: 'image', steps: 200 }]),
+      ...Array.from({ length: 198 }, (_, index): RunFact => {
+        const step = { address: `hero@${index}`, task: 'hero', kind: 'image' };
+        return { event: 'step-left', ...step, action: 'keep', reason: 'up to date' };
+      }),
+      ...boughtStep('hero@x'),
+      ...boughtStep('hero@y').slice(0, 3),
+    );
+    await reporter.end();
+    const lines = await terminal.all();
+    expect(
+      lines.filter((line) => line.includes('hero@')).map((line) => line.slice(2).trimEnd()),
+    ).toMatchInlineSnapshot(`
+      [
+        "hero@x   saved  images/hero/hero@x.png                                   5 cr",
+        "hero@y   running 0:00                                                    5 cr",
+      ]
+    `);
+  });
+
   it('leaves a row per step with its end, and has told above what failed and what was noticed', async () => {
     const { reporter, wait, terminal } = rig();
     for (const event of eventfulRun()) reporter.on(event);

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
-import { createRunView, foldEvent, type RunView } from '../../../src/report/run/run-view.ts';
+import { foldEvent } from '../../../src/report/run/fold-event.ts';
+import { createRunView, type RunView } from '../../../src/report/run/run-view.ts';
 import { moneyRow, progressText, taskState, taskWords } from '../../../src/report/run/run-words.ts';
 import { at, boughtStep, eventfulRun, runStarted } from './samples.ts';
 
@@ -66,6 +67,31 @@ describe('foldEvent', () => {
     expect(view.stepsByAddress.get('hero@de')?.stage).toBe('saving');
   });
 
+  it('knows since when a step does what it does, and what was charged for all its jobs and for its task', () => {
+    const [started, intended, created] = boughtStep('hero@de');
+    const step = { address: 'hero@de', jobId: 'j' };
+    const facts = [oneTask, started, intended, created].flatMap((fact) => fact ?? []);
+    const view = foldFacts([...facts, { event: 'job-progressed', ...step, status: 'QUEUED' }]);
+    expect(view.stepsByAddress.get('hero@de')).toMatchObject({
+      since: Date.UTC(2026, 0, 1, 0, 0, 3),
+      credits: 5,
+      isQueued: true,
+    });
+    foldEvent(view, at(9, { event: 'job-retried', ...step, error: 'no', left: 1 }));
+    expect(view.stepsByAddress.get('hero@de')).toMatchObject({
+      stage: 'working',
+      since: Date.UTC(2026, 0, 1, 0, 0, 9),
+    });
+    foldEvent(view, at(10, { event: 'job-created', ...step, credits: 4, balance: null }));
+    foldEvent(view, at(12, { event: 'job-progressed', ...step, status: 'PROCESSING' }));
+    expect(view.stepsByAddress.get('hero@de')).toMatchObject({
+      since: Date.UTC(2026, 0, 1, 0, 0, 10),
+      credits: 9,
+      isQueued: false,
+    });
+    expect(view.tasks.get('hero')?.spent).toBe(9);
+  });
+
   it('changes nothing by what comes late', () => {
     const steps = boughtStep('hero@de');
     const late: RunFact = { event: 'job-created', address: 'hero@de', jobId: 'j', credits: 1, balance: null };
@@ -102,7 +128,9 @@ describe('foldEvent', () => {
       const cut = index === 4 ? life.slice(0, 3) : life;
       return index === 3 ? [...life.slice(0, 4), failed(address)] : cut;
     });
-    const inOrder = foldFacts([start, ...lives.flat()]);
+    // At one moment, because steps know when they began.
+    const foldAtOnce = (facts: RunFact[]) => fold(facts.map((fact) => at(0, fact)));
+    const inOrder = foldAtOnce([start, ...lives.flat()]);
     const turns = lives.flatMap((life, index) => life.map(() => index));
     fc.assert(
       fc.property(fc.shuffledSubarray(turns, { minLength: turns.length }), (order) => {
@@ -113,7 +141,7 @@ describe('foldEvent', () => {
           const fact = lives[index]?.[position];
           return fact === undefined ? [] : [fact];
         });
-        const view = foldFacts([start, ...facts]);
+        const view = foldAtOnce([start, ...facts]);
         expect(wordsOf(view)).toEqual(wordsOf(inOrder));
         expect(new Map([...view.stepsByAddress].sort())).toEqual(new Map([...inOrder.stepsByAddress].sort()));
       }),

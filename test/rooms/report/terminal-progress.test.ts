@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
-import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
+import { foldEvent } from '../../../src/report/run/fold-event.ts';
+import { createRunView } from '../../../src/report/run/run-view.ts';
 import { progressSequence, showsProgress } from '../../../src/report/run/terminal-progress.ts';
 import { at, boughtStep, runStarted } from './samples.ts';
 

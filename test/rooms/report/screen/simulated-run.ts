@@ -1,8 +1,8 @@
 import type { RunEvent, RunFact } from '../../../../src/contract/event.ts';
+import { foldEvent } from '../../../../src/report/run/fold-event.ts';
 import { nothingPlanned, type PlannedWork } from '../../../../src/report/run/planned-work.ts';
 import type { RunTimes } from '../../../../src/report/run/run-time.ts';
-import { createRunView, foldEvent } from '../../../../src/report/run/run-view.ts';
-import { ScreenFacts } from '../../../../src/report/run/screen-facts.ts';
+import { createRunView } from '../../../../src/report/run/run-view.ts';
 import { frameLines } from '../../../../src/report/run/screen-frame.ts';
 import { FrameWriter } from '../../../../src/report/run/screen-output.ts';
 import { unicodeSigns } from '../../../../src/report/run/screen-signs.ts';
@@ -142,7 +142,6 @@ function planOf(tasks: readonly SimulatedTask[]): PlannedWork {
 /** Watches a run on a terminal in memory, at the times that are asked for. */
 export class Viewer {
   readonly view = createRunView();
-  readonly facts = new ScreenFacts();
   readonly terminal: VirtualTerminal;
   readonly #run: ReturnType<typeof simulateRun>;
   readonly #writer: FrameWriter;
@@ -176,10 +175,7 @@ export class Viewer {
   }
 
   note(...events: RunEvent[]): this {
-    for (const event of events) {
-      foldEvent(this.view, event);
-      this.facts.note(event, this.view);
-    }
+    for (const event of events) foldEvent(this.view, event);
     return this;
   }
 
@@ -208,7 +204,6 @@ export class Viewer {
       now: begin + this.#nowMs,
       startedAt: begin,
       frame: this.#frame,
-      facts: this.facts,
       planned: this.#run.planned ?? nothingPlanned,
       times: this.#times,
       page: this.#page,

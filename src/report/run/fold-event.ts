@@ -1,0 +1,224 @@
+import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import { envelope } from '../../kinds/envelope.ts';
+import type { Action } from '../../plan/plan.ts';
+import { noticeText, settledText } from './notice-text.ts';
+import { Rate } from './rate.ts';
+import { hasEnded, mostStepsShown, type RunView, type Stage, type StepView } from './run-view.ts';
+import { addFile, isSettled, settleStep } from './settled-steps.ts';
+import { noteTrouble } from './troubles.ts';
+
+const mostNotices = 100;
+
+/**
+ * Folds one event into the view. Events of different steps may come in any order; late ones for an ended step change
+ * nothing.
+ */
+export function foldEvent(view: RunView, event: RunEvent): void {
+  switch (event.event) {
+    case 'run-started':
+      startRun(view, event);
+      return;
+    case 'step-started':
+      delete view.awaitedGates;
+      putStep(view, event, { stage: 'working', since: Date.parse(event.at) });
+      return;
+    case 'step-left':
+      leaveStep(view, event);
+      return;
+    case 'create-intended':
+      changeStep(view, event.address, { intended: true });
+      return;
+    case 'create-repeated':
+    case 'create-searched':
+    case 'job-found':
+    case 'file-uploaded':
+    case 'send-asked':
+      return;
+    case 'send-settled':
+      if (view.notices.size < mostNotices)
+        view.notices.add(noticeText({ address: event.address, message: settledText(event) }));
+      return;
+    case 'job-retried':
+      changeStep(view, event.address, { stage: 'working', since: Date.parse(event.at) });
+      return;
+    case 'job-created':
+      createJob(view, event);
+      return;
+    case 'job-progressed': {
+      const isQueued = event.status === envelope.states.queued;
+      // A finished job may be queried once more, for a new link: the step does not go back.
+      if (view.stepsByAddress.get(event.address)?.hasCompletedJob !== true) {
+        changeStep(view, event.address, { stage: 'running', jobId: event.jobId, isQueued });
+      }
+      return;
+    }
+    case 'job-completed': {
+      const { address, jobId, at } = event;
+      changeStep(view, address, { stage: 'saving', since: Date.parse(at), jobId, hasCompletedJob: true });
+      return;
+    }
+    case 'output-saved': {
+      view.files = addFile(view.files, event.output.path);
+      const path = view.stepsByAddress.get(event.address)?.path ?? event.output.path;
+      changeStep(view, event.address, { path, hasCompletedJob: true });
+      return;
+    }
+    case 'step-finished':
+      finishStep(view, event);
+      return;
+    case 'credits-changed': {
+      const { spentNow, spentEver, held, budget, balance } = event;
+      view.money = { spentNow, spentEver, held, budget, balance };
+      return;
+    }
+    case 'credits-awaited':
+      view.awaited = { until: event.until, nextTryAt: event.nextTryAt };
+      return;
+    case 'spending-resumed':
+      delete view.awaited;
+      view.waitedMs += event.waitedMs;
+      return;
+    case 'spending-stopped':
+      if (event.because !== 'price' && event.because !== 'alike') delete view.awaited;
+      // Whatever ends all buying says more than the end of one price.
+      if (view.stopped === undefined || view.stopped.because === 'price' || view.stopped.because === 'alike') {
+        view.stopped = { because: event.because, detail: event.detail };
+      }
+      return;
+    case 'output-judged':
+      return;
+    case 'picks-awaited':
+      view.awaitedGates = event.gates;
+      return;
+    case 'noticed':
+      if (view.notices.size < mostNotices) view.notices.add(noticeText(event));
+      return;
+    case 'run-ended': {
+      const { spentNow, spentEver, held, balance, exit, elapsedMs } = event;
+      view.money = { ...view.money, spentNow, spentEver, held, balance };
+      view.end = { exit, elapsedMs };
+      delete view.awaitedGates;
+      if (event.estimated !== undefined) view.estimated = event.estimated;
+      return;
+    }
+    default:
+      event satisfies never;
+  }
+}
+
+function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started' }>): void {
+  const { totals } = event;
+  view.campaign = event.campaign;
+  view.steps = event.steps;
+  for (const { id, kind, steps } of event.tasks)
+    view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, rate: new Rate() });
+  view.money = {
+    spentNow: 0,
+    spentEver: totals.alreadyPaid,
+    held: totals.held,
+    budget: totals.budget ?? null,
+    balance: totals.balance ?? null,
+  };
+}
+
+/** A step that is bought again is charged for each of its jobs. */
+function createJob(view: RunView, event: Extract<RunEvent, { event: 'job-created' }>): void {
+  const { address, jobId, at } = event;
+  const before = view.stepsByAddress.get(address)?.credits ?? null;
+  const credits = before === null || event.credits === null ? null : before + event.credits;
+  changeStep(view, address, { stage: 'running', since: Date.parse(at), jobId, credits });
+  if (event.balance !== null) view.money.balance = event.balance;
+}
+
+function finishStep(view: RunView, event: Extract<RunEvent, { event: 'step-finished' }>): void {
+  const { address, outcome, credits, error, need, recoverable } = event;
+  const step = view.stepsByAddress.get(address);
+  if (step === undefined || hasEnded(step.stage)) return;
+  noteTrouble(view.troubles, event, step.jobId);
+  if (outcome === 'done') view.tasks.get(step.task)?.rate.add(Date.parse(event.at));
+  changeStep(view, address, {
+    stage: stageOf(outcome),
+    credits,
+    ...(error !== undefined && { error }),
+    ...(need !== undefined && { need }),
+    ...(recoverable && { recoverable }),
+  });
+}
+
+/** Orphans are not steps of the manifest: they are counted nowhere. */
+function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' }>): void {
+  if (event.action === 'orphan') return;
+  const waits = { consent: 'awaits-consent', gate: 'awaits-pick' } as const;
+  const { blockedBy, need } = event;
+  const isWaiting = blockedBy === 'consent' || blockedBy === 'gate';
+  const stage = isWaiting ? waits[blockedBy] : leftStage(event.action);
+  const why = event.action === 'keep' ? {} : { error: event.reason, ...(need !== undefined && { need }) };
+  putStep(view, event, { stage, ...why });
+}
+
+function leftStage(action: Action): Stage {
+  switch (action) {
+    case 'keep':
+      return 'kept';
+    case 'failed':
+    case 'blocked':
+    case 'unresolved':
+      return action;
+    case 'create':
+    case 'redo':
+    case 'retry':
+    case 'attach':
+    case 'download':
+    case 'move':
+    case 'orphan':
+      return 'left';
+    default:
+      return action satisfies never;
+  }
+}
+
+function stageOf(outcome: StepOutcome): Stage {
+  return outcome === 'running' ? 'stays-paid' : outcome;
+}
+
+function putStep(
+  view: RunView,
+  step: { address: string; task: string; kind: string; action: Action },
+  change: Pick<StepView, 'stage' | 'since' | 'error' | 'need'>,
+): void {
+  const { address, task, kind, action } = step;
+  const before = view.stepsByAddress.get(address);
+  if (view.settled.addresses.has(address) || (before !== undefined && before.stage !== 'awaits-pick')) return;
+  // Its gate was decided during the run.
+  if (before !== undefined) count(view, before, -1);
+  const { stage } = change;
+  count(view, { task, stage }, 1);
+  if (isSettled(stage)) {
+    view.stepsByAddress.delete(address);
+    settleStep(view.settled, { address, stage });
+    return;
+  }
+  const put: StepView = { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change };
+  view.stepsByAddress.set(address, put);
+  if (put.since !== undefined && view.firstBegun.size <= mostStepsShown) view.firstBegun.set(address, put);
+}
+
+function changeStep(view: RunView, address: string, change: Partial<StepView>): void {
+  const step = view.stepsByAddress.get(address);
+  if (step === undefined || hasEnded(step.stage)) return;
+  count(view, step, -1);
+  const { credits: before } = step;
+  Object.assign(step, change);
+  count(view, step, 1);
+  const { stage } = step;
+  const task = view.tasks.get(step.task);
+  if (task !== undefined) task.spent += (step.credits ?? 0) - (before ?? 0);
+  if (!isSettled(stage)) return;
+  settleStep(view.settled, { address, stage });
+  view.stepsByAddress.delete(address);
+}
+
+function count(view: RunView, step: Pick<StepView, 'task' | 'stage'>, by: 1 | -1): void {
+  const stages = view.tasks.get(step.task)?.stages;
+  stages?.set(step.stage, (stages.get(step.stage) ?? 0) + by);
+}
