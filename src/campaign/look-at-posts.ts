@@ -10,6 +10,7 @@ import type { Account } from '../service/read-voices.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import { mistakesOf } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { tellMovedPosts } from './tell-moved-posts.ts';
 
 const patienceMs = 5000;
 
@@ -25,6 +26,7 @@ export async function lookAtPosts(
 ): Promise<void> {
   const rows = new Map(plan.rows.flatMap((row) => (isToLeave(row) ? [[row.address, row] as const] : [])));
   if (rows.size === 0) return;
+  await tellMovedPosts(campaign, rows.values());
   const accounts = (asks ? await askForAccounts(campaign) : undefined) ?? (await readAccounts(campaign));
   const { manifest, sources, graph } = checked;
   if (manifest !== undefined) {

@@ -30,7 +30,7 @@ export async function findPriceHints(
   if (isHeldAtPrice && mayBuy.every(isCharged)) return {};
   const service = campaign.service ?? lock.service;
   const others = service === undefined ? [] : await readOtherLocks(campaign.paths, service);
-  const elsewhere = plausiblePrices(others);
+  const elsewhere = plausiblePrices(others.map(({ lock: other }) => other));
   const isPriced = ({ step }: Match) => {
     const price = certain(step.kind, step.request);
     return price.likely !== undefined || elsewhere.has(price.class);

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { readLock } from '../lock/read.ts';
@@ -16,10 +16,12 @@ const mostBytes = 32 * 1024 ** 2;
  * Reads the other locks of the working tree that were made against a service, those beside the campaign first. What is
  * broken, too large, behind a link, or of several services is passed over.
  *
+ * Each comes with its path as seen from the working folder.
+ *
  * @param service digest of the service's address, as in the header of a lock
  */
-export async function readOtherLocks(paths: CampaignPaths, service: string): Promise<Lock[]> {
-  const locks: Lock[] = [];
+export async function readOtherLocks(paths: CampaignPaths, service: string): Promise<{ shown: string; lock: Lock }[]> {
+  const locks: { shown: string; lock: Lock }[] = [];
   let left = mostBytes;
   for (const path of (await listLocks(paths, bounds)).filter((one) => one.endsWith('.lock.jsonl'))) {
     if (locks.length >= mostLocks || left <= 0) break;
@@ -29,7 +31,9 @@ export async function readOtherLocks(paths: CampaignPaths, service: string): Pro
       if (bytes === undefined || !bytes.includes(`"service":"${service}"`)) continue;
       left -= bytes.length;
       const { lock, services, diagnostics } = readLock(path, bytes);
-      if (!hasErrors(diagnostics) && services.length === 1 && services[0] === service) locks.push(lock);
+      if (!hasErrors(diagnostics) && services.length === 1 && services[0] === service) {
+        locks.push({ shown: relative('', path) || path, lock });
+      }
     } catch {
       // Gone, no plain file, or not readable for us.
     }
