@@ -145,14 +145,14 @@ export async function planByDocument<Planned extends { plan: Plan }>(
 
 /** `ask`: the facts as the service tells them now, where they may be others. */
 async function findFacts(
-  { sandbox, paths, service, environment, tell }: OpenCampaign,
+  campaign: OpenCampaign,
   { refresh, isRun }: CheckOptions,
 ): Promise<{ facts: ServiceFacts; ask?: () => Promise<ServiceFacts> }> {
-  if (sandbox) return { facts: await readSandboxFacts() };
-  const ask = () =>
-    fetchFacts(paths, service, { access: requireAccess(environment), tell, withCatalog: refresh === true });
+  const { sandbox, environment, tell } = campaign;
+  if (sandbox) return { facts: await readSandboxFacts(campaign) };
+  const ask = () => fetchFacts(campaign, { access: requireAccess(environment), tell, withCatalog: refresh === true });
   if (refresh === true) return { facts: await ask() };
-  const facts = await readKeptFacts(paths, service);
+  const facts = await readKeptFacts(campaign);
   const { baseUrl, token } = environment;
   // Without both a run ends before anything is asked; the mistakes of the manifest are told first.
   const canAsk = isRun === true && baseUrl !== undefined && token !== undefined;

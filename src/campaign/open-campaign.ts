@@ -2,6 +2,7 @@ import type { Tell } from '../contract/notice.ts';
 import { StatCache } from '../disk/outputs/stat-cache.ts';
 import { accountDigest, type Environment, replaysOf } from './environment.ts';
 import { type CampaignPaths, campaignPaths, knownService } from './paths.ts';
+import type { ReadDocuments } from './service-facts.ts';
 
 /** Whose outputs, against which service: what is known of a campaign before any of it is read. */
 export interface OpenCampaign {
@@ -20,6 +21,8 @@ export interface OpenCampaign {
   /** Digest of a send's id and the credential at hand; undefined where there is none. */
   accountOf(send: string): string | undefined;
   seen: StatCache;
+  /** Kept as long as it is open, and by it alone. */
+  documents: ReadDocuments;
   /** Fields that nobody lists are mistakes, and not only warned of. */
   strict: boolean;
   /** Hears what a person should know. */
@@ -61,6 +64,7 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     accountOf: (send) => accountDigest(send, sandbox, environment),
     strict: options.strict === true,
     seen: await StatCache.open(paths.state, paths.lock),
+    documents: {},
     tell,
     onSize,
   };

@@ -12,7 +12,6 @@ import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import type { Access } from './environment.ts';
-import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 
 /** Facts from the service's own OpenAPI document, beyond what this version knows. */
@@ -26,6 +25,23 @@ export interface ServiceFacts {
 }
 
 export const noServiceFacts: ServiceFacts = { createRoutes: {} };
+
+/**
+ * What an open campaign has read of documents. Whoever plans again and again has the same one again and again: its schemas
+ * are compiled once.
+ */
+export interface ReadDocuments {
+  last?: { text: string; isFresh: boolean; facts: ServiceFacts };
+  ofSandbox?: ServiceDocument;
+}
+
+/** Of an open campaign, what documents are read for. */
+interface ReadFor {
+  paths: CampaignPaths;
+  /** Digest of the service's address, where it is known. */
+  service: string | undefined;
+  documents: ReadDocuments;
+}
 
 /** Whether a campaign has requests that only the service's own document can judge. */
 export function needsDocument(graph: Graph): boolean {
@@ -42,15 +58,15 @@ function isUndocumented(kind: string): boolean {
 }
 
 /** The document as it was kept from an earlier run: needs no network. */
-export async function readKeptFacts(paths: CampaignPaths, service: string | undefined): Promise<ServiceFacts> {
+export async function readKeptFacts({ paths, service, documents }: ReadFor): Promise<ServiceFacts> {
   const kept = service === undefined ? undefined : await readKeptDocument(paths.state, service);
-  return kept === undefined ? noServiceFacts : factsOf(kept.document, { isFresh: false });
+  return kept === undefined ? noServiceFacts : factsOf(documents, kept.document, { isFresh: false });
 }
 
 /** The embedded sandbox's document, made in this process: no network either. */
-export async function readSandboxFacts(): Promise<ServiceFacts> {
+export async function readSandboxFacts({ documents }: Pick<ReadFor, 'documents'>): Promise<ServiceFacts> {
   const { sandboxDocument } = await import('./embed-sandbox.ts');
-  return factsOf(await sandboxDocument(), { isFresh: true });
+  return factsOf(documents, await sandboxDocument(), { isFresh: true });
 }
 
 /**
@@ -58,10 +74,10 @@ export async function readSandboxFacts(): Promise<ServiceFacts> {
  * cannot be reached, the kept one counts: a document is a help, and never a reason not to run.
  */
 export async function fetchFacts(
-  paths: CampaignPaths,
-  service: string | undefined,
+  campaign: ReadFor,
   { access, tell, withCatalog }: { access: Access; tell: Tell; withCatalog: boolean },
 ): Promise<ServiceFacts> {
+  const { paths, service, documents } = campaign;
   // What speaks HTTP is large.
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
@@ -74,7 +90,7 @@ export async function fetchFacts(
   const askDocument = async () => {
     const document = await library.document();
     if (service !== undefined) await keepDocument(paths.state, service, { document, now });
-    const facts = await factsOf(document, { isFresh: true });
+    const facts = await factsOf(documents, document, { isFresh: true });
     for (const difference of facts.document?.differences ?? []) tell({ is: 'notice', text: difference });
     return facts;
   };
@@ -84,7 +100,7 @@ export async function fetchFacts(
     return readCatalogListing(document, kinds);
   };
   try {
-    const facts = await orKept(askDocument(), () => readKeptFacts(paths, service));
+    const facts = await orKept(askDocument(), () => readKeptFacts(campaign));
     const catalog = withCatalog
       ? await orKept<Listing | undefined>(askCatalog(), () => readKeptListing(paths, service))
       : undefined;
@@ -99,22 +115,20 @@ export async function fetchFacts(
  * known of `facts` is not read again.
  */
 export async function readListings(
-  { sandbox, paths, service }: Pick<OpenCampaign, 'sandbox' | 'paths' | 'service'>,
+  { sandbox, paths, service, documents }: ReadFor & { sandbox: boolean },
   facts: ServiceFacts = noServiceFacts,
 ): Promise<Listing[]> {
-  if (sandbox) return [(facts.document ?? (await readSandboxDocument())).listing];
+  if (sandbox) return [(facts.document ?? (await readSandboxDocument(documents))).listing];
   const document = facts.document ?? (await readKeptServiceDocument(paths, service));
   const catalog = facts.catalog ?? (await readKeptListing(paths, service));
   return [document?.listing, catalog].filter((one) => one !== undefined);
 }
 
-let ofSandbox: ServiceDocument | undefined;
-
 /** Of this very version: it is read once. */
-async function readSandboxDocument(): Promise<ServiceDocument> {
+async function readSandboxDocument(documents: ReadDocuments): Promise<ServiceDocument> {
   const { sandboxDocument } = await import('./embed-sandbox.ts');
-  ofSandbox ??= readServiceDocument(await sandboxDocument(), kinds);
-  return ofSandbox;
+  documents.ofSandbox ??= readServiceDocument(await sandboxDocument(), kinds);
+  return documents.ofSandbox;
 }
 
 /** As it was last fetched: needs no network. */
@@ -131,14 +145,12 @@ async function readKeptListing({ state }: CampaignPaths, service: string | undef
   return kept === undefined ? undefined : readCatalogListing(kept, kinds);
 }
 
-let lastFacts: { text: string; isFresh: boolean; facts: ServiceFacts } | undefined;
-
-/** Whoever plans again and again has the same document again and again: its schemas are compiled once. */
-async function factsOf(json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {
+async function factsOf(documents: ReadDocuments, json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {
   const text = JSON.stringify(json);
-  if (lastFacts?.text === text && lastFacts.isFresh === isFresh) return lastFacts.facts;
+  const { last } = documents;
+  if (last?.text === text && last.isFresh === isFresh) return last.facts;
   const facts = await readFacts(json, { isFresh });
-  lastFacts = { text, isFresh, facts };
+  documents.last = { text, isFresh, facts };
   return facts;
 }
 

@@ -2,7 +2,6 @@ import { constants, write } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { coalesce } from './coalesce.ts';
 import { isErrno } from './plain-file.ts';
 
 const writeSome = promisify(write);
@@ -17,19 +16,8 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   }
 }
 
-const syncs = new Map<string, () => Promise<void>>();
-
-/** Makes additions, renames and removals in a folder survive a power cut. Concurrent calls share a sync. */
-export function syncFolder(path: string): Promise<void> {
-  let sync = syncs.get(path);
-  if (sync === undefined) {
-    sync = coalesce(() => syncFolderNow(path));
-    syncs.set(path, sync);
-  }
-  return sync();
-}
-
-async function syncFolderNow(path: string): Promise<void> {
+/** Makes additions, renames and removals in a folder survive a power cut. */
+export async function syncFolder(path: string): Promise<void> {
   try {
     const handle = await open(path, constants.O_RDONLY);
     try {

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
+import { coalesce } from './coalesce.ts';
 import { DiskPace } from './disk-pace.ts';
-import { renameFile, writeAll } from './durable.ts';
+import { renameFile, syncFolder, writeAll } from './durable.ts';
 import { orAbsent } from './plain-file.ts';
 
 /** Acts done in memory take a hundredth of `quickMs`, or all of it on a busy machine. */
@@ -24,6 +25,7 @@ const fstatByThread = promisify(fs.fstat);
 export class PacedDisk {
   readonly #now: () => number;
   readonly #pace = new DiskPace(pace);
+  readonly #folderSyncs = new Map<string, () => Promise<void>>();
   #restsUntil = Number.NEGATIVE_INFINITY;
 
   /** `now`: in ms, from any origin. */
@@ -88,6 +90,13 @@ export class PacedDisk {
   /** Always in a thread: this waits for the disk itself. */
   sync(fd: number): Promise<void> {
     return syncByThread(fd);
+  }
+
+  /** Makes what was renamed into a folder survive a power cut. Concurrent calls share a sync. */
+  syncFolder(path: string): Promise<void> {
+    const sync = this.#folderSyncs.get(path) ?? coalesce(() => syncFolder(path));
+    this.#folderSyncs.set(path, sync);
+    return sync();
   }
 
   #act<T>(atOnce: () => T, byThread: () => Promise<T>): T | Promise<T> {

@@ -6,7 +6,7 @@ import { messageOf } from '../../ground/values.ts';
 import { type Digest, hashFile } from '../outputs/hash-file.ts';
 import type { KeptFiles } from '../outputs/kept-files.ts';
 import type { SavedFiles } from '../outputs/saved-files.ts';
-import { renameFile, syncFolder } from './durable.ts';
+import { renameFile } from './durable.ts';
 import type { PacedDisk } from './paced-disk.ts';
 import { hasNoLinks, isErrno } from './plain-file.ts';
 
@@ -34,7 +34,7 @@ export async function putInPlace(temporary: string, path: string, file: Finished
   // A file with these very bytes may be someone's own, and stays theirs. Noted first: killed in between, it is ours.
   if (!isSame) await saved.note(name, sha256);
   await disk.rename(temporary, path);
-  await syncFolder(dirname(path));
+  await disk.syncFolder(dirname(path));
 }
 
 interface Finished {
