@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
@@ -6,8 +5,7 @@ import { isSpending } from '../plan/actions.ts';
 import { advise, type Call, call } from '../plan/advice.ts';
 import { covers } from '../plan/agreement.ts';
 import { findBehind } from '../plan/behind-gates.ts';
-import type { Plan, PlanRow, PostTarget } from '../plan/plan.ts';
-import { publishes } from '../plan/post-consent.ts';
+import type { Plan } from '../plan/plan.ts';
 import { nextPurchase } from '../plan/repeat.ts';
 import type { OptionRow } from './option-table.ts';
 import { findGiven, flagOf } from './options.ts';
@@ -69,32 +67,6 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
 /** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */
 function planAgain({ path, options }: SavedPlan): Call {
   return call('plan', ...wordsOfPlan(options), '--out', path);
-}
-
-/** Whether the saved plan says what each of these purchases costs. */
-export function namesAllPrices(saved: SavedPlan, plan: Plan): boolean {
-  const spending = plan.rows.filter(({ action }) => isSpending(action));
-  // What follows a gate may be shown with the ceiling of a list only, and its price be known by now, or not.
-  const priceOf = ({ address, credits }: PlanRow) =>
-    saved.afterPicks.has(address)
-      ? credits === null || saved.shown.get(address)?.wouldCost
-      : saved.purchases.get(address)?.credits;
-  return spending.every((row) => typeof priceOf(row) === 'number');
-}
-
-/** Whether the saved plan shows each post that goes out now: to the same accounts, at the same time. */
-export function namesAllPosts(saved: SavedPlan, plan: Plan): boolean {
-  const posts = plan.rows.filter(publishes);
-  const isShown = ({ address, post }: PlanRow) =>
-    isDeepStrictEqual(withoutNames(saved.shown.get(address)?.post), withoutNames(post));
-  const isNamedPost = ({ address }: PlanRow) => saved.publishes.has(address); // I24
-  return posts.every((row) => isNamedPost(row) && isShown(row));
-}
-
-/** What accounts are called may be known here, and not there. */
-function withoutNames(post: PostTarget | undefined): Omit<PostTarget, 'names'> {
-  const { names: _names, ...target } = post ?? { accounts: [] };
-  return target;
 }
 
 /** Refuses options that were settled when the plan was saved. */

@@ -57,7 +57,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
       const agreements = [agreementOf(agreed), ...(agreement === undefined ? [] : [agreement])];
       return new LiveRun({
         ...{ agreed, graph, lock, redo, selected },
-        isNamed: (row) => agreements.every((one) => covers(one, row)),
+        covers: (row) => agreements.every((one) => covers(one, row)),
         async plan(now, stillRedone, took) {
           const same = { hints, selected, onUnknown: options.onUnknown };
           const means = {

@@ -20,8 +20,8 @@ export interface LiveRunOptions {
   selected?: ReadonlySet<string> | undefined;
   /** `took`: what the run carries out beside its plan, by address. */
   plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
-  /** Whether the agreement names this row, and that of a plan that was made before. */
-  isNamed(row: PlanRow): boolean;
+  /** Whether the agreement covers this row, and that of a plan that was made before. */
+  covers(row: PlanRow): boolean;
 }
 
 /** What carries the plan out. */

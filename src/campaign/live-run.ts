@@ -245,9 +245,9 @@ export class LiveRun {
 
   #find(now: Plan): TakenIn {
     const { driven } = this.#requireWorks();
-    const { agreed, isNamed } = this.#options;
+    const { agreed, covers } = this.#options;
     return findTakenIn(agreed, now, {
-      isNamed,
+      covers,
       begun: (address) => driven.begun(address),
       makes: ({ address, fingerprint }) => {
         const own = driven.begun(address) ?? this.#agreed.get(address)?.order;

@@ -7,10 +7,9 @@ import { digestOf } from '../disk/outputs/hash-file.ts';
 import type { Graph } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
-import { purchasesOf } from '../plan/agreement.ts';
+import { namedBy } from '../plan/agreement.ts';
 import type { Saved } from '../plan/plan.generated.ts';
 import type { Plan } from '../plan/plan.ts';
-import { publishes } from '../plan/post-consent.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { safeJson } from '../report/safe-text.ts';
 import { readPlanFile } from './read-plan-file.ts';
@@ -53,20 +52,15 @@ export async function savePlan(
   }
   const folder = dirname(resolve(path));
   const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
-  const purchases = plan.rows.flatMap((row) => {
-    const named = purchasesOf(row);
-    return named === undefined ? [] : [[row.address, named] as const];
-  });
-  const later = plan.rows.flatMap((row) => (row.later === undefined ? [] : [[row.address, row.later] as const]));
-  const posts = plan.rows.filter(publishes).map(({ address }) => address);
+  const { purchases, afterPicks, publishes } = namedBy(plan);
   const saved: Saved = {
     manifest: near(file),
     options: optionsToKeep(options, near),
     ...(service !== undefined && { service }),
     steps: digestOfSteps(graph),
-    purchases: Object.fromEntries(purchases),
-    ...(later.length > 0 && { afterPicks: Object.fromEntries(later) }),
-    ...(posts.length > 0 && { publishes: posts.sort() }),
+    purchases,
+    ...(Object.keys(afterPicks).length > 0 && { afterPicks }),
+    ...(publishes.length > 0 && { publishes: publishes.toSorted() }),
     ...(redo.size > 0 && { redo: [...redo].sort() }),
   };
   const document = { ...(planJson(plan) as { [key: string]: Json }), saved };

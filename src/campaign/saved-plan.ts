@@ -21,8 +21,6 @@ export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options'
   addresses: ReadonlySet<string>;
   /** The steps that `--redo` named. */
   redo: readonly string[];
-  /** The posts that it names: whoever applies it agrees to them. */
-  publishes: ReadonlySet<string>;
   /** Those that it shows as not decided. */
   gates: NonNullable<WrittenPlan['gates']>;
 }
@@ -77,9 +75,8 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     options: kept,
     addresses: new Set(plan.rows.map(({ address }) => address)),
     redo,
-    publishes: new Set(publishes),
     gates: plan.gates ?? [],
-    ...agreementFrom(plan.rows, { purchases, afterPicks, ceiling }),
+    ...agreementFrom(plan.rows, { purchases, afterPicks, publishes, ceiling }),
   };
 }
 

@@ -1,9 +1,9 @@
-import { namesAllPosts, namesAllPrices } from '../campaign/check-saved-plan.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { CampaignError } from '../contract/failure.ts';
-import { isSpending } from '../plan/actions.ts';
+import { isSpending, publishes } from '../plan/actions.ts';
+import { tellsAllPosts, tellsAllPrices } from '../plan/agreement.ts';
 import type { Plan } from '../plan/plan.ts';
-import { admitPosts, allowPosts, publishes, withholdPosts } from '../plan/post-consent.ts';
+import { admitPosts, allowPosts, withholdPosts } from '../plan/post-consent.ts';
 import { isAskedAbout } from '../plan/post-record.ts';
 import { ceilingOf } from '../plan/prices.ts';
 import { countOf } from '../report/numbers.ts';
@@ -74,7 +74,7 @@ function mayAsk({ yes }: ApplyOptions, { terminal }: Context): boolean {
 /** No budget and no `--yes` covers a post: it takes `--publish`, a saved plan that names it, or a person here. */
 function consentToPosts(plan: Plan, options: ApplyOptions, context: Context): 'given' | 'asked' | 'missing' {
   if (!plan.rows.some(publishes) || options.publish === true) return 'given';
-  if (context.saved !== undefined && namesAllPosts(context.saved, plan)) return 'given';
+  if (context.saved !== undefined && tellsAllPosts(context.saved, plan)) return 'given';
   return mayAsk(options, context) ? 'asked' : 'missing'; // I24
 }
 
@@ -93,7 +93,7 @@ async function agreeToSpend(
   const followers = options.review === true ? plan.rows.filter(({ later }) => later !== undefined) : [];
   if (options.yes || bought.length + followers.length === 0) return 'yes';
   const isPriced = followers.every(({ wouldCost }) => typeof wouldCost === 'number');
-  if (saved !== undefined && namesAllPrices(saved, plan) && isPriced) return 'yes';
+  if (saved !== undefined && tellsAllPrices(saved, plan) && isPriced) return 'yes';
   if (terminal.interactive) {
     return askToSpend(plan.totals, { terminal, free: bought.length, withPicks: followers.length > 0 });
   }

@@ -1,9 +1,10 @@
 import { wordsOfPlan } from '../campaign/saved-options.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { groupBy } from '../ground/values.ts';
+import { publishes } from '../plan/actions.ts';
 import { type Call, call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
-import { postsOf, publishes } from '../plan/post-consent.ts';
+import { postsOf } from '../plan/post-consent.ts';
 import { isAskedAbout } from '../plan/post-record.ts';
 import { countOf } from '../report/numbers.ts';
 import { postsText, sideBySide } from '../report/plan/post-words.ts';

@@ -1,8 +1,14 @@
 import type { Action, Plan, PlanRow, SpendingAction, StepOrder } from './plan.ts';
+import { isPost } from './post-record.ts';
 
 /** Recognizes the actions for which a run sends a create, and pays. */
 export function isSpending(action: Action): action is SpendingAction {
   return action === 'create' || action === 'redo' || action === 'retry';
+}
+
+/** Tells whether carrying out this row makes something public. */
+export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): boolean {
+  return isSpending(action) && isPost(kind);
 }
 
 /** Recognizes the actions that a run carries out; the others are only reported. */

@@ -1,7 +1,7 @@
-import { isSpending } from './actions.ts';
-import { isNamedAfterPicks } from './block-at-gates.ts';
+import { canonicalJson } from '../ground/json.ts';
+import { isSpending, publishes } from './actions.ts';
 import type { LaterPurchase, Purchases, Row } from './plan.generated.ts';
-import type { Plan, PlanRow, Price, Retries } from './plan.ts';
+import type { Plan, PlanRow, PostTarget, Price, Retries, StepOrder } from './plan.ts';
 import { ceilingOf, isWithin } from './prices.ts';
 
 /** What somebody said yes to: what may be bought, each at what price, and how much all of it may be charged. */
@@ -14,18 +14,29 @@ export interface Agreement {
   shown: ReadonlyMap<string, Row>;
   /** Open sends that are asked about beside the steps. */
   sends: ReadonlySet<string>;
+  /** Posts that may go out, by address. */
+  publishes: ReadonlySet<string>;
   /** Credits that the purchases of its rows may come to, retries aside; what nobody can estimate is in none of it. */
   ceiling: number;
 }
 
-export function agreementOf({ rows, totals }: Plan): Agreement {
+export function agreementOf(plan: Plan): Agreement {
+  const { toSpend, ceiling = toSpend } = plan.totals;
+  return agreementFrom(plan.rows, { ...namedBy(plan), ceiling });
+}
+
+/** What somebody who says yes to a plan says yes to, as it is written down beside its rows. */
+export function namedBy({ rows }: Pick<Plan, 'rows'>) {
   const bought = rows.flatMap((row): [string, Purchases][] => {
     const named = purchasesOf(row);
     return named === undefined ? [] : [[row.address, named]];
   });
   const later = rows.flatMap((row) => (row.later === undefined ? [] : [[row.address, row.later] as const]));
-  const { ceiling = totals.toSpend } = totals;
-  return agreementFrom(rows, { purchases: Object.fromEntries(bought), afterPicks: Object.fromEntries(later), ceiling });
+  return {
+    purchases: Object.fromEntries(bought),
+    afterPicks: Object.fromEntries(later),
+    publishes: rows.filter(publishes).map(({ address }) => address),
+  };
 }
 
 /** The agreement to rows as they were shown, and to what was written down beside them. */
@@ -34,6 +45,7 @@ export function agreementFrom(
   said: {
     purchases: { readonly [address: string]: Purchases };
     afterPicks: { readonly [address: string]: LaterPurchase };
+    publishes: readonly string[];
     ceiling: number;
   },
 ): Agreement {
@@ -43,6 +55,7 @@ export function agreementFrom(
   return {
     shown,
     ceiling: said.ceiling,
+    publishes: new Set(said.publishes),
     afterPicks: new Map(Object.entries(said.afterPicks)),
     purchases: new Map(
       Object.entries(said.purchases).map(([address, one]) => [address, { ...one, credits: priceOf(address, one) }]),
@@ -52,46 +65,111 @@ export function agreementFrom(
 }
 
 /** All that a row may buy. */
-export function purchasesOf({ action, order }: PlanRow): Purchases | undefined {
+function purchasesOf({ action, order }: PlanRow): Purchases | undefined {
   if (order === undefined || order.asksOnly === true) return undefined;
   const { fingerprint, repeat, retries } = order;
   const buys = isSpending(action);
   if (!buys && retries === undefined) return undefined;
-  return { fingerprint, ...(buys && { repeat }), ...(retries !== undefined && { retries: repeatsOf(retries) }) };
+  return {
+    fingerprint,
+    ...(buys && { repeat }),
+    ...(retries !== undefined && { retries: countFrom(retries.repeat, retries.left) }),
+  };
 }
 
-/** The purchases that may follow when jobs fail. */
-function repeatsOf({ repeat, left }: Retries): number[] {
-  return Array.from({ length: left }, (_, index) => repeat + index);
+function countFrom(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
 }
+
+/** What is said of a step: its one purchase, those that may follow when jobs fail, and the price of each. */
+interface Said {
+  first: number | undefined;
+  following: readonly number[];
+  price: number | null;
+  retryPrice: number | null;
+  /** How purchases are counted: by request, but after a pick by step, because nobody knew what the request would be. */
+  numberOf(one: Pick<Retries, 'generation' | 'repeat'>): number;
+}
+
+function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder): Said {
+  const { wouldCost = 0, wouldRetry = 0, mayRetry = null } = shown.get(address) ?? {};
+  const later = afterPicks.get(address);
+  if (later !== undefined) {
+    const { generation: first, retries = 0 } = later;
+    const following = countFrom(first + 1, retries);
+    return { first, following, price: wouldCost, retryPrice: wouldRetry, numberOf: ({ generation }) => generation };
+  }
+  const named = purchases.get(address);
+  const {
+    repeat: first,
+    retries: following = [],
+    credits: price,
+  } = named?.fingerprint === fingerprint ? named : nothing;
+  return { first, following, price, retryPrice: mayRetry, numberOf: ({ repeat }) => repeat };
+}
+
+const nothing = { repeat: undefined, retries: [], credits: 0 };
 
 /** Whether the agreement says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
 export function covers(agreement: Agreement, row: PlanRow): boolean {
-  const { address, kind, action, credits, mayRetry, order } = row;
+  const { address, kind, action, credits, mayRetry = null, order } = row;
   if (order === undefined) return true;
   if (order.asksOnly) return order.send !== undefined && agreement.sends.has(order.send.id);
-  const later = agreement.afterPicks.get(address);
-  const shown = agreement.shown.get(address);
-  const isUnderCeiling = (credits ?? 0) <= (ceilingIn(shown) ?? Number.POSITIVE_INFINITY);
-  if (later !== undefined) {
-    const { wouldCost = 0, wouldRetry = 0 } = shown ?? {};
-    return shown?.kind === kind && isUnderCeiling && isNamedAfterPicks(row, { later, wouldCost, wouldRetry });
-  }
-  const named = agreement.purchases.get(address);
-  const { repeat, retries = [], credits: price } = named?.fingerprint === order.fingerprint ? named : nothing;
-  if (named !== undefined && shown?.kind !== kind) return false;
+  const { afterPicks, purchases, shown } = agreement;
+  if ((afterPicks.has(address) || purchases.has(address)) && shown.get(address)?.kind !== kind) return false;
+  const { first, following, price, retryPrice, numberOf } = saidOf(agreement, address, order);
   if (order.retries !== undefined) {
-    if (!repeatsOf(order.retries).every((one) => retries.includes(one))) return false;
-    if (!isWithin(mayRetry ?? null, shown?.mayRetry ?? null)) return false;
+    if (!countFrom(numberOf(order.retries), order.retries.left).every((one) => following.includes(one))) return false;
+    if (!isWithin(mayRetry, retryPrice)) return false;
   }
   if (!isSpending(action)) return true;
   // After a job that failed; or such a purchase has begun already, and its answer was lost or a refusal.
   const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
-  if (order.repeat !== repeat && !(mayFollow && retries.includes(order.repeat))) return false;
-  return isWithin(credits, price) && isUnderCeiling;
+  const number = numberOf(order);
+  if (number !== first && !(mayFollow && following.includes(number))) return false;
+  // After a pick the ceiling of a list is what was shown.
+  const most = afterPicks.has(address) ? (credits ?? ceilingOf(order.price) ?? null) : credits;
+  return isWithin(most, price) && (credits ?? 0) <= (ceilingIn(shown.get(address)) ?? Number.POSITIVE_INFINITY);
 }
 
-const nothing = { repeat: undefined, retries: [], credits: 0 };
+/** Whether the agreement says what each purchase of the plan costs. */
+export function tellsAllPrices({ afterPicks, purchases, shown }: Agreement, { rows }: Plan): boolean {
+  // What follows a gate may be shown with the ceiling of a list only, and its price be known by now, or not.
+  const priceOf = ({ address, credits }: PlanRow) =>
+    afterPicks.has(address) ? credits === null || shown.get(address)?.wouldCost : purchases.get(address)?.credits;
+  return rows.every((row) => !isSpending(row.action) || typeof priceOf(row) === 'number');
+}
+
+/** Whether the agreement shows each post that goes out now: to the same accounts, at the same time. */
+export function tellsAllPosts({ publishes: named, shown }: Agreement, { rows }: Plan): boolean {
+  // What accounts are called may be known here, and not there.
+  const targetOf = ({ names: _names, ...target }: PostTarget = { accounts: [] }) => canonicalJson({ ...target });
+  const isNamed = ({ address, post }: PlanRow) =>
+    named.has(address) && targetOf(shown.get(address)?.post) === targetOf(post); // I24
+  return rows.filter(publishes).every(isNamed);
+}
+
+/** What the agreement names, and does not show: whoever read its rows said yes to something else. */
+export function findHidden({ purchases, afterPicks, publishes: named, shown }: Agreement): string | undefined {
+  const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
+  for (const [address, { repeat, retries }] of purchases) {
+    const row = shown.get(address);
+    if (repeat !== undefined && !isBought(row)) return `it buys ${address}, and its rows do not say so`;
+    if (retries !== undefined && row?.mayRetry === undefined) {
+      return `it buys ${address} again, and its rows do not say so`;
+    }
+  }
+  for (const [address, { retries }] of afterPicks) {
+    const row = shown.get(address);
+    const shows = row?.blockedBy === 'gate' && row.wouldCost !== undefined;
+    if (!shows || (retries !== undefined && row.wouldRetry === undefined)) {
+      return `it buys ${address} after a pick, and its rows do not say so`;
+    }
+  }
+  const isShown = (row: Row | undefined) => row?.post !== undefined && isBought(row);
+  const post = [...named].find((address) => !isShown(shown.get(address)));
+  return post === undefined ? undefined : `it publishes ${post}, and its rows do not say so`;
+}
 
 /** The most that a row whose price nobody knew was to cost by the service's list; `undefined`: it does not say. */
 function ceilingIn(shown: Row | undefined): number | undefined {

@@ -3,9 +3,8 @@ import { block, dependentRows } from './block.ts';
 import type { DecidedGate } from './decided-graph.ts';
 import type { Match } from './find-purchases.ts';
 import { describeWait } from './gates.ts';
-import type { LaterPurchase } from './plan.generated.ts';
 import type { Plan, PlanRow, PlanTotals } from './plan.ts';
-import { ceilingOf, isWithin } from './prices.ts';
+import { ceilingOf } from './prices.ts';
 import { reasonOf } from './reason.ts';
 
 /**
@@ -110,29 +109,4 @@ export function sumAfterPicks(
     ...{ steps: waiting.length, credits, unknownPrices: unknown.length, likely, unpriced },
     ...(retried.length > 0 && { mayRetry }),
   };
-}
-
-/**
- * Tells whether a plan made earlier named what this row buys now that gates are decided: the one purchase that its own
- * row told of, at no higher price. Whatever has been bought for the step since has taken its place.
- */
-export function isNamedAfterPicks(
-  { action, credits, mayRetry, order }: PlanRow,
-  before: { later: LaterPurchase; wouldCost: number | null; wouldRetry: number | null },
-): boolean {
-  if (order === undefined) return true;
-  if (order.asksOnly === true) return false;
-  const { generation, retries = 0 } = before.later;
-  const last = generation + retries;
-  if (order.retries !== undefined) {
-    if (order.retries.generation + order.retries.left - 1 > last) return false;
-    if (!isWithin(mayRetry ?? null, before.wouldRetry)) return false;
-  }
-  if (!isSpending(action)) return true;
-  // After the first a purchase is one that follows a failed job, or has begun already.
-  const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
-  if (order.generation !== generation && !(mayFollow && order.generation > generation && order.generation <= last)) {
-    return false;
-  }
-  return isWithin(credits ?? ceilingOf(order.price) ?? null, before.wouldCost);
 }

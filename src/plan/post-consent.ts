@@ -1,4 +1,4 @@
-import { isSpending } from './actions.ts';
+import { isSpending, publishes } from './actions.ts';
 import { ceilingOfRows } from './ceiling.ts';
 import type { Decision } from './decide.ts';
 import type { Match } from './find-purchases.ts';
@@ -7,11 +7,6 @@ import { targetOf } from './post-accounts.ts';
 import { isAskedAbout, isPost, sendsOf } from './post-record.ts';
 import { reasonOf } from './reason.ts';
 import { sumPrices } from './sum-prices.ts';
-
-/** Tells whether carrying out this row makes something public. */
-export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): boolean {
-  return isSpending(action) && isPost(kind);
-}
 
 /** Lists what the plan publishes, or would with consent. */
 export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {

@@ -12,8 +12,8 @@ export interface OwnSteps {
   begun(address: string): StepOrder | undefined;
   /** Whether the run makes, or has made, what this order asks for. */
   makes(order: StepOrder): boolean;
-  /** Whether the agreement names this row, and that of a plan that was saved. */
-  isNamed(row: PlanRow): boolean;
+  /** Whether the agreement covers this row, and that of a plan that was saved. */
+  covers(row: PlanRow): boolean;
 }
 
 /** What follows gates that were decided during a run. */
@@ -50,7 +50,7 @@ export function findTakenIn(agreed: Plan, now: Plan, own: OwnSteps): TakenIn {
     } else if (order === undefined) {
       if (blockedBy === 'consent') found.left.push(row);
     } else {
-      const isAgreed = own.isNamed(row); // I27 (run)
+      const isAgreed = own.covers(row); // I27 (run)
       if (isAgreed) candidates.set(address, row);
       else found.left.push(leftFor(row, describeUnnamed(row, waited)));
     }

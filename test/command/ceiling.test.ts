@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { apply, load, plan } from '../../src/index.ts';
@@ -52,6 +53,21 @@ describe('what was agreed to is a cap', () => {
     // Agreed to anew, with what it comes to by now.
     expect((await run('apply', 'campaign.yaml', '--yes')).code).toBe(0);
     expect(charged()).toBe(60);
+  });
+
+  test.each([
+    ['dearer', '4', 65, 'would be bought now for 4'],
+    ['equally dear', '3', 0, ''],
+    ['cheaper', '2', 0, ''],
+    ['of unknown price', undefined, 65, 'would be bought now at an unknown price'],
+  ])('a saved plan buys what it named, and is refused when that is dearer: %s', async (_, price, code, why) => {
+    const priced = (image: string) => `${manifest}prices: { image: ${image} }\n`;
+    const { run, charged, folder } = await dearService(() => Number(price), priced('3'));
+    await run('plan', 'campaign.yaml', '--out', 'x.plan.json');
+    writeFileSync(join(folder, 'campaign.yaml'), price === undefined ? manifest : priced(price));
+    const applied = await run('apply', 'x.plan.json');
+    expect({ code: applied.code, err: applied.err }).toEqual({ code, err: expect.stringContaining(why) });
+    expect(charged()).toBe(code === 0 ? 6 * Number(price) : 0);
   });
 
   test('I39 a price that rises within a run of eight at once', async () => {

@@ -201,7 +201,7 @@ export class TestCampaign {
     const agreement = agreementOf(agreed);
     return new LiveRun({
       ...{ agreed, graph, lock, redo: new Set(redo), selected: same.selected },
-      isNamed: (row) => covers(agreement, row),
+      covers: (row) => covers(agreement, row),
       plan: (now, stillRedone, took) => planAgain(means, { graph, lock: now, redo: stillRedone, agreed, took }, same),
     });
   }

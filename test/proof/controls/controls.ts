@@ -688,8 +688,8 @@ export const controls: readonly Control[] = [
   {
     mark: 'I24',
     off: 'a saved plan agrees to the posts that it names, and to no others',
-    file: 'src/campaign/check-saved-plan.ts',
-    switch: { part: 'saved.publishes', by: 'saved.addresses' },
+    file: 'src/plan/agreement.ts',
+    switch: { part: 'named.has(address)', by: 'shown.has(address)' },
     seenBy: { file: postsCommand, title: 'a saved plan gives it that names them, once, and to nothing else' },
     built: true,
   },
@@ -894,7 +894,7 @@ export const controls: readonly Control[] = [
     mark: 'I27 (run)',
     off: 'a run takes in only what its plan named, at no higher price',
     file: 'src/plan/take-in.ts',
-    switch: { part: 'own.isNamed(row)', by: 'true' },
+    switch: { part: 'own.covers(row)', by: 'true' },
     seenBy: {
       file: 'test/rooms/campaign/live-run.test.ts',
       title: 'a charge above what the plan says is the last one of its price',

@@ -3,7 +3,8 @@ import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, StepRecord, Verdict } from '../../../src/lock/record.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
-import { blockAtGates, isNamedAfterPicks } from '../../../src/plan/block-at-gates.ts';
+import { agreementFrom, agreementOf, covers } from '../../../src/plan/agreement.ts';
+import { blockAtGates } from '../../../src/plan/block-at-gates.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
 import { situate } from '../../../src/plan/situation.ts';
 import { load, tasks } from '../manifest/load.ts';
@@ -216,17 +217,16 @@ describe('whatever is decided', () => {
   });
 
   it('I27 a plan made before any verdict names, at its price, what one purchase of each step buys after', () => {
-    const empty = new Map(planOf(graph, lockOf({})).rows.map((row) => [row.address, row]));
+    const agreement = agreementOf(planOf(graph, lockOf({})));
     fc.assert(
       fc.property(decided, fc.boolean(), (verdicts, hasPoster) => {
         const { poster, ...own } = verdicts;
         const lock = bought(hasPoster ? { ...own, poster } : own);
         for (const row of planOf(graph, lock).rows) {
-          const { later, wouldCost = 0, wouldRetry = 0 } = empty.get(row.address) ?? {};
-          if (later === undefined) continue;
+          if (!agreement.afterPicks.has(row.address)) continue;
           // What was bought once for this plan is not named a second time.
           const isSecond = isSpending(row.action) && lock.steps.has(row.address);
-          expect(isNamedAfterPicks(row, { later, wouldCost, wouldRetry })).toBe(!isSecond);
+          expect(covers(agreement, row)).toBe(!isSecond);
         }
       }),
       { numRuns: 300 },
@@ -235,30 +235,39 @@ describe('whatever is decided', () => {
 
   it('a plan that was made is not one for a dearer purchase, or for more retries', () => {
     const row = rowOf(planOf(graph, bought({ ...undecided, 'hero/2': 'picked' })), 'poster') as unknown as PlanRow;
+    const waits = rowOf(planOf(graph, lockOf({})), 'poster') as unknown as PlanRow;
     const before = { later: { generation: 1 }, wouldCost: 4, wouldRetry: 0 };
-    expect(isNamedAfterPicks(row, before)).toBe(true);
-    expect(isNamedAfterPicks(row, { ...before, wouldCost: 3 })).toBe(false);
+    const isNamed = (now: PlanRow, { later, ...shown }: typeof before | typeof unknownBefore) =>
+      covers(
+        agreementFrom([{ ...waits, ...shown }], {
+          ...{ purchases: {}, afterPicks: { poster: later }, publishes: [], ceiling: 0 },
+        }),
+        now,
+      );
+    const unknownBefore = { ...before, wouldCost: null };
+    expect(isNamed(row, before)).toBe(true);
+    expect(isNamed(row, { ...before, wouldCost: 3 })).toBe(false);
     const { order } = row;
     if (order === undefined || order.asksOnly) throw new Error('no order');
     const unknown = { class: 'music', credits: null, source: 'unknown' } as const;
     const unpriced = { ...row, credits: null, order: { ...order, price: unknown } };
-    expect(isNamedAfterPicks(unpriced, before)).toBe(false);
-    expect(isNamedAfterPicks(unpriced, { ...before, wouldCost: null })).toBe(true);
+    expect(isNamed(unpriced, before)).toBe(false);
+    expect(isNamed(unpriced, unknownBefore)).toBe(true);
     // Of a list only its ceiling bounds the charge: the plan shows it, and it holds.
     const listed = (high: number) => ({
       ...unpriced,
       order: { ...order, price: { ...unknown, source: 'list', high } },
     });
-    expect(isNamedAfterPicks(listed(4) as PlanRow, before)).toBe(true);
-    expect(isNamedAfterPicks(listed(5) as PlanRow, before)).toBe(false);
+    expect(isNamed(listed(4) as PlanRow, before)).toBe(true);
+    expect(isNamed(listed(5) as PlanRow, before)).toBe(false);
     const waiting = listed(7) as PlanRow;
     const { gates } = situate(graph, lockOf({})).graph;
     blockAtGates([waiting], [{ step: { ...stepOf(graph, 'poster'), waits: ['hero'] } }], gates);
     expect(waiting).toMatchObject({ action: 'blocked', credits: 0, wouldCost: 7 });
     const retries = { left: 1, credits: null, generation: 2, repeat: 2 };
-    expect(isNamedAfterPicks({ ...row, mayRetry: 4, order: { ...order, retries } }, before)).toBe(false);
+    expect(isNamed({ ...row, mayRetry: 4, order: { ...order, retries } }, before)).toBe(false);
     const withRetry = { ...before, later: { generation: 1, retries: 1 }, wouldRetry: 4 };
-    expect(isNamedAfterPicks({ ...row, mayRetry: 4, order: { ...order, retries } }, withRetry)).toBe(true);
-    expect(isNamedAfterPicks({ ...row, order: { ...order, generation: 2 } }, withRetry)).toBe(false);
+    expect(isNamed({ ...row, mayRetry: 4, order: { ...order, retries } }, withRetry)).toBe(true);
+    expect(isNamed({ ...row, order: { ...order, generation: 2 } }, withRetry)).toBe(false);
   });
 });
