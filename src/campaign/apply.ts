@@ -2,24 +2,22 @@ import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
+import { Scope } from '../ground/scope.ts';
 import { messageOf } from '../ground/values.ts';
-import { isWork } from '../plan/actions.ts';
 import { agreementOf } from '../plan/agreement.ts';
 import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
 import type { Applied, ApplyGraphOptions } from './apply-options.ts';
+import type { Carrier, Running } from './carrier.ts';
+import { carryHere } from './carry-here.ts';
 import { checkSettings } from './check-options.ts';
 import { graphOf } from './checked-graph.ts';
-import { type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
-import { requireAccess } from './environment.ts';
 import { holdAndPlan } from './hold-and-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { pickPlanningOptions, pickRunSettings, type RehearsalOptions, type RunSettings } from './options.ts';
 import type { Planned } from './plan.ts';
 import { recordRun } from './record-run.ts';
 import { refuseUnplanned } from './refuse-unplanned.ts';
-import { rehearse } from './rehearse.ts';
-import { requireService } from './require-service.ts';
-import { type Ending, type RunResult, runPlan } from './run.ts';
+import type { Ending, RunResult } from './run.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   /** Hears everything that happens, as it happens. */
@@ -83,64 +81,52 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
   };
 }
 
-/** Plans while the campaign is held, asks, runs, writes the lock. */
-export async function applyGraph(campaign: OpenCampaign, options: ApplyGraphOptions): Promise<Applied> {
-  checkSettings(options);
-  if (options.engine !== undefined) {
-    const { applyOnEngine } = await import('./on-engine/apply-on-engine.ts');
-    return applyOnEngine(campaign, { ...options, engine: options.engine });
-  }
-  const { sandbox, environment, paths, seen, tell } = campaign;
-  const { made, outline, loaded, facts, guard, finding, makeLive } = await holdAndPlan(campaign, options);
+/** Holds the campaign, plans, asks, lets the plan be carried out, watches. A run that is under way is watched instead. */
+export async function applyGraph(campaign: OpenCampaign, given: ApplyGraphOptions): Promise<Applied> {
+  checkSettings(given);
+  const scope = new Scope();
   try {
-    const plan = await options.agree(made);
+    const { carrier, options } = await openCarrier(campaign, given, scope);
+    const attached = await carrier.attach();
+    if (attached !== undefined) {
+      const result = await watch(attached, campaign, { options, scope });
+      return { is: 'ran', made: attached.plan, carriedOut: attached.plan, result };
+    }
+    const held = await holdAndPlan(campaign, options);
+    scope.add(() => held.guard.release());
+    const plan = await options.agree(held.made);
     if (plan === 'no' || plan === 'interrupted') return { is: plan };
-    // Where nothing happens, and nothing is to be decided, there is nothing to look at.
-    const live = plan.rows.some(isWork) || plan.gates !== undefined ? makeLive?.(plan) : undefined;
-    const waits = live !== undefined && plan.rows.some(({ later }) => later !== undefined);
-    const needsService = waits || plan.rows.some(isWork);
-    const access = needsService && !sandbox ? requireAccess(environment) : undefined;
-    const asks = waits || made.rows.some((row) => isWork(row) && row.action !== 'move');
-    if (access !== undefined && asks) {
-      await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
-    }
-    let embedded: RunningSandbox | undefined;
-    if (needsService && sandbox) {
-      const given = options.rehearsal ?? {};
-      embedded = await rehearse(made, { options: given, paths, lock: loaded.lock, withPicks: waits });
-    }
-    try {
-      const { on, end, times, ...ending } = await options.observe(plan);
-      try {
-        const run = (hear: (event: RunEvent) => void) =>
-          runPlan(plan, campaign, {
-            ...options,
-            ...ending,
-            outline,
-            loaded,
-            guard,
-            access: embedded === undefined ? access : { baseUrl: embedded.url, token: sandboxKey },
-            clock: systemClock,
-            createRoutes: facts.createRoutes,
-            live,
-            on: hear,
-          });
-        const reviewed = live && (await options.review?.(live));
-        try {
-          const recorded = { on, clock: systemClock, times, run };
-          const result = await (needsService ? recordRun(plan, campaign, recorded) : run(on));
-          await seen.keep(finding);
-          return { is: 'ran', made, carriedOut: live?.carriedOut ?? plan, result };
-        } finally {
-          await reviewed?.end();
-        }
-      } finally {
-        await end?.();
-      }
-    } finally {
-      await embedded?.close();
-    }
+    const running = await carrier.start(plan, held);
+    if ('result' in running) return { is: 'ran', made: held.made, carriedOut: plan, result: running.result };
+    const result = await watch(running, campaign, { options, scope });
+    await campaign.seen.keep(held.finding);
+    return { is: 'ran', made: held.made, carriedOut: running.judge?.carriedOut ?? running.plan, result };
   } finally {
-    await guard.release();
+    await scope.close();
   }
+}
+
+async function openCarrier(
+  campaign: OpenCampaign,
+  options: ApplyGraphOptions,
+  scope: Scope,
+): Promise<{ carrier: Carrier; options: ApplyGraphOptions }> {
+  const { engine } = options;
+  if (engine === undefined) return { carrier: carryHere(campaign, options, scope), options };
+  const { carryOnEngine } = await import('./on-engine/carry-on-engine.ts');
+  return carryOnEngine(campaign, { ...options, engine }, scope);
+}
+
+async function watch(
+  running: Running,
+  campaign: OpenCampaign,
+  { options, scope }: { options: ApplyGraphOptions; scope: Scope },
+): Promise<RunResult> {
+  const { plan, judge, isWork } = running;
+  const { on, end, times, ...ending } = await options.observe(plan);
+  if (end !== undefined) scope.add(end);
+  const reviewed = judge && (await options.review?.(judge));
+  if (reviewed !== undefined) scope.add(() => reviewed.end());
+  const run = (hear: (event: RunEvent) => void) => running.watch({ ...ending, on: hear });
+  return isWork ? recordRun(plan, campaign, { on, clock: systemClock, times, run }) : run(on);
 }

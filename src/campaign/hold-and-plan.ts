@@ -25,13 +25,13 @@ import { noteUpToDate } from './up-to-date.ts';
  * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of,
  * unless people are to decide during the run.
  */
-export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions & { forEngine?: boolean }) {
+export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
   const { paths, service, seen, tell } = campaign;
   const { saved, askAboutMove, given, isAnew } = options;
   const agreement = isAnew ? undefined : (options.agreement ?? saved);
   const checked = await options.check();
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, {
-    forEngine: options.forEngine === true,
+    forEngine: options.engine !== undefined,
   });
   try {
     const loaded = await requireLock(campaign, service, { serviceMoved: askAboutMove !== undefined });
@@ -88,6 +88,8 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     throw error;
   }
 }
+
+export type Held = Awaited<ReturnType<typeof holdAndPlan>>;
 
 /** What was charged under an agreement counts against its ceiling, however often its plan is carried out. */
 function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): void {

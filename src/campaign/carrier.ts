@@ -1,0 +1,25 @@
+import type { Plan } from '../plan/plan.ts';
+import type { Observer } from './apply-options.ts';
+import type { Held } from './hold-and-plan.ts';
+import type { LiveRun } from './live-run.ts';
+import type { RunResult } from './run.ts';
+
+/** Who carries plans out: this process, or the workers of an engine. */
+export interface Carrier {
+  /** The run of this campaign that is under way, or whose end nobody has seen. Absent: there is none, and one is planned. */
+  attach(): Promise<Running | undefined>;
+  /** Makes everything ready for a plan that somebody agreed to, while the campaign is held. `result`: it was over before. */
+  start(plan: Plan, held: Held): Promise<Running | { result: RunResult }>;
+}
+
+/** A run, wherever it is carried out. */
+export interface Running {
+  /** As somebody agreed to it. */
+  plan: Plan;
+  /** Whether anything happens that belongs into the history of runs. */
+  isWork: boolean;
+  /** Takes what people decide while it runs. Absent: they decide between two runs. */
+  judge?: LiveRun | undefined;
+  /** Called once. Resolves when the run has ended, and the lock is settled, or when it was left. */
+  watch(observer: Pick<Observer, 'on' | 'signal' | 'leave' | 'stray'>): Promise<RunResult>;
+}

@@ -1,0 +1,251 @@
+import { setMaxListeners } from 'node:events';
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { RunHeader, RunRecord } from '../../cluster/run-record.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { readEngineNote } from '../../disk/lock/engine-note.ts';
+import type { Graph } from '../../graph/graph.ts';
+import type { Scope } from '../../ground/scope.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
+import type { Carrier, Running } from '../carrier.ts';
+import { runningHere } from '../carry-here.ts';
+import type { Access } from '../environment.ts';
+import type { Held } from '../hold-and-plan.ts';
+import { holdGuard } from '../hold-guard.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { type LoadedLock, requireLock } from '../read-lock.ts';
+import { requireService } from '../require-service.ts';
+import type { RunResult } from '../run.ts';
+import { accountFacts, addressOf, startHelpers } from './engine-helpers.ts';
+import { forgetSubmit, noteRun, refuseAnother } from './engine-others.ts';
+import { lostRun, refuseHere, refuseNamesake, refuseOtherEngine } from './engine-refusals.ts';
+import { attachedText, detachedText } from './engine-words.ts';
+import { differencesFrom, givenOf, notOfRunText } from './given-of-run.ts';
+import { checkStore, makeStore, storeOfRun } from './store-of-run.ts';
+import { isForThisMachine, submissionOf } from './submit-plan.ts';
+import { makeTellInRun, type TellInRun } from './tell-in-run.ts';
+import { findUnseenRun } from './unseen-run.ts';
+import { watchOnEngine } from './watch-engine.ts';
+
+type Options = ApplyGraphOptions & { engine: EngineChoice };
+
+/** An engine that is open, and the campaign that it is to carry out. */
+interface Ground {
+  engine: Engine;
+  /** Address of the database. */
+  url: string;
+  campaign: OpenCampaign;
+  telling: TellInRun;
+  options: Options;
+  /** As written now. */
+  graph: Graph;
+  scope: Scope;
+  /** Aborted: nobody waits for the engine any more. */
+  closing: AbortController;
+}
+
+/**
+ * Lets the workers of an engine carry plans out: does what needs this disk, submits the rest, and watches. Where the engine
+ * has a run of this campaign already, that one is watched.
+ */
+export async function carryOnEngine(
+  opened: OpenCampaign,
+  given: Options,
+  scope: Scope,
+): Promise<{ carrier: Carrier; options: ApplyGraphOptions }> {
+  const telling = makeTellInRun(opened.tell, systemClock.now);
+  const campaign = { ...opened, tell: telling.tell };
+  refuseHere(campaign, given);
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const { openEngine } = await import('../../cluster/open-engine.ts');
+  const { tell } = campaign;
+  const address = await addressOf(given.engine, campaign);
+  scope.add(() => address.close());
+  const engine = await openEngine(address.url, accountFacts(campaign), {
+    onAway: (error) => tell({ is: 'notice', text: `the engine is away: ${error.message}; the run waits for it` }),
+    onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
+    signal: closing.signal,
+    shown: address.shown,
+  });
+  scope.add(() => engine.close());
+  const checked = await given.check();
+  const options = { ...given, check: async () => checked };
+  const ground = { engine, url: address.url, campaign, telling, options, graph: checked.graph, scope, closing };
+  const carrier = new EngineCarrier(ground);
+  return { carrier, options };
+}
+
+class EngineCarrier implements Carrier {
+  readonly #ground: Ground;
+  /** The last run of this name that had ended when the lock was found to know all that it bought. */
+  #last: string | null | undefined;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** The run that this clone has submitted, ended or not, or one of another clone that is open, or whose end nobody saw. */
+  async attach(): Promise<Running | undefined> {
+    const { engine, campaign, options, graph, scope } = this.#ground;
+    const { paths, tell } = campaign;
+    const { findOpenRun, readHeader, readRun } = await import('../../cluster/runs.ts');
+    const note = readEngineNote(paths.lock);
+    if (note !== undefined) refuseOtherEngine(note, engine);
+    const noted = note && (await readRun(engine.database, note.run));
+    if (noted === undefined && note?.submitted === true) throw lostRun(note.run, engine);
+    if (noted === undefined && note !== undefined) await forgetSubmit(this.#ground, note.run);
+    const run = noted ?? (await findOpenRun(engine.database, engine.account, graph.name)) ?? (await this.#findUnseen());
+    if (run === undefined) {
+      if (options.engine.store !== undefined) await checkStore(options.engine.store);
+      return undefined;
+    }
+    const header = await readHeader(engine.database, run.id);
+    if (noted === undefined) refuseNamesake(header, graph, { run, engine });
+    const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
+    scope.add(() => guard.release());
+    const loaded = await requireLock(campaign, campaign.service);
+    await noteRun(this.#ground, run.id, { submitted: true, since: run.submitted });
+    const access = run.state === 'open' ? await this.#help() : undefined;
+    tell({ is: 'notice', text: attachedText(run, engine) });
+    return this.#watchAnothers(header, { run: run.id, loaded, access });
+  }
+
+  async start(plan: Plan, held: Held): Promise<Running | { result: RunResult }> {
+    const { campaign, options } = this.#ground;
+    const { environment, tell } = campaign;
+    const isTheirs = plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row));
+    const access = await this.#help({ plan, lock: held.loaded.lock });
+    if (isTheirs && !campaign.sandbox)
+      await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
+    if (!isTheirs) {
+      const hasOrders = plan.rows.some(({ order }) => order !== undefined);
+      return runningHere(plan, campaign, { options, held, access: hasOrders ? access : undefined });
+    }
+    const loaded = await this.#doHere(plan, held, access);
+    return 'result' in loaded ? loaded : this.#submit(plan, { ...held, loaded }, access);
+  }
+
+  /** A rehearsal begins anew as often as somebody likes. */
+  async #findUnseen(): Promise<RunRecord | undefined> {
+    const { engine, campaign, graph } = this.#ground;
+    if (campaign.sandbox) return undefined;
+    const { unseen, last } = await findUnseenRun(engine, campaign, graph);
+    this.#last = last;
+    return unseen;
+  }
+
+  /** Starts what is to run beside this process. `begin`: absent when a run that was submitted goes on. */
+  async #help(begin?: { plan: Plan; lock: LoadedLock['lock'] }): Promise<Access> {
+    const { campaign, options, url, scope } = this.#ground;
+    const { engine, rehearsal } = options;
+    const helpers = await startHelpers(campaign, { engine, url, rehearsal, ...(begin && { begin }) });
+    scope.add(() => helpers.close());
+    return helpers.access;
+  }
+
+  /** Uploads and moves, if there are any; then the lock as they leave it. `result`: one of them failed, and nothing is submitted. */
+  async #doHere(plan: Plan, held: Held, access: Access): Promise<LoadedLock | { result: RunResult }> {
+    const { campaign, options } = this.#ground;
+    const rows = plan.rows.filter(isForThisMachine);
+    if (rows.length === 0) return held.loaded;
+    const running = runningHere({ ...plan, rows }, campaign, { options, held, access });
+    const result = await running.watch({ on: () => {} });
+    return result.exit === exitCodes.done ? requireLock(campaign, campaign.service) : { result };
+  }
+
+  async #submit(plan: Plan, { loaded, outline, facts, prices }: Held, access: Access): Promise<Running> {
+    const { engine, campaign, options, graph } = this.#ground;
+    const { submitRun, readHeader } = await import('../../cluster/runs.ts');
+    const submission = submissionOf(plan, {
+      account: engine.account,
+      sandbox: campaign.sandbox,
+      manifest: campaign.paths.manifest,
+      store: options.engine.store === undefined ? null : (await makeStore(options.engine.store)).id,
+      lock: loaded.lock,
+      outline,
+      createRoutes: facts.createRoutes,
+      prices,
+      settings: options,
+      given: givenOf(graph, options),
+    });
+    await noteRun(this.#ground, submission.id, { submitted: false, since: new Date(systemClock.now()) });
+    const { id, attached } = await submitRun(engine.database, engine.boss, { ...submission, last: this.#last });
+    if (attached) await refuseAnother(this.#ground, id);
+    await noteRun(this.#ground, id, { submitted: true, since: new Date(systemClock.now()) });
+    if (!attached) return this.#watch(plan, { run: id, loaded, access, outline });
+    const text = `another clone has just submitted this campaign to ${engine.shown}: attached to its run`;
+    campaign.tell({ is: 'notice', text });
+    return this.#watchAnothers(await readHeader(engine.database, id), { run: id, loaded, access });
+  }
+
+  /** Nothing that is typed, or was edited, is dropped without a word. */
+  async #watchAnothers(header: RunHeader, of: Omit<Watched, 'outline'>): Promise<Running> {
+    const { campaign, graph, options } = this.#ground;
+    const text = notOfRunText(differencesFrom(header.given, givenOf(graph, options)));
+    if (text !== undefined) campaign.tell({ is: 'notice', text });
+    const { tasks, addresses } = header.outline;
+    const then = 'that was the run as it was submitted: apply again for what was not part of it';
+    const outline = { tasks, addresses: new Set(addresses) };
+    return this.#watch(header.plan, { ...of, outline, ...(text !== undefined && { then }) });
+  }
+
+  /** Until it has ended, or somebody leaves: then the run goes on. */
+  async #watch(plan: Plan, of: Watched): Promise<Running> {
+    const { engine, campaign, telling, options, scope, closing } = this.#ground;
+    const { store: name, workers } = options.engine;
+    const { run, access, then } = of;
+    const store = await storeOfRun({ id: run, campaign: plan.campaign }, { engine, name, tell: campaign.tell });
+    if (access !== undefined && workers === undefined) await tellOfNoWorker(engine, campaign, name);
+    // Told when nothing is drawn any more.
+    const lastWords: string[] = [];
+    scope.add(() => {
+      for (const text of lastWords) campaign.tell({ is: 'notice', text });
+    });
+    return {
+      plan,
+      isWork: true,
+      watch: async ({ on, signal, stray }) => {
+        const leave = () => closing.abort();
+        signal?.addEventListener('abort', leave, { once: true });
+        if (signal?.aborted) leave();
+        stray?.first.then(leave);
+        try {
+          const watching = { ...of, store, signal: closing.signal, on: telling.from(on) };
+          const result = await watchOnEngine(engine, campaign, watching);
+          if (stray?.seen !== undefined) throw stray.seen.error;
+          if (then !== undefined && result.end !== undefined) lastWords.push(then);
+          return result;
+        } finally {
+          signal?.removeEventListener('abort', leave);
+          telling.end();
+          if (signal?.aborted) lastWords.push(detachedText(engine, options.engine));
+        }
+      },
+    };
+  }
+}
+
+interface Watched {
+  run: string;
+  outline: Held['outline'];
+  loaded: LoadedLock;
+  /** Absent: the run has ended. */
+  access: Access | undefined;
+  /** What there is to say when it has ended. */
+  then?: string;
+}
+
+/** Without one a screen would stay empty, and nobody would know why. */
+async function tellOfNoWorker(
+  { database, account, shown }: Engine,
+  { tell }: OpenCampaign,
+  store: string | undefined,
+): Promise<void> {
+  const { hasWorker } = await import('../../cluster/engine-state.ts');
+  if (await hasWorker(database, account)) return;
+  const place = store === undefined ? '' : ' with the same --store';
+  const text = `no worker of this account runs on ${shown}: the run waits until \`mediabatch worker\`${place} is started`;
+  tell({ is: 'notice', text });
+}
