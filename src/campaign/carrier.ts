@@ -21,5 +21,7 @@ export interface Running {
   /** Takes what people decide while it runs. Absent: they decide between two runs. */
   judge?: LiveRun | undefined;
   /** Called once. Resolves when the run has ended, and the lock is settled, or when it was left. */
-  watch(observer: Pick<Observer, 'on' | 'signal' | 'leave' | 'stray'>): Promise<RunResult>;
+  watch(observer: Watching): Promise<RunResult>;
 }
+
+export type Watching = Pick<Observer, 'on' | 'signal' | 'leave' | 'stray'>;

@@ -1,16 +1,27 @@
 import { systemClock } from '../contract/clock.ts';
+import { BrokenRunError } from '../contract/errors.ts';
+import type { Downloads, Service } from '../contract/ports.ts';
+import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
+import { createRequestBodies } from '../disk/state/request-bodies.ts';
+import { fetchHere } from '../engine/fetch-here.ts';
+import { lookUpTimes } from '../engine/lost-creates.ts';
 import type { Scope } from '../ground/scope.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import { Durations } from '../service/polling/durations.ts';
 import type { ApplyGraphOptions } from './apply-options.ts';
-import type { Carrier, Running } from './carrier.ts';
+import type { Carrier, Running, Watching } from './carrier.ts';
 import { sandboxKey } from './embed-sandbox.ts';
 import { type Access, requireAccess } from './environment.ts';
 import type { Held } from './hold-and-plan.ts';
+import { noService } from './no-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { settle } from './options.ts';
+import { outputsOf } from './outputs-of.ts';
 import { rehearse } from './rehearse.ts';
 import { requireService } from './require-service.ts';
-import { runPlan } from './run.ts';
+import { type RunResult, runPlan } from './run.ts';
+import { openRunLock } from './settle.ts';
 
 /** Carries plans out in this process. Its runs end with it, so that there is none to attach to. */
 export function carryHere(campaign: OpenCampaign, options: ApplyGraphOptions, scope: Scope): Carrier {
@@ -27,33 +38,73 @@ export function carryHere(campaign: OpenCampaign, options: ApplyGraphOptions, sc
   };
 }
 
-export function runningHere(
-  plan: Plan,
-  campaign: OpenCampaign,
-  of: {
-    options: ApplyGraphOptions;
-    held: Pick<Held, 'outline' | 'loaded' | 'guard' | 'facts'>;
-    /** Absent when nothing in the plan needs the service. */
-    access: Access | undefined;
-    judge?: Running['judge'];
-  },
-): Running {
-  const { options, held, access, judge } = of;
-  return {
-    plan,
-    isWork: access !== undefined,
-    judge,
-    watch: (observer) =>
-      runPlan(plan, campaign, {
-        ...options,
-        ...observer,
-        ...held,
-        access,
-        clock: systemClock,
-        createRoutes: held.facts.createRoutes,
-        live: judge,
-      }),
-  };
+interface Here {
+  options: ApplyGraphOptions;
+  held: Pick<Held, 'outline' | 'loaded' | 'guard' | 'facts'>;
+  /** Absent when nothing in the plan needs the service. */
+  access: Access | undefined;
+  judge?: Running['judge'];
+}
+
+export function runningHere(plan: Plan, campaign: OpenCampaign, here: Here): Running {
+  const { access, judge } = here;
+  return { plan, isWork: access !== undefined, judge, watch: (observer) => runHere(plan, campaign, here, observer) };
+}
+
+/** Disk and network become the ports of a run here, and are taken apart again. */
+async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer: Watching): Promise<RunResult> {
+  const { options, held, access, judge } = here;
+  const { paths, service: address, accountOf } = campaign;
+  const { loaded, outline, guard } = held;
+  const lock = { ...loaded.lock, ...(address !== undefined && { service: address }) };
+  const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths));
+  const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
+  let service: RunService | undefined;
+  try {
+    service = access && (await openHttp(campaign, here, { access, durations }));
+    const ports = {
+      ...{ lock, file, accountOf, clock: systemClock, service: service ?? noService },
+      bodies: createRequestBodies(paths.state),
+      outputs: fetchHere(service ?? noService, outputsOf(campaign)),
+      isAlone: () => guard.stillOurs(),
+      times: lookUpTimes(campaign.sandbox, settle(options)),
+    };
+    const { carried, result } = runPlan(plan, ports, { ...options, ...observer, outline, loaded, live: judge });
+    const ended = await result;
+    // The others have gone on; now it is reported.
+    const [defect] = carried.driven.defects;
+    if (defect !== undefined && ended.end !== undefined) throw defect;
+    return ended;
+  } catch (error) {
+    throw new BrokenRunError(error, paths.lock);
+  } finally {
+    await file.close();
+    await service?.close();
+    if (service !== undefined) await keepDurations(paths, durations.keep());
+  }
+}
+
+type RunService = Service & Downloads & { close(): Promise<void> };
+
+/** The HTTP client is large, so it is loaded only when the service is going to be called. */
+async function openHttp(
+  { paths }: OpenCampaign,
+  { options, held }: Here,
+  { access, durations }: { access: Access; durations: Durations },
+): Promise<RunService> {
+  const { requestTimeoutMs, createTimeoutMs, patienceMs = Number.POSITIVE_INFINITY, pollIntervalMs } = settle(options);
+  const { createService } = await import('../service/service.ts');
+  return createService({
+    ...access,
+    clock: systemClock,
+    createRoutes: held.facts.createRoutes,
+    durations,
+    folder: paths.folder,
+    requestTimeoutMs,
+    createTimeoutMs,
+    patienceMs,
+    ...(pollIntervalMs !== undefined && { pollIntervalMs }),
+  });
 }
 
 /** `waits`: what people decide during the run may ask for more than the plan does. */

@@ -1,9 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { LiveRun } from '../../src/campaign/live-run.ts';
 import { planAgain } from '../../src/campaign/plan-again.ts';
-import { settleLock } from '../../src/campaign/settle.ts';
-import type { RunFact, StepOutcome } from '../../src/contract/event.ts';
-import { carryOut } from '../../src/engine/carry-out.ts';
+import { runPlan } from '../../src/campaign/run.ts';
+import type { RunEvent, RunFact, StepOutcome } from '../../src/contract/event.ts';
 import type { LocalGate } from '../../src/engine/create-gate.ts';
 import { fetchHere } from '../../src/engine/fetch-here.ts';
 import type { LocalLedger } from '../../src/engine/local-ledger.ts';
@@ -150,47 +148,38 @@ export class TestCampaign {
     const plan = options.publish === false ? planned : allowPosts(planned);
     if (options.asksAgain) plan.totals = { ...plan.totals, asksAgain: true };
     const controller = new AbortController();
-    // As a run does: every step listens.
-    setMaxListeners(0, controller.signal);
     const events: RunFact[] = [];
-    const emit = (fact: RunFact) => {
+    const on = ({ at: _, ...fact }: RunEvent) => {
+      // They are of every run, and tests are about what happens in between.
+      if (fact.event === 'run-started' || fact.event === 'run-ended') return;
       events.push(fact);
       options.onEvent?.(fact, () => controller.abort());
     };
-    const { clock, service, outputs, bodies, file } = this;
-    const { onError = 'continue', onUnknown = 'ask', creditWaitMs = 0, creates = 64 } = options;
-    const lock = file.read();
+    const { clock, service, outputs, bodies } = this;
+    const { onError = 'continue', onUnknown, creditWaitMs, creates, unsettled } = options;
+    const lock = this.file.read();
+    const file = unsettled ? this.file.unsettled() : this.file;
     const live = options.people && this.#live(plan, lock, options);
-    const { ledger, gate, driven } = carryOut(plan, {
-      lock,
-      file,
-      bodies,
+    const ports = {
+      ...{ lock, file, bodies, service, clock },
+      ...(creates !== undefined && { creates }),
       outputs: fetchHere(service, outputs),
-      service,
-      clock,
-      emit,
-      signal: controller.signal,
-      accountOf: (send) => `${send}-${this.account}`,
+      accountOf: (send: string) => `${send}-${this.account}`,
       isAlone: async () => true,
       times: { graceMs: 60_000, gapMs: 10_000, fenceMs: 30_000 },
-      creditWaitMs,
-      onUnknown,
-      onError,
-      creates,
-      goesOn: live && (() => live.goesOn()),
-      onEnd,
-      ...(resumed !== undefined && { ends: resumed.ends, learned: resumed.learned }),
+    };
+    const { carried, result } = runPlan(plan, ports, {
+      ...{ onError, onUnknown, creditWaitMs, live, on },
+      resumed: { ...resumed, onEnd },
+      outline: outlineOf(this.graph),
+      loaded: { needsRewrite: true },
+      signal: controller.signal,
     });
-    if (live !== undefined) {
-      live.begin({ ledger, gate, driven, signal: controller.signal, emit });
-    }
     const decided = live && options.people?.(live);
-    const [ended] = await clock.run(Promise.all([driven.ends, decided]));
-    const carriedOut = (await live?.end()) ?? plan;
-    const outline = outlineOf(this.graph);
-    if (!options.unsettled) await settleLock(file, { ledger, outline, loaded: { needsRewrite: true }, emit });
-    const outcomes = Object.fromEntries([...ended].map(([address, { outcome }]) => [address, outcome]));
-    return { plan, carriedOut, events, outcomes, ledger, gate };
+    await clock.run(Promise.all([result, decided]));
+    const outcomes = Object.fromEntries([...(await carried.driven.ends)].map(([id, { outcome }]) => [id, outcome]));
+    const { ledger, gate } = carried;
+    return { plan, carriedOut: live?.carriedOut ?? plan, events, outcomes, ledger, gate };
   }
 
   #live(agreed: Plan, lock: Lock, { redo = [], selected, onUnknown, hints = {} }: RunOptions): LiveRun {

@@ -39,6 +39,12 @@ export class MemoryLock implements LockFile {
 
   async close(): Promise<void> {}
 
+  /** The same file, for a run that dies before it makes one record per step of its lines. */
+  unsettled(): LockFile {
+    const { path } = this;
+    return { path, append: (line) => this.append(line), replace: async () => {}, close: async () => {} };
+  }
+
   read(): Lock {
     const { lock, diagnostics } = readLock(this.path, Buffer.from(this.text));
     const wrong = diagnostics.filter(({ severity }) => severity === 'error');
