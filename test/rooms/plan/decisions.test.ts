@@ -159,7 +159,15 @@ describe('a pin', () => {
     campaign.graph = graphOf(chain('a red'));
     const { fingerprint } = campaign.graph.steps.find(({ address }) => address === 'pic@p1') ?? { fingerprint: '' };
     const known = campaign.file.read().steps.get('pic@p1');
-    const open = { fingerprint, generation: 2, attempt: 1, state, key: 'k', since: '2000-01-01T00:00:00.000Z' };
+    const open = {
+      fingerprint,
+      generation: 2,
+      attempt: 1,
+      state,
+      key: 'k',
+      send: 's',
+      since: '2000-01-01T00:00:00.000Z',
+    };
     record(campaign, {
       is: 'recorded',
       address: 'pic@p1',
