@@ -53,6 +53,7 @@ const entries: Entry[] = [
     base: 'schemas/run.schema.json',
     schema: { out: 'schemas/run.schema.json', compose: withRunDefinitions },
     types: { out: 'src/contract/run-line.generated.ts', name: 'RunLine' },
+    validator: { out: 'src/campaign/validate-run-line.generated.ts', finds: 'first' },
   },
   {
     base: 'schemas/failure.base.json',

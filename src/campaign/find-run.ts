@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { RunHistory } from '../disk/state/run-history.ts';
 import { type RunStory, tellRun } from '../report/history/run-story.ts';
+import { historyLines } from './history-lines.ts';
 import type { CampaignPaths } from './paths.ts';
 
 /** Earlier runs on a lock, newest first, as their first and last lines tell them. */
@@ -9,7 +10,7 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
   const history = new RunHistory(state, runs);
   const stories: RunStory[] = [];
   for (const { id } of await history.list()) {
-    const story = tellRun(id, (await history.readEnds(id)) ?? []);
+    const story = tellRun(id, historyLines((await history.readEnds(id)) ?? []));
     // Campaigns of one folder share it. One whose first line is damaged may be any of them.
     if (story.lock === undefined || story.lock === basename(lock)) stories.push(story);
   }

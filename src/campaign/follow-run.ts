@@ -1,16 +1,15 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import type { Holder } from '../contract/failure.ts';
+import type { HistoryLine } from '../contract/run-line.ts';
 import { readLiveHolder } from '../disk/lock/guard.ts';
 import { RunHistory } from '../disk/state/run-history.ts';
 import type { RunTail } from '../disk/state/run-tail.ts';
-import type { Json } from '../ground/json.ts';
-import { isMap } from '../ground/values.ts';
 import { type RunStory, tellRun } from '../report/history/run-story.ts';
 import { listRuns } from './find-run.ts';
+import { historyLines } from './history-lines.ts';
 import type { CampaignPaths } from './paths.ts';
 import type { ToldTimes } from './record-time.ts';
-import { findViolations } from './validate-event.generated.ts';
 
 /** How following a run came to its end. */
 export type Followed =
@@ -75,16 +74,16 @@ async function followTail(
   paths: CampaignPaths,
   { clock, signal, on, times }: FollowOptions,
 ): Promise<Followed> {
-  const ends: Json[] = [];
+  const ends: HistoryLine[] = [];
   let goneAt: number | undefined;
   while (!signal.aborted) {
     const lines = await tail.more();
-    for (const line of lines) {
-      if (isEvent(line)) on(line);
-      times.hear(line);
-      if (!isMap(line) || (line.mediabatch !== 'run-close' && line.event !== 'run-ended')) continue;
-      ends.push(line);
-      if (line.mediabatch === 'run-close') return { is: 'ended', run: tellRun(id, ends) };
+    for (const line of historyLines(lines)) {
+      if ('event' in line) {
+        on(line);
+        if (line.event === 'run-ended') ends.push(line);
+      } else if (line.mediabatch === 'run-time') times.hear(line);
+      else if (line.mediabatch === 'run-close') return { is: 'ended', run: tellRun(id, [...ends, line]) };
     }
     // There may be more of them at once.
     if (lines.length > 0) continue;
@@ -93,11 +92,6 @@ async function followTail(
     await pause(lookEveryMs, { clock, signal });
   }
   return { is: 'left' };
-}
-
-/** The file may be anybody's: what is no event is left out. */
-function isEvent(line: Json): line is Json & RunEvent {
-  return isMap(line) && findViolations(line).length === 0 && !Number.isNaN(Date.parse(String(line.at)));
 }
 
 async function holderOf({ lock }: CampaignPaths): Promise<Holder | undefined> {

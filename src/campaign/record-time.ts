@@ -1,7 +1,5 @@
 import type { RunEvent } from '../contract/event.ts';
 import type { RunTime } from '../contract/run-line.ts';
-import type { Json } from '../ground/json.ts';
-import { isMap } from '../ground/values.ts';
 import type { Remaining, RunTimes } from '../report/run/run-time.ts';
 
 /** More are a row for each task on a screen, which says nothing of single jobs. */
@@ -55,17 +53,14 @@ export class TimeLines {
   }
 }
 
-/** What the history of a run says of time. The file may be anybody's: what has no sense is left out. */
+/** What the history of a run says of time. */
 export class ToldTimes implements Required<RunTimes> {
   readonly #usual = new Map<string, number>();
   #remaining: Remaining | undefined;
 
-  /** `line`: any of the history. */
-  hear(line: Json): void {
-    if (!isMap(line) || line.mediabatch !== 'run-time') return;
-    this.#remaining = remainingOf(line.remaining);
-    if (!isMap(line.usualMs)) return;
-    for (const [address, ms] of Object.entries(line.usualMs)) if (isDuration(ms)) this.#usual.set(address, ms);
+  hear({ remaining, usualMs = {} }: RunTime): void {
+    this.#remaining = remaining && remainingOf(remaining);
+    for (const [address, ms] of Object.entries(usualMs)) if (ms <= longestMs) this.#usual.set(address, ms);
   }
 
   remaining(): Remaining | undefined {
@@ -83,14 +78,9 @@ function writtenOf(remaining: Remaining): NonNullable<RunTime['remaining']> {
   return { lowMs: Math.round(low * 1000), highMs: Math.round(high * 1000), ...more };
 }
 
-function remainingOf(written: Json | undefined): Remaining | undefined {
-  if (written === 'unknown' || written === 'overdue') return written;
-  if (!isMap(written)) return undefined;
-  const { lowMs, highMs, until } = written;
-  if (!isDuration(lowMs) || !isDuration(highMs) || lowMs > highMs) return undefined;
-  return { low: lowMs / 1000, high: highMs / 1000, ...(until === 'gate' && { until }) };
-}
-
-function isDuration(value: Json | undefined): value is number {
-  return typeof value === 'number' && value >= 0 && value <= longestMs;
+/** The file may be anybody's: a range that has no sense is none. */
+function remainingOf(written: NonNullable<RunTime['remaining']>): Remaining | undefined {
+  if (typeof written === 'string') return written;
+  const { lowMs, highMs, ...more } = written;
+  return lowMs <= highMs && highMs <= longestMs ? { low: lowMs / 1000, high: highMs / 1000, ...more } : undefined;
 }

@@ -1,2 +1,7 @@
-/** Lines of a run's history that are not its events. */
-export type { RunClose, RunHeader, RunLine, RunTime } from './run-line.generated.ts';
+import type { RunEvent } from './event.ts';
+import type { RunLine } from './run-line.generated.ts';
+
+export type { RunClose, RunHeader, RunTime } from './run-line.generated.ts';
+
+/** A line of a run's history: one of its events, or one of those around them. */
+export type HistoryLine = RunEvent | RunLine;

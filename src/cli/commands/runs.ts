@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path';
 import { findRun, listRuns } from '../../campaign/find-run.ts';
+import { historyLines } from '../../campaign/history-lines.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
@@ -39,7 +40,7 @@ export async function runs(file: string, { options, terminal }: Context): Promis
 export async function showRun(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const { stories, running, history, folder } = await readRuns(file, options);
   const { id } = findRun(name, stories);
-  const whole = tellWholeRun(id, (await history.read(id)) ?? []);
+  const whole = tellWholeRun(id, historyLines((await history.read(id)) ?? []));
   const isRunning = id === running;
   const path = relative('', join(folder, `${id}.jsonl`));
   if (options.json) {

@@ -1,6 +1,7 @@
 import type { CheckedGraph } from '../../campaign/checked-graph.ts';
 import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
 import { findRun, listRuns } from '../../campaign/find-run.ts';
+import { historyLines } from '../../campaign/history-lines.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
@@ -130,5 +131,5 @@ async function readTimeline(
   assets: readonly ReviewAsset[],
 ): Promise<ReportTimeline | undefined> {
   const lines = await new RunHistory(paths.state, paths.runs).read(id);
-  return lines && makeTimeline(id, lines, new Map(assets.map(({ address }, index) => [address, index])));
+  return lines && makeTimeline(id, historyLines(lines), new Map(assets.map(({ address }, index) => [address, index])));
 }

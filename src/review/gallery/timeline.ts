@@ -1,7 +1,6 @@
+import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import type { ReportSpan, ReportTimeline } from '../../contract/report.ts';
-import { taskOfAddress } from '../../graph/address.ts';
-import type { Json } from '../../ground/json.ts';
-import { isMap } from '../../ground/values.ts';
+import type { HistoryLine } from '../../contract/run-line.ts';
 import { tellRun } from '../../report/history/run-story.ts';
 
 /** Of a run that a branch brought, or that was damaged, no more is shown. */
@@ -15,17 +14,17 @@ const phases = {
   'output-saved': 'saved',
 } as const;
 
-/** The jobs of a run over time, from the lines of its history. Those may be anybody's: what has no sense is left out. */
+/** The jobs of a run over time, from the lines of its history. */
 export function makeTimeline(
   id: string,
-  lines: readonly Json[],
+  lines: readonly HistoryLine[],
   assetOf: ReadonlyMap<string, number>,
 ): ReportTimeline | undefined {
   const { at, exit, elapsedMs, how } = tellRun(id, lines);
-  const started = timeOf(at);
-  if (started === undefined) return undefined;
+  if (at === undefined) return undefined;
+  const started = Date.parse(at);
   const spans = new Map<string, ReportSpan>();
-  for (const line of lines) if (isMap(line)) addLine(spans, line, assetOf);
+  for (const line of lines) if ('event' in line) addEvent(spans, line, assetOf);
   return {
     ...{ run: id, started },
     ...(how !== undefined && elapsedMs !== undefined && { ended: started + elapsedMs }),
@@ -37,33 +36,30 @@ export function makeTimeline(
   };
 }
 
-function addLine(
-  spans: Map<string, ReportSpan>,
-  line: { [name: string]: Json },
-  assetOf: ReadonlyMap<string, number>,
-): void {
-  const { event, address } = line;
-  if (typeof address !== 'string') return;
-  const time = timeOf(line.at);
+function addEvent(spans: Map<string, ReportSpan>, event: RunEvent, assetOf: ReadonlyMap<string, number>): void {
+  if (!('address' in event) || event.address === undefined) return;
+  const { address } = event;
   const known = spans.get(address);
-  if (event === 'step-started') {
+  if (event.event === 'step-started') {
     if (known !== undefined || spans.size >= mostSpans) return;
     const asset = assetOf.get(address);
-    const task = typeof line.task === 'string' ? line.task : taskOfAddress(address);
-    spans.set(address, { ...(asset !== undefined && { asset }), address, task, end: 'open' });
-  } else if (known !== undefined && event === 'step-finished') {
-    const { outcome, credits, error } = line;
-    known.end = endOf(outcome);
-    if (credits === null || typeof credits === 'number') known.credits = credits;
-    if (typeof error === 'string') known.error = error;
-  } else if (known !== undefined && time !== undefined && typeof event === 'string' && Object.hasOwn(phases, event)) {
-    const phase = phases[event as keyof typeof phases];
+    spans.set(address, { ...(asset !== undefined && { asset }), address, task: event.task, end: 'open' });
+  } else if (known !== undefined && event.event === 'step-finished') {
+    known.end = endOf(event.outcome);
+    known.credits = event.credits;
+    if (event.error !== undefined) known.error = event.error;
+  } else if (known !== undefined && isPhase(event.event)) {
+    const phase = phases[event.event];
     // Of a create that is sent again the first counts; of what a job left, the last.
-    if (known[phase] === undefined || phase === 'saved') known[phase] = time;
+    if (known[phase] === undefined || phase === 'saved') known[phase] = Date.parse(event.at);
   }
 }
 
-function endOf(outcome: Json | undefined): ReportSpan['end'] {
+function isPhase(name: RunEvent['event']): name is keyof typeof phases {
+  return Object.hasOwn(phases, name);
+}
+
+function endOf(outcome: StepOutcome): ReportSpan['end'] {
   switch (outcome) {
     case 'done':
     case 'failed':
@@ -75,9 +71,4 @@ function endOf(outcome: Json | undefined): ReportSpan['end'] {
     default:
       return 'open';
   }
-}
-
-function timeOf(at: Json | undefined): number | undefined {
-  const time = typeof at === 'string' ? Date.parse(at) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
 }

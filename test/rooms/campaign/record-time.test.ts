@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import { historyLines } from '../../../src/campaign/history-lines.ts';
 import { TimeLines, ToldTimes } from '../../../src/campaign/record-time.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
 import type { Json } from '../../../src/ground/json.ts';
@@ -18,6 +19,13 @@ const begun = (address: string) =>
 const ended = (address: string) =>
   at(0, { event: 'step-finished', address, task: 'hero', outcome: 'done', credits: 2 } as RunFact);
 
+/** What the history says of time, as it is read back. */
+function hear(told: ToldTimes, ...lines: (Json | undefined)[]): ToldTimes {
+  for (const line of historyLines(JSON.parse(JSON.stringify(lines))))
+    if ('mediabatch' in line && line.mediabatch === 'run-time') told.hear(line);
+  return told;
+}
+
 test('what is said of time is written when it changes, and read as it was said', () => {
   let remaining: Remaining | undefined;
   const lines = new TimeLines({ remaining: () => remaining, usual: (address) => (address === 'b' ? undefined : 1500) });
@@ -26,7 +34,7 @@ test('what is said of time is written when it changes, and read as it was said',
     const line = lines.next(0);
     if (line === undefined) return false;
     expect(isRunLine(line), JSON.stringify(isRunLine.errors)).toBe(true);
-    told.hear(JSON.parse(JSON.stringify(line)));
+    hear(told, line as unknown as Json);
     return true;
   };
   expect(say()).toBe(false);
@@ -47,9 +55,9 @@ test('what is no longer known is no longer said', () => {
   let remaining: Remaining | undefined = 'overdue';
   const lines = new TimeLines({ remaining: () => remaining, usual: () => undefined });
   const told = new ToldTimes();
-  told.hear(lines.next(0) as unknown as Json);
+  hear(told, lines.next(0) as unknown as Json);
   remaining = undefined;
-  told.hear(lines.next(0) as unknown as Json);
+  hear(told, lines.next(0) as unknown as Json);
   expect(told.remaining()).toBe(undefined);
 });
 
@@ -67,22 +75,16 @@ test('of many jobs only the time left is said', () => {
 });
 
 test('what has no sense is left out', () => {
-  const after = (...lines: Json[]) => {
-    const told = new ToldTimes();
-    for (const line of lines) told.hear(line);
-    return told;
-  };
-  const line = (more: { [name: string]: Json }) => ({ mediabatch: 'run-time', version: 1, ...more });
+  const after = (...lines: Json[]) => hear(new ToldTimes(), ...lines);
+  const line = (more: { [name: string]: Json }) => ({ mediabatch: 'run-time', version: 1, at: '2026-01-01', ...more });
   for (const remaining of ['soon', { lowMs: -1, highMs: 1 }, { lowMs: 2, highMs: 1 }, { lowMs: 1 }, [1, 2], null]) {
     expect(after(line({ remaining })).remaining()).toBe(undefined);
   }
-  const odd = after(line({ usualMs: { a: '1', b: -1, c: 5 } }));
-  expect(['a', 'b', 'c', 'toString'].map((address) => odd.usual(address))).toEqual([
-    undefined,
-    undefined,
-    5,
-    undefined,
-  ]);
+  for (const wrong of ['1', -1, null]) expect(after(line({ usualMs: { a: wrong } })).usual('a')).toBe(undefined);
+  const odd = after(line({ usualMs: { a: 1e12, c: 5 } }));
+  expect(['a', 'c', 'toString'].map((address) => odd.usual(address))).toEqual([undefined, 5, undefined]);
+  expect(after(line({ remaining: { lowMs: 1, highMs: 1e12 } })).remaining()).toBe(undefined);
+  expect(after(line({ remaining: { lowMs: 1, highMs: 5 } })).remaining()).toEqual({ low: 0.001, high: 0.005 });
   const others = [null, [], 'run-time', { mediabatch: 'run' }, { remaining: 'overdue' }];
   expect(after(line({ remaining: 'unknown' }), ...others).remaining()).toBe('unknown');
 });

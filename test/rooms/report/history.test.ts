@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { historyLines } from '../../../src/campaign/history-lines.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { tellRun, tellWholeRun } from '../../../src/report/history/run-story.ts';
 import { runsText, runText } from '../../../src/report/history/run-text.ts';
@@ -34,9 +35,11 @@ const close = {
   elapsedMs: 3_662_000,
 };
 
+const tellAll = (lines: readonly Json[]) => tellWholeRun(id, historyLines(lines));
+
 describe('the history of a run', () => {
   it('tells what happened, by task', () => {
-    const run = tellWholeRun(id, [head, ...events, close]);
+    const run = tellAll([head, ...events, close]);
     expect(runText(run, { style, isRunning: false, path: 'p.jsonl' })).toMatchInlineSnapshot(`
       "aurora-launch: some failed
       run      2026-01-01-0000-k3f9
@@ -71,17 +74,19 @@ describe('the history of a run', () => {
 
   it('tells in a row how each ended, also where the end or the beginning is missing', () => {
     const ended = (exit: number) => ({ ...close, exit });
+    const { exit: _exit, ...withoutExit } = close;
+    const unchanged = { spentEver: 5, held: 0, budget: null, balance: null };
     const runs = [
       [head, close],
       [head, ended(0)],
       [head, events[0] ?? null, { at: close.at, event: 'spending-stopped', because: 'balance', detail: '' }, ended(4)],
       [head, ended(4)],
-      [head, { ...close, how: 'broken', error: 'ENOSPC', exit: null }],
-      [head, { ...close, how: 'left', exit: null }],
-      [head, { at: '2026-01-01T00:01:00.000Z', event: 'credits-changed', spentNow: 5 }],
+      [head, { ...withoutExit, how: 'broken', error: 'ENOSPC' }],
+      [head, { ...withoutExit, how: 'left' }],
+      [head, { at: '2026-01-01T00:01:00.000Z', event: 'credits-changed', spentNow: 5, ...unchanged }],
       [],
-    ].map((lines, index) => tellRun(`${id.slice(0, -1)}${index}`, lines as Json[]));
-    const running = tellRun(`${id.slice(0, -1)}r`, [head]);
+    ].map((lines, index) => tellRun(`${id.slice(0, -1)}${index}`, historyLines(lines)));
+    const running = tellRun(`${id.slice(0, -1)}r`, historyLines([head]));
     expect(runsText([running, ...runs], { style, running: running.id })).toMatchInlineSnapshot(`
       "run                   when              ended           steps             credits     took
       2026-01-01-0000-k3fr  2026-01-01 00:00  running                                 0     0:00
@@ -98,12 +103,14 @@ describe('the history of a run', () => {
   });
 
   it('tells jobs that go on from those that have finished and are not saved', () => {
-    const step = { task: 'hero', kind: 'image', action: 'create' };
-    const ends = ['a', 'b', 'c'].flatMap((address) => [
-      { event: 'step-started', address, ...step },
-      { event: 'step-finished', address, outcome: 'running', credits: 1, ...(address !== 'a' && { unsaved: true }) },
-    ]);
-    const run = tellWholeRun(id, [head, ...ends, { ...close, exit: 130, outcomes: { running: 3 }, unsaved: 2 }]);
+    const ends = ['a', 'b', 'c'].flatMap((address) => {
+      const step = { at: head.at, address, task: 'hero' };
+      return [
+        { event: 'step-started', ...step, kind: 'image', action: 'create' },
+        { event: 'step-finished', ...step, outcome: 'running', credits: 1, ...(address !== 'a' && { unsaved: true }) },
+      ];
+    });
+    const run = tellAll([head, ...ends, { ...close, exit: 130, outcomes: { running: 3 }, unsaved: 2 }]);
     expect(runsText([run], { style })).toContain('1 running, 2 finished, not saved ');
     const text = runText(run, { style, isRunning: false, path: 'p' });
     expect(text).toMatch(/hero +image +create +1 running, 2 finished, not saved +3/);
@@ -119,7 +126,7 @@ describe('the history of a run', () => {
     const line = fc.oneof(odd, fc.constantFrom(...events), fc.jsonValue() as fc.Arbitrary<Json>);
     fc.assert(
       fc.property(fc.array(line), (lines) => {
-        const run = tellWholeRun(id, lines);
+        const run = tellAll(lines);
         expect(run.spentNow).toBeGreaterThanOrEqual(0);
         const text = runText(run, { style, width: 80, isRunning: false, path: 'p' }) + runsText([run], { style });
         // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { historyLines } from '../../../src/campaign/history-lines.ts';
 import type { ReviewAsset, ReviewFile } from '../../../src/contract/review.ts';
 import { unpack } from '../../../src/page/gallery/unpack.ts';
 import { findAlike } from '../../../src/review/gallery/find-alike.ts';
@@ -288,21 +289,29 @@ test('a timeline tells of each job when it left, was taken, finished and saved; 
     ...more,
   });
   const lines = [
-    { mediabatch: 'run', version: 1, at: at(0), lock: 'campaign.lock.jsonl' },
+    {
+      ...{ mediabatch: 'run', version: 1, id: '2026-11-22-1000-k3f9', at: at(0), tool: '0.1.0', campaign: 'c' },
+      ...{ lock: 'campaign.lock.jsonl', sandbox: false, steps: 2 },
+      totals: { toSpend: 2, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
+    },
     event(1, 'step-started', { task: 'hero', kind: 'image', action: 'create' }),
-    event(2, 'create-intended'),
-    event(3, 'create-intended'),
-    event(4, 'job-created', { jobId: 'j' }),
-    { at: 'no time', event: 'job-completed', address: 'hero@a' },
-    event(6, 'output-saved'),
-    event(7, 'step-finished', { outcome: 'failed', credits: 2, error: 'moderated' }),
-    { ...event(1, 'step-started', { task: 'hero' }), address: 'hero@kept' },
-    { at: at(9), event: 'step-finished', address: '__proto__', outcome: 'done' },
+    event(2, 'create-intended', { key: 'k', reserved: 2 }),
+    event(3, 'create-intended', { key: 'k', reserved: 2 }),
+    event(4, 'job-created', { jobId: 'j', credits: 2, balance: null }),
+    { at: 'no time', event: 'job-completed', address: 'hero@a', jobId: 'j' },
+    event(5, 'job-completed'),
+    event(6, 'output-saved', {
+      output: { path: 'a.png', sha256: 'a'.repeat(64), bytes: 1, type: 'image/png' },
+      how: 'downloaded',
+    }),
+    event(7, 'step-finished', { task: 'hero', outcome: 'failed', credits: 2, error: 'moderated' }),
+    { ...event(1, 'step-started', { task: 'hero', kind: 'image', action: 'keep' }), address: 'hero@kept' },
+    { at: at(9), event: 'step-finished', address: '__proto__', task: 'hero', outcome: 'done', credits: 0 },
     7,
-    { mediabatch: 'run-close', at: at(9), how: 'ended', exit: 3, elapsedMs: 9000 },
+    { mediabatch: 'run-close', version: 1, at: at(9), how: 'ended', exit: 3, spentNow: 2, elapsedMs: 9000 },
   ];
   const time = (second: number) => Date.UTC(2026, 10, 22, 10, 0, second);
-  expect(makeTimeline('2026-11-22-1000-k3f9', lines, new Map([['hero@a', 5]]))).toEqual({
+  expect(makeTimeline('2026-11-22-1000-k3f9', historyLines(lines), new Map([['hero@a', 5]]))).toEqual({
     ...{ run: '2026-11-22-1000-k3f9', started: time(0), ended: time(9), exitCode: 3 },
     spans: [
       {
@@ -311,5 +320,5 @@ test('a timeline tells of each job when it left, was taken, finished and saved; 
       },
     ],
   });
-  expect(makeTimeline('x', lines.slice(1), new Map())).toBeUndefined();
+  expect(makeTimeline('x', historyLines(lines.slice(1)), new Map())).toBeUndefined();
 });
