@@ -1,8 +1,8 @@
 import { measureMedia } from '../disk/outputs/outputs.ts';
 import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
-import { type Diagram, makeDiagram } from '../plan/diagram.ts';
 import type { MediaFacts } from '../plan/expectation.ts';
 import { situate } from '../plan/situation.ts';
+import { type Diagram, makeDiagram } from '../report/diagram/diagram.ts';
 import { requireCheckedGraph } from './checked-graph.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';

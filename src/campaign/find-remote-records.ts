@@ -4,7 +4,7 @@ import type { Purchase, StepRecord } from '../lock/record.ts';
 import type { Match } from '../plan/find-purchases.ts';
 import { findOrphans } from '../plan/orphans.ts';
 import type { Situation } from '../plan/situation.ts';
-import type { PresentFiles } from '../plan/status.ts';
+import type { PresentFiles } from '../report/status/status.ts';
 
 export interface RemoteRecords {
   records: RemoteRecord[];

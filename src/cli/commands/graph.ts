@@ -3,7 +3,7 @@ import { type DrawOptions, drawCampaign } from '../../campaign/draw.ts';
 import { saveDrawing } from '../../campaign/save-drawing.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import type { Diagram } from '../../plan/diagram.ts';
+import type { Diagram } from '../../report/diagram/diagram.ts';
 import { diagramDot } from '../../report/diagram/diagram-dot.ts';
 import { diagramJson } from '../../report/diagram/diagram-json.ts';
 import { diagramMermaid, mermaidLimits } from '../../report/diagram/diagram-mermaid.ts';

@@ -1,4 +1,4 @@
-import type { Diagram, DiagramNode } from '../../plan/diagram.ts';
+import type { Diagram, DiagramNode } from './diagram.ts';
 import { diagramWords, edgeWords, nodeWords } from './diagram-words.ts';
 
 /** The diagram for Graphviz, ending with a line feed. */

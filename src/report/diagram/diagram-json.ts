@@ -1,5 +1,5 @@
 import type { Json } from '../../ground/json.ts';
-import type { Diagram, WorkNode } from '../../plan/diagram.ts';
+import type { Diagram, WorkNode } from './diagram.ts';
 
 /** The diagram for programs, as `schemas/graph.schema.json` describes it. */
 export function diagramJson({ campaign, by, nodes, edges }: Diagram): Json {

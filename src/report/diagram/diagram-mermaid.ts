@@ -1,4 +1,4 @@
-import type { Diagram, DiagramNode } from '../../plan/diagram.ts';
+import type { Diagram, DiagramNode } from './diagram.ts';
 import { diagramWords, edgeWords, nodeWords } from './diagram-words.ts';
 
 /** What viewers draw at most; no text can raise it. */

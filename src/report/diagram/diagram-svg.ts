@@ -1,7 +1,7 @@
-import type { Diagram, DiagramNode } from '../../plan/diagram.ts';
 import { type StepState, stepStates } from '../../plan/step-state.ts';
 import { safeText } from '../safe-text.ts';
 import { cutMiddle, cutToWidth } from '../text-width.ts';
+import type { Diagram, DiagramNode } from './diagram.ts';
 import { type Arrow, type Layout, layOut, type Point } from './diagram-layout.ts';
 import { diagramWords, edgeWords, type NodeWords, nodeWords, stateWord } from './diagram-words.ts';
 import { svgClass, svgStyle } from './svg-style.ts';

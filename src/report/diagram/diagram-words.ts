@@ -1,9 +1,9 @@
-import type { DiagramCredits, DiagramEdge, DiagramNode, GateNode, WorkNode } from '../../plan/diagram.ts';
-import type { CanaryMark } from '../../plan/diagram-canary.ts';
-import { gateId, type Link } from '../../plan/diagram-links.ts';
 import { type StepState, stepStates } from '../../plan/step-state.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
+import type { DiagramCredits, DiagramEdge, DiagramNode, GateNode, WorkNode } from './diagram.ts';
+import type { CanaryMark } from './diagram-canary.ts';
+import { gateId, type Link } from './diagram-links.ts';
 
 /** What a node says, line by line; every line is safe, and may be empty. */
 export interface NodeWords {

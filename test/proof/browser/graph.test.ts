@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import type { Diagram, WorkNode } from '../../../src/plan/diagram.ts';
+import type { Diagram, WorkNode } from '../../../src/report/diagram/diagram.ts';
 import { diagramSvg } from '../../../src/report/diagram/diagram-svg.ts';
 import { openChromium } from '../../rig/chromium.ts';
 import { temporaryFolder } from '../../rig/command.ts';

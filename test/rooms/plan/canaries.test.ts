@@ -4,7 +4,7 @@ import type { Lock, Purchase, StepRecord, Verdict } from '../../../src/lock/reco
 import { judgeSteps } from '../../../src/plan/judge.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { situate } from '../../../src/plan/situation.ts';
-import { makeStatus } from '../../../src/plan/status.ts';
+import { makeStatus } from '../../../src/report/status/status.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { create, type GivenFacts, job, lockOf, planOf, saved, stepOf } from './facts.ts';
 

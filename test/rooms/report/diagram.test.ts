@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { Diagram, DiagramNode, GateNode, WorkNode } from '../../../src/plan/diagram.ts';
-import type { Link } from '../../../src/plan/diagram-links.ts';
+import type { Diagram, DiagramNode, GateNode, WorkNode } from '../../../src/report/diagram/diagram.ts';
 import { diagramDot } from '../../../src/report/diagram/diagram-dot.ts';
 import { diagramJson } from '../../../src/report/diagram/diagram-json.ts';
 import { type Arrow, layOut, type Point } from '../../../src/report/diagram/diagram-layout.ts';
+import type { Link } from '../../../src/report/diagram/diagram-links.ts';
 import { diagramMermaid } from '../../../src/report/diagram/diagram-mermaid.ts';
 import { diagramSvg } from '../../../src/report/diagram/diagram-svg.ts';
 

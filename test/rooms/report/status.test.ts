@@ -3,9 +3,9 @@ import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
 import { mayBeCharged } from '../../../src/lock/sends.ts';
 import { situate } from '../../../src/plan/situation.ts';
-import { makeStatus, type PresentFiles, type StatusView } from '../../../src/plan/status.ts';
-import { stepsText } from '../../../src/report/status-steps.ts';
-import { statusJson, statusText } from '../../../src/report/status-text.ts';
+import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status/status.ts';
+import { stepsText } from '../../../src/report/status/status-steps.ts';
+import { statusJson, statusText } from '../../../src/report/status/status-text.ts';
 import { paste } from './paste.ts';
 import { noColor, place } from './samples.ts';
 

@@ -1,5 +1,5 @@
-import type { Gate, Graph, Step } from '../graph/graph.ts';
-import type { Json } from '../ground/json.ts';
+import type { Gate, Graph, Step } from '../../graph/graph.ts';
+import type { Json } from '../../ground/json.ts';
 
 /**
  * How steps use others. `by`: the names (`key`, axes of the matrix) in which both are equal.

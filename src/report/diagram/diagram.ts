@@ -1,13 +1,13 @@
-import type { Gate } from '../graph/graph.ts';
-import { groupBy } from '../ground/values.ts';
-import type { DecidedGate, GateState } from './decided-graph.ts';
+import type { Gate } from '../../graph/graph.ts';
+import { groupBy } from '../../ground/values.ts';
+import type { DecidedGate, GateState } from '../../plan/decided-graph.ts';
+import type { Match } from '../../plan/find-purchases.ts';
+import { listCharges } from '../../plan/list-charges.ts';
+import type { Plan, PlanRow } from '../../plan/plan.ts';
+import type { Situation } from '../../plan/situation.ts';
+import { type StepState, stateOfStep, stepStates } from '../../plan/step-state.ts';
 import { type CanaryMark, findCanaryMarks } from './diagram-canary.ts';
 import { findLinks, gateId, type Link } from './diagram-links.ts';
-import type { Match } from './find-purchases.ts';
-import { listCharges } from './list-charges.ts';
-import type { Plan, PlanRow } from './plan.ts';
-import type { Situation } from './situation.ts';
-import { type StepState, stateOfStep, stepStates } from './step-state.ts';
 
 /** A campaign as nodes and edges, from what is on record. */
 export interface Diagram {

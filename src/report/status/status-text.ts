@@ -1,16 +1,16 @@
-import type { Json } from '../ground/json.ts';
-import { call } from '../plan/advice.ts';
-import { isPost } from '../plan/post-record.ts';
-import type { GateStatus, StatusView, TaskStatus } from '../plan/status.ts';
-import type { StepState } from '../plan/step-state.ts';
-import type { StepStatus } from '../plan/step-status.ts';
-import type { Paste } from './advice-text.ts';
-import { countOf, creditsText } from './numbers.ts';
-import { groupLines } from './run/summary-troubles.ts';
-import { safeText } from './safe-text.ts';
-import { shortList } from './short-list.ts';
-import type { Style } from './style.ts';
-import { cutMiddle, displayWidth, padLeft, padRight } from './text-width.ts';
+import type { Json } from '../../ground/json.ts';
+import { call } from '../../plan/advice.ts';
+import { isPost } from '../../plan/post-record.ts';
+import type { StepState } from '../../plan/step-state.ts';
+import type { Paste } from '../advice-text.ts';
+import { countOf, creditsText } from '../numbers.ts';
+import { groupLines } from '../run/summary-troubles.ts';
+import { safeText } from '../safe-text.ts';
+import { shortList } from '../short-list.ts';
+import type { Style } from '../style.ts';
+import { cutMiddle, displayWidth, padLeft, padRight } from '../text-width.ts';
+import type { GateStatus, StatusView, TaskStatus } from './status.ts';
+import type { StepStatus } from './step-status.ts';
 
 const shownNames = 10;
 

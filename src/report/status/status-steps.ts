@@ -1,8 +1,8 @@
-import type { StepState } from '../plan/step-state.ts';
-import type { StepStatus } from '../plan/step-status.ts';
-import { safeText } from './safe-text.ts';
-import type { Style } from './style.ts';
-import { type Cell, tableText } from './tables/table.ts';
+import type { StepState } from '../../plan/step-state.ts';
+import { safeText } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+import { type Cell, tableText } from '../tables/table.ts';
+import type { StepStatus } from './step-status.ts';
 
 /** A row for each step. */
 export function stepsText(steps: readonly StepStatus[], options: { style: Style; width?: number }): string {

@@ -1,5 +1,5 @@
-import type { Purchase } from '../lock/record.ts';
-import type { StepState } from './step-state.ts';
+import type { Purchase } from '../../lock/record.ts';
+import type { StepState } from '../../plan/step-state.ts';
 
 /** The status of one step, as far as it is on record. */
 export interface StepStatus {

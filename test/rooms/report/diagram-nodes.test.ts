@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import { type DiagramFacts, type DiagramNode, makeDiagram } from '../../../src/plan/diagram.ts';
 import { situate } from '../../../src/plan/situation.ts';
+import { type DiagramFacts, type DiagramNode, makeDiagram } from '../../../src/report/diagram/diagram.ts';
 import { graphOf } from '../../rig/campaign.ts';
-import { deciding, job, lockOf, planOf, saved, stepOf } from './facts.ts';
+import { deciding, job, lockOf, planOf, saved, stepOf } from '../plan/facts.ts';
 
 function campaign(...lines: string[]): Graph {
   return graphOf(`version: 1\nname: test\ntasks:\n${lines.map((line) => `  ${line}`).join('\n')}\n`);

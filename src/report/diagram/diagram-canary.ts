@@ -1,5 +1,5 @@
-import type { Graph } from '../graph/graph.ts';
-import type { Plan } from './plan.ts';
+import type { Graph } from '../../graph/graph.ts';
+import type { Plan } from '../../plan/plan.ts';
 
 /** The first steps of a task go alone. `open`: the others wait for them; `proven`: nothing waits any more. */
 export interface CanaryMark {

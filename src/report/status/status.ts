@@ -1,15 +1,15 @@
-import { kinds } from '../kinds/index.ts';
-import type { Purchase } from '../lock/record.ts';
-import { spentCredits } from '../lock/spent.ts';
-import type { DecidedGate } from './decided-graph.ts';
-import type { Match } from './find-purchases.ts';
-import { heldCredits } from './held.ts';
-import { findOrphans } from './orphans.ts';
-import { heldWhereUnpriced, type PriceHints, pricesFrom } from './prices.ts';
-import type { Situation } from './situation.ts';
-import { type StepState, stateOfStep } from './step-state.ts';
+import { kinds } from '../../kinds/index.ts';
+import type { Purchase } from '../../lock/record.ts';
+import { spentCredits } from '../../lock/spent.ts';
+import type { DecidedGate } from '../../plan/decided-graph.ts';
+import type { Match } from '../../plan/find-purchases.ts';
+import { heldCredits } from '../../plan/held.ts';
+import { findOrphans } from '../../plan/orphans.ts';
+import { heldWhereUnpriced, type PriceHints, pricesFrom } from '../../plan/prices.ts';
+import type { Situation } from '../../plan/situation.ts';
+import { type StepState, stateOfStep } from '../../plan/step-state.ts';
+import type { Verdicts } from '../../plan/verdicts.ts';
 import { describePurchase, type StepStatus } from './step-status.ts';
-import type { Verdicts } from './verdicts.ts';
 
 export interface TaskStatus {
   id: string;
