@@ -63,14 +63,19 @@ function beginningOf(hash: Hash): string {
   return hash.copy().digest('hex').slice(0, 16);
 }
 
-/** Compares a file with what was seen last. */
-export function compareWithSeen(bytes: Uint8Array, seen: SeenLock): SeenAs {
+/**
+ * Compares a file with what was seen last. Line ends and a byte order mark may have changed on the way through editors
+ * and checkouts, and a part may end in blanks.
+ */
+export function compareWithSeen(found: Uint8Array, seen: SeenLock): SeenAs {
+  const bytes = asWritten(found);
   const start = createHash('sha256').update(bytes.subarray(0, seen.bytes));
   if (bytes.length >= seen.bytes && start.copy().digest('hex') === seen.sha256) return 'grown';
   // An editor may take the last line end away.
   if (bytes.length === seen.bytes - 1 && start.update('\n').digest('hex') === seen.sha256) return 'grown';
-  let end = bytes.length;
-  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  let last = bytes.length;
+  while (last > 0 && blanks.includes(bytes[last - 1] ?? lineFeed)) last -= 1;
+  const end = bytes[last] === lineFeed ? last + 1 : last;
   if (end >= seen.bytes) return 'other';
   const hash = createHash('sha256');
   let at = 0;
@@ -81,8 +86,18 @@ export function compareWithSeen(bytes: Uint8Array, seen: SeenLock): SeenAs {
     if (beginningOf(hash) !== digest) return 'other';
   }
   // Lines that were not seen at this place are somebody's.
-  const rest = bytes.subarray(at, end);
+  const rest = bytes.subarray(at, last);
   return countLineEnds(rest) < seen.every ? 'cut' : 'other';
+}
+
+/** Zero bytes, and what an editor may leave at the end. */
+const blanks = [0, 0x20, 0x09, lineFeed];
+
+function asWritten(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const mark = text.subarray(0, 3).equals(Buffer.from('\ufeff')) ? 3 : 0;
+  if (!text.includes('\r\n')) return text.subarray(mark);
+  return Buffer.from(text.toString('latin1', mark).replaceAll('\r\n', '\n'), 'latin1');
 }
 
 function countLineEnds(bytes: Uint8Array): number {

@@ -49,9 +49,19 @@ it.each([
   ['a line was added', 'a\nb\nbb\nc\n'],
   ['the last lines are others', 'a\nb\nx\n'],
   ['the last line is another, and cut', 'a\nx\nb'],
-  ['it has other line ends', 'a\r\nb\r\nc\r\n'],
 ])('takes it for another file when %s', (_how, text) => {
   expect(compareWithSeen(Buffer.from(text), seenOf('a\nb\nc\n'))).toBe('other');
+});
+
+it.each([
+  ['other line ends', (text: string) => text.replaceAll('\n', '\r\n')],
+  ['a byte order mark', (text: string) => `\ufeff${text}`],
+  ['blank ends', (text: string) => `${text}\n \n`],
+])('knows it and each part of it with %s', (_what, change) => {
+  const seen = seenOf('aa\nbb\ncc\n');
+  expect(compareWithSeen(Buffer.from(change('aa\nbb\ncc\n')), seen)).toBe('grown');
+  for (const part of ['aa\nbb\nc', 'aa\nbb\n', 'aa\nb', 'aa\n'])
+    expect(compareWithSeen(Buffer.from(change(part)), seen), part).toBe('cut');
 });
 
 it('keeps few digests of many lines, and still knows a part of them', () => {
