@@ -143,7 +143,9 @@ export class Budget {
       if (charged !== null && charged > 0) {
         this.#prices.set(price.class, Math.max(charged, this.#prices.get(price.class) ?? 0));
       }
-      this.#ramp.note(price.class, { reserved, charged, proves });
+      // Without a cap nobody waits for what is never told.
+      const isBorneOut = proves || (charged === null && !this.#isCapped);
+      this.#ramp.note(price.class, { reserved, charged, proves: isBorneOut });
     }
     this.#wake();
   }
@@ -181,13 +183,19 @@ export class Budget {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** A step of known price goes when it fits, and what is on its way leaves room for a price that has risen. */
+  /**
+   * A step of known price goes when it fits, and what is on its way leaves room for a price that has risen: without a cap
+   * as the ramp has it, because what was agreed to is a cap, too.
+   */
   #judge(price: Price & { credits: number }): Reservation['is'] {
-    if (!this.#isCapped || price.class === uncharged) return 'reserved';
-    if (!this.#fits(price)) return price.credits > 0 && this.#isPriceAwaited ? 'later' : 'over-budget';
+    if (price.class === uncharged) return 'reserved';
+    if (this.#isCapped && !this.#fits(price))
+      return price.credits > 0 && this.#isPriceAwaited ? 'later' : 'over-budget';
     if (this.#flying.size === 0) return 'reserved';
+    if (!this.#ramp.admits(price.class)) return 'later';
+    if (!this.#isCapped) return 'reserved';
     const isTurn = price.credits === 0 || !this.#hasCanary;
-    return isTurn && this.#ramp.admits(price.class) && this.#canPayWorst(price) ? 'reserved' : 'later';
+    return isTurn && this.#canPayWorst(price) ? 'reserved' : 'later';
   }
 
   #fits({ credits, source }: Price & { credits: number }): boolean {
@@ -204,11 +212,11 @@ export class Budget {
   }
 
   /**
-   * A step of unknown price finds it out: one per price, and under a cap with nothing else in flight, because it may cost
+   * A step of unknown price finds it out: one at a time, and under a cap with nothing else in flight, because it may cost
    * everything that is left. What is said of its price only holds it back.
    */
-  #judgeCanary({ class: name, likely = 1 }: Price): Reservation['is'] {
-    if (!this.#isCapped) return this.#isFoundOut(name) ? 'later' : 'reserved';
+  #judgeCanary({ likely = 1 }: Price): Reservation['is'] {
+    if (!this.#isCapped) return this.#hasCanary ? 'later' : 'reserved';
     if (this.#flying.size > 0) return 'later'; // I14 (price)
     const unpriced = this.#unpriced();
     const isUntold = [...this.#doubtful.values()].some((one) => one.isUntold === true && this.#isGuessed(one));
@@ -277,10 +285,6 @@ export class Budget {
   /** A step of unknown price is in flight. */
   get #hasCanary(): boolean {
     return [...this.#flying.values()].some(({ credits }) => credits === null);
-  }
-
-  #isFoundOut(name: string): boolean {
-    return [...this.#flying.values()].some(({ credits, price }) => credits === null && price.class === name);
   }
 
   /** A step of unknown price is in flight, or goes next. */

@@ -127,23 +127,23 @@ describe('apply --wait-for-balance', () => {
 
 describe('I15 402 without waiting', () => {
   test('I15 no create leaves after the answer, not even one that was waiting for its turn', async () => {
-    const campaign = new TestCampaign(images(8));
-    campaign.service.balance = 4;
-    // The second answer makes everybody wait; meanwhile the account turns out to be empty.
+    const campaign = new TestCampaign(images(11));
+    campaign.service.balance = 13;
+    // One answer makes everybody wait; meanwhile the account turns out to be empty.
     campaign.service.trouble = (create) =>
-      create === 3 || create === 4
+      create === 6 || create === 7
         ? { answer: { is: 'throttled', message: 'HTTP 429', afterMs: 60_000 } }
-        : create === 2
+        : create === 5
           ? { answer: { is: 'refused', status: 402, why: 'credits', message: 'HTTP 402' } }
           : undefined;
     const { outcomes } = await campaign.run({ concurrency: 4 });
-    // One that is paid; when it is over, four that leave together.
-    expect(campaign.service.creates).toHaveLength(5);
+    // Four that are paid, one, one and two; then four that leave together.
+    expect(campaign.service.creates).toHaveLength(8);
     expect(outcomes['pic@p1']).toBe('done');
     expect(Object.values(outcomes).filter((outcome) => outcome === 'left')).toHaveLength(5);
     campaign.service.balance = 100;
     campaign.service.trouble = () => undefined;
     await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(8);
+    expect(campaign.service.ledger).toHaveLength(11);
   });
 });

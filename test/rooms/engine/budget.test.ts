@@ -220,7 +220,7 @@ describe('the budget', () => {
     expect(counts).toEqual([1, 2, 8, 32, 1, 2]);
   });
 
-  test('steps of prices that held go side by side; without a cap all do', () => {
+  test('steps of prices that held go side by side, with a cap and without', () => {
     const price = { class: 'image', credits: 2 };
     const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 100 });
     const reserve = (names: string[]) => names.map((name) => budget.reserve(name, price).is);
@@ -229,7 +229,27 @@ describe('the budget', () => {
     budget.settle('a', 2);
     expect(reserve(['b', 'c'])).toEqual(['reserved', 'reserved']);
     const free = new Budget({ spentEver: 0, heldBefore: 0 });
-    expect(['a', 'b'].map((name) => free.reserve(name, price).is)).toEqual(['reserved', 'reserved']);
+    const go = () => ['a', 'b', 'c', 'd'].map((name) => free.reserve(name, price).is);
+    expect(go()).toEqual(['reserved', 'later', 'later', 'later']);
+    free.settle('a', 2);
+    expect(go()).toEqual(['reserved', 'reserved', 'later', 'later']);
+  });
+
+  test('without a cap charges that nobody tells hold nothing back', () => {
+    const budget = new Budget({ spentEver: 0, heldBefore: 0 });
+    const price = { class: 'image', credits: 2 };
+    budget.reserve('a', price);
+    budget.settle('a', null, false);
+    expect(['b', 'c'].map((name) => budget.reserve(name, price).is)).toEqual(['reserved', 'reserved']);
+  });
+
+  test('without a cap prices that nobody knows are found out one by one, too', () => {
+    const budget = new Budget({ spentEver: 0, heldBefore: 0 });
+    const lasting = (seconds: number) => ({ class: `video/duration=${seconds}`, credits: null });
+    expect(budget.reserve('five', lasting(5)).is).toBe('reserved');
+    expect(budget.reserve('six', lasting(6)).is).toBe('later');
+    budget.settle('five', 10);
+    expect(budget.reserve('six', lasting(6)).is).toBe('reserved');
   });
 
   test('as many are on their way as what is left could pay for at the worst, and one where it could not', () => {
