@@ -307,6 +307,16 @@ describe('what people meet when something is wrong', () => {
     expect((await trial.run(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
+  test.each([[[]], [['--json']], [['--select', 'nothing']], [['--max-credits', '1']]])(
+    'apply --dry-run is plan, to the byte: %j',
+    async (args) => {
+      const trial = await makeTrial(two);
+      const planned = await trial.run(['plan', 'campaign.yaml', ...args]);
+      const rehearsed = await trial.run(['apply', 'campaign.yaml', '--dry-run', ...args]);
+      expect(rehearsed).toEqual(planned);
+    },
+  );
+
   test('plan, status and validate write nothing and need nobody', async () => {
     const trial = await makeTrial(two);
     await trial.sandbox.stop();
