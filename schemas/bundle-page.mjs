@@ -27,7 +27,7 @@ const stateNames = new RegExp(
   `^(${[
     'active(Asset|Group|Side)|has(Details|Help|Filters|Note)|(toggle|edit)(Details|Help|Match|Note)|(onT|t)ogglePixels',
     'focusWish|takesFocus|mustLeave|canUndo|outbox|refusals|dismissRefusals|on(Refused|Recorded|Press)|strips|drifts',
-    'groupOf|unsaved|stretches|startedAt|set(Wipe|Mode|Tracks|Frame)|activate|mustLeave|settle|homes|Surroundings',
+    'groupOf|offer|facets|keyHelp|unsaved|stretches|startedAt|set(Wipe|Mode|Tracks|Frame)|activate|mustLeave|settle|homes|Surroundings',
     'reveal|keyOf|getWindow|timerId|toEnd|unwatched|drift|peaks|undo|longest|deck|heard|loupe|loudness|gainOf|is(Player|On|Off|Pair|Brief|Empty|Lost|Large)|on(Move|Frame|Seek|Size|Toggle|Video)|valuesOf',
     '(set|clear)Filter|pickNth|go(Group|Undecided)|listenTo|is(Playing|Matched|Larger)',
   ].join('|')})$`,

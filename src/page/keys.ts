@@ -1,9 +1,8 @@
 import { compareKeyHelp } from './compare/keys.ts';
 import { compareOf } from './compare/state.ts';
 import { actOnSoundKey, soundKeyHelp } from './sound/keys.ts';
-import type { Page } from './state/page.ts';
-import { viewNamed, views } from './views/registry.ts';
-import type { KeyHelp } from './views/view.ts';
+import type { KeyHelp, Offer, Page } from './state/page.ts';
+import { viewOf } from './views/registry.ts';
 
 const arrows = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' } as const;
 
@@ -31,7 +30,7 @@ const pageKeyHelp: readonly KeyHelp[] = [
 ];
 
 /** Keys of the page, as its help names them, by where they act. A gallery has more. */
-export const keyHelp: { where: string; keys: readonly KeyHelp[] }[] = [
+export const pageKeys: Offer['keyHelp'] = [
   { where: 'Everywhere', keys: pageKeyHelp },
   { where: 'Songs and voices', keys: soundKeyHelp },
   { where: 'Compare', keys: compareKeyHelp },
@@ -77,13 +76,13 @@ function act(page: Page, event: KeyboardEvent): boolean {
     page.undo();
     return true;
   }
-  const view = viewNamed(page.view.value);
+  const view = viewOf(page);
   if (actOnSoundKey(page, event) || view.onKey?.(page, event)) return true;
   if (key in arrows) {
     page.activate(view.move(page, arrows[key as keyof typeof arrows]));
     return true;
   }
-  const opened = views.find((one) => one.key === key);
+  const opened = page.offer.views.find((one) => one.key === key);
   if (opened !== undefined) {
     page.open(opened.name);
     return true;

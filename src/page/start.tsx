@@ -1,9 +1,11 @@
 import { render } from 'preact';
 import type { ReviewData } from '../contract/review.ts';
-import { listenForKeys } from './keys.ts';
+import { listenForKeys, pageKeys } from './keys.ts';
+import { pageFacets } from './model/filter.ts';
 import { App } from './parts/app.tsx';
 import { servedHost } from './state/host.ts';
 import { Page } from './state/page.ts';
+import { pageViews } from './views/registry.ts';
 
 /**
  * Shows the campaign of the page's own data, which `read` finds, else of whoever serves it. `prepare`: what is done before it
@@ -26,7 +28,7 @@ async function start(
   const host = own ? undefined : servedHost();
   const data = own ?? (await host?.load());
   if (data === undefined) return;
-  const page = new Page(data, host);
+  const page = new Page(data, host, { views: pageViews, facets: pageFacets, keyHelp: pageKeys });
   document.title = `${data.campaign} · mediabatch`;
   prepare?.(page);
   place.replaceChildren();

@@ -1,5 +1,4 @@
-import type { Page } from '../state/page.ts';
-import type { KeyHelp } from '../views/view.ts';
+import type { KeyHelp, Page } from '../state/page.ts';
 import { actOnZoomKey } from '../zoom/keys.ts';
 import type { Move } from '../zoom/zoomed-media.tsx';
 import { filmsOf } from './films.ts';

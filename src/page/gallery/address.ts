@@ -1,7 +1,6 @@
 import { batch, effect } from '@preact/signals';
-import { facets, noFilter } from '../model/filter.ts';
+import { noFilter } from '../model/filter.ts';
 import type { Page, ViewName } from '../state/page.ts';
-import { views } from '../views/registry.ts';
 import { type Link, readLink, writeLink } from './link.ts';
 import { type Gallery, galleryOf } from './state.ts';
 
@@ -40,7 +39,7 @@ function stepOf(page: Page): string {
 function linkOf(page: Page): Link {
   const { undecided, text } = page.filter.value;
   const gallery = galleryOf(page);
-  const chosen = facets.map(({ name }): [string, string] => [name, page.filter.value[name] ?? '']);
+  const chosen = page.offer.facets.map(({ name }): [string, string] => [name, page.filter.value[name] ?? '']);
   return {
     views: page.views.value,
     chosen: Object.fromEntries(chosen),
@@ -56,7 +55,7 @@ function show(page: Page, link: Link): void {
   gallery.order.value = link.order as Gallery['order']['value'];
   page.filter.value = { ...noFilter, ...chosen, undecided, text: search };
   page.hasDetails.value = link.details;
-  const known = link.views.filter((name): name is ViewName => views.some((view) => view.name === name));
+  const known = link.views.filter((name): name is ViewName => page.offer.views.some((view) => view.name === name));
   page.views.value = page.homes.some((home) => home === known[0]) ? known : ['grid', ...known];
   if (page.shown.value.assets.has(active)) page.activate(active);
 }

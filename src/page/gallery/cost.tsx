@@ -1,8 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { ReportCost, ReportCostTable } from '../../contract/report.ts';
 import { counted, credits } from '../parts/words.ts';
-import type { Page } from '../state/page.ts';
-import type { View } from '../views/view.ts';
+import type { Page, View } from '../state/page.ts';
 import { type CostLine, costLines, givenUp, isKept } from './cost-tables.ts';
 import { galleryOf } from './state.ts';
 

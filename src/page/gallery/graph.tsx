@@ -1,6 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Page } from '../state/page.ts';
-import type { View } from '../views/view.ts';
+import type { Page, View } from '../state/page.ts';
 import { galleryOf } from './state.ts';
 
 /** The campaign as a drawing. Its nodes lead to what they stand for. */

@@ -1,8 +1,5 @@
-import { keyHelp } from '../keys.ts';
-import { type Facet, facets } from '../model/filter.ts';
-import type { Page } from '../state/page.ts';
-import { views } from '../views/registry.ts';
-import type { KeyHelp, View } from '../views/view.ts';
+import type { Facet } from '../model/filter.ts';
+import type { KeyHelp, Page, View } from '../state/page.ts';
 import { aboutOf } from './about.ts';
 import { followAddress } from './address.ts';
 import { alikeView } from './alike.tsx';
@@ -53,14 +50,17 @@ export function openGallery(page: Page): void {
     report.graph !== undefined && graphView,
   ];
   const more = wanted.filter((view) => view !== false);
+  const { views, keyHelp } = page.offer;
   const beside = views.filter(({ name }) => name === 'groups' || name === 'matrix');
   const above = views.filter((view) => !beside.includes(view));
-  views.splice(0, views.length, gridView, ...beside, ...more, ...above);
-  facets.splice(0, facets.length, ...galleryFacets);
+  page.offer = {
+    views: [gridView, ...beside, ...more, ...above],
+    facets: galleryFacets,
+    keyHelp: [...keyHelp, { where: 'Gallery', keys: galleryKeyHelp }],
+  };
   page.homes.push('grid', 'matrix', ...more.map(({ name }) => name));
   page.data.value = { ...page.data.value, next: [aboutOf(page), page.data.value.next].filter(Boolean).join(' · ') };
   page.Surroundings = Surroundings;
-  keyHelp.push({ where: 'Gallery', keys: galleryKeyHelp });
   page.open('grid');
   listenForPrint(page);
   followAddress(page);

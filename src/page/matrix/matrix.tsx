@@ -5,8 +5,7 @@ import { moveInLines } from '../model/moves.ts';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { counted } from '../parts/words.ts';
-import type { Page } from '../state/page.ts';
-import type { View } from '../views/view.ts';
+import type { Page, View } from '../state/page.ts';
 import { columnWidths, layMatrix, linesOf, listAxes, type MatrixBy } from './layout.ts';
 import { MatrixLine, rowHeight, templateOf } from './matrix-line.tsx';
 

@@ -10,7 +10,7 @@ export interface Facet {
 }
 
 /** In the order of their fields. */
-export const facets: Facet[] = [
+export const pageFacets: readonly Facet[] = [
   { name: 'task', valuesOf: ({ task }) => [task] },
   { name: 'kind', valuesOf: ({ kind }) => [kind] },
   {
@@ -35,17 +35,22 @@ export interface Strip {
   assets: readonly ReviewAsset[];
 }
 
-export function applyFilter({ groups }: Shown, filter: Filter): Strip[] {
+export function applyFilter({ groups }: Shown, filter: Filter, facets: readonly Facet[]): Strip[] {
+  const chosen = facets.filter(({ name }) => filter[name]);
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   return groups.flatMap((group) => {
-    const assets = group.assets.filter((asset) => passes(asset, group, filter, words));
+    const assets = group.assets.filter((asset) => passes(asset, group, { filter, chosen, words }));
     return assets.length === 0 ? [] : [{ group, assets }];
   });
 }
 
-function passes(asset: ReviewAsset, group: ShownGroup, filter: Filter, words: readonly string[]): boolean {
+function passes(
+  asset: ReviewAsset,
+  group: ShownGroup,
+  { filter, chosen, words }: { filter: Filter; chosen: readonly Facet[]; words: readonly string[] },
+): boolean {
   if (filter.undecided && !needsVerdict(asset, group)) return false;
-  if (facets.some(({ name, valuesOf }) => filter[name] && !valuesOf(asset).includes(filter[name]))) return false;
+  if (chosen.some(({ name, valuesOf }) => !valuesOf(asset).includes(filter[name]))) return false;
   if (words.length === 0) return true;
   const text = textOf(asset);
   return words.every((word) => text.includes(word));

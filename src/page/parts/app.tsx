@@ -1,13 +1,13 @@
 import { Details } from '../details/details.tsx';
 import type { Page } from '../state/page.ts';
-import { viewNamed } from '../views/registry.ts';
+import { viewOf } from '../views/registry.ts';
 import { Actions } from './actions.tsx';
 import { Help } from './help.tsx';
 import { Toolbar } from './toolbar.tsx';
 
 /** The whole page. */
 export function App({ page }: { page: Page }) {
-  const view = viewNamed(page.view.value);
+  const view = viewOf(page);
   const isEmpty = page.strips.value.length === 0;
   return (
     <>

@@ -1,7 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { facets } from '../model/filter.ts';
 import type { Page } from '../state/page.ts';
-import { views } from '../views/registry.ts';
 import { counted, waitWords } from './words.ts';
 
 /** Above the views: what is decided, what waits, what a run does; views, filters and search. */
@@ -16,7 +14,7 @@ export function Toolbar({ page }: { page: Page }) {
         {next !== undefined && <p class="run">{next}</p>}
       </div>
       <nav class="views" aria-label="Views">
-        {views.map(({ name, label }) => (
+        {page.offer.views.map(({ name, label }) => (
           <button key={name} type="button" aria-pressed={page.view.value === name} onClick={() => page.open(name)}>
             {label}
           </button>
@@ -51,8 +49,12 @@ function Filters({ page }: { page: Page }) {
   const filter = page.filter.value;
   const { assets } = page.data.value;
   const offered = useMemo(
-    () => facets.map(({ name, valuesOf, values }) => ({ name, values: values ?? distinct(assets.flatMap(valuesOf)) })),
-    [assets],
+    () =>
+      page.offer.facets.map(({ name, valuesOf, values }) => ({
+        name,
+        values: values ?? distinct(assets.flatMap(valuesOf)),
+      })),
+    [page, assets],
   );
   return (
     <search class="filters" data-open={page.hasFilters.value}>

@@ -1,5 +1,4 @@
-import type { Page } from '../state/page.ts';
-import type { KeyHelp } from '../views/view.ts';
+import type { KeyHelp, Page } from '../state/page.ts';
 import { soundsOf } from './state.ts';
 import { isSoundGroup } from './tracks.ts';
 

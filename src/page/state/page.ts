@@ -1,9 +1,9 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
-import { applyFilter, type Filter, noFilter } from '../model/filter.ts';
+import { applyFilter, type Facet, type Filter, noFilter } from '../model/filter.ts';
 import { decide, type Step, undoOf } from '../model/judge.ts';
-import { afterVerdict, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
+import { afterVerdict, type Direction, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
 import { count, type Mark, type ShownGroup, show } from '../model/shown.ts';
 import { counted } from '../parts/words.ts';
 import { LoupeZoom } from '../zoom/loupe-zoom.ts';
@@ -24,9 +24,35 @@ export type ViewName =
   | 'cost'
   | 'graph';
 
+/** One way of looking at the campaign. A view shows `page.strips`, and outlines `page.active`. */
+export interface View {
+  name: ViewName;
+  /** On its button. */
+  label: string;
+  /** Opens it: what `KeyboardEvent.key` is, in small letters. */
+  key?: string;
+  Component: FunctionComponent<{ page: Page }>;
+  /** The address to which an arrow leads; undefined: it stays. */
+  move(page: Page, direction: Direction): string | undefined;
+  /** Is asked before the page acts on a key. True: it was for the view. */
+  onKey?(page: Page, event: KeyboardEvent): boolean;
+}
+
+/** Keys and what they do, for the help of the page. */
+export type KeyHelp = readonly [keys: string, what: string];
+
+/** Views, filters and keys, in the order in which they are shown. A gallery has more than the review page. */
+export interface Offer {
+  readonly views: readonly View[];
+  readonly facets: readonly Facet[];
+  readonly keyHelp: readonly { where: string; keys: readonly KeyHelp[] }[];
+}
+
 /** The state of the page, and everything that a key or a button does. */
 export class Page {
   readonly data;
+  /** Set before the page is shown. */
+  offer: Offer;
   readonly outbox: Outbox;
   readonly filter = signal<Filter>(noFilter);
   /** The address of the one asset on which keys act; empty: nothing is shown. */
@@ -57,7 +83,7 @@ export class Page {
 
   readonly shown = computed(() => show(this.data.value, this.outbox.own.value));
   readonly counts = computed(() => count(this.shown.value));
-  readonly strips = computed(() => applyFilter(this.shown.value, this.filter.value));
+  readonly strips = computed(() => applyFilter(this.shown.value, this.filter.value, this.offer.facets));
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));
   /** Verdicts are here that nobody will ask for: there is no host, or it has gone. */
@@ -70,8 +96,9 @@ export class Page {
   /** Something changed while the data were loading. */
   #isStale = false;
 
-  constructor(data: ReviewData, host: Host | undefined) {
+  constructor(data: ReviewData, host: Host | undefined, offer: Offer) {
     this.data = signal(data);
+    this.offer = offer;
     this.#host = host;
     this.outbox = new Outbox({
       host: data.canDecide ? host : undefined,

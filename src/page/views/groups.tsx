@@ -7,9 +7,8 @@ import { Tile } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { useSize } from '../parts/use-size.ts';
-import type { Page } from '../state/page.ts';
+import type { Page, View } from '../state/page.ts';
 import { bestColumns, layRows, linesOf, type PartOfStrip } from './groups-layout.ts';
-import type { View } from './view.ts';
 
 /** CSS pixels: the narrowest tile, between tiles, a tile without its picture, the head of a strip. */
 const narrowest = 168;

@@ -8,10 +8,9 @@ import { Caption } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
 import { isSoundGroup } from '../sound/tracks.ts';
-import type { Page } from '../state/page.ts';
+import type { Page, View } from '../state/page.ts';
 import { actOnZoomKey } from '../zoom/keys.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
-import type { View } from './view.ts';
 
 /** One asset as large as the window. Left and right go through all of them, up and down through groups. */
 export const loupeView: View = {

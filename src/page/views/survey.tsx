@@ -13,9 +13,8 @@ import { useFocus } from '../parts/use-focus.ts';
 import { useSize } from '../parts/use-size.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
 import { isSoundGroup } from '../sound/tracks.ts';
-import type { Page } from '../state/page.ts';
+import type { Page, View } from '../state/page.ts';
 import { fitColumns } from './survey-layout.ts';
-import type { View } from './view.ts';
 
 /** CSS pixels beneath each picture, and around it. */
 const below = 96;

@@ -15,7 +15,7 @@ function after(verdicts: [address: string, is: WantedVerdict['is']][], undecided
   const own = new Map(verdicts.map(([address, is]) => [address, { address, is, job: `job-${address}` }]));
   const shown = show(data, own);
   const [address, is] = verdicts.at(-1) ?? ['', 'picked'];
-  return afterVerdict(shown, applyFilter(shown, { ...noFilter, undecided }), address, is);
+  return afterVerdict(shown, applyFilter(shown, { ...noFilter, undecided }, []), address, is);
 }
 
 test.each([false, true])('after a verdict the neighbour is next, never the first of all (filter: %s)', (undecided) => {
@@ -71,7 +71,7 @@ test.each([false, true])('after a verdict the neighbour is next, never the first
 
 test('what is hidden leads to what stands next to its place', () => {
   const shown = show(data, new Map());
-  const strips = (text: string) => applyFilter(shown, { ...noFilter, text });
+  const strips = (text: string) => applyFilter(shown, { ...noFilter, text }, []);
   expect(nearest(shown, strips('take:3'), at(2, 1))).toBe(at(2, 3));
   expect(nearest(shown, strips('take:1'), at(2, 3))).toBe(at(2, 1));
   expect(nearest(shown, strips('p003'), at(2, 1))).toBe(at(3, 1));
@@ -81,7 +81,7 @@ test('what is hidden leads to what stands next to its place', () => {
 
 test('groups: beside, and undecided ones round the ends', () => {
   const own = new Map([[at(3, 1), { address: at(3, 1), is: 'picked' as const, job: `job-${at(3, 1)}` }]]);
-  const strips = applyFilter(show(data, own), noFilter);
+  const strips = applyFilter(show(data, own), noFilter, []);
   expect(moveByGroup(strips, at(2, 3), 1)).toBe(at(3, 3));
   expect(moveByGroup(strips, at(1, 3), -1)).toBeUndefined();
   expect(moveToUndecided(strips, at(2, 3), 1)).toBe(at(4, 1));
@@ -90,7 +90,7 @@ test('groups: beside, and undecided ones round the ends', () => {
 });
 
 test('arrows: left and right through everything, up and down to the nearest', () => {
-  const strips = applyFilter(show(data, new Map()), noFilter);
+  const strips = applyFilter(show(data, new Map()), noFilter, []);
   // Two groups of three beside each other.
   const lines = linesOf(layRows(strips, 7), 7);
   expect(lines.map((line) => line.length)).toEqual([6, 6]);
@@ -102,7 +102,7 @@ test('arrows: left and right through everything, up and down to the nearest', ()
 });
 
 test('columns: whole groups fill the width; a survey makes pictures as large as can be', () => {
-  const strips = applyFilter(show(products(10, 4), new Map()), noFilter);
+  const strips = applyFilter(show(products(10, 4), new Map()), noFilter, []);
   expect(bestColumns(strips, 7)).toBe(4);
   expect(bestColumns(strips, 9)).toBe(8);
   expect(fitColumns(4, 1, { width: 1000, height: 1000 }, 0)).toBe(2);

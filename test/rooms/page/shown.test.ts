@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WantedVerdict } from '../../../src/contract/review.ts';
-import { applyFilter, noFilter } from '../../../src/page/model/filter.ts';
+import { applyFilter, noFilter, pageFacets } from '../../../src/page/model/filter.ts';
 import { decide, undoOf } from '../../../src/page/model/judge.ts';
 import { count, markOf, show } from '../../../src/page/model/shown.ts';
 import { waitWords } from '../../../src/page/parts/words.ts';
@@ -165,7 +165,9 @@ test('filters: the undecided, tasks, kinds, states, and words anywhere', () => {
   ]);
   const shown = show(data, own(['hero@a,take:2', 'rejected']));
   const names = (change: object) =>
-    applyFilter(shown, { ...noFilter, ...change }).flatMap(({ assets }) => assets.map(({ address }) => address));
+    applyFilter(shown, { ...noFilter, ...change }, pageFacets).flatMap(({ assets }) =>
+      assets.map(({ address }) => address),
+    );
   expect(names({})).toEqual(['hero@a,take:1', 'hero@a,take:2', 'song']);
   expect(names({ undecided: true })).toEqual(['hero@a,take:1', 'song']);
   expect(names({ task: 'song' })).toEqual(['song']);
