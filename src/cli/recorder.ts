@@ -83,7 +83,7 @@ export async function makeRecorder(
   const cursorIsBack = hasScreen ? giveCursorBackAtExit() : () => {};
   if (hasWork) {
     const durations = await readKeptDurations(paths);
-    times = createRunTimes({ plan: options.latest, durations, now, isLive: page !== undefined });
+    times = createRunTimes({ view, plan: options.latest, durations, now, isLive: page !== undefined });
     const common = { style, now, view, times, ...(page && { page }) };
     reporters.push({ on: times.on, end: async () => {} });
     if (hasScreen) {

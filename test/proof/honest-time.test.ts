@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { RunEvent } from '../../src/contract/event.ts';
+import type { RunFact } from '../../src/contract/event.ts';
+import { foldEvent } from '../../src/report/run/fold-event.ts';
 import { shownRange } from '../../src/report/run/remaining-text.ts';
 import { createRunTimes } from '../../src/report/run/remaining-time.ts';
+import { createRunView } from '../../src/report/run/run-view.ts';
 import { TestCampaign } from '../rig/campaign.ts';
 import { logNormal, seeded } from '../rig/random.ts';
 import { runStarted } from '../rooms/report/samples.ts';
@@ -51,10 +53,16 @@ async function timedRun(seed: number): Promise<Reading[]> {
   };
   const concurrency = Math.floor(between(3, 24));
   const plan = campaign.plan({ concurrency });
-  const times = createRunTimes({ plan: () => plan, durations, now: () => clock.now() });
+  const view = createRunView();
+  const times = createRunTimes({ view, plan: () => plan, durations, now: () => clock.now() });
   const startedAt = clock.now();
   const shown: { at: number; low: number; high: number }[] = [];
-  times.on({ ...runStarted([]), at: '' });
+  const on = (fact: RunFact) => {
+    const event = { at: new Date(clock.now()).toISOString(), ...fact };
+    foldEvent(view, event);
+    times.on(event);
+  };
+  on(runStarted([]));
   const look = () => {
     const remaining = times.remaining?.();
     if (typeof remaining !== 'object') return;
@@ -69,7 +77,7 @@ async function timedRun(seed: number): Promise<Reading[]> {
     for (; !isOver; await clock.sleep(5000)) look();
   };
   void watch();
-  await campaign.run({ concurrency, onEvent: (fact) => times.on({ at: '', ...fact } as RunEvent) });
+  await campaign.run({ concurrency, onEvent: on });
   isOver = true;
   const endedAt = clock.now();
   return shown.map(({ at, low, high }) => ({

@@ -20,7 +20,10 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       return;
     case 'step-started':
       delete view.awaitedGates;
-      putStep(view, event, { stage: 'working', since: Date.parse(event.at) });
+      putStep(view, event, {
+        ...{ stage: 'working', begunAt: Date.parse(event.at) },
+        ...(event.action === 'attach' && { isAttached: true }),
+      });
       return;
     case 'step-left':
       leaveStep(view, event);
@@ -39,7 +42,10 @@ export function foldEvent(view: RunView, event: RunEvent): void {
         view.notices.add(noticeText({ address: event.address, message: settledText(event) }));
       return;
     case 'job-retried':
-      changeStep(view, event.address, { stage: 'working', since: Date.parse(event.at) });
+      changeStep(view, event.address, {
+        ...{ stage: 'working', begunAt: Date.parse(event.at), createdAt: undefined, madeAt: undefined },
+        isAttached: false,
+      });
       return;
     case 'job-created':
       createJob(view, event);
@@ -54,7 +60,8 @@ export function foldEvent(view: RunView, event: RunEvent): void {
     }
     case 'job-completed': {
       const { address, jobId, at } = event;
-      changeStep(view, address, { stage: 'saving', since: Date.parse(at), jobId, hasCompletedJob: true });
+      const madeAt = view.stepsByAddress.get(address)?.madeAt ?? Date.parse(at);
+      changeStep(view, address, { stage: 'saving', madeAt, jobId, hasCompletedJob: true });
       return;
     }
     case 'output-saved': {
@@ -126,7 +133,7 @@ function createJob(view: RunView, event: Extract<RunEvent, { event: 'job-created
   const { address, jobId, at } = event;
   const before = view.stepsByAddress.get(address)?.credits ?? null;
   const credits = before === null || event.credits === null ? null : before + event.credits;
-  changeStep(view, address, { stage: 'running', since: Date.parse(at), jobId, credits });
+  changeStep(view, address, { stage: 'running', createdAt: Date.parse(at), jobId, credits });
   if (event.balance !== null) view.money.balance = event.balance;
 }
 
@@ -184,7 +191,7 @@ function stageOf(outcome: StepOutcome): Stage {
 function putStep(
   view: RunView,
   step: { address: string; task: string; kind: string; action: Action },
-  change: Pick<StepView, 'stage' | 'since' | 'error' | 'need'>,
+  change: Pick<StepView, 'stage' | 'begunAt' | 'isAttached' | 'error' | 'need'>,
 ): void {
   const { address, task, kind, action } = step;
   const before = view.stepsByAddress.get(address);
@@ -200,7 +207,7 @@ function putStep(
   }
   const put: StepView = { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change };
   view.stepsByAddress.set(address, put);
-  if (put.since !== undefined && view.firstBegun.size <= mostStepsShown) view.firstBegun.set(address, put);
+  if (put.begunAt !== undefined && view.firstBegun.size <= mostStepsShown) view.firstBegun.set(address, put);
 }
 
 function changeStep(view: RunView, address: string, change: Partial<StepView>): void {
@@ -211,6 +218,7 @@ function changeStep(view: RunView, address: string, change: Partial<StepView>): 
   Object.assign(step, change);
   count(view, step, 1);
   const { stage } = step;
+  if (hasEnded(stage)) view.lastEnded = step;
   const task = view.tasks.get(step.task);
   if (task !== undefined) task.spent += (step.credits ?? 0) - (before ?? 0);
   if (!isSettled(stage)) return;

@@ -6,8 +6,10 @@ import { type Durations, rangeOf, samplesOf, timedAs } from '../../plan/expected
 import type { Plan, StepOrder } from '../../plan/plan.ts';
 import { type OpenStep, simulateEnds, type Timing } from '../../plan/simulate-ends.ts';
 import type { Remaining, RunTimes } from './run-time.ts';
+import { hasEnded, type RunView, sinceOf } from './run-view.ts';
 
 export interface RunTimesOptions {
+  view: RunView;
   /** As it is carried out by now: people may decide during a run. */
   plan(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
   /** Of jobs of earlier runs. */
@@ -28,14 +30,16 @@ const mostPauses = 50;
 /** For a file of which nothing is known yet. */
 const usualSaveMs = 1000;
 
-/** A step with an order. `begun`: it has a slot and no job; `ended` ones need no time. */
-interface TimedStep {
+/** A step of the plan that is carried out. */
+interface PlannedStep {
   timing: Timed;
   needs: readonly string[];
-  stage: 'waiting' | 'begun' | 'running' | 'saving' | 'ended';
+}
+
+/** One that has not ended. `begun`: it has a slot and no job. */
+interface OpenTimed extends PlannedStep {
+  stage: 'waiting' | 'begun' | 'running' | 'saving';
   since: number;
-  /** Its job began in another run, nobody knows when. */
-  isAttached?: true;
 }
 
 /** Steps of one kind and model, as timed by earlier runs and this one. */
@@ -52,16 +56,15 @@ interface Timed {
 }
 
 /**
- * Expects the end of a run from its events: what is left is simulated with the durations of earlier jobs and of those
- * that this run has seen end. Hears each event once.
+ * Expects the end of a run: what is left is simulated with the durations of earlier jobs and of those that this run has
+ * seen end. Hears each event once, folded into the view before.
  */
 export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & { on(event: RunEvent): void } {
-  const { now, durations } = options;
+  const { now, durations, view } = options;
   const timings = new Map<string, Timed>();
-  let steps = new Map<string, TimedStep>();
+  let steps = new Map<string, PlannedStep>();
   let known: ReturnType<RunTimesOptions['plan']> | undefined;
-  let silence: 'none' | 'pause' | 'end' = 'end';
-  let isStopped = false;
+  let isInterrupted = false;
   let told: { at: number; remaining: Remaining | undefined } | undefined;
 
   const timingOf = (order: StepOrder): Timed => {
@@ -81,20 +84,17 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & {
   /** Takes in a plan that was made anew: what has begun stays as it is. */
   const takeIn = (plan: NonNullable<typeof known>) => {
     known = plan;
-    const before = steps;
-    steps = new Map([...before].filter(([, { stage }]) => stage !== 'waiting'));
+    steps = new Map([...steps].filter(([address]) => stageOf(view, address) !== 'waiting'));
     for (const { order } of plan.rows) {
       if (order === undefined || order.asksOnly || steps.has(order.address)) continue;
-      steps.set(order.address, { timing: timingOf(order), needs: waitsFor(order), stage: 'waiting', since: 0 });
+      steps.set(order.address, { timing: timingOf(order), needs: waitsFor(order) });
     }
   };
 
   const look = (): Remaining | undefined => {
     const plan = options.plan();
     if (plan !== known) takeIn(plan);
-    const open = new Map(
-      [...steps].filter(([, { stage }]) => stage !== 'ended' && !(isStopped && stage === 'waiting')),
-    );
+    const open = openSteps(steps, view, now());
     if (open.size === 0) return undefined;
     const used = new Set<Timed>();
     for (const { timing, stage } of open.values()) if (stage !== 'saving') used.add(timing);
@@ -110,37 +110,13 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & {
 
   return {
     on(event) {
-      switch (event.event) {
-        case 'run-started':
-          silence = 'none';
-          return;
-        case 'credits-awaited':
-        case 'picks-awaited':
-          silence = 'pause';
-          return;
-        case 'spending-resumed':
-          silence = 'none';
-          return;
-        case 'spending-stopped':
-          if (event.because === 'signal') silence = 'end';
-          else if (event.because !== 'price' && event.because !== 'alike') isStopped = true;
-          if (silence === 'pause') silence = 'none';
-          return;
-        case 'run-ended':
-          silence = 'end';
-          return;
-        case 'step-started':
-          if (silence === 'pause') silence = 'none';
-          if (!steps.has(event.address)) takeIn(options.plan());
-          break;
-        default:
-          break;
-      }
-      if ('address' in event && event.address !== undefined)
-        note(steps.get(event.address), event, timeOf(event, now()));
+      if (event.event === 'spending-stopped' && event.because === 'signal') isInterrupted = true;
+      if (event.event === 'step-started' && !steps.has(event.address)) takeIn(options.plan());
+      if ('address' in event && event.address !== undefined) learn(steps.get(event.address)?.timing, event, view);
     },
     remaining() {
-      if (silence !== 'none') return undefined;
+      if (isInterrupted || view.campaign === '' || view.end !== undefined) return undefined;
+      if (view.awaited !== undefined || view.awaitedGates !== undefined) return undefined;
       if (told === undefined || now() - told.at >= lastsMs) told = { at: now(), remaining: look() };
       return told.remaining;
     },
@@ -153,46 +129,33 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> & {
   };
 }
 
-/** When it happened: whoever attaches to a run hears at once what has happened for hours. */
-function timeOf({ at }: RunEvent, now: number): number {
-  const time = Date.parse(at);
-  return Number.isNaN(time) ? now : Math.min(time, now);
-}
-
-/** Moves a step on, and learns from how long it took. */
-function note(step: TimedStep | undefined, event: RunEvent, now: number): void {
-  if (step === undefined || step.stage === 'ended') return;
-  const { timing, since } = step;
-  const go = (stage: TimedStep['stage']) => {
-    step.stage = stage;
-    step.since = now;
-  };
+/** Learns from how long it took a step to get as far as this event says. */
+function learn(timing: Timed | undefined, event: RunEvent, view: RunView): void {
+  if (timing === undefined) return;
+  const at = Date.parse(event.at);
   switch (event.event) {
-    case 'step-started':
-      go(event.action === 'attach' ? 'running' : 'begun');
-      if (event.action === 'attach') step.isAttached = true;
+    case 'job-created': {
+      const { begunAt = at } = view.stepsByAddress.get(event.address) ?? {};
+      keep(timing.starts, at - begunAt, mostPauses);
       return;
-    case 'job-created':
-      keep(timing.starts, now - since, mostPauses);
-      go('running');
+    }
+    case 'job-completed': {
+      const { createdAt, madeAt } = view.stepsByAddress.get(event.address) ?? {};
+      if (createdAt !== undefined && madeAt === at) keep(timing.samples, at - createdAt, mostSamples);
       return;
-    case 'job-retried':
-      delete step.isAttached;
-      go('begun');
+    }
+    case 'step-finished': {
+      const { outcome, address } = event;
+      if (view.lastEnded?.address !== address) return;
+      const { madeAt, isAttached } = view.lastEnded;
+      if (outcome === 'failed' || outcome === 'lost' || outcome === 'refused') timing.failed += 1;
+      if (outcome !== 'done') return;
+      timing.done += 1;
+      const took = at - (sinceOf(view.lastEnded) ?? at);
+      if (madeAt !== undefined) keep(timing.saves, took, mostPauses);
+      else if (!isAttached) keep(timing.samples, took, mostSamples);
       return;
-    case 'job-completed':
-      if (step.stage === 'running' && !step.isAttached) keep(timing.samples, now - since, mostSamples);
-      if (step.stage !== 'saving') go('saving');
-      return;
-    case 'step-finished':
-      if (event.outcome === 'failed' || event.outcome === 'lost' || event.outcome === 'refused') timing.failed += 1;
-      if (event.outcome === 'done') {
-        timing.done += 1;
-        if (step.stage === 'saving') keep(timing.saves, now - since, mostPauses);
-        else if (!step.isAttached) keep(timing.samples, now - since, mostSamples);
-      }
-      go('ended');
-      return;
+    }
     default:
       return;
   }
@@ -203,7 +166,31 @@ function keep(numbers: number[], number: number, most: number): void {
   if (numbers.length > most) numbers.shift();
 }
 
-type OpenSteps = ReadonlyMap<string, TimedStep>;
+/** The steps of the plan that have not ended, and can still begin. */
+function openSteps(steps: ReadonlyMap<string, PlannedStep>, view: RunView, now: number): Map<string, OpenTimed> {
+  const because = view.stopped?.because;
+  const isStopped = because !== undefined && because !== 'price' && because !== 'alike';
+  const open = new Map<string, OpenTimed>();
+  for (const [address, step] of steps) {
+    const stage = stageOf(view, address);
+    if (stage === 'ended' || (isStopped && stage === 'waiting')) continue;
+    const seen = view.stepsByAddress.get(address);
+    // Whoever tells of it may have another clock.
+    const since = Math.min(now, (seen && sinceOf(seen)) ?? now);
+    open.set(address, { ...step, stage, since });
+  }
+  return open;
+}
+
+function stageOf({ settled, stepsByAddress }: RunView, address: string): OpenTimed['stage'] | 'ended' {
+  const step = stepsByAddress.get(address);
+  if (step?.begunAt === undefined) return settled.addresses.has(address) ? 'ended' : 'waiting';
+  if (hasEnded(step.stage)) return 'ended';
+  if (step.stage === 'saving') return 'saving';
+  return step.stage === 'running' || step.isAttached ? 'running' : 'begun';
+}
+
+type OpenSteps = ReadonlyMap<string, OpenTimed>;
 
 function agesOf(open: OpenSteps, timing: Timed, now: number): number[] {
   return [...open.values()].flatMap((step) =>
@@ -261,7 +248,6 @@ function simulate(
         steps.set(address, { timing, after: [], ageMs: 0 });
         break;
       case 'waiting':
-      case 'ended':
         steps.set(address, { timing, after: stepsOf(step.needs) });
         break;
       default:

@@ -28,8 +28,13 @@ export interface StepView {
   kind: string;
   action: Action;
   stage: Stage;
-  /** When this run began with that, in ms since 1970. Absent: it does not act on the step. */
-  since?: number;
+  /** When this run began with it, or with another job for it, in ms since 1970. Absent: it does not act on the step. */
+  begunAt?: number;
+  /** When its job was created, and when that was over. */
+  createdAt?: number | undefined;
+  madeAt?: number | undefined;
+  /** Its job began in another run, nobody knows when. */
+  isAttached?: boolean;
   jobId?: string;
   /** The job waits at the service. */
   isQueued?: boolean;
@@ -78,6 +83,8 @@ export interface RunView {
   /** Steps that an event has named, except settled ones. */
   stepsByAddress: Map<string, StepView>;
   settled: SettledSteps;
+  /** The last one to end. */
+  lastEnded?: StepView;
   /** The first steps that the run has begun, settled ones as well: one more than a screen shows. */
   firstBegun: Map<string, StepView>;
   troubles: Troubles;
@@ -111,6 +118,11 @@ export function createRunView(): RunView {
     waitedMs: 0,
     notices: new Set(),
   };
+}
+
+/** When its stage began. */
+export function sinceOf({ begunAt, createdAt, madeAt }: StepView): number | undefined {
+  return madeAt ?? createdAt ?? begunAt;
 }
 
 /** True when nothing more happens to the step in this run. */

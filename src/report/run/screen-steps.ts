@@ -3,7 +3,7 @@ import { creditsText, elapsedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { displayWidth } from '../text-width.ts';
 import type { PlannedStep } from './planned-work.ts';
-import { hasEnded, mostStepsShown, type RunView, type Stage, type StepView } from './run-view.ts';
+import { hasEnded, mostStepsShown, type RunView, type Stage, type StepView, sinceOf } from './run-view.ts';
 import { fillLine, type Piece, piece, spaces, type Tone } from './screen-line.ts';
 import { isNarrow, type Look } from './screen-look.ts';
 import { nameOf } from './screen-rows.ts';
@@ -124,9 +124,10 @@ function waitingText({ needs }: PlannedStep, view: RunView, look: Look): string 
 
 /** `running 0:21 of about 0:30`; in a narrow terminal `0:21 of ~0:30`. */
 function runningText(step: StepView | undefined, look: Look): [string, Tone] {
-  if (step?.since === undefined) return ['running', 'plain'];
+  const since = step && sinceOf(step);
+  if (step === undefined || since === undefined) return ['running', 'plain'];
   const narrow = isNarrow(look);
-  const ageMs = look.now - step.since;
+  const ageMs = look.now - since;
   const age = elapsedText(ageMs);
   const usual = look.times.usual?.(step.address);
   const queued = narrow ? 'queued ' : 'queued at the service ';

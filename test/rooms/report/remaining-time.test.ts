@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { RunFact, StepOutcome } from '../../../src/contract/event.ts';
 import type { Plan, PlanRow, StepOrder } from '../../../src/plan/plan.ts';
+import { foldEvent } from '../../../src/report/run/fold-event.ts';
 import { remainingText } from '../../../src/report/run/remaining-text.ts';
 import { createRunTimes, type RunTimesOptions } from '../../../src/report/run/remaining-time.ts';
+import { createRunView } from '../../../src/report/run/run-view.ts';
 import { at, row, runStarted } from './samples.ts';
 
 function job(address: string, { needs = [], ...more }: Partial<StepOrder> = {}): PlanRow {
@@ -19,9 +21,20 @@ function rig(rows: PlanRow[], more: Partial<RunTimesOptions> & Partial<Pick<Plan
   let nowMs = 0;
   const { concurrency = 2, gates, ...options } = more;
   const plan = { rows, concurrency, ...(gates && { gates }) };
-  const times = createRunTimes({ plan: () => plan, durations: { image: tenSeconds }, now: () => nowMs, ...options });
+  const view = createRunView();
+  const times = createRunTimes({
+    view,
+    plan: () => plan,
+    durations: { image: tenSeconds },
+    now: () => nowMs,
+    ...options,
+  });
   const on = (...facts: RunFact[]) => {
-    for (const fact of facts) times.on(at(0, fact));
+    for (const fact of facts) {
+      const event = more.now === undefined ? { at: new Date(nowMs).toISOString(), ...fact } : at(0, fact);
+      foldEvent(view, event);
+      times.on(event);
+    }
   };
   on(runStarted([{ id: 'hero', kind: 'image', steps: rows.length }]));
   const named = (address: string) => ({ address, task: 'hero' });
@@ -126,6 +139,7 @@ describe('the time left', () => {
     const failing = rig([job('hero@1'), job('hero@2', { needs: ['hero@1'] }), job('hero@3')], { concurrency: 1 });
     failing.begin('hero@1');
     failing.end('hero@1', 'failed');
+    failing.on({ event: 'step-started', address: 'hero@2', task: 'hero', kind: 'image', action: 'create' });
     failing.end('hero@2', 'blocked');
     expect(failing.seconds()).toBeLessThanOrEqual(11);
   });

@@ -73,19 +73,19 @@ describe('foldEvent', () => {
     const facts = [oneTask, started, intended, created].flatMap((fact) => fact ?? []);
     const view = foldFacts([...facts, { event: 'job-progressed', ...step, status: 'QUEUED' }]);
     expect(view.stepsByAddress.get('hero@de')).toMatchObject({
-      since: Date.UTC(2026, 0, 1, 0, 0, 3),
+      createdAt: Date.UTC(2026, 0, 1, 0, 0, 3),
       credits: 5,
       isQueued: true,
     });
     foldEvent(view, at(9, { event: 'job-retried', ...step, error: 'no', left: 1 }));
     expect(view.stepsByAddress.get('hero@de')).toMatchObject({
       stage: 'working',
-      since: Date.UTC(2026, 0, 1, 0, 0, 9),
+      begunAt: Date.UTC(2026, 0, 1, 0, 0, 9),
     });
     foldEvent(view, at(10, { event: 'job-created', ...step, credits: 4, balance: null }));
     foldEvent(view, at(12, { event: 'job-progressed', ...step, status: 'PROCESSING' }));
     expect(view.stepsByAddress.get('hero@de')).toMatchObject({
-      since: Date.UTC(2026, 0, 1, 0, 0, 10),
+      createdAt: Date.UTC(2026, 0, 1, 0, 0, 10),
       credits: 9,
       isQueued: false,
     });
