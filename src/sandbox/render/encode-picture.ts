@@ -1,11 +1,8 @@
 import type { Canvas } from './canvas.ts';
-import { addAlpha } from './pixels.ts';
 import { encodePng } from './png.ts';
 import { encodeWebp } from './webp.ts';
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp';
-
-const jpegQuality = 88;
 
 export async function encodePicture(canvas: Canvas, format: PictureFormat): Promise<Uint8Array> {
   switch (format) {
@@ -14,16 +11,16 @@ export async function encodePicture(canvas: Canvas, format: PictureFormat): Prom
     case 'jpeg':
       return encodeJpeg(canvas);
     case 'webp':
-      return encodeWebp(canvas, { quality: 82, method: 2 });
+      return encodeWebp(canvas, { quality: 82, effort: 2 });
     default:
       return unknownFormat(format);
   }
 }
 
-async function encodeJpeg(canvas: Canvas): Promise<Uint8Array> {
-  const { default: jpeg } = await import('jpeg-js');
-  const { width, height } = canvas;
-  return jpeg.encode({ width, height, data: addAlpha(canvas.pixels) }, jpegQuality).data;
+async function encodeJpeg({ pixels, width, height }: Canvas): Promise<Uint8Array> {
+  const { default: sharp } = await import('sharp');
+  const raw = { width, height, channels: 3 } as const;
+  return sharp(pixels, { raw }).jpeg({ quality: 88, chromaSubsampling: '4:4:4' }).toBuffer();
 }
 
 function unknownFormat(format: never): never {

@@ -13,7 +13,7 @@ export async function renderVideo(order: VideoOrder): Promise<Uint8Array> {
   const film = await planFilm(order);
   const frames: Block[] = [];
   for (let index = 0; index < film.frames; index += 1) {
-    const webp = await encodeWebp(film.drawFrame(index), { quality: 56, method: 2 });
+    const webp = await encodeWebp(film.drawFrame(index), { quality: 56, effort: 2 });
     frames.push({ timeMs: Math.round((index * 1000) / framesPerSecond), data: extractVp8(webp) });
   }
   const packets = await encodeOpus(recordBed(order.seed, durationMs / 1000), soundBitrate);
