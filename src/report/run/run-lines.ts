@@ -84,8 +84,6 @@ function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOpti
 /** What a log says of steps: each that has ended, or that another tenth of a task has. */
 class StepLines {
   readonly #options: LinesOptions;
-  /** When steps under way began, and the first file of each. */
-  readonly #underWay = new Map<string, { since: number; path?: string }>();
   /** Tenths of tasks that were told. */
   readonly #tenths = new Map<string, number>();
 
@@ -96,14 +94,6 @@ class StepLines {
   lineOf(event: RunEvent): string | undefined {
     const { view, detail } = this.#options;
     switch (event.event) {
-      case 'step-started':
-        this.#underWay.set(event.address, { since: this.#options.now() });
-        return undefined;
-      case 'output-saved': {
-        const step = this.#underWay.get(event.address);
-        if (step !== undefined) step.path ??= event.output.path;
-        return undefined;
-      }
       case 'step-finished':
         return this.#finished(event);
       case 'spending-stopped':
@@ -126,13 +116,11 @@ class StepLines {
   }
 
   #finished(event: Extract<RunEvent, { event: 'step-finished' }>): string | undefined {
-    const { address, outcome, task } = event;
-    const step = this.#underWay.get(address);
-    this.#underWay.delete(address);
+    const { outcome, task } = event;
     if (isTrouble(outcome)) return eventLine(event, this.#options.view, this.#options);
     if (this.#options.detail === 'quiet') return undefined;
     if (this.#isLarge) return this.#tenth(task);
-    return outcome === 'done' ? this.#done(event, step) : eventLine(event, this.#options.view, this.#options);
+    return outcome === 'done' ? this.#done(event) : eventLine(event, this.#options.view, this.#options);
   }
 
   /** Steps that were up to date before have no lines. */
@@ -142,14 +130,12 @@ class StepLines {
   }
 
   /** `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
-  #done(
-    { address, credits }: Extract<RunEvent, { event: 'step-finished' }>,
-    step: { since: number; path?: string } | undefined,
-  ): string {
-    const { view, style, now } = this.#options;
+  #done({ address, credits, at }: Extract<RunEvent, { event: 'step-finished' }>): string {
+    const { view, style } = this.#options;
+    const step = view.lastEnded?.address === address ? view.lastEnded : undefined;
     const facts = [
       credits === null ? 'price unknown' : credits > 0 ? countOf(credits, 'credit') : '',
-      step === undefined ? '' : elapsedText(now() - step.since),
+      step?.begunAt === undefined ? '' : elapsedText(Date.parse(at) - step.begunAt),
       safeText(step?.path ?? ''),
     ];
     const ended = [...view.settled.stages.values()].reduce((sum, count) => sum + count, 0);

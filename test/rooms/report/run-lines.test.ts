@@ -104,7 +104,7 @@ describe('createLines', () => {
     await reporter.end();
     expect(lines().join('\n')).toMatchInlineSnapshot(`
       "aurora-launch: 10 steps, 15 credits to spend, 8 at a time
-      hero@de  done  5 credits, 0:00, images/hero/hero@de.png (2 of 10)
+      hero@de  done  5 credits, 0:06, images/hero/hero@de.png (2 of 10)
       hero@en  failed  moderated \\x1b[2J
       hero@fr  searching  the connection was reset; the service's list is searched for its job
       hero@fr  found  job j-7 is in the service's list
