@@ -8,7 +8,7 @@ import { messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion, type StepRecord } from '../lock/record.ts';
 import { writeHeader } from '../lock/write.ts';
-import { countSteps } from '../plan/actions.ts';
+import { countSteps, isWork } from '../plan/actions.ts';
 import { orderId, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
 import { type ResumedPlan, resumePlan } from '../run/resume-plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
@@ -271,5 +271,5 @@ function addUp(credits: number | null, before: number | null = 0): number | null
 
 function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRow {
   const order = orders.get(rowId(row));
-  return order === undefined ? row : { ...row, order };
+  return order === undefined || !isWork(row) ? row : { ...row, order };
 }

@@ -1,4 +1,4 @@
-import type { Action, Plan, PlanRow, SpendingAction, StepOrder } from './plan.ts';
+import type { Action, Plan, PlanRow, SpendingAction, StepOrder, WorkRow } from './plan.ts';
 import { isPost } from './post-record.ts';
 
 /** Recognizes the actions for which a run sends a create, and pays. */
@@ -17,8 +17,8 @@ export function isCarriedOut(action: Action): action is StepOrder['action'] {
 }
 
 /** Tells whether there is something to do for this row. */
-export function isWork({ action }: { action: Action }): boolean {
-  return isCarriedOut(action);
+export function isWork(row: PlanRow): row is WorkRow {
+  return isCarriedOut(row.action);
 }
 
 /** Tells whether a run would do anything at all. */

@@ -1,23 +1,24 @@
 import { isSpending } from './actions.ts';
-import { block, dependentRows } from './block.ts';
-import type { DecidedGate } from './decided-graph.ts';
-import type { Match } from './find-purchases.ts';
+import { dependentRows } from './block.ts';
+import { blocked } from './blocked.ts';
+import type { Draft } from './draft.ts';
 import { describeWait } from './gates.ts';
-import type { Plan, PlanRow, PlanTotals } from './plan.ts';
+import type { BlockedRow, Plan, PlanRow, PlanTotals } from './plan.ts';
 import { ceilingOf } from './prices.ts';
 import { reasonOf } from './reason.ts';
+import type { Situation } from './situation.ts';
 
 /**
  * Blocks everything that would be bought and hangs on a gate that people have not decided: directly, or because it needs
  * a step that does. What was sent already is asked about all the same. Comes before money is given out, so that nothing is
  * kept back for it.
  */
-export function blockAtGates(rows: readonly PlanRow[], matches: readonly Match[], gates: readonly DecidedGate[]): void {
+export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>): void {
   if (gates.length === 0) return;
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const waits = new Map(matches.flatMap(({ step }) => (step.waits === undefined ? [] : [[step.address, step.waits]])));
   if (waits.size === 0) return;
-  const mayWait = dependentRows(rows, matches).filter(({ order }) => order?.send === undefined);
+  const mayWait = dependentRows(draft.all, matches).filter(({ order }) => order?.send === undefined);
   const stopped = new Set<string>();
   // A step that shares the job of another may precede it.
   for (let before = -1; before < stopped.size; ) {
@@ -30,36 +31,38 @@ export function blockAtGates(rows: readonly PlanRow[], matches: readonly Match[]
       if (gate === undefined && need === undefined) continue;
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
       const text = gate === undefined ? `needs ${need}, which waits for a pick` : `${describeWait(gate)}${more}`;
-      holdBack(row, text); // I27
+      draft.put(heldBack(row, text)); // I27
       stopped.add(row.address);
     }
   }
 }
 
 /** Keeps what the purchase would be, so that a saved plan can name it. */
-function holdBack(row: PlanRow, text: string): void {
+function heldBack(row: PlanRow, text: string): BlockedRow {
   const { order, action, mayRetry, price: shown } = row;
-  const isBought = order !== undefined && isSpending(action);
-  block(row, 'gate', reasonOf('gate', text));
-  if (!isBought) return;
+  const held = blocked(row, 'gate', reasonOf('gate', text));
+  if (order === undefined || !isSpending(action)) return held;
   const { generation, retries, price } = order;
-  row.wouldCost = ceilingOf(price) ?? null;
-  if (shown !== undefined) row.price = shown;
-  row.later = { generation, ...(retries !== undefined && { retries: retries.left }) };
-  if (mayRetry !== undefined) row.wouldRetry = mayRetry;
+  return {
+    ...held,
+    wouldCost: ceilingOf(price) ?? null,
+    ...(shown !== undefined && { price: shown }),
+    later: { generation, ...(retries !== undefined && { retries: retries.left }) },
+    ...(mayRetry !== undefined && { wouldRetry: mayRetry }),
+  };
 }
 
 /**
  * The gates that are not decided, with how many of these rows wait for each: also for one before a step that the plan is not
- * about. `everyRow`: those of all steps.
+ * about.
  */
 export function openGates(
-  gates: readonly DecidedGate[],
+  draft: Draft,
   rows: readonly PlanRow[],
-  { matches, everyRow }: { matches: readonly Match[]; everyRow: readonly PlanRow[] },
+  { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>,
 ): Plan['gates'] {
   if (gates.length === 0) return undefined;
-  const held = new Set(everyRow.flatMap(({ address, blockedBy }) => (blockedBy === 'gate' ? [address] : [])));
+  const held = new Set(draft.all.flatMap(({ address, blockedBy }) => (blockedBy === 'gate' ? [address] : [])));
   const steps = new Map(matches.map(({ step }) => [step.address, step]));
   const counts = new Map<string, number>();
   const open = rows.flatMap(({ address }) => (held.has(address) ? [address] : []));

@@ -1,32 +1,36 @@
 import { isSpending, waitsFor } from './actions.ts';
+import { blocked } from './blocked.ts';
+import type { Draft } from './draft.ts';
 import type { Match } from './find-purchases.ts';
 import { expectedCredits, findUnfunded } from './fund.ts';
 import type { Reason } from './plan.generated.ts';
 import type { PlanRow } from './plan.ts';
 import { reasonOf } from './reason.ts';
+import type { Situation } from './situation.ts';
 
 /**
  * Blocks what the credits do not cover: those that the budget leaves, and those that this run may spend. Possible charges
  * come first; one that does not fit may still be charged.
  */
-export function blockUnfunded(rows: PlanRow[], asks: PlanRow[], limits: { budget: number; run: number }): void {
+export function blockUnfunded(draft: Draft, limits: { budget: number; run: number }): void {
   const cap = Math.min(limits.budget, limits.run);
   if (cap === Number.POSITIVE_INFINITY) return;
   const [code, limit] =
     limits.run < limits.budget ? (['run-limit', '--max-credits'] as const) : (['budget', 'the budget'] as const);
   const tooDear = (row: PlanRow) => `${limit} does not reach: it costs ${costText(row)}`;
   let left = cap;
-  for (const row of asks) {
-    const [isTooDear, cost] = [expectedCredits(row) > left, row.credits ?? 1];
-    if (isTooDear) block(row, 'budget', reasonOf(code, `${row.reason.text}; ${tooDear(row)}`));
-    left = Math.max(0, left - cost);
-  }
+  draft.asks = draft.asks.map((row) => {
+    const isTooDear = expectedCredits(row) > left;
+    left = Math.max(0, left - (row.credits ?? 1));
+    return isTooDear ? blocked(row, 'budget', reasonOf(code, `${row.reason.text}; ${tooDear(row)}`)) : row;
+  });
+  const rows = draft.inRun;
   const unfunded = findUnfunded(rows, left, ({ order }) => (order === undefined ? [] : waitsFor(order)));
   for (const row of rows) {
     if (!unfunded.has(row.address)) continue;
     const needed = row.order === undefined ? undefined : waitsFor(row.order).find((address) => unfunded.has(address));
     const text = row.credits === 0 ? `${limit} does not reach for ${needed ?? 'what it needs'}` : tooDear(row);
-    block(row, 'budget', reasonOf(code, text));
+    draft.block(row, 'budget', reasonOf(code, text));
   }
 }
 
@@ -44,26 +48,23 @@ export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[
 }
 
 /** Blocks a step that would be bought if it needs one that will not be done. */
-export function blockDependents(rows: PlanRow[], matches: readonly Match[], everyRow: PlanRow[]): void {
-  const waiting = new Set(dependentRows(rows, matches));
-  if (waiting.size === 0) return;
-  const byAddress = new Map(everyRow.map((row) => [row.address, row]));
-  const inRun = new Set(rows.map(({ address }) => address));
+export function blockDependents(draft: Draft, { matches }: Pick<Situation, 'matches'>): void {
+  const waiting = new Set(dependentRows(draft.inRun, matches));
   // A step follows those it needs, except that the step whose job it shares may follow it.
   for (let found = true; found; ) {
     found = false;
     for (const row of waiting) {
       const inTheWay = (row.order?.needs ?? []).flatMap((address) => {
-        const need = byAddress.get(address);
-        return need === undefined ? [] : (whyNotDone(need, inRun.has(address)) ?? []);
+        const need = draft.at(address);
+        return need === undefined ? [] : (whyNotDone(need, draft.isInRun(address)) ?? []);
       });
       const held = (row.canaries ?? []).flatMap((address) => {
-        const canary = byAddress.get(address);
-        return canary === undefined ? [] : (whyCanaryHolds(canary, inRun.has(address)) ?? []);
+        const canary = draft.at(address);
+        return canary === undefined ? [] : (whyCanaryHolds(canary, draft.isInRun(address)) ?? []);
       });
       const [why = held[0]] = inTheWay;
       if (why === undefined) continue;
-      block(row, why.by, why.reason);
+      draft.block(row, why.by, why.reason);
       waiting.delete(row);
       found = true;
     }
@@ -115,20 +116,4 @@ function whyNotDone({ address, action, blockedBy }: PlanRow, isInRun: boolean): 
     default:
       return undefined;
   }
-}
-
-export function block(row: PlanRow, by: NonNullable<PlanRow['blockedBy']>, reason: Reason): void {
-  row.action = 'blocked';
-  row.blockedBy = by;
-  row.reason = reason;
-  if (by === 'budget' && row.credits !== 0) row.wouldCost = row.credits;
-  row.credits = 0;
-  delete row.order;
-  delete row.price;
-  delete row.discards;
-  delete row.mayRetry;
-  delete row.unchecked;
-  delete row.post;
-  delete row.canary;
-  delete row.canaries;
 }

@@ -33,7 +33,7 @@ export interface DecisionFacts extends SendFacts, ChangeFacts {
 
 /** One step's action before money and other steps are considered. */
 export interface Decision {
-  action: Exclude<Action, 'orphan'>;
+  action: Exclude<Action, 'blocked' | 'orphan'>;
   reason: Reason;
   /** For spending actions: the purchase to make. */
   purchase?: { generation: number; repeat: number };

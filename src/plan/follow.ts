@@ -1,15 +1,17 @@
 import { isSpending } from './actions.ts';
 import { describeChanges } from './changes.ts';
+import type { Draft } from './draft.ts';
 import type { PlanRow } from './plan.ts';
 
 /** Completes the reasons of steps that are made anew because others are: what became of those, back to where it began. */
-export function tellFollowing(rows: readonly PlanRow[]): void {
+export function tellFollowing(draft: Draft): void {
+  const rows = draft.all;
   const following = rows.filter(({ reason }) => reason.code === 'changed' && reason.follows !== undefined);
   if (following.length === 0) return;
   const byAddress = new Map(rows.map((row) => [row.address, row]));
   for (const row of following) {
     const text = describeChanges(row.reason.changes ?? [], (address) => describeFollowed(address, byAddress));
-    row.reason = { ...row.reason, text };
+    draft.put({ ...row, reason: { ...row.reason, text } });
   }
 }
 

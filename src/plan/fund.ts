@@ -10,7 +10,11 @@ import type { PlanRow } from './plan.ts';
  * @param needsOf the addresses that a row waits for
  * @returns the addresses of the rows that do not fit
  */
-export function findUnfunded(rows: PlanRow[], cap: number, needsOf: (row: PlanRow) => readonly string[]): Set<string> {
+export function findUnfunded(
+  rows: readonly PlanRow[],
+  cap: number,
+  needsOf: (row: PlanRow) => readonly string[],
+): Set<string> {
   const spending = new Map(rows.filter((row) => isSpending(row.action)).map((row) => [row.address, row]));
   const funded = new Set<string>();
   let left = cap;

@@ -2,15 +2,17 @@ import type { OpenRequest } from '../graph/graph.ts';
 import { shorten } from '../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { openSends } from '../lock/sends.ts';
-import { publishes } from './actions.ts';
-import { block } from './block.ts';
+import { isWork, publishes } from './actions.ts';
+import { blocked } from './blocked.ts';
+import type { Draft } from './draft.ts';
 import type { Match } from './find-purchases.ts';
 import { orphanRecords } from './orphans.ts';
-import type { PlanRow } from './plan.ts';
+import type { BlockedRow, WorkRow } from './plan.ts';
 import { accountsOf, mayMeet, type PostAccounts, wordsOfPost } from './post-accounts.ts';
 import { featuresOf, likenessOf, type PostFeatures } from './post-likeness.ts';
 import { isPost, sendsOf } from './post-record.ts';
 import { reasonOf } from './reason.ts';
+import type { Situation } from './situation.ts';
 
 /** A post on record that may be one of the posts that are to leave. */
 interface KnownPost {
@@ -27,22 +29,20 @@ interface KnownPost {
  * accounts; and what may be a post that is out and has lost its step, until a person says so. `redo`: addresses that a
  * person named.
  */
-export function holdPosts(
-  rows: readonly PlanRow[],
-  { matches, lock, redo }: { matches: readonly Match[]; lock: Lock; redo: ReadonlySet<string> },
-): void {
-  const leaving = rows.filter(publishes);
-  if (leaving.length === 0) return;
+export function holdPosts(draft: Draft, { matches, lock, redo }: Pick<Situation, 'matches' | 'lock' | 'redo'>): void {
+  const leaving = () => draft.inRun.filter(isWork).filter(publishes);
+  const all = leaving();
+  if (all.length === 0) return;
   const open = findOpen(lock, matches);
-  for (const row of leaving) {
+  for (const row of all) {
     const accounts = accountsOf(row.order?.request);
     const known = open.find((one) => mayMeet(one.accounts, accounts)); // I41 (open)
     if (known === undefined) continue;
-    block(row, 'step', reasonOf('post-open', describeOpen(known)));
-    row.beside = { address: known.address };
+    const waits = blocked(row, 'step', reasonOf('post-open', describeOpen(known)));
+    draft.put({ ...waits, beside: { address: known.address } });
   }
-  const news = leaving.filter((row) => publishes(row) && !redo.has(row.address));
-  if (news.length > 0) holdLost(news, findLost(matches, lock));
+  const news = leaving().filter((row) => !redo.has(row.address));
+  if (news.length > 0) holdLost(draft, news, findLost(matches, lock));
 }
 
 function findOpen(lock: Lock, matches: readonly Match[]): Pick<KnownPost, 'address' | 'accounts'>[] {
@@ -103,7 +103,7 @@ function knownPost(record: StepRecord): KnownPost[] {
 
 /** A new post, and one that is out, which may be the same. */
 interface Pair {
-  row: PlanRow;
+  row: WorkRow;
   known: KnownPost;
   likeness: number;
 }
@@ -114,7 +114,7 @@ const mostCompared = 100_000;
 const leastLikeness = 0.25;
 
 /** Puts each new post beside the one that it is most like, of those that it may be. */
-function holdLost(news: readonly PlanRow[], known: readonly KnownPost[]): void {
+function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownPost[]): void {
   if (known.length === 0) return;
   const mostOfEach = Math.max(1, Math.floor(mostCompared / news.length));
   const pairs = news.flatMap((row): Pair[] => {
@@ -132,9 +132,9 @@ function holdLost(news: readonly PlanRow[], known: readonly KnownPost[]): void {
   const isPaired = new Set<string>();
   const ranked = pairs.sort((a, b) => b.likeness - a.likeness || (a.known.address < b.known.address ? -1 : 1));
   const take = ({ row, known: { address, purchase } }: Pair) => {
-    if (row.beside !== undefined) return;
+    if (draft.at(row.address) !== row) return;
     isPaired.add(address);
-    holdBeside(row, { address, purchase });
+    draft.put(heldBeside(row, { address, purchase }));
   };
   for (const pair of ranked) if (!isPaired.has(pair.known.address)) take(pair);
   // More new ones than there are others: each of them may be the one.
@@ -142,19 +142,20 @@ function holdLost(news: readonly PlanRow[], known: readonly KnownPost[]): void {
 }
 
 /** Leaves it to a person whether a post is another one. What would be sent is kept, for when that is answered. */
-function holdBeside(
-  row: PlanRow,
+function heldBeside(
+  row: WorkRow,
   { address, purchase: { jobId, request } }: Pick<KnownPost, 'address' | 'purchase'>,
-): void {
-  const asked = { ...row };
+): BlockedRow {
   const wordsOf = (of: OpenRequest | undefined) => (of === undefined ? '' : shorten(wordsOfPost(of), mostWords));
   const before = wordsOf(request);
   const after = wordsOf(row.order?.request);
   const text = `may be ${address}, which is out, under another name: \`move\` that one here, or --redo this address`;
-  block(row, 'consent', reasonOf('post-lost', text)); // I41 (lost)
-  if (asked.post !== undefined) row.post = asked.post;
-  row.beside = { address, ...(jobId !== undefined && { jobId }), ...(before && { before }), ...(after && { after }) };
-  row.asked = asked;
+  return {
+    ...blocked(row, 'consent', reasonOf('post-lost', text)), // I41 (lost)
+    ...(row.post !== undefined && { post: row.post }),
+    beside: { address, ...(jobId !== undefined && { jobId }), ...(before && { before }), ...(after && { after }) },
+    asked: row,
+  };
 }
 
 const mostWords = 300;

@@ -2,9 +2,11 @@ import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { closedSends, mayBeCharged, sendOf } from '../lock/sends.ts';
 import { isSpending } from './actions.ts';
+import type { Draft } from './draft.ts';
 import type { Held } from './held.ts';
 import type { PlanRow } from './plan.ts';
 import type { PriceOf } from './prices.ts';
+import { reasonOf } from './reason.ts';
 
 /**
  * Returns the price classes of lost creates of whose kinds nothing names a price, if this plan has a row to find out each of them: that
@@ -39,11 +41,13 @@ export function findLostPrices(
   return isEach ? [...classes].sort() : [];
 }
 
-/** Reason to hold back a step of known price while a lost create may have cost anything. */
-export const whileLost = 'waits until the price of a create is known whose answer was lost; run again then';
-
-/** Returns the rows that wait until lost prices are known: those that cost something themselves. */
-export function waitForPrices(rows: readonly PlanRow[], lostPrices: readonly string[]): PlanRow[] {
-  if (lostPrices.length === 0) return [];
-  return rows.filter(({ action, credits }) => isSpending(action) && credits !== null && credits > 0);
+/** What costs something itself waits until lost prices are known: a lost create may have cost anything. */
+export function waitForPrices(draft: Draft): void {
+  const reason = reasonOf(
+    'price-unknown',
+    'waits until the price of a create is known whose answer was lost; run again then',
+  );
+  for (const row of draft.inRun) {
+    if (isSpending(row.action) && row.credits !== null && row.credits > 0) draft.block(row, 'budget', reason);
+  }
 }

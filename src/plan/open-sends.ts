@@ -1,13 +1,14 @@
 import { taskOfAddress } from '../graph/address.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import type { Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend, openSends, sendOf } from '../lock/sends.ts';
 import type { Match } from './find-purchases.ts';
 import type { PlanRow, StepOrder } from './plan.ts';
 import { isPost } from './post-record.ts';
 import type { PriceOf } from './prices.ts';
 import { reasonOf } from './reason.ts';
-import { describeUnknown, leaveOpen } from './unknown-decisions.ts';
+import type { Situation } from './situation.ts';
+import { describeUnknown, leftOpen } from './unknown-decisions.ts';
 
 /** Facts that decide how an open send may be settled. */
 export interface SendFacts {
@@ -121,19 +122,8 @@ export function askedSend(purchase: Purchase): NonNullable<StepOrder['send']> {
  * Makes a row for each open send that no step of this plan asks about: its step was edited, removed or not selected, or
  * has a job beside it. Each is asked about if possible; the rest waits for a person.
  */
-export function openSendRows(
-  lock: Lock,
-  context: {
-    matches: readonly Match[];
-    /** Rows of the steps that this plan covers. */
-    rows: readonly PlanRow[];
-    facts: SendFacts;
-    priceOf: PriceOf;
-    campaign: string;
-  },
-): PlanRow[] {
-  const { matches, rows, facts, priceOf, campaign } = context;
-  const steps = new Map(matches.map((match) => [match.step.address, match]));
+export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }, rows: readonly PlanRow[]): PlanRow[] {
+  const { graph, lock, matches, byAddress: steps, priceOf } = facts;
   const planned = new Set(rows.map(({ address }) => address));
   const asked = new Set<string>();
   for (const match of matches) {
@@ -156,21 +146,15 @@ export function openSendRows(
       const canBeAsked = request !== undefined && kinds[kind] !== undefined;
       const settling = canBeAsked || wanted.by === 'person' ? wanted : unknownRequest;
       const apart = describeStep(purchase, steps.get(address), planned.has(address));
-      const row: PlanRow = {
-        address,
-        task,
-        kind,
-        action: 'unresolved',
-        reason: reasonOf('answer-lost', `${apart}${settling.reason}`),
-        credits: 0,
-        send: sendOf(purchase),
-      };
+      const reason = reasonOf('answer-lost', `${apart}${settling.reason}`);
+      const told = { address, task, kind, reason, send: sendOf(purchase) };
+      const row: PlanRow = { ...told, action: 'unresolved', credits: 0 };
       const undecidable = describeUnknown(record.decisions);
-      if (undecidable !== undefined) leaveOpen(row, undecidable);
-      if (settling.by === 'person' || request === undefined || undecidable !== undefined) return row;
+      if (undecidable !== undefined) return leftOpen(row, undecidable);
+      if (settling.by === 'person' || request === undefined) return row;
       const price = priceOf(kind, request);
       const order: StepOrder = {
-        campaign,
+        campaign: graph.name,
         address,
         task,
         kind,
@@ -192,7 +176,7 @@ export function openSendRows(
         ...(purchase.take !== undefined && { take: purchase.take }),
         ...(address !== record.address && { movedFrom: record.address }),
       };
-      return { ...row, action: 'create', credits: price.credits, price, order };
+      return { ...told, action: 'create', credits: price.credits, price, order };
     });
 }
 

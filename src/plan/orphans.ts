@@ -6,13 +6,13 @@ import { factOf } from '../lock/join-purchases.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { Match } from './find-purchases.ts';
-import type { PlanRow } from './plan.ts';
+import type { RestingRow } from './plan.ts';
 import { reasonOf } from './reason.ts';
 import type { Situation } from './situation.ts';
 
 /** Makes rows for addresses that the manifest no longer has, unless their purchases are, or will be, at another. */
-export function orphanRows(matches: readonly Match[], lock: Lock): PlanRow[] {
-  return orphanRecords(matches, lock).flatMap((record): PlanRow[] => {
+export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] {
+  return orphanRecords(matches, lock).flatMap((record): RestingRow[] => {
     const { address, kind } = record;
     // An open send has a row of its own.
     const face = countedPurchases(record).find((purchase) => !isOpenSend(purchase));

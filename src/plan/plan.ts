@@ -2,7 +2,7 @@ import type { OpenRequest } from '../graph/graph.ts';
 import type { Output } from '../lock/record.ts';
 import type { Expectation } from '../manifest/manifest.ts';
 import type { PartCondition } from './parts.ts';
-import type { LaterPurchase, Row, RowPrice, WrittenPlan } from './plan.generated.ts';
+import type { Action, LaterPurchase, Row, RowPrice, WrittenPlan } from './plan.generated.ts';
 
 export type { Action, Need, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
 
@@ -102,13 +102,47 @@ export interface Retries {
   repeat: number;
 }
 
-/** A row as it is printed, and the order that carries it out. */
-export interface PlanRow extends Row {
+/** A row as it is printed, and what a run needs of it. */
+export type PlanRow = WorkRow | BlockedRow | RestingRow;
+
+/** What only a row says that a run carries out. */
+type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
+  /** Absent where orders are kept apart, as on an engine. */
   order?: StepOrder;
-  /** Of a step that waits at a gate: the purchase that may follow. No order: nothing carries it out. */
+};
+
+/** What only a row says that something is in the way of. */
+type Waiting = Pick<Row, 'wouldRetry' | 'beside'> & {
+  /** Of a step that waits at a gate: the purchase that may follow. Nothing carries it out. */
   later?: LaterPurchase;
   /** Of a post that waits `beside` another one: the row that it is when a person says that it is none of them. */
-  asked?: PlanRow;
+  asked?: WorkRow;
+};
+
+/** What a row may say of its step, whatever happens to it. */
+export type RowFacts = Omit<Row, 'action' | 'credits' | 'blockedBy' | keyof Work | keyof Waiting>;
+
+type None<Facts> = { [field in keyof Facts]?: never };
+
+/** A run buys it, collects it, or brings its file where it belongs. */
+export interface WorkRow extends RowFacts, Work, None<Waiting> {
+  action: StepOrder['action'];
+  credits: number | null;
+  blockedBy?: never;
+}
+
+/** It would be bought, but for what is in the way. So it spends nothing, and has no order. */
+export interface BlockedRow extends RowFacts, Waiting, None<Work> {
+  action: 'blocked';
+  credits: 0;
+  blockedBy: NonNullable<Row['blockedBy']>;
+}
+
+/** Nothing is to be done, or only people can do it. */
+export interface RestingRow extends RowFacts, None<Work>, None<Waiting> {
+  action: Exclude<Action, StepOrder['action'] | 'blocked'>;
+  credits: 0;
+  blockedBy?: never;
 }
 
 export function withoutSend(order: Carry): Carry {

@@ -1,4 +1,5 @@
 import { isSpending, publishes } from './actions.ts';
+import { blocked } from './blocked.ts';
 import { ceilingOfRows } from './ceiling.ts';
 import type { Decision } from './decide.ts';
 import type { Match } from './find-purchases.ts';
@@ -84,15 +85,8 @@ function needOf({ action, order }: PlanRow): string[] {
 }
 
 function withheld(row: PlanRow, reason: string): PlanRow {
-  const {
-    order: _order,
-    price: _price,
-    discards: _discards,
-    mayRetry: _mayRetry,
-    unchecked: _unchecked,
-    ...rest
-  } = row;
-  return { ...rest, action: 'blocked', blockedBy: 'consent', reason: reasonOf('consent', reason), credits: 0 };
+  const waits = blocked(row, 'consent', reasonOf('consent', reason));
+  return row.post === undefined ? waits : { ...waits, post: row.post };
 }
 
 function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {

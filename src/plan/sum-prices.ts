@@ -1,11 +1,12 @@
 import { isSpending } from './actions.ts';
-import type { PlanRow, PlanTotals } from './plan.ts';
+import type { Row } from './plan.generated.ts';
+import type { PlanTotals } from './plan.ts';
 
 type PriceTotals = Pick<PlanTotals, 'toSpend' | 'unknownPrices' | 'discarded' | 'mayRetry' | 'estimate'>;
 
 /** The totals that follow from the prices of the rows alone. */
-export function sumPrices(rows: readonly PlanRow[]): PriceTotals {
-  const sum = (pick: (row: PlanRow) => number) => rows.reduce((total, row) => total + pick(row), 0);
+export function sumPrices(rows: readonly Row[]): PriceTotals {
+  const sum = (pick: (row: Row) => number) => rows.reduce((total, row) => total + pick(row), 0);
   const estimate = estimateOf(rows);
   return {
     toSpend: sum(({ credits }) => credits ?? 0),
@@ -17,7 +18,7 @@ export function sumPrices(rows: readonly PlanRow[]): PriceTotals {
 }
 
 /** What the rows that spend are expected to cost. Undefined when none does. */
-export function estimateOf(rows: readonly Pick<PlanRow, 'action' | 'credits' | 'price'>[]): PlanTotals['estimate'] {
+export function estimateOf(rows: readonly Pick<Row, 'action' | 'credits' | 'price'>[]): PlanTotals['estimate'] {
   const spending = rows.filter(({ action, credits }) => isSpending(action) && credits !== 0);
   if (spending.length === 0) return undefined;
   const sources: NonNullable<PlanTotals['estimate']>['sources'] = {};

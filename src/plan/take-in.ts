@@ -1,6 +1,6 @@
 import { isSpending, waitsFor } from './actions.ts';
-import { block } from './block.ts';
 import { sumAfterPicks } from './block-at-gates.ts';
+import { blocked } from './blocked.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from './plan.ts';
 import { countPosts, withholdPosts } from './post-consent.ts';
 import { reasonOf } from './reason.ts';
@@ -132,9 +132,7 @@ function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): W
 }
 
 function leftFor(row: PlanRow, { by, text }: Why): PlanRow {
-  const left = { ...row };
-  block(left, by, reasonOf(by, text));
-  return left;
+  return blocked(row, by, reasonOf(by, text));
 }
 
 /**

@@ -1,15 +1,12 @@
 import type { Decisions } from '../lock/record.ts';
-import type { PlanRow } from './plan.ts';
+import { lastingFacts } from './blocked.ts';
+import type { PlanRow, RestingRow } from './plan.ts';
 import { reasonOf } from './reason.ts';
 
 /** A create whose answer was lost is not sent again, either. */
-export function leaveOpen(row: PlanRow, why: string): void {
-  delete row.order;
-  delete row.price;
-  delete row.mayRetry;
-  row.action = 'unresolved';
-  row.reason = reasonOf('answer-lost', `the answer to its create was lost, and it is not asked for: ${why}`);
-  row.credits = 0;
+export function leftOpen(row: PlanRow, why: string): RestingRow {
+  const reason = reasonOf('answer-lost', `the answer to its create was lost, and it is not asked for: ${why}`);
+  return { ...lastingFacts(row), action: 'unresolved', reason, credits: 0 };
 }
 
 /** Undefined where every decision is of a kind that this version knows. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { exitCodeOf, type RunFindings } from '../../src/engine/exit-code.ts';
-import type { Action, Plan } from '../../src/plan/plan.ts';
+import type { Action, Plan, PlanRow } from '../../src/plan/plan.ts';
 
 function planOf(action: Action, blockedBy?: 'budget' | 'step' | 'consent'): Plan {
   return {
@@ -17,7 +17,7 @@ function planOf(action: Action, blockedBy?: 'budget' | 'step' | 'consent'): Plan
         reason: { code: 'not-bought', text: '' },
         credits: 0,
         ...(blockedBy && { blockedBy }),
-      },
+      } as PlanRow,
     ],
     totals: { toSpend: 0, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
   };

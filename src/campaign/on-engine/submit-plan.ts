@@ -37,9 +37,9 @@ export function submissionOf(
   const header: RunHeader = {
     plan: {
       ...plan,
-      rows: plan.rows.map((row) => {
+      rows: plan.rows.map((row): PlanRow => {
         const { order: _, later: __, asked: ___, ...told } = row;
-        return isForThisMachine(row) ? { ...told, action: 'keep' } : told;
+        return (isForThisMachine(row) ? { ...told, action: 'keep' } : told) as PlanRow;
       }),
     },
     outline: { tasks: outline.tasks, addresses: [...outline.addresses] },

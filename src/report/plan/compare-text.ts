@@ -51,7 +51,7 @@ export function differenceFinder({ steps }: Pick<CompareView, 'steps'>) {
 
 /** A difference as a row of a plan, so that it is grouped and told as there. */
 export function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
-  const row = { address, task, kind, credits: 0, ...(discards !== undefined && { discards }) };
+  const row = { address, task, kind, credits: 0 as const, ...(discards !== undefined && { discards }) };
   switch (change) {
     case 'added':
       // Not `not-bought`, whose words are about purchases: here the step itself is new.

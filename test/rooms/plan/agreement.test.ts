@@ -19,7 +19,7 @@ interface Change extends Partial<Omit<PlanRow, 'order'>> {
 
 function heroOf(plan: Plan, { order, ...change }: Change = {}): PlanRow {
   const row = rowOf(plan, 'hero') as unknown as PlanRow;
-  return { ...row, ...change, order: { ...row.order, ...order } as StepOrder };
+  return { ...row, ...change, order: { ...row.order, ...order } as StepOrder } as PlanRow;
 }
 
 /** The plan with a ceiling of the list in place of a price. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { expectTime } from '../../../src/plan/expected-time.ts';
-import type { PlanRow, StepOrder } from '../../../src/plan/plan.ts';
+import type { StepOrder, WorkRow } from '../../../src/plan/plan.ts';
 import { row } from '../report/samples.ts';
 
-function job(address: string, { model, needs = [] }: { model?: string; needs?: string[] } = {}): PlanRow {
+function job(address: string, { model, needs = [] }: { model?: string; needs?: string[] } = {}): WorkRow {
   const order = { needs, paidRequest: model === undefined ? {} : { model } } as unknown as StepOrder;
-  return { ...row(address, 'create'), order };
+  return { ...(row(address, 'create') as WorkRow), order };
 }
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => job(`hero@${index}`));

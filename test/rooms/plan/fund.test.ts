@@ -15,15 +15,16 @@ const sentAgain = rowOf(
 function unfunded(cap: number, rows: Written[]): string[] {
   const needs = new Map(rows.map((row) => [row.address, row.needs ?? []]));
   const planned = rows.map(
-    ({ address, credits, action = 'create', again }): PlanRow => ({
-      address,
-      task: address,
-      kind: 'music',
-      reason: { code: 'not-bought', text: '' },
-      action,
-      credits,
-      ...(again && sentAgain && { order: sentAgain }),
-    }),
+    ({ address, credits, action = 'create', again }) =>
+      ({
+        address,
+        task: address,
+        kind: 'music',
+        reason: { code: 'not-bought', text: '' },
+        action,
+        credits,
+        ...(again && sentAgain && { order: sentAgain }),
+      }) as PlanRow,
   );
   return [...findUnfunded(planned, cap, ({ address }) => needs.get(address) ?? [])];
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import { whileLost } from '../../../src/plan/lost-prices.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, job, lockOf, picture, planOf, song, stepOf } from './facts.ts';
 
@@ -19,7 +18,14 @@ test('the next of the same price goes, and all that costs something else waits f
   expect(plan.rows.map(({ address, action, reason }) => [address, action, reason]).slice(1)).toEqual([
     ['other', 'create', { code: 'not-bought', text: 'not bought yet' }],
     ['next', 'create', { code: 'not-bought', text: 'not bought yet' }],
-    ['a', 'blocked', { code: 'price-unknown', text: whileLost }],
+    [
+      'a',
+      'blocked',
+      {
+        code: 'price-unknown',
+        text: 'waits until the price of a create is known whose answer was lost; run again then',
+      },
+    ],
   ]);
   // What was lost has cost something.
   expect(plan.totals).toMatchObject({

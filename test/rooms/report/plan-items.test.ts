@@ -51,7 +51,7 @@ const drawnRow = fc.record(
   { requiredKeys: ['task', 'kind', 'action', 'reason', 'credits', 'follows'] },
 );
 const rows = fc.array(drawnRow, { maxLength: 60 }).map((drawn) =>
-  drawn.map(({ follows, pinned, reason: own, ...one }, index): PlanRow => {
+  drawn.map(({ follows, pinned, reason: own, ...one }, index) => {
     const followed = follows === 0 ? undefined : drawn[index - follows];
     const address = followed === undefined ? undefined : `${followed.task}@${index - follows}`;
     return {
@@ -66,7 +66,7 @@ const rows = fc.array(drawnRow, { maxLength: 60 }).map((drawn) =>
               follows: [address],
               changes: [...(own.changes ?? []), { field: 'image', cause: { is: 'step', name: address } }],
             },
-    };
+    } as PlanRow;
   }),
 );
 const sum = (of: readonly PlanRow[], key: 'credits' | 'discards') => of.reduce((all, one) => all + (one[key] ?? 0), 0);

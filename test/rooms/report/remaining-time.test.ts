@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RunFact, StepOutcome } from '../../../src/contract/event.ts';
-import type { Plan, PlanRow, StepOrder } from '../../../src/plan/plan.ts';
+import type { Plan, PlanRow, StepOrder, WorkRow } from '../../../src/plan/plan.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
 import { remainingText } from '../../../src/report/run/remaining-text.ts';
 import { createRunTimes, type RunTimesOptions } from '../../../src/report/run/remaining-time.ts';
@@ -10,7 +10,7 @@ import { at, row, runStarted } from './samples.ts';
 function job(address: string, { needs = [], ...more }: Partial<StepOrder> = {}): PlanRow {
   const [task = ''] = address.split('@');
   const order = { address, task, kind: 'image', action: 'create', needs, paidRequest: {}, ...more };
-  return { ...row(address, 'create'), order: order as unknown as StepOrder };
+  return { ...(row(address, 'create') as WorkRow), order: order as unknown as StepOrder };
 }
 
 const jobs = (count: number) => Array.from({ length: count }, (_, index) => job(`hero@${index + 1}`));

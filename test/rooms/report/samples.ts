@@ -36,7 +36,7 @@ export function row(address: string, action: Action, { reason: given, ...more }:
   const spends = action === 'create' || action === 'redo' || action === 'retry';
   const text = typeof given === 'string' ? given : action === 'keep' ? 'up to date' : 'not bought yet';
   const reason = typeof given === 'object' ? given : { code: usualCodes[action], text };
-  return { address, task, kind: 'image', action, reason, credits: spends ? 5 : 0, ...more };
+  return { address, task, kind: 'image', action, reason, credits: spends ? 5 : 0, ...more } as PlanRow;
 }
 
 export function plan(rows: PlanRow[], totals: Partial<PlanTotals> = {}): Plan {
