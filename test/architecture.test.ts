@@ -38,7 +38,7 @@ const owners: Record<string, string | string[]> = {
   yaml: 'manifest',
   handlebars: 'manifest',
   'csv-parse': 'manifest',
-  'p-queue': ['engine', 'review'],
+  'p-queue': ['ground', 'review'],
   undici: 'service',
   '@dagrejs/dagre': 'report',
   listr2: 'report',

@@ -1,6 +1,7 @@
 import type { RunEvent } from '../contract/event.ts';
 import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
 import { tellLeft } from '../engine/tell-left.ts';
+import { Condition } from '../ground/condition.ts';
 import { messageOf } from '../ground/values.ts';
 import { gatesToDecide } from '../plan/gates-to-decide.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
@@ -40,7 +41,7 @@ export class LiveRun {
   #isEnough = false;
   #hasOutdated = false;
   #failure: { error: unknown } | undefined;
-  #wake = () => {};
+  readonly #news = new Condition();
 
   constructor(options: LiveRunOptions) {
     this.#options = options;
@@ -50,7 +51,7 @@ export class LiveRun {
   /** To be called before anything can be judged. */
   begin(works: Works): void {
     this.#works = works;
-    works.signal.addEventListener('abort', () => this.#wake(), { once: true });
+    works.signal.addEventListener('abort', () => this.#news.notify(), { once: true });
   }
 
   state(): LiveState {
@@ -115,9 +116,7 @@ export class LiveRun {
       const isNews = gates.length !== this.#gates;
       this.#become('waiting', gates.length);
       if (isNews) emit({ event: 'picks-awaited', gates: gates.length, steps: now ? waitingRows(now.plan).size : 0 });
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await this.#news.changed();
     }
   }
 
@@ -126,7 +125,7 @@ export class LiveRun {
     // What was decided just now is being bought already.
     if (this.#is !== 'waiting' || this.#requireWorks().driven.underWay > 0) return false;
     this.#isEnough = true;
-    this.#wake();
+    this.#news.notify();
     return true;
   }
 
@@ -191,7 +190,7 @@ export class LiveRun {
       .catch(() => undefined)
       .then(() => {
         this.#queued -= 1;
-        this.#wake();
+        this.#news.notify();
       });
     return done;
   }

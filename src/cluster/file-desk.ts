@@ -2,6 +2,7 @@ import type { FetchAnswer } from '../contract/answer.ts';
 import { HeadLostError, OutputError } from '../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
+import { Batches } from '../ground/batches.ts';
 import { type Boss, filesQueue, filesQueueOptions, ofBoss } from './boss.ts';
 import type { Database, Sql } from './database.ts';
 import { type FileReport, type FileTask, fileChannel, fileId, filesChannel, jobIdOf, placeOf } from './file-task.ts';
@@ -14,6 +15,8 @@ import type { Slots } from './slots.ts';
 const lookMs = 1000;
 /** Files at which such a look is, those that wait the longest. When the server was away, it is at all. */
 const mostLookedAt = 1000;
+/** Files that one transaction gives out. */
+const mostWritten = 200;
 /** Results that are told within this time are read at once, in ms. */
 const gatherMs = 20;
 /** So long a file waits for a place of this process rather than go to other hands, which costs two transactions. */
@@ -39,7 +42,6 @@ interface Order {
   queue: string;
   task: FileTask;
   resolve(report: FileReport): void;
-  reject(error: unknown): void;
 }
 
 /** Where a head gives files to hands, and hears what became of them. */
@@ -47,8 +49,7 @@ export class FileDesk {
   readonly #options: FileDeskOptions;
   readonly #queues = new Map<string, Promise<unknown>>();
   /** Not written yet. */
-  #new: Order[] = [];
-  #writing: Promise<void> | undefined;
+  readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), most: mostWritten });
   /** Written, and not done, by id. */
   readonly #waiting = new Map<string, Order>();
   readonly #told = new Set<string>();
@@ -63,7 +64,7 @@ export class FileDesk {
   }
 
   get waiting(): number {
-    return this.#new.length + this.#waiting.size;
+    return this.#new.waiting + this.#waiting.size;
   }
 
   /** The outputs of a run. `own`: what this process reaches; files for which it has no place soon go to others. */
@@ -119,8 +120,7 @@ export class FileDesk {
         leave = () => resolve(undefined);
         leaving?.add(leave);
         if (signal?.aborted) leave();
-        this.#new.push({ id, run, queue, task, resolve, reject });
-        this.#writing ??= this.#write();
+        this.#new.add({ id, run, queue, task, resolve }).catch(reject);
       });
     } finally {
       leaving?.delete(leave);
@@ -158,19 +158,11 @@ export class FileDesk {
     await opened;
   }
 
-  async #write(): Promise<void> {
-    await Promise.resolve();
-    while (this.#new.length > 0) {
-      const orders = new Map(this.#new.splice(0, 200).map((order) => [order.id, order]));
-      try {
-        for (const order of orders.values()) this.#waiting.set(order.id, order);
-        const done = await this.#options.db.transaction((sql) => this.#put(sql, [...orders.values()]));
-        for (const { id, result } of done) this.#end(id, result);
-      } catch (error) {
-        for (const order of orders.values()) order.reject(error);
-      }
-    }
-    this.#writing = undefined;
+  async #write(given: readonly Order[]): Promise<void> {
+    const orders = new Map(given.map((order) => [order.id, order]));
+    for (const order of orders.values()) this.#waiting.set(order.id, order);
+    const done = await this.#options.db.transaction((sql) => this.#put(sql, [...orders.values()]));
+    for (const { id, result } of done) this.#end(id, result);
   }
 
   /** Resolves with what was done before. */

@@ -1,5 +1,6 @@
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
+import { Condition } from '../ground/condition.ts';
 import { messageOf } from '../ground/values.ts';
 import { waitsFor } from '../plan/actions.ts';
 import { type Need, orderId, type Plan, type StepOrder } from '../plan/plan.ts';
@@ -56,7 +57,7 @@ class Drive implements Driven {
   /** Orders that have begun, and have not ended. */
   #underWay = 0;
   #slotsTaken = 0;
-  #onFinished = () => {};
+  readonly #finished = new Condition();
 
   constructor(plan: Plan, ports: Ports, options: DriveOptions) {
     this.#options = options;
@@ -158,9 +159,7 @@ class Drive implements Driven {
   async #goOn(): Promise<DriveResult> {
     for (;;) {
       if (this.#underWay > 0 || this.#waitsForPlace) {
-        await new Promise<void>((resolve) => {
-          this.#onFinished = resolve;
-        });
+        await this.#finished.changed();
       } else if (!(await this.#goesOn()) && this.#underWay === 0) break;
     }
     if (this.#errors.length > 0) throw this.#errors[0];
@@ -221,7 +220,7 @@ class Drive implements Driven {
     this.#underWay -= 1;
     slot.free();
     this.#fillSlots();
-    if (this.#underWay === 0) this.#onFinished();
+    if (this.#underWay === 0) this.#finished.notify();
   }
 
   #slotOf(order: StepOrder): Slot {

@@ -1,25 +1,25 @@
-import PQueue from 'p-queue';
 import { OutputError } from '../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
+import { Places } from '../ground/places.ts';
 
 /** Files written, or moved, at once. */
 const atOnce = 16;
 
 /** Outputs that this process fetches, and saves, itself. */
 export function fetchHere(downloads: Downloads, saved: OutputFiles): Outputs {
-  const queue = new PQueue({ concurrency: atOnce });
+  const places = new Places(atOnce);
   return {
     async fetch(target, { url }, { signal }) {
       const answer = await downloads.open(url, signal);
       if (answer.is !== 'open') return answer;
       try {
-        return { is: 'saved', output: await queue.add(() => saved.save(target, answer.download)) };
+        return { is: 'saved', output: await places.use(() => saved.save(target, answer.download)) };
       } catch (error) {
         if (!(error instanceof OutputError) || error.why !== 'bad-bytes') throw error;
         return { is: 'bad-bytes', message: error.message };
       }
     },
-    relocate: (target, from, choices) => queue.add(() => saved.relocate(target, from, choices)),
+    relocate: (target, from, choices) => places.use(() => saved.relocate(target, from, choices)),
     measure: (output) => saved.measure(output),
   };
 }

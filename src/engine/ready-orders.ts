@@ -5,8 +5,8 @@ import type { StepOrder } from '../plan/plan.ts';
 const places = 2 ** 30;
 
 /**
- * Queue of orders that wait for a slot: highest priority first, then first come. It holds the orders themselves; a
- * queue of functions would keep a closure and its promises for each of them.
+ * Queue of orders that wait for a slot: highest priority first, then first come. It holds the orders themselves, in a heap:
+ * p-queue keeps a closure and its promises for each of them, and moves the others at each insertion.
  */
 export class ReadyOrders {
   readonly #heap = new Heap<StepOrder>();

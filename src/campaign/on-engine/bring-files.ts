@@ -4,11 +4,12 @@ import { OutputError } from '../../contract/errors.ts';
 import type { Tell } from '../../contract/notice.ts';
 import type { OutputFiles } from '../../contract/ports.ts';
 import { checkOutputs, type OutputState } from '../../disk/outputs/outputs.ts';
+import { Places } from '../../ground/places.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
 
-interface Places {
+interface Ways {
   /** Where workers have put the files of this campaign. */
   from: Pick<StoreFiles, 'read'>;
   /** The campaign's own folder of outputs. */
@@ -35,16 +36,16 @@ export interface FileToBring {
 
 /** Brings files of a store into the campaign's folder, by their digests: what is there already stays. */
 export class FileBringer {
-  readonly #places: Places;
-  readonly #lanes: Promise<void>[] = Array.from({ length: atOnce }, () => Promise.resolve());
+  readonly #places: Ways;
+  readonly #queue = new Places(atOnce);
+  readonly #brought: Promise<void>[] = [];
   readonly #taken = new Set<string>();
-  #next = 0;
   /** Files that were saved, and that did not come. */
   readonly missing: string[] = [];
   /** Why the first of them did not, if its bytes are not to blame. */
   trouble: string | undefined;
 
-  constructor(places: Places) {
+  constructor(places: Ways) {
     this.#places = places;
   }
 
@@ -64,16 +65,16 @@ export class FileBringer {
     // Whoever waits for it is told as well.
     states.catch(() => {});
     for (const file of wanted) {
-      const lane = this.#next++ % atOnce;
-      this.#lanes[lane] = (this.#lanes[lane] ?? Promise.resolve()).then(async () => this.#bring(file, await states));
+      const brought = this.#queue.use(async () => this.#bring(file, await states));
       // Told at the end.
-      this.#lanes[lane].catch(() => {});
+      brought.catch(() => {});
+      this.#brought.push(brought);
     }
   }
 
   /** Resolves when everything that was taken in is here, or is among the missing. */
   async end(): Promise<void> {
-    await Promise.all(this.#lanes);
+    await Promise.all(this.#brought);
   }
 
   async #bring(file: FileToBring, states: ReadonlyMap<string, OutputState>): Promise<void> {

@@ -4,6 +4,7 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewData } from '../../contract/review.ts';
+import { eachAtOnce } from '../../ground/places.ts';
 import { messageOf } from '../../ground/values.ts';
 import { FileFinder } from '../find-files.ts';
 import { requirePageFile } from '../serve/page-files.ts';
@@ -101,23 +102,16 @@ async function placeFiles(
   const looks = new Map<string, Looks>();
   const all = files.filter(({ file }) => hasThumb(file)).length;
   let done = 0;
-  const rest = files.values();
-  const work = async () => {
-    for (const one of rest) {
-      if (!hasThumb(one.file)) {
-        await place.add(one, undefined);
-        continue;
-      }
-      const thumb = await thumbs.get(one.file, async () => one.path);
-      const jpeg = 'jpeg' in thumb ? thumb.jpeg : undefined;
-      const found = jpeg && looksOf(jpeg);
-      if (found !== undefined) looks.set(one.file.sha256, found);
-      await place.add(one, jpeg);
-      done += 1;
-      onThumb?.(done, all);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await eachAtOnce(files, atOnce, async (one) => {
+    if (!hasThumb(one.file)) return place.add(one, undefined);
+    const thumb = await thumbs.get(one.file, async () => one.path);
+    const jpeg = 'jpeg' in thumb ? thumb.jpeg : undefined;
+    const found = jpeg && looksOf(jpeg);
+    if (found !== undefined) looks.set(one.file.sha256, found);
+    await place.add(one, jpeg);
+    done += 1;
+    onThumb?.(done, all);
+  });
   return looks;
 }
 

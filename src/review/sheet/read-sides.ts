@@ -1,4 +1,5 @@
 import type { ReviewFile } from '../../contract/review.ts';
+import { eachAtOnce } from '../../ground/places.ts';
 import { elapsedText } from '../../report/numbers.ts';
 import type { Thumb } from '../thumbs/make-thumb.ts';
 import type { Side, Tile } from './tiles.ts';
@@ -28,12 +29,9 @@ const atOnce = 32;
 
 /** Reads what the tiles show. What cannot be read is said in words. */
 export async function readSides(tiles: readonly Tile[], reader: SideReader): Promise<ReadonlyMap<Side, ReadSide>> {
-  const waiting = tiles.flatMap((tile) => tile.sides).values();
+  const sides = tiles.flatMap((tile) => tile.sides);
   const found = new Map<Side, ReadSide>();
-  const readOn = async () => {
-    for (const side of waiting) found.set(side, await readSide(side, reader));
-  };
-  await Promise.all(Array.from({ length: atOnce }, readOn));
+  await eachAtOnce(sides, atOnce, async (side) => found.set(side, await readSide(side, reader)));
   return found;
 }
 
