@@ -4,7 +4,7 @@ import { CampaignError, orFailure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { Scope } from '../ground/scope.ts';
 import { messageOf } from '../ground/values.ts';
-import { agreementOf } from '../plan/agreement.ts';
+import { agreementOf, findUncovered } from '../plan/agreement.ts';
 import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
 import type { Applied, ApplyGraphOptions } from './apply-options.ts';
 import type { Carrier, Running } from './carrier.ts';
@@ -16,7 +16,6 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { pickPlanningOptions, pickRunSettings, type RehearsalOptions, type RunSettings } from './options.ts';
 import type { Planned } from './plan.ts';
 import { recordRun } from './record-run.ts';
-import { refuseUnplanned } from './refuse-unplanned.ts';
 import type { Ending, RunResult } from './run.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
@@ -53,7 +52,13 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
     rehearsal,
     chosen: { redo, ...(selected && { selected }) },
     agreement,
-    verify: (plan) => refuseUnplanned(agreement, plan),
+    verify(now) {
+      const found = findUncovered(agreement, now);
+      if (found === undefined) return;
+      const { text, addresses } = found;
+      const hint = 'plan again; nothing was spent';
+      throw new CampaignError({ code: 'MB3102', message: `the plan is stale: ${text}`, hint, addresses });
+    },
     agree: async (plan) => (options.publish === true ? allowPosts(plan) : withholdPosts(plan)),
     observe: async () => ({ on: listener(options.on, campaign.tell), signal: options.signal }),
   });

@@ -1,9 +1,8 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
-import { isSpending } from '../plan/actions.ts';
 import { advise, type Call, call } from '../plan/advice.ts';
-import { covers } from '../plan/agreement.ts';
+import { findUncovered } from '../plan/agreement.ts';
 import { findBehind } from '../plan/behind-gates.ts';
 import type { Plan } from '../plan/plan.ts';
 import { nextPurchase } from '../plan/repeat.ts';
@@ -55,13 +54,8 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   const behind = findBehind(graph, saved.gates);
   const early = [...saved.afterPicks.keys()].find((address) => !behind.has(address));
   if (early !== undefined) throw stale(`${early} hangs on none of the gates that it shows as open`);
-  const others = plan.rows.filter((row) => !covers(saved, row));
-  const [first] = others;
-  if (first === undefined) return;
-  const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
-  const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
-  const what = isSpending(first.action) ? `would be bought now ${price}` : 'would be bought again if its job fails';
-  throw stale(`${first.address} ${what} (${first.reason.text})${more}, which is not what it says`);
+  const found = findUncovered(saved, plan);
+  if (found !== undefined) throw stale(found.text);
 }
 
 /** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */

@@ -69,6 +69,8 @@ const here = rowsThatSettle('here');
 
 const count = { takes: 'number', range: { least: 1, whole: true } } as const;
 const credits = { takes: 'number', range: { least: 0, most: 1_000_000_000, whole: true } } as const;
+const aboveZero = { takes: 'number', range: { least: Number.MIN_VALUE } } as const;
+const share = { takes: 'number', range: { least: 0, most: 1 } } as const;
 /** Node's timers turn longer delays into none. */
 const longestMs = 2 ** 31 - 1;
 export const limitMs: Range = { least: 1, most: longestMs };
@@ -229,14 +231,12 @@ export const applyOptions = {
   ),
   notifyDetails: here('--notify-details', 'with the names of failed steps and open gates'),
   sandboxCredits: here('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', credits),
-  sandboxSpeed: here('--sandbox-speed <factor>', 'with --sandbox: how much faster than life jobs run (default: 5)', {
-    takes: 'number',
-    range: { least: Number.MIN_VALUE },
-  }),
-  sandboxFailRate: here('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', {
-    takes: 'number',
-    range: { least: 0, most: 1 },
-  }),
+  sandboxSpeed: here(
+    '--sandbox-speed <factor>',
+    'with --sandbox: how much faster than life jobs run (default: 5)',
+    aboveZero,
+  ),
+  sandboxFailRate: here('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share),
   /** Between two looks at a job. Default: as durations and the service allow. */
   pollIntervalMs: run('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', {
     takes: 'interval',

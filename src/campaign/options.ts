@@ -42,16 +42,10 @@ export function flagOf({ flags }: OptionRow): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
 }
 
-interface Given {
-  name: keyof Table;
-  row: OptionRow;
-  value: unknown;
-}
-
 const rows = Object.entries(optionTable) as [keyof Table, OptionRow][];
 
 /** What was given of the options for which `is` holds: a program can pass more than a type allows. */
-export function findGiven(options: object, is: (row: OptionRow) => boolean): Given[] {
+export function findGiven(options: object, is: (row: OptionRow) => boolean) {
   const values = new Map<string, unknown>(Object.entries(options));
   const found = rows.map(([name, row]) => ({ name, row, value: values.get(name) }));
   return found.filter(({ row, value }) => value !== undefined && is(row));

@@ -54,13 +54,9 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   };
   const kept = optionsToKeep(options, far);
   const { lock, varFile } = kept;
-  const named = [
-    ['manifest', far(manifest)],
-    ...(lock === undefined ? [] : [['lock', lock]]),
-    ...(varFile ?? []).map((other) => ['file of variables', other]),
-  ] as const;
-  for (const [what, other] of named) {
-    if (isInSameRepository(path, other ?? '')) continue;
+  const files = (varFile ?? []).map((other) => ['file of variables', other] as const);
+  for (const [what, other] of [['manifest', far(manifest)], ['lock', lock], ...files] as const) {
+    if (other === undefined || isInSameRepository(path, other)) continue;
     throw unusable(path, `its ${what} ${other} lies outside of the repository that it is in`);
   }
   // A secret of this person must not become part of a request because a branch says so.

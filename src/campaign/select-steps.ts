@@ -53,22 +53,9 @@ export function makeSelector({ written: graph, lock, byAddress }: Situation): Se
       throw new CampaignError({ code: 'MB3003', message: `${option} ${text}: ${found.problem}`, value: text });
     const unknown = found.size === 0 ? undefined : unknownName(selection, graph);
     if (unknown !== undefined) {
-      const hint = hintFor(unknown, graph);
-      throw new CampaignError({
-        code: 'MB3002',
-        message: `${option} ${text}: there is no step ${unknown}`,
-        hint,
-        name: unknown,
-      });
+      throw noStep(unknown, `${option} ${text}: there is no step ${unknown}`, hintFor(unknown, graph));
     }
-    if (found.size === 0) {
-      throw new CampaignError({
-        code: 'MB3002',
-        message: `${option} ${text} matches no step`,
-        hint: whyNothing(selection, facts),
-        name: text,
-      });
-    }
+    if (found.size === 0) throw noStep(text, `${option} ${text} matches no step`, whyNothing(selection, facts));
     return found;
   };
   const all = (option: string, texts: readonly string[]) => new Set(texts.flatMap((text) => [...find(option, text)]));
@@ -80,12 +67,7 @@ export function makeSelector({ written: graph, lock, byAddress }: Situation): Se
       const chosen =
         select === undefined ? new Set(graph.steps.map(({ address }) => address)) : all('--select', select);
       for (const address of all('--exclude', exclude ?? [])) chosen.delete(address);
-      if (chosen.size === 0)
-        throw new CampaignError({
-          code: 'MB3002',
-          message: '--exclude leaves no step',
-          name: (exclude ?? []).join(' '),
-        });
+      if (chosen.size === 0) throw noStep((exclude ?? []).join(' '), '--exclude leaves no step');
       return sample === undefined ? chosen : narrow(graph, sample, chosen);
     },
   };
@@ -109,12 +91,12 @@ function narrow(graph: Graph, sample: Sample, chosen?: ReadonlySet<string>): Set
   const kept = sampleSteps(graph, sample, chosen);
   if (kept !== undefined) return kept;
   const option = sample.is === 'first' ? '--first' : '--sample';
-  throw new CampaignError({
-    code: 'MB3002',
-    message: `${option} has nothing to choose from: no task fans out into several rows`,
-    hint: `leave ${option} out, or choose steps with --select`,
-    name: option,
-  });
+  const message = `${option} has nothing to choose from: no task fans out into several rows`;
+  throw noStep(option, message, `leave ${option} out, or choose steps with --select`);
+}
+
+function noStep(name: string, message: string, hint?: string): CampaignError {
+  return new CampaignError({ code: 'MB3002', message, ...(hint !== undefined && { hint }), name });
 }
 
 /** A whole name that no step has is a slip, even beside others: `-x "hero@lmap teaser"` would leave in what was to be left out. */

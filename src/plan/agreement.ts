@@ -1,7 +1,7 @@
 import { canonicalJson } from '../ground/json.ts';
 import { isSpending, publishes } from './actions.ts';
 import type { LaterPurchase, Purchases, Row } from './plan.generated.ts';
-import type { Plan, PlanRow, PostTarget, Price, Retries, StepOrder } from './plan.ts';
+import type { Plan, PlanRow, PostTarget, Price, StepOrder } from './plan.ts';
 import { ceilingOf, isWithin } from './prices.ts';
 
 /** What somebody said yes to: what may be bought, each at what price, and how much all of it may be charged. */
@@ -81,34 +81,18 @@ function countFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-/** What is said of a step: its one purchase, those that may follow when jobs fail, and the price of each. */
-interface Said {
-  first: number | undefined;
-  following: readonly number[];
-  price: number | null;
-  retryPrice: number | null;
-  /** How purchases are counted: by request, but after a pick by step, because nobody knew what the request would be. */
-  numberOf(one: Pick<Retries, 'generation' | 'repeat'>): number;
-}
-
-function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder): Said {
-  const { wouldCost = 0, wouldRetry = 0, mayRetry = null } = shown.get(address) ?? {};
+/** What is said of a step: which is its one purchase, which may follow when jobs fail, and at what price each. */
+function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder) {
+  const { wouldCost = 0, wouldRetry = 0, mayRetry: retryPrice = null } = shown.get(address) ?? {};
   const later = afterPicks.get(address);
   if (later !== undefined) {
     const { generation: first, retries = 0 } = later;
-    const following = countFrom(first + 1, retries);
-    return { first, following, price: wouldCost, retryPrice: wouldRetry, numberOf: ({ generation }) => generation };
+    return { first, following: countFrom(first + 1, retries), price: wouldCost, retryPrice: wouldRetry };
   }
   const named = purchases.get(address);
-  const {
-    repeat: first,
-    retries: following = [],
-    credits: price,
-  } = named?.fingerprint === fingerprint ? named : nothing;
-  return { first, following, price, retryPrice: mayRetry, numberOf: ({ repeat }) => repeat };
+  if (named?.fingerprint !== fingerprint) return { first: undefined, following: [], price: 0, retryPrice };
+  return { first: named.repeat, following: named.retries ?? [], price: named.credits, retryPrice };
 }
-
-const nothing = { repeat: undefined, retries: [], credits: 0 };
 
 /** Whether the agreement says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
 export function covers(agreement: Agreement, row: PlanRow): boolean {
@@ -116,8 +100,11 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   if (order === undefined) return true;
   if (order.asksOnly) return order.send !== undefined && agreement.sends.has(order.send.id);
   const { afterPicks, purchases, shown } = agreement;
-  if ((afterPicks.has(address) || purchases.has(address)) && shown.get(address)?.kind !== kind) return false;
-  const { first, following, price, retryPrice, numberOf } = saidOf(agreement, address, order);
+  const isLater = afterPicks.has(address);
+  if ((isLater || purchases.has(address)) && shown.get(address)?.kind !== kind) return false;
+  const { first, following, price, retryPrice } = saidOf(agreement, address, order);
+  // Purchases are counted by request; those after a pick by step, because nobody knew what the request would be.
+  const numberOf = (one: { generation: number; repeat: number }) => (isLater ? one.generation : one.repeat);
   if (order.retries !== undefined) {
     if (!countFrom(numberOf(order.retries), order.retries.left).every((one) => following.includes(one))) return false;
     if (!isWithin(mayRetry, retryPrice)) return false;
@@ -128,8 +115,20 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   const number = numberOf(order);
   if (number !== first && !(mayFollow && following.includes(number))) return false;
   // After a pick the ceiling of a list is what was shown.
-  const most = afterPicks.has(address) ? (credits ?? ceilingOf(order.price) ?? null) : credits;
+  const most = isLater ? (credits ?? ceilingOf(order.price) ?? null) : credits;
   return isWithin(most, price) && (credits ?? 0) <= (ceilingIn(shown.get(address)) ?? Number.POSITIVE_INFINITY);
+}
+
+/** What of the plan the agreement does not cover, in words. Undefined: all is covered. */
+export function findUncovered(agreement: Agreement, { rows }: Plan): { text: string; addresses: string[] } | undefined {
+  const others = rows.filter((row) => !covers(agreement, row));
+  const [first] = others;
+  if (first === undefined) return undefined;
+  const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
+  const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
+  const what = isSpending(first.action) ? `would be bought now ${price}` : 'would be bought again if its job fails';
+  const text = `${first.address} ${what} (${first.reason.text})${more}, which is not what it says`;
+  return { text, addresses: others.map(({ address }) => address) };
 }
 
 /** Whether the agreement says what each purchase of the plan costs. */

@@ -1,3 +1,4 @@
+import type { RunHeader } from '../../cluster/run-record.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
 import type { ApplyGraphOptions } from '../apply-options.ts';
@@ -5,12 +6,7 @@ import { findGiven, flagOf } from '../options.ts';
 import { digestOfSteps } from '../save-plan.ts';
 
 /** What a run was made of, as far as somebody who attaches to it may expect something else. */
-export interface GivenOfRun {
-  /** Digest of the steps of the graph. */
-  steps: string;
-  /** By the names of the command line; only those that were given. */
-  options: { readonly [flag: string]: Json };
-}
+export type GivenOfRun = NonNullable<RunHeader['given']>;
 
 export function givenOf(graph: Graph, options: Partial<ApplyGraphOptions>): GivenOfRun {
   const told = findGiven(options, ({ settles }) => settles === 'plan' || settles === 'run');

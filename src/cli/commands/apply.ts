@@ -67,15 +67,9 @@ function refuseWatching(): CampaignError {
 
 /** Options of the play money say something of a run with real money that it would not do. */
 function refuseRealRehearsal(options: ApplyOptions): void {
-  const { sandbox, sandboxCredits, sandboxSpeed, sandboxFailRate } = options;
-  if (sandbox === true) return;
-  const given = {
-    '--sandbox-credits': sandboxCredits,
-    '--sandbox-speed': sandboxSpeed,
-    '--sandbox-fail-rate': sandboxFailRate,
-  };
-  const [first] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
-  if (first === undefined) return;
+  const [given] = findGiven(options, ({ flags }) => flags.startsWith('--sandbox-'));
+  if (options.sandbox === true || given === undefined) return;
+  const first = flagOf(given.row);
   throw new CampaignError({
     code: 'MB3001',
     message: `${first} goes with --sandbox only`,

@@ -66,7 +66,7 @@ function readerOf({ takes, range = { least: 0 }, words = [] }: OptionRow): Reade
     case 'number':
       return numberIn(range);
     case 'seconds':
-      return range.least > 0 ? secondsAboveZero : seconds;
+      return secondsIn(range);
     case 'duration':
       return duration;
     case 'interval':
@@ -99,10 +99,7 @@ export function numberIn({ least, most, whole }: Range): (text: string) => numbe
   };
 }
 
-export function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('give a whole number, 0 or more');
-  return Number(text);
-}
+export const wholeNumber = numberIn({ least: 0, whole: true });
 
 /** `done,failed`. */
 function wordsAmong(known: readonly string[]): (text: string) => string[] {
@@ -113,17 +110,15 @@ function wordsAmong(known: readonly string[]): (text: string) => string[] {
   };
 }
 
-function seconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value >= 0 && value <= 86_400))
-    throw new InvalidArgumentError('give seconds, 0 to 86400');
-  return value * 1000;
-}
-
-function secondsAboveZero(text: string): number {
-  const value = seconds(text);
-  if (value <= 0) throw new InvalidArgumentError('give seconds above 0');
-  return value;
+/** In ms. */
+function secondsIn({ least }: Range): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    const isWithin = text.trim() !== '' && value >= 0 && value <= 86_400;
+    if (!isWithin) throw new InvalidArgumentError('give seconds, 0 to 86400');
+    if (value * 1000 < least) throw new InvalidArgumentError('give seconds above 0');
+    return value * 1000;
+  };
 }
 
 /** An option that may be given several times. */
