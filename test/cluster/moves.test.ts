@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
+import { serviceHere } from '../rig/service-here.ts';
 import { differences, endOf, manifestOf, missingFiles, runLocally } from './rig/campaign.ts';
 import { applied, ClusterPlace, openRuns } from './rig/place.ts';
 import { until } from './rig/processes.ts';
@@ -50,6 +51,27 @@ test.concurrent('half here, half on the engine, and back: nothing is bought twic
   it(place.judge.spent, `${bought} bought until it was cancelled`).toBe(cost);
   it(differences({ ...endOf(place, back), ends: whole.ends }, whole)).toEqual([]);
   it(missingFiles(place)).toEqual([]);
+});
+
+test.concurrent('a saved plan with `retry:` goes on there after its first job failed here', async (context) => {
+  const { onTestFinished, expect: it } = context;
+  const place = await ClusterPlace.make(onTestFinished);
+  const faults = [{ on: 'create', nth: 2, do: { type: 'hang' } } as const];
+  const service = await serviceHere({ failRate: 1, faults });
+  onTestFinished(() => service.close());
+  const { env } = service;
+  const hero = 'hero: { kind: image, retry: { attempts: 2 }, with: { prompt: x, resolution: 1k } }';
+  place.write('campaign.yaml', `version: 1\nname: again\nprices: { image: 2 }\ntasks:\n  ${hero}\n`);
+  const saved = await place.run(['plan', 'campaign.yaml', '--out', 'again.plan.json'], { env });
+  it(saved.code, saved.err).toBe(0);
+  const here = place.start(['apply', 'again.plan.json', '-v'], { env: { ...env, MEDIABATCH_ENGINE: '' } });
+  await until('its first job failed', () => here.err().includes('it is bought again'));
+  here.signal('SIGKILL');
+  await here.ended;
+  place.worker([], { env });
+  const there = await place.run(['apply', 'again.plan.json', '--store', place.store], { env });
+  it(there.code, there.err).toBe(3);
+  it(service.ledger()).toHaveLength(2);
 });
 
 test.concurrent('done on the engine: here there is nothing to do, and the other way round', async (context) => {

@@ -18,6 +18,7 @@ export async function serviceHere(
   options: {
     speed?: number;
     credits?: number;
+    failRate?: number;
     faults?: Fault[];
     filesDir?: string;
     apiKey?: string;
