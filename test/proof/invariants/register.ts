@@ -338,7 +338,7 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I24',
-    says: 'a post is sent at most once for ever – another one only by its very address, or where a person says that it is another one –, and never by a consent given for credits',
+    says: 'a post of a campaign is sent at most once for ever – another one only by its very address, or where a person says that it is another one –, and never by a consent given for credits',
     shown: [
       {
         file: 'test/rooms/engine/posts-model.test.ts',
