@@ -310,7 +310,7 @@ export const controls: readonly Control[] = [
     mark: 'I22',
     off: 'the header names the service before anything is bought from it',
     file: 'src/campaign/settle.ts',
-    switch: { part: 'loaded.isOfAnother || ', by: '' },
+    switch: { part: ' && loaded.isOfAnother', by: ' && false' },
     seenBy: {
       file: 'test/command/service-moved.test.ts',
       title: 'and has nothing on record becomes the lock of this one, before anything is bought',
@@ -601,8 +601,8 @@ export const controls: readonly Control[] = [
     file: 'src/engine/order-of-work.ts',
     switch: { part: 'order.address', by: 'order.key' },
     seenBy: {
-      file: sends,
-      title: 'stays a row of the plan when its step is edited, and is asked about before anything else is bought there',
+      file: 'test/rooms/engine/order-of-work.test.ts',
+      title: 'I21 what is bought at an address waits for whoever asks about an open send of it',
     },
   },
   {
@@ -1214,6 +1214,7 @@ export const controls: readonly Control[] = [
       file: 'test/command/conduct/renamed-posts.test.ts',
       title: 'I41 of several to one account none follows one whose answer was lost',
     },
+    built: true,
   },
   {
     mark: 'I40 (orphan)',

@@ -37,7 +37,7 @@ async function run({ tests, altered }: Ask): Promise<Seen[]> {
   for (const file of altered) vitest.invalidateFile(join(root, file));
   const quote = (title: string) => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const names = [...new Set(tests.map(({ title }) => quote(title)))].join('|');
-  vitest.setGlobalTestNamePattern(new RegExp(`(${names})$`));
+  vitest.setGlobalTestNamePattern(new RegExp(`(${names})`));
   const files = [...new Set(tests.map(({ file }) => file))];
   return seenIn(await vitest.runTestSpecifications(await vitest.globTestSpecifications(files)));
 }

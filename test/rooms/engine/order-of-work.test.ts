@@ -1,5 +1,17 @@
 import { expect, test } from 'vitest';
-import { urgencyOf } from '../../../src/engine/order-of-work.ts';
+import { linkOrders, urgencyOf } from '../../../src/engine/order-of-work.ts';
+import { orderId, type StepOrder } from '../../../src/plan/plan.ts';
+
+test('I21 what is bought at an address waits for whoever asks about an open send of it', () => {
+  const orders = [
+    { address: 'hero', asksOnly: true, send: { id: 'lost' }, needs: [] },
+    { address: 'hero', needs: [], key: 'k' },
+    { address: 'film', needs: [], key: 'l' },
+  ] as unknown as StepOrder[];
+  const { dependents } = linkOrders(new Map(orders.map((one) => [orderId(one), one])));
+  const [asking = '', buying = ''] = orders.map(orderId);
+  expect(dependents).toEqual(new Map([[asking, [buying]]]));
+});
 
 test('what holds others up is seen first: steps that need it, then steps without a slot; at the end the few that still run', () => {
   const tail = (running: number) => urgencyOf({ dependents: 0, waiting: 0, running });
