@@ -70,3 +70,13 @@ export const longTests = [
   'test/command/conduct/pipelines.test.ts',
   'test/command/conduct/terminal.test.ts',
 ];
+
+/**
+ * Whether these words of a command line name tests by their files: `test/command/saved-plan.test.ts`, or `saved-plan`.
+ * Folders do not count: they stand for what is in them, and that has its long ones.
+ */
+export function namesTests(argv: readonly string[]): boolean {
+  const words = argv.filter((word, index) => !word.startsWith('-') && !/^--?[^=]+$/.test(argv[index - 1] ?? ''));
+  const names = longTests.map((path) => path.slice(path.lastIndexOf('/') + 1)).filter((name) => !name.startsWith('*'));
+  return words.some((word) => word.endsWith('.test.ts') || names.some((name) => name.startsWith(word)));
+}

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { longTests } from './long-tests.ts';
+import { longTests, namesTests } from './long-tests.ts';
 
 /** Rooms whose tests leave nothing behind in their process: they share it, and load each module once. */
 const shared = [
@@ -16,16 +16,17 @@ const shared = [
   'rooms/run/**/',
   'command/git/histories-',
 ].map((room) => `test/${room}*.test.ts`);
+/** Together they are run by `npm run test:crash`; one that is named on the command line runs with this set, as named. */
+const withLong = process.env.MEDIABATCH_TEST_LONG === '1' || namesTests(process.argv);
 // Times of day are told in the reader's own zone; here everybody's is the same. What a person's programs keep is kept apart.
 const env = {
   TZ: 'UTC',
   XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state'),
-  ...(process.env.MEDIABATCH_TEST_LONG === '1' && { MEDIABATCH_TEST_SHORT_WAITS: '1' }),
+  ...(withLong && { MEDIABATCH_TEST_SHORT_WAITS: '1' }),
 };
 const common = { testTimeout: 30_000, hookTimeout: 60_000, env };
 
-/** One of the long ones by itself, by its file: with this set. */
-const left = process.env.MEDIABATCH_TEST_LONG === '1' ? [] : longTests;
+const left = withLong ? [] : longTests;
 
 const apart = ['test/proof/browser/**', 'test/proof/contract/**', 'test/cluster/**'];
 
