@@ -1,15 +1,18 @@
 import PQueue from 'p-queue';
 
-/** So many at once; the others wait, first come, first served. */
+/** A number of places; whoever finds none waits, first come, first served. */
 export class Places {
   readonly #queue: PQueue;
+  readonly #most: number;
 
+  /** `most`: number of places; 0: nothing ever begins. */
   constructor(most: number) {
-    this.#queue = new PQueue({ concurrency: most });
+    this.#queue = new PQueue({ concurrency: Math.max(1, most), autoStart: most > 0 });
+    this.#most = most;
   }
 
   get free(): number {
-    return Math.max(0, this.#queue.concurrency - this.#queue.pending - this.#queue.size);
+    return Math.max(0, this.#most - this.#queue.pending - this.#queue.size);
   }
 
   get waiting(): number {
@@ -22,7 +25,7 @@ export class Places {
   }
 }
 
-/** Works through items, so many at once. */
+/** Works through items, at most `most` of them at once. */
 export async function eachAtOnce<Item>(
   items: Iterable<Item>,
   most: number,

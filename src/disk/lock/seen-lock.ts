@@ -85,9 +85,20 @@ export function compareWithSeen(found: Uint8Array, seen: SeenLock): SeenAs {
     at = next;
     if (beginningOf(hash) !== digest) return 'other';
   }
-  // Lines that were not seen at this place are somebody's.
+  // Lines that were not seen at this place are somebody's, unless the last one is cut, and an editor has ended it.
   const rest = bytes.subarray(at, last);
-  return countLineEnds(rest) < seen.every ? 'cut' : 'other';
+  const own = countLineEnds(rest) + (end > last && isWhole(rest) ? 1 : 0);
+  return own < seen.every ? 'cut' : 'other';
+}
+
+/** Whether the last of these lines is all there. */
+function isWhole(lines: Uint8Array): boolean {
+  try {
+    JSON.parse(Buffer.from(lines.subarray(lines.lastIndexOf(lineFeed) + 1)).toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Zero bytes, and what an editor may leave at the end. */

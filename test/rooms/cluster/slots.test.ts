@@ -42,3 +42,9 @@ test('a file that fails gives its place to the next one', async () => {
   expect(await next).toBe('next');
   expect(slots.free).toBe(1);
 });
+
+test('a worker without a store has no place for files', async () => {
+  const slots = new Slots(0);
+  expect(slots.free).toBe(0);
+  expect(await slots.useWithin(10, async () => 'fetched')).toBeUndefined();
+});

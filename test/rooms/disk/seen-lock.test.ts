@@ -44,19 +44,21 @@ it('takes what was appended for an append, whatever became of it', () => {
 });
 
 it.each([
-  ['a line was changed', 'a\nx\nc\n'],
-  ['a line was taken out', 'a\nc\n'],
-  ['a line was added', 'a\nb\nbb\nc\n'],
-  ['the last lines are others', 'a\nb\nx\n'],
-  ['the last line is another, and cut', 'a\nx\nb'],
+  ['a line was changed', '1\n9\n3333\n'],
+  ['a line was taken out', '1\n3333\n'],
+  ['a line was added', '1\n2\n22\n3333\n'],
+  ['the last lines are others', '1\n2\n9999\n'],
+  ['the last line is another, and shorter', '1\n2\n99\n'],
+  ['the last line is another, and cut', '1\n9\n2'],
 ])('takes it for another file when %s', (_how, text) => {
-  expect(compareWithSeen(Buffer.from(text), seenOf('a\nb\nc\n'))).toBe('other');
+  expect(compareWithSeen(Buffer.from(text), seenOf('1\n2\n3333\n'))).toBe('other');
 });
 
 it.each([
   ['other line ends', (text: string) => text.replaceAll('\n', '\r\n')],
   ['a byte order mark', (text: string) => `\ufeff${text}`],
   ['blank ends', (text: string) => `${text}\n \n`],
+  ['a line end', (text: string) => (text.endsWith('\n') ? text : `${text}\n`)],
 ])('knows it and each part of it with %s', (_what, change) => {
   const seen = seenOf('aa\nbb\ncc\n');
   expect(compareWithSeen(Buffer.from(change('aa\nbb\ncc\n')), seen)).toBe('grown');
