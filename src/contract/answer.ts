@@ -56,7 +56,7 @@ export interface Download {
    * its iterator's `return`, even if iteration never began.
    */
   body: AsyncIterable<Uint8Array>;
-  /** From Content-Length; absent when the server sent none. */
+  /** Size by Content-Length; absent when the server sent none. */
   bytes?: number;
   type?: string;
 }
@@ -72,7 +72,7 @@ export type DownloadAnswer =
 /** A file of a finished job, and a link by which it comes. Links expire; job and index are its name. */
 export interface JobFile {
   jobId: string;
-  /** From 0. */
+  /** Number of the file in its job, from 0. */
   index: number;
   url: string;
 }

@@ -5,7 +5,7 @@ export interface Clock {
   elapsed?(): number;
   /** Resolves after `ms`, or at once when the signal is aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** In [0, 1). For jitter only. */
+  /** Number in [0, 1), for jitter only. */
   random(): number;
 }
 

@@ -12,7 +12,7 @@ export interface EngineRun {
   /** `stopping`: it was cancelled, and what runs is being collected. */
   state: 'open' | 'stopping' | 'ended';
   sandbox: boolean;
-  /** Where it came from. */
+  /** Machine that it came from. */
   host: string;
   manifest: string;
   submittedMs: number;

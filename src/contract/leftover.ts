@@ -1,6 +1,6 @@
 /** A local file that no step owns. */
 export interface Leftover {
-  /** Relative to the output folder, or to the folder of kept files, with `/` separators. */
+  /** Path relative to the output folder, or to the folder of kept files, with `/` separators. */
   path: string;
   bytes: number;
   /** `output`: left by an earlier purchase. `partial`: left by an interrupted write. `kept`: replaced by a newer output. */

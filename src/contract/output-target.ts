@@ -1,6 +1,6 @@
 import type { Media } from '../kinds/kind.ts';
 
-/** Where a download becomes a file. */
+/** Place where a download becomes a file. */
 export interface OutputTarget {
   address: string;
   /** Path without extension. */

@@ -100,7 +100,7 @@ export interface IntendedRequest {
   replays: boolean;
   /** Milliseconds since 1970, by the service's clock. */
   at: number;
-  /** As in `Purchase`. */
+  /** The fence, as in `Purchase`. */
   fence?: string;
   /** The send that this one replaces, because a list has shown that nothing came of it. */
   resent?: string;

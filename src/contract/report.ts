@@ -28,7 +28,7 @@ export interface ReportTimeline {
   /** Absent: it has not ended, or nobody wrote its end. */
   ended?: number;
   exitCode?: number;
-  /** In the order in which they began. */
+  /** Jobs in the order in which they began. */
   spans: ReportSpan[];
 }
 
@@ -46,12 +46,12 @@ export interface ReportSpan {
   /** How it ended in this run; `open`: it did not. */
   end: 'done' | 'failed' | 'unresolved' | 'open';
   credits?: number | null;
-  /** In the service's words. */
+  /** Error in the service's words. */
   error?: string;
 }
 
 export interface ReportCost {
-  /** Charged by all jobs on record, and by those whose outputs are in use now. */
+  /** Credits charged by all jobs on record, and by those whose outputs are in use now. */
   spent: number | null;
   inUse: number | null;
   /** Held for jobs that are under way. */
@@ -71,7 +71,7 @@ export interface ReportAlike {
   is: 'takes' | 'rows' | 'edit';
   /** One asset where `edit`, else two or more. */
   members: number[];
-  /** Charged for all but one of them; where `edit`, for the later one. */
+  /** Credits charged for all but one of them; where `edit`, for the later one. */
   credits: number | null;
   /** Bits of 64 in which the two that differ most do. */
   distance: number;

@@ -16,7 +16,7 @@ export interface ReviewData {
   file: string;
   /** Verdicts can be sent to the host. Otherwise they leave as `picks.json`, or as a command. */
   canDecide: boolean;
-  /** For the shell of who runs the host, up to where addresses follow. Absent: the file is all that they need. */
+  /** Commands for the shell of the host, up to where addresses follow. Absent: the file is all that they need. */
   commands?: ReviewCommands;
   /** Present while a run is under way at the host. */
   run?: ReviewRun;
@@ -27,7 +27,7 @@ export interface ReviewData {
   next?: string;
   /** Steps that cannot be bought before gates are decided. Absent: only the gates tell. */
   waits?: ReviewWait[];
-  /** In the order of the manifest. */
+  /** Groups in the order of the manifest. */
   groups: ReviewGroup[];
   /** A group names its assets by their index here. */
   assets: ReviewAsset[];
@@ -35,7 +35,7 @@ export interface ReviewData {
   report?: ReportParts;
 }
 
-/** With the options for lock, variables and account that the host was called with. */
+/** Commands with the options for lock, variables and account that the host was called with. */
 export interface ReviewCommands {
   pick: string;
   reject: string;
@@ -53,16 +53,16 @@ export interface ReviewWait {
   /** Names of groups. The steps wait until all of these are decided. */
   gates: string[];
   steps: number;
-  /** At most; null: not known of one of them. */
+  /** Credits that they cost at most; null: not known of one of them. */
   credits: number | null;
-  /** As expected; null: nobody knows of one of them what to expect. */
+  /** Credits that they are expected to cost; null: nobody knows of one of them what to expect. */
   likely: number | null;
 }
 
 export interface ReviewRun {
   /** `waiting`: nothing is left to do until gates are decided. */
   is: 'running' | 'waiting' | 'ended';
-  /** In words: `31 of 48 done · 8 running`. */
+  /** State in words: `31 of 48 done · 8 running`. */
   text: string;
 }
 
@@ -73,7 +73,7 @@ export interface ReviewGroup {
   task: string;
   key?: string;
   gate?: ReviewGate;
-  /** In what its assets differ: `take`, or the names of matrix axes. Empty: there is one asset. */
+  /** Names in which its assets differ: `take`, or the names of matrix axes. Empty: there is one asset. */
   differBy: string[];
   /** Indexes of `assets`. */
   members: number[];
@@ -89,7 +89,7 @@ export interface ReviewGate {
   waiting: number;
   /** Credits that these cost at most; null: not known. */
   waitingCredits: number | null;
-  /** Where these are not known: credits that they are expected to cost. */
+  /** Credits that these are expected to cost, where the most is not known. */
   waitingLikely?: number;
 }
 
@@ -144,12 +144,12 @@ export interface ReviewEarlier {
 
 export interface ReviewFile {
   is: 'image' | 'audio' | 'video' | 'other';
-  /** As recorded, relative to the folder of outputs. */
+  /** Path as recorded, relative to the folder of outputs. */
   path: string;
   mediaType: string;
   bytes: number;
   sha256: string;
-  /** Relative to the page. Absent: `problem` says why. */
+  /** URL relative to the page. Absent: `problem` says why. */
   url?: string;
   /** A small JPEG, relative to the page; images only. Answers 404 with a reason where the picture cannot be read. */
   thumb?: string;

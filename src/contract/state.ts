@@ -29,7 +29,7 @@ export interface RequestBodies {
   keep(key: string, body: string): Promise<void>;
   read(key: string): Promise<string | undefined>;
   drop(key: string): Promise<void>;
-  /** Its create was answered: from now on the body is only of use while the service knows its key. */
+  /** Notes that its create was answered: from now on the body is only of use while the service knows its key. */
   answered(key: string): Promise<void>;
 }
 

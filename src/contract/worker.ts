@@ -16,7 +16,7 @@ export type WorkerNews =
   | { is: 'put aside'; campaign: string; run: string; error: string; againAfterMs: number }
   /** It goes on by itself. */
   | { is: 'failed'; error: string; againAfterMs: number }
-  /** By a signal, or because nothing is left to do. */
+  /** It ends by a signal, or because nothing is left to do. */
   | { is: 'ending'; because: string };
 
 /**

@@ -64,7 +64,7 @@ export async function readDataFile(folder: string, path: string): Promise<DataTe
   }
 }
 
-/** More than any upload. */
+/** Most bytes of an upload: more than any has. */
 export const maxUploadBytes = 5 * 1024 ** 3;
 
 /**

@@ -25,7 +25,7 @@ export interface GraphFacts {
   schemaCompiler?: SchemaCompiler | undefined;
   /** Checks requests whose only documentation is the service's own description. */
   checker?: RequestChecker | undefined;
-  /** What the service lists: names that this version does not know are taken from there. */
+  /** Listings of the service: names that this version does not know are taken from there. */
   listings?: readonly Listing[] | undefined;
 }
 
@@ -39,7 +39,7 @@ export class Expansion {
   readonly templates = new Templates();
   readonly uploads: Uploads;
   readonly diagnostics: Diagnostic[] = [];
-  /** What was taken for granted, and nobody said. */
+  /** Assumptions that nobody stated. */
   readonly notices: string[] = [];
   /** The kind of each task, where it is valid. */
   readonly kinds: ReadonlyMap<string, string | undefined>;

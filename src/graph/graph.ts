@@ -82,7 +82,7 @@ export interface Gate {
   choose: number;
   /** Addresses, as written. */
   members: string[];
-  /** What to look for, in the words of the manifest. */
+  /** Criterion of the choice, in the words of the manifest. */
   note?: string;
 }
 
@@ -116,11 +116,11 @@ export interface Graph {
   /** Credits by price class, or by a prefix of one, as written in the manifest. */
   prices: { [priceClass: string]: number };
   warnings: Diagnostic[];
-  /** In the order in which their steps are written. Absent: there are none. */
+  /** Gates in the order in which their steps are written. Absent: there are none. */
   gates?: readonly Gate[];
   /** Absent: no task has any. */
   canaries?: readonly Canary[];
-  /** What was taken for granted about files, in words for people. */
+  /** Assumptions about files, in words for people. */
   notices?: readonly string[];
 }
 

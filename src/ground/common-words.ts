@@ -22,7 +22,7 @@ export function pairCommon(
   return pairs;
 }
 
-/** From `start` on. */
+/** Pairs what is equal from `start` on. */
 function* pairMiddle(one: readonly string[], other: readonly string[], start: number): Generator<[number, number]> {
   const width = other.length + 1;
   /** Length of the longest subsequence of `one` from a row on and `other` from a column on. */

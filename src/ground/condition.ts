@@ -1,4 +1,4 @@
-/** What somebody waits for a change of. Whoever is woken looks again. */
+/** Condition that somebody waits for a change of. Whoever is woken looks again. */
 export class Condition {
   #waiting: (() => void)[] = [];
 

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 
-/** A number of places; whoever finds none waits, first come, first served. */
+/** A limited number of places; whoever finds none free waits, first come, first served. */
 export class Places {
   readonly #queue: PQueue;
   readonly #most: number;

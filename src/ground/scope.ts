@@ -1,4 +1,4 @@
-/** What was opened one after another, and is closed in the reverse order, each whatever becomes of the others. */
+/** Things opened one after another, and closed in the reverse order, each whatever becomes of the others. */
 export class Scope {
   readonly #closers: (() => unknown)[] = [];
 

@@ -5,7 +5,7 @@ import { modelOf } from './price.ts';
 
 const mostDifferences = 50;
 
-/** By kind: the path of its creates, and the schema of their body with every reference inlined. */
+/** Creates by kind: the path, and the schema of their body with every reference inlined. */
 export type DocumentedCreates = { readonly [kind: string]: { readonly path: string; readonly schema?: Json } };
 
 /** Lists, in sentences, where the document differs from the service's documentation that this version was built on. */

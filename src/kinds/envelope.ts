@@ -6,7 +6,7 @@
 export const envelope = {
   /** The end of every base URL. */
   prefix: '/api/v1',
-  /** Relative to the base URL, except `documentAtRoot`, which is relative to the root of the host. */
+  /** Paths relative to the base URL, except `documentAtRoot`, which is relative to the root of the host. */
   paths: {
     /** Also used to read the clock and to check the key: it costs nothing. */
     accounts: '/accounts',
@@ -54,7 +54,7 @@ export const envelope = {
     prompt: ['prompt', 'text', 'title', 'videoUrl'],
     link: ['outputUrl', 'outputAsset.url'],
     thumbnail: ['thumbnailUrl', 'thumbnailAsset.url'],
-    /** Not the `image` of a thumbnail: where its request had one, that is it. */
+    /** Link in a list, not the `image` of a thumbnail: where its request had one, that is it. */
     listedLink: ['outputAsset.url', 'outputUrl'],
   },
   /** One of several files of a job. `order` counts from 0. */

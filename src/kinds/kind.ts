@@ -87,7 +87,7 @@ export interface Field {
   /** `file`: the path of a file below the manifest's folder. */
   readonly type: 'string' | 'number' | 'boolean' | 'strings' | 'file';
   readonly required?: boolean;
-  /** In characters, as the service counts them. */
+  /** Most characters, as the service counts them. */
   readonly maxLength?: number;
   readonly values?: readonly string[];
   /** Describes each of `values`, for hovers and hints. */

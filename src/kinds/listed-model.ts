@@ -33,10 +33,10 @@ export interface ListedKind {
   fields?: readonly string[];
 }
 
-/** By kind. */
+/** Listed facts by kind. */
 export type Listing = { readonly [kind: string]: ListedKind };
 
-/** More than any job costs: a larger number, in a list or in a lock of others, is a mistake. */
+/** Most credits of a job, more than any costs: a larger number, in a list or in a lock of others, is a mistake. */
 export const mostCredits = 1_000_000;
 const mostValues = 200;
 const longestName = 200;
@@ -123,7 +123,7 @@ function unitsBeside(facts: Json): ListedUnit[] {
   });
 }
 
-/** Those in a map of a price, whatever they are called. */
+/** Reads the units in a map of a price, whatever they are called. */
 function unitsWithin(map: JsonMap): ListedUnit[] {
   return entriesOf(map).flatMap(([name, value]) =>
     envelope.catalog.per.some((one) => one === name) ? [readUnit(unitOf(value))] : unitsInText(value, 'all'),

@@ -16,7 +16,7 @@ export interface ServiceDocument {
    * unknown to this version and was found by the fields that it takes.
    */
   creates: { [kind: string]: { path: string; schema?: Json; byOperation?: true } };
-  /** By kind: why no create was found, in words. */
+  /** Reasons why no create was found, in words, by kind. */
   missing: { [kind: string]: string };
   /** Operations such as `POST /uploads`, relative to the base URL. */
   operations: string[];

@@ -54,7 +54,7 @@ function readDecisions(fields: object): Decisions {
   return decisions;
 }
 
-/** What newer versions wrote is walked as deeply as a request is. */
+/** Sets unknown fields aside. What newer versions wrote is walked as deeply as a request is. */
 function known<T>(fields: object, what: keyof typeof knownFields): T {
   const sorted = setUnknownAside<T>(fields as Fields, knownFields[what]);
   for (const [name, value] of Object.entries(sorted.unknownFields ?? {})) checkDepth(value, maxDepth, name);

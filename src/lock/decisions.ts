@@ -47,8 +47,8 @@ export function nameOfVerdict({ fingerprint, job }: Pick<Verdict, 'fingerprint' 
 }
 
 /**
- * Of two verdicts about one purchase returns the one that counts. Of equal revisions it is the larger text: a rejection,
- * so that nothing is made from what somebody turned down, and one that says why before one that does not.
+ * Returns, of two verdicts about one purchase, the one that counts. Of equal revisions it is the larger text: a
+ * rejection, so that nothing is made from what somebody turned down, and one that says why before one that does not.
  */
 export function laterVerdict(a: Verdict, b: Verdict): Verdict {
   if (a.revision !== b.revision) return a.revision > b.revision ? a : b;

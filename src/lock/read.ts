@@ -23,7 +23,7 @@ import { type Header, isProgramVersion, joinHeaders } from './written-by.ts';
 
 /** The content of a lock file, and its problems. */
 export interface LockReading {
-  /** With errors in `diagnostics`: as far as it could be read, for display only. */
+  /** The lock; with errors in `diagnostics`, as far as it could be read, for display only. */
   lock: Lock;
   /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2005, MB2006. */
   diagnostics: Diagnostic[];

@@ -2,8 +2,8 @@ import type { Json } from '../ground/json.ts';
 import type * as line from './record.generated.ts';
 
 /**
- * What a newer version wrote beside the fields that this one knows: kept, joined in a fixed order and written back, and
- * never understood.
+ * Fields that a newer version wrote beside those that this one knows: kept, joined in a fixed order and written back,
+ * and never understood.
  */
 export interface MayHaveUnknown {
   unknownFields?: { readonly [name: string]: Json } | undefined;
@@ -55,7 +55,7 @@ export interface Lock {
   writtenBy?: string;
   /** Digest of the service's address; absent until a run knew it. */
   service?: string;
-  /** Of its header. */
+  /** Unknown fields of its header. */
   unknownFields?: MayHaveUnknown['unknownFields'];
   steps: Map<string, StepRecord>;
 }

@@ -5,7 +5,7 @@ import { chargeName } from './spent.ts';
 /** A purchase as it is looked for: its name in accounts, and the id under which a lock has it. */
 export interface SoughtId {
   name: string;
-  /** Of a job, or of an open send. */
+  /** ID of a job, or of an open send. */
   id: string;
 }
 
@@ -29,7 +29,7 @@ export function takeFound(bytes: Buffer, sought: Map<string, Set<string>>): stri
   return found;
 }
 
-/** What is looked for, by id: one id may stand for jobs of several kinds. */
+/** Groups what is looked for by id: one id may stand for jobs of several kinds. */
 export function byId(all: Iterable<SoughtId>): Map<string, Set<string>> {
   const sought = new Map<string, Set<string>>();
   for (const { name, id } of all) {

@@ -2,7 +2,7 @@ import { smaller } from './join-purchases.ts';
 import type { Lock } from './record.ts';
 import { joinUnknown } from './unknown-fields.ts';
 
-/** What a header says beside the version of the format. */
+/** Facts that a header states beside the version of the format. */
 export type Header = Pick<Lock, 'writtenBy' | 'service' | 'unknownFields'>;
 
 /** Accepts a version such as `0.2.0`, `1.0` or `2.0.0-rc.1`. */

@@ -22,7 +22,7 @@ export interface Manifest {
   selectors: { [name: string]: string };
   /** Prices given by the user: credits by price class, or by a prefix of one (`image/alpha-2`). */
   prices: { [priceClass: string]: number };
-  /** In the order in which they are written; those of included manifests come first. */
+  /** Tasks in the order in which they are written; those of included manifests come first. */
   tasks: Task[];
   places: Places;
   /** False when the manifest has errors: then it only serves to find more of them. */

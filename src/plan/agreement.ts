@@ -4,11 +4,11 @@ import type { LaterPurchase, Purchases, Row } from './plan.generated.ts';
 import type { Plan, PlanRow, PostTarget, Price, StepOrder } from './plan.ts';
 import { ceilingOf, isWithin } from './prices.ts';
 
-/** What somebody said yes to: what may be bought, each at what price, and how much all of it may be charged. */
+/** All that somebody said yes to: what may be bought, each at what price, and how much all of it may be charged. */
 export interface Agreement {
   /** All that may be bought, by address, with the price of one purchase; `null`: unknown. */
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
-  /** What may be bought when gates are decided, by address. */
+  /** Purchases that may be made when gates are decided, by address. */
   afterPicks: ReadonlyMap<string, LaterPurchase>;
   /** Rows as they were shown, by address. */
   shown: ReadonlyMap<string, Row>;
@@ -25,7 +25,7 @@ export function agreementOf(plan: Plan): Agreement {
   return agreementFrom(plan.rows, { ...namedBy(plan), ceiling });
 }
 
-/** What somebody who says yes to a plan says yes to, as it is written down beside its rows. */
+/** Lists what somebody who says yes to a plan says yes to, as it is written down beside its rows. */
 export function namedBy({ rows }: Pick<Plan, 'rows'>) {
   const bought = rows.flatMap((row): [string, Purchases][] => {
     const named = purchasesOf(row);
@@ -81,7 +81,7 @@ function countFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-/** What is said of a step: which is its one purchase, which may follow when jobs fail, and at what price each. */
+/** Returns what is said of a step: its one purchase, those that may follow when jobs fail, and the price of each. */
 function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder) {
   const { wouldCost = 0, wouldRetry = 0, mayRetry: retryPrice = null } = shown.get(address) ?? {};
   const later = afterPicks.get(address);
@@ -119,7 +119,7 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   return isWithin(most, price) && (credits ?? 0) <= (ceilingIn(shown.get(address)) ?? Number.POSITIVE_INFINITY);
 }
 
-/** What of the plan the agreement does not cover, in words. Undefined: all is covered. */
+/** Says in words what of the plan the agreement does not cover. Undefined: all is covered. */
 export function findUncovered(agreement: Agreement, { rows }: Plan): { text: string; addresses: string[] } | undefined {
   const others = rows.filter((row) => !covers(agreement, row));
   const [first] = others;
@@ -148,7 +148,7 @@ export function tellsAllPosts({ publishes: named, shown }: Agreement, { rows }: 
   return rows.filter(publishes).every(isNamed);
 }
 
-/** What the agreement names, and does not show: whoever read its rows said yes to something else. */
+/** Finds what the agreement names, and does not show: whoever read its rows said yes to something else. */
 export function findHidden({ purchases, afterPicks, publishes: named, shown }: Agreement): string | undefined {
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
   for (const [address, { repeat, retries }] of purchases) {

@@ -38,9 +38,9 @@ export function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string
 }
 
 /**
- * What is picked tells what is asked for behind a gate, and that whose purchase was renamed: gate after gate, until both
- * agree. Each round settles one gate more at least, in the order in which they hang on each other. Where two exchanged
- * purchases contradict each other for ever, what was seen last counts.
+ * Decides the gates in rounds: what is picked tells what is asked for behind a gate, and this tells whose purchase was
+ * renamed, until both agree. Each round settles one gate more at least, in the order in which they hang on each other.
+ * Where two exchanged purchases contradict each other for ever, what was seen last counts.
  */
 function decideAtGates(
   written: Graph,

@@ -31,7 +31,7 @@ import { budgetCap, type Doubts, sumUp } from './sum-up.ts';
 
 /** All inputs of a plan. The same facts always give the same plan. */
 export interface PlanFacts extends SendFacts {
-  /** Within the limits of the run. */
+  /** The situation, within the limits of the run. */
   situation: Situation;
   /** State on disk of the outputs that `outputsOf` listed. */
   fileState(output: Output): FileState;
@@ -44,7 +44,7 @@ export interface PlanFacts extends SendFacts {
   maxCredits?: number;
   /** Tells what in the campaign made an input differ; absent where nobody asks. */
   causeOf?: ChangeFacts['causeOf'] | undefined;
-  /** What to expect of prices that manifest and lock do not tell. */
+  /** Hints at prices that manifest and lock do not tell. */
   hints?: PriceHints;
 }
 
@@ -68,7 +68,7 @@ export function outputsOf(matches: readonly Match[]): OutputToCheck[] {
 type About = PlanFacts & Situation & { priceOf: PriceOf };
 type Pass = (draft: Draft, about: About) => void;
 
-/** What goes over the rows before money is given out. Each stands where it does for the reason beside it. */
+/** Passes over the rows before money is given out. Each stands where it does for the reason beside it. */
 const beforeMoney: readonly Pass[] = [
   // While every row still is what was decided: what is blocked later on goes back to the same change.
   tellFollowing,
@@ -144,7 +144,7 @@ function makeRow(
   match: Match,
   context: {
     about: About;
-    /** For steps that are bought once, and for those to be bought again. */
+    /** Facts for steps that are bought once, and for those to be bought again. */
     decisionFacts: { once: DecisionFacts; again: DecisionFacts };
     conditions: ReadonlyMap<string, readonly PartCondition[]>;
     count: CountParts;

@@ -96,7 +96,7 @@ export function openGates(
   return found.length === 0 ? undefined : (found as Plan['gates']);
 }
 
-/** What follows open gates. Undefined when nothing does. */
+/** Sums up what follows open gates. Undefined when nothing does. */
 export function sumAfterPicks(
   rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'wouldRetry' | 'price'>[],
 ): PlanTotals['afterPicks'] {

@@ -1,7 +1,7 @@
 import type { Reason } from './plan.generated.ts';
 import type { BlockedRow, PlanRow, RowFacts } from './plan.ts';
 
-/** What stays true of a step for which nothing is done. */
+/** Returns what stays true of a step for which nothing is done. */
 export function lastingFacts(row: PlanRow): RowFacts {
   const { address, task, kind, reason } = row;
   const facts: RowFacts = { address, task, kind, reason };

@@ -3,7 +3,7 @@ import type { Lock } from '../lock/record.ts';
 /** Finds the address under which a request was bought, by its fingerprint. */
 export type BoughtAt = (fingerprint: string) => string | undefined;
 
-/** From an index that is made when it is first asked. */
+/** Makes a finder whose index is made when it is first asked. */
 export function boughtAtIn(lock: Lock): BoughtAt {
   let addresses: Map<string, string> | undefined;
   return (fingerprint) => {

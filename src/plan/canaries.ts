@@ -17,7 +17,7 @@ export interface SeatedCanary {
   isProven: boolean;
 }
 
-/** What a run is about, as far as it changes what people decided, or who goes first. */
+/** Scope of a run, as far as it changes what people decided, or who goes first. */
 export interface Limits {
   /** Addresses to buy again, for which no acceptance and no verdict counts. */
   redo: ReadonlySet<string>;
@@ -100,7 +100,7 @@ class Seating {
   readonly #provesIt: (match: Match) => boolean;
   readonly #byAddress: ReadonlyMap<string, Match>;
   readonly #isUnneeded: (address: string) => boolean;
-  /** Not bought, and not to be bought before people decide about something. */
+  /** Addresses that are not bought, and not to be bought before people decide about something. */
   readonly #closed = new Set<string>();
 
   constructor(facts: CanaryFacts, provesIt: (match: Match) => boolean) {

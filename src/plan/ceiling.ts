@@ -49,7 +49,7 @@ export function ceilingOfRows(
 }
 
 /**
- * What is left of an agreement's ceiling for a plan that goes on under it: what its purchases were charged, as the lock
+ * Credits left of an agreement's ceiling for a plan that goes on under it: what its purchases were charged, as the lock
  * has it, counts. What `retry:` and picks let follow was agreed to beside the ceiling, for as much as it was shown with.
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {

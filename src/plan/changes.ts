@@ -6,11 +6,11 @@ import { kinds } from '../kinds/index.ts';
 import type { Cause, Change } from './plan.generated.ts';
 import { describeWords } from './word-difference.ts';
 
-/** Where the meaning of a difference is looked up. Without an answer it is told without. */
+/** Sources for the meaning of a difference. Without an answer it is told without one. */
 export interface ChangeFacts {
   /** The address under which a request of this fingerprint was bought. */
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
-  /** What in the campaign made a value of this step's request differ. `path`: from the request down. */
+  /** Finds what in the campaign made a value of this step's request differ. `path`: from the request down. */
   causeOf?: ((address: string, difference: { path: Path; before: Json; after: Json }) => Cause | undefined) | undefined;
 }
 
@@ -140,7 +140,7 @@ export function describeChanges(changes: readonly Change[], whose: (address: str
   return [...own, `follows ${followed}${rest}${whose(followed)}`].join('; ');
 }
 
-/** One field. `several`: the row of a data file is one of several, and is not named. */
+/** Describes the change of one field. `several`: the row of a data file is one of several, and is not named. */
 export function describeChange({ field, before, after, cause }: Change, several = false): string {
   if (cause?.is === 'file') return `${cause.name} changed`;
   const name = nameOf(field, cause, several);
@@ -152,7 +152,7 @@ export function describeChange({ field, before, after, cause }: Change, several 
   return `${name} changed`;
 }
 
-/** Where a person finds what changed: the row of a data file, a variable, a default, or the field itself. */
+/** Names where a person finds what changed: the row of a data file, a variable, a default, or the field itself. */
 function nameOf(field: string, cause: Cause | undefined, several: boolean): string {
   switch (cause?.is) {
     case 'data':

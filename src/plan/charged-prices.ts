@@ -3,14 +3,14 @@ import { mostCredits } from '../kinds/listed-model.ts';
 import { priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 
-/** What jobs of one price class were charged: the least, the most frequent (of several the highest), and the most. */
+/** Charges for jobs of one price class: the least, the most frequent (of several the highest), and the most. */
 export interface ChargedPrice {
   low: number;
   likely: number;
   high: number;
 }
 
-/** By price class. */
+/** Charged prices, by price class. */
 export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
 
 /** Counts what was charged in these locks, by price class. */

@@ -2,7 +2,7 @@ import { groupBy } from '../ground/values.ts';
 import { mostNote } from '../lock/decisions.ts';
 import type { Situation } from './situation.ts';
 
-/** What one person says of one output. `job`: the one that was looked at. */
+/** Opinion of one person about one output. `job`: the one that was looked at. */
 export interface Opinion {
   by: string;
   address: string;
@@ -11,7 +11,7 @@ export interface Opinion {
   job?: string;
 }
 
-/** Where people agree, and where they do not: `text` says who says what. */
+/** Outputs about which people agree, and those about which they do not: `text` says who says what. */
 export interface Compared {
   agreed: { address: string; is: 'picked' | 'rejected'; note?: string }[];
   differing: { address: string; text: string }[];

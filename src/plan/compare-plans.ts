@@ -6,11 +6,11 @@ import type { PriceHints } from './prices.ts';
 export interface OtherAction {
   from: Action;
   to: Action;
-  /** At least one, in the order of the plan. */
+  /** Addresses, at least one, in the order of the plan. */
   addresses: string[];
 }
 
-/** What became of a plan since an earlier one of the same campaign. */
+/** Difference of a plan from an earlier one of the same campaign. */
 export interface PlanDifference extends Pick<Comparison, 'steps' | 'bought'> {
   others: OtherAction[];
 }

@@ -41,13 +41,13 @@ export interface PriceSum {
   unknownPrices: number;
 }
 
-/** What one version of a campaign changes as seen from another. Empty where they are the same. */
+/** Changes of one version of a campaign as seen from another. Empty where they are the same. */
 export interface Comparison {
   steps: ComparedStep[];
-  /** What the whole campaign costs, at the prices that are known or expected here. */
+  /** Cost of the whole campaign, at the prices that are known or expected here. */
   there: PriceSum & { steps: number; budget?: number };
   here: PriceSum & { steps: number; budget?: number };
-  /** What is still to be bought here. */
+  /** Sum of what is still to be bought here. */
   toBuy: PriceSum;
   /** Jobs and sends that are on record in one version only. */
   bought: Charge[];
@@ -188,7 +188,7 @@ function findMissing({ matches, byAddress }: Situation): string[] {
   });
 }
 
-/** By the address there: charges of what a step has there, and none here, also once both locks are one. */
+/** Sums up charges by the address there: of what a step has there, and none here, also once both locks are one. */
 function findDiscards(charges: readonly Charge[], here: Version, lockThere: Lock): ReadonlyMap<string, number> {
   const joined = listCharges(situate(here.graph, joinLocks(here.lock, lockThere)));
   const used = new Set(joined.flatMap(({ name, went }) => (went === 'delivered' || went === 'running' ? [name] : [])));

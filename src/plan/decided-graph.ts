@@ -3,7 +3,7 @@ import type { Gate, Graph, OpenRequest, Step } from '../graph/graph.ts';
 /** A graph with the decisions that people made about it in a lock. Only `situate` makes one. */
 export interface DecidedGraph extends Graph {
   steps: DecidedStep[];
-  /** In the order in which their steps are written; those of canaries last. */
+  /** Gates in the order in which their steps are written; those of canaries last. */
   gates: readonly DecidedGate[];
   /** Decisions count once: what has them already is no graph to be decided. */
   decided: true;
@@ -32,7 +32,7 @@ export interface DecidedGate extends Gate {
 }
 
 /**
- * What people have decided so far. `open`: `toSee` steps are not rejected, and fewer than asked for are picked.
+ * State of a gate by the decisions so far. `open`: `toSee` steps are not rejected, and fewer than asked for are picked.
  * `contested`: more are picked than asked for, as after a merge. `rejected`: fewer are left than are to be picked.
  */
 export type GateState =

@@ -5,10 +5,10 @@ import { openSends, sendOf } from '../lock/sends.ts';
 import { chargeName, chargesByJob, spentCredits } from '../lock/spent.ts';
 
 /**
- * What became of something between two locks. Jobs: `bought`, `gone` (no longer on record), `changed` (its state, or
- * what it was charged), `moved` (to another address), `forgotten`, `remembered`. Creates: `asked` (an answer is open),
- * `settled`. Decisions: `pinned`, `unpinned`, `accepted`, `unaccepted`, `picked`,
- * `rejected`, `undecided` (a verdict was taken back), `resolved`.
+ * Change of something between two locks. Jobs: `bought`, `gone` (no longer on record), `changed` (its state, or what it
+ * was charged), `moved` (to another address), `forgotten`, `remembered`. Creates: `asked` (an answer is open),
+ * `settled`. Decisions: `pinned`, `unpinned`, `accepted`, `unaccepted`, `picked`, `rejected`, `undecided` (a verdict
+ * was taken back), `resolved`.
  */
 export type LockChange =
   | 'bought'
@@ -33,14 +33,14 @@ export interface LockDifference {
   address: string;
   task: string;
   kind: string;
-  /** Of the job, or the open create. */
+  /** ID of the job, or of the open create. */
   id?: string;
   /** `moved`: the address before. */
   movedFrom?: string;
   state?: Purchase['state'];
   /** `changed`: the state before. */
   stateBefore?: Purchase['state'];
-  /** By how much more the credits on record are. Absent: unknown, or none of its own. */
+  /** Increase of the credits on record. Absent: unknown, or none of its own. */
   credits?: number;
 }
 
@@ -179,7 +179,7 @@ function acceptedIn(record: StepRecord | undefined): string[] {
   return (record?.decisions?.accepted ?? []).map(({ wanted, fingerprint }) => `${wanted} ${fingerprint}`);
 }
 
-/** Of each address the job whose output it has. */
+/** Finds the job whose output each address has, and what it was charged. */
 function deliveriesOf(lock: Lock): Map<string, number> {
   const credits = chargesByJob(lock);
   const deliveries = new Map<string, number>();
@@ -190,7 +190,7 @@ function deliveriesOf(lock: Lock): Map<string, number> {
   return deliveries;
 }
 
-/** What is no longer on record is not given up: the other lock may be older. */
+/** Sums up the credits given up. What is no longer on record is not given up: the other lock may be older. */
 function discardedBetween(before: Lock, after: Lock, known: Jobs): number {
   const [old, now] = [deliveriesOf(before), deliveriesOf(after)];
   let sum = 0;

@@ -1,4 +1,4 @@
-/** What is left of a job that is older than any, at least, and as a share of its age on average. */
+/** Time left for a job that is older than any: at least this, and on average this share of its age. */
 const shortestMs = 1;
 const overtime = 0.3;
 
@@ -76,7 +76,7 @@ export class Distribution {
     return Math.max(shortestMs, -overtime * age * Math.log(1 - chance));
   }
 
-  /** Among the masses from the n-th on. */
+  /** Finds a quantile among the masses from the n-th on. */
   #quantileFrom(from: number, share: number): number {
     const before = this.#weights[from] ?? 0;
     const wanted = before + share * this.#weightOf(from, this.#ages.length);

@@ -22,7 +22,7 @@ export class Draft {
     return this.#rows;
   }
 
-  /** Of the steps that the run is about. */
+  /** Rows of the steps that the run is about. */
   get inRun(): readonly PlanRow[] {
     return this.#selected === undefined ? this.#rows : this.#rows.filter(({ address }) => this.isInRun(address));
   }

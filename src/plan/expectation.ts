@@ -3,7 +3,7 @@ import type { Expectation, Range } from '../manifest/manifest.ts';
 
 /** Measurements of a media file, as far as they could be taken. */
 export interface MediaFacts {
-  /** In pixels. */
+  /** Pixels. */
   width?: number;
   height?: number;
   durationSeconds?: number;

@@ -4,7 +4,7 @@ import { asSeen, doubtOf, estimate } from './distribution.ts';
 import type { PlanRow, PlanTotals, StepOrder } from './plan.ts';
 import { type OpenStep, simulateEnds, type Timing } from './simulate-ends.ts';
 
-/** Of finished jobs, in ms, by kind and model. */
+/** Durations of finished jobs, in ms, by kind and model. */
 export type Durations = { readonly [kindAndModel: string]: readonly number[] };
 
 /** Enough for a range that does not jump, and done in a few ms. */
@@ -52,7 +52,7 @@ export function samplesOf(order: Pick<StepOrder, 'kind' | 'paidRequest'>, durati
   return seen.length === 0 && kind?.media === 'none' ? [kind.typicalMs] : seen;
 }
 
-/** What one run in five undercuts, and one exceeds. */
+/** Returns the range that one run in five undercuts, and one exceeds. */
 export function rangeOf(ends: readonly number[]): { lowMs: number; highMs: number } {
   const at = (share: number) => Math.round(ends[Math.floor(share * (ends.length - 1))] ?? 0);
   return { lowMs: at(0.2), highMs: at(0.8) };

@@ -38,7 +38,7 @@ export function findUnfunded(
   return new Set([...spending.keys()].filter((address) => !funded.has(address)));
 }
 
-/** What a row costs, or is said to cost: at least something, where nobody knows. */
+/** Returns what a row costs, or is said to cost: at least something, where nobody knows. */
 export function expectedCredits({ credits, price }: Pick<PlanRow, 'credits' | 'price'>): number {
   return credits ?? Math.max(1, price?.likely ?? 1); // I14 (list)
 }

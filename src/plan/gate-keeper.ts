@@ -10,7 +10,7 @@ import { gatesByMember, type Seen, stateOfGate } from './gates.ts';
 import { purchaseOf } from './purchase-of.ts';
 import { isRedone, type Verdicts } from './verdicts.ts';
 
-/** What is known of the steps that gates ask about, by address. */
+/** Known states of the steps that gates ask about, by address. */
 export type SeenAtGates = ReadonlyMap<string, Seen>;
 
 /** Looks at what the steps at gates have. */
@@ -88,7 +88,7 @@ export class GateKeeper {
     return this.#byName.get(need) ?? this.#byMember.get(need);
   }
 
-  /** What was not picked need not be there. */
+  /** Returns the steps that stand for a need: at a decided gate only picked ones, as the others need not be there. */
   #pickedOf(need: string): readonly string[] {
     const gate = this.#gateOf(need);
     const state = gate && this.stateOf(gate);

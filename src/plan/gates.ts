@@ -1,7 +1,7 @@
 import type { Gate } from '../graph/graph.ts';
 import type { DecidedGate, GateState } from './decided-graph.ts';
 
-/** What is known of a step that a gate asks about. `none`: there is nothing to look at. */
+/** State of a step that a gate asks about, as far as it is known. `none`: there is nothing to look at. */
 export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
 
 /** Returns the gate that asks about each step; steps without one are left out. */

@@ -33,9 +33,9 @@ export interface HeldPurchase {
   name: string;
   record: StepRecord;
   purchase: Purchase;
-  /** Absent where nobody knows what was asked for. */
+  /** Its price. Absent where nobody knows what was asked for. */
   price?: Readonly<Price>;
-  /** What is held for it; `null`: nothing names a price. */
+  /** Credits held for it; `null`: nothing names a price. */
   credits: number | null;
 }
 

@@ -82,7 +82,7 @@ function hasPosted({ purchases }: StepRecord, fingerprint: string): boolean {
   return purchases.some((one) => one.fingerprint === fingerprint && one.jobId !== undefined);
 }
 
-/** What is forgotten is nobody's any more: a person said so. */
+/** Returns the post of a record, if it has one. What is forgotten is nobody's any more: a person said so. */
 function knownPost(record: StepRecord): KnownPost[] {
   const sent = sendsOf(record).filter(
     ({ jobId, forgotten, kind = record.kind }) => jobId !== undefined && forgotten !== true && isPost(kind),

@@ -12,7 +12,7 @@ const mostNamed = 10;
 
 type Bought = Match & { purchase: Purchase };
 
-/** What somebody says of outputs. `undecided` takes an earlier verdict back. */
+/** Verdict of somebody on outputs. `undecided` takes an earlier one back. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
   /** Why, step by step. `undefined`: a note that is there stays. Empty: there is none any more. */

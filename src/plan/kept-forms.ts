@@ -17,7 +17,7 @@ interface Form {
  */
 export class KeptForms {
   readonly #lock: Lock;
-  /** By address, and by the fingerprint of the same request without its defaults. */
+  /** Forms by address, and by the fingerprint of the same request without its defaults. */
   readonly #own = new Map<string, Map<string, Form>>();
   readonly #anywhere = new Map<string, Form>();
   #bought: ReadonlySet<string> | undefined;

@@ -16,11 +16,11 @@ import type { Situation } from './situation.ts';
  */
 export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
 
-/** What one job was charged, or may have been. */
+/** Charge for one job, or a possible one. */
 export interface Charge {
-  /** Equal in every version of the lock. */
+  /** Name of the charge, equal in every version of the lock. */
   name: string;
-  /** Of the job, or of the send that nobody has answered. */
+  /** ID of the job, or of the send that nobody has answered. */
   id: string;
   address: string;
   task: string;

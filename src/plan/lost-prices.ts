@@ -41,7 +41,7 @@ export function findLostPrices(
   return isEach ? [...classes].sort() : [];
 }
 
-/** What costs something itself waits until lost prices are known: a lost create may have cost anything. */
+/** Blocks what costs something itself until lost prices are known: a lost create may have cost anything. */
 export function waitForPrices(draft: Draft): void {
   const reason = reasonOf(
     'price-unknown',

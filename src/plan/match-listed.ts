@@ -10,7 +10,7 @@ export interface ListedRecord {
   jobId: string;
   /** The request as the list returns it, by the names of the request's fields. */
   echoes: { [field: string]: Json };
-  /** In ISO 8601. */
+  /** Time of creation, in ISO 8601. */
   createdAt?: string;
 }
 

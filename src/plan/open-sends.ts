@@ -16,7 +16,7 @@ export interface SendFacts {
   replays: 'yes' | 'no' | 'unknown';
   /** `hold`: a possible charge is left to a person. Default: it is asked about. */
   onUnknown?: 'ask' | 'hold';
-  /** In ms since 1970; decides whether a key is still within the service's replay window. */
+  /** Time in ms since 1970; decides whether a key is still within the service's replay window. */
   now: number;
   /** Digest of a send's id and the credential at hand; `undefined` when there is none. */
   accountOf?: (send: string) => string | undefined;

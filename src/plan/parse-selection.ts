@@ -12,7 +12,7 @@ export interface Selection {
   terms: Term[];
 }
 
-/** All of them must hold. */
+/** Conditions all of which must hold. */
 export type Term = Condition[];
 
 /** `needs` and `users` add the steps that these need and those that need them. */

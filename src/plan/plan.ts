@@ -15,10 +15,10 @@ export type SpendingAction = 'create' | 'redo' | 'retry';
  */
 export type Price = RowPrice;
 
-/** What a run carries out. Plain JSON: it may travel to another machine. */
+/** Work that a run carries out for a step. Plain JSON: it may travel to another machine. */
 export type StepOrder = Carry | Ask;
 
-/** What both need to ask the service for one purchase, and to record it. */
+/** Fields that both orders need to ask the service for one purchase, and to record it. */
 interface Order {
   campaign: string;
   address: string;
@@ -34,9 +34,9 @@ interface Order {
   refused: number;
   key: string;
   take?: number;
-  /** With references by address. */
+  /** The request with references by address. */
   request: OpenRequest;
-  /** With references by fingerprint, as the lock keeps it. */
+  /** The request with references by fingerprint, as the lock keeps it. */
   paidRequest: OpenRequest;
   /** Output path without extension, relative to the folder of outputs. */
   save: string;
@@ -88,7 +88,7 @@ export interface Carry extends Order {
   publish?: true;
 }
 
-/** Only finds out what became of a send, and buys nothing. The step has a row of its own, or is gone. */
+/** Order that only finds out what became of a send, and buys nothing. The step has a row of its own, or is gone. */
 export type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } & {
   [field in Exclude<keyof Carry, keyof Order | 'asksOnly' | 'action' | 'send'>]?: never;
 };
@@ -105,33 +105,33 @@ export interface Retries {
 /** A row as it is printed, and what a run needs of it. */
 export type PlanRow = WorkRow | BlockedRow | RestingRow;
 
-/** What only a row says that a run carries out. */
+/** Facts of a row that a run carries out, which no other row states. */
 type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
   /** Absent where orders are kept apart, as on an engine. */
   order?: StepOrder;
 };
 
-/** What only a row says that something is in the way of. */
+/** Facts of a row that something is in the way of, which no other row states. */
 type Waiting = Pick<Row, 'wouldRetry' | 'beside'> & {
-  /** Of a step that waits at a gate: the purchase that may follow. Nothing carries it out. */
+  /** The purchase that may follow, of a step that waits at a gate. Nothing carries it out. */
   later?: LaterPurchase;
-  /** Of a post that waits `beside` another one: the row that it is when a person says that it is none of them. */
+  /** The row that a post which waits `beside` another one is when a person says that it is none of them. */
   asked?: WorkRow;
 };
 
-/** What a row may say of its step, whatever happens to it. */
+/** Facts that a row may state of its step, whatever happens to it. */
 export type RowFacts = Omit<Row, 'action' | 'credits' | 'blockedBy' | keyof Work | keyof Waiting>;
 
 type None<Facts> = { [field in keyof Facts]?: never };
 
-/** A run buys it, collects it, or brings its file where it belongs. */
+/** Row of a step that a run buys or collects, or whose file it brings where it belongs. */
 export interface WorkRow extends RowFacts, Work, None<Waiting> {
   action: StepOrder['action'];
   credits: number | null;
   blockedBy?: never;
 }
 
-/** It would be bought, but for what is in the way. So it spends nothing, and has no order. */
+/** Row of a step that would be bought, but for what is in the way. So it spends nothing, and has no order. */
 export interface BlockedRow extends RowFacts, Waiting, None<Work> {
   action: 'blocked';
   credits: 0;
@@ -162,6 +162,6 @@ export function rowId({ address, send }: { address: string; send?: string | unde
 
 /** An action, a reason and a price for every step. `apply` does what is written here and nothing else. */
 export interface Plan extends Omit<WrittenPlan, 'rows' | 'saved'> {
-  /** In the graph's order; then open sends that no step asks about, and orphans last. */
+  /** Rows in the graph's order; then open sends that no step asks about, and orphans last. */
   rows: PlanRow[];
 }

@@ -78,7 +78,7 @@ export function withholdPosts(plan: Plan): Plan {
 
 const waitingReason = 'waits to be published, which takes a consent of its own (--publish)';
 
-/** Only a step that is still to be made, or takes over another step's job, waits for what it needs. */
+/** Lists what a row waits for: nothing, unless its step is still to be made, or takes over another step's job. */
 function needOf({ action, order }: PlanRow): string[] {
   if (order === undefined || !(isSpending(action) || order.sharesJobOf !== undefined)) return [];
   return order.needs;

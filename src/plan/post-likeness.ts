@@ -2,7 +2,7 @@ import type { OpenRequest } from '../graph/graph.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 import { wordsOfPost } from './post-accounts.ts';
 
-/** What two posts are compared by. */
+/** Features by which two posts are compared. */
 export interface PostFeatures {
   words: ReadonlySet<string>;
   /** Links, references and times. */

@@ -16,13 +16,13 @@ export type WrittenPrices = { readonly [priceClass: string]: number };
 
 /** Sources of prices beside the manifest and its lock. They estimate, and no reservation is made by them. */
 export interface PriceHints {
-  /** What other locks were charged by the same service. */
+  /** Prices that other locks were charged by the same service. */
   elsewhere?: ChargedPrices | undefined;
-  /** What the service lists. */
+  /** Listings of the service. */
   listings?: readonly Listing[] | undefined;
 }
 
-/** All that names prices. */
+/** Everything that names prices. */
 export interface PriceSources {
   charged: ChargedPrices;
   written: WrittenPrices;

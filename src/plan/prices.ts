@@ -63,14 +63,14 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
   };
 }
 
-/** What is held for a charge that nobody tells, where nothing names a price of its kind. */
+/** Returns the credits to hold for a charge that nobody tells, where nothing names a price of its kind. */
 export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): number {
   return worstFactor * highestOfAll({ charged: chargedPrices([lock]), written, hints });
 }
 
 /**
- * What a job was charged that the service tells of afterwards: believed upwards where a price is known, and nothing may be
- * a charge that is not booked yet. `undefined`: it tells nothing.
+ * Returns the charge of a job that the service tells of afterwards: believed upwards where a price is known, and
+ * nothing may be a charge that is not booked yet. `undefined`: it tells nothing.
  */
 export function listedCharge(told: number | undefined, { credits }: Price): number | undefined {
   if (told === undefined || (told === 0 && credits !== 0)) return undefined;

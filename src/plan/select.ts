@@ -40,9 +40,9 @@ class Matching {
   #vocabulary: Vocabulary | undefined;
   #needs: Map<string, readonly string[]> | undefined;
   #users: Map<string, string[]> | undefined;
-  /** What named selections mean: each is read once, however often others use it. */
+  /** Steps that named selections mean: each selection is read once, however often others use it. */
   readonly #selected = new Map<string, Set<string>>();
-  /** Those that steps need by a name that is no step's. */
+  /** Gates that steps need by a name that is no step's. */
   readonly #gates: readonly Gate[];
 
   constructor(facts: SelectionFacts) {
@@ -118,7 +118,7 @@ class Matching {
     return found;
   }
 
-  /** Of a step, or of a gate that others need: what it asks about. */
+  /** Returns what a step needs, or, for a gate that others need, what it asks about. */
   #needsOf(name: string): readonly string[] {
     this.#needs ??= new Map([
       ...this.#gates.map((gate) => [gate.name, gate.members] as const),

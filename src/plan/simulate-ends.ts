@@ -12,14 +12,14 @@ export interface OpenStep {
   isSaving?: true;
 }
 
-/** What is known of steps of one kind and model. */
+/** Timing of steps of one kind and model, as far as it is known. */
 export interface Timing {
   jobs: Distribution;
   /** How far all jobs may be off together: the standard deviation of the logarithm of their centre (`doubtOf`). */
   doubt: number;
-  /** From the beginning of a step until it has a job, in ms. */
+  /** Time from the beginning of a step until it has a job, in ms. */
   startMs: number;
-  /** From the end of the job until the step has ended, in ms. */
+  /** Time from the end of the job until the step has ended, in ms. */
   saveMs: number;
   /** Share of the jobs that fail, with all that needs them. */
   failShare: number;
@@ -33,11 +33,11 @@ export interface Simulation {
   groups?: readonly (readonly OpenStep[])[];
 }
 
-/** What every draw goes through. */
+/** The schedule that every draw goes through. */
 interface Schedule {
   slots: number;
   underWay: readonly OpenStep[];
-  /** Those that wait, with their place in the order in which they begin as soon as what they need allows. */
+  /** Steps that wait, with their place in the order in which they begin as soon as what they need allows. */
   places: ReadonlyMap<OpenStep, number>;
   /** How many steps each waits for, and which steps wait for it. */
   needs: ReadonlyMap<OpenStep, number>;
@@ -76,7 +76,7 @@ export function simulateEnds(steps: readonly OpenStep[], { slots, draws, groups 
   }).sort((a, b) => a - b);
 }
 
-/** By the length of the longest chain of steps that wait for each, directly or not. */
+/** Sorts steps by the length of the longest chain of steps that wait for each, directly or not. */
 function longestChainsFirst(steps: readonly OpenStep[]): OpenStep[] {
   const heights = new Map<OpenStep, number>();
   const heightOf = (step: OpenStep) => heights.get(step) ?? 0;
@@ -141,7 +141,7 @@ class Draw {
     for (const [step, place] of schedule.places) if (!this.#missing.get(step)) this.#ready.push(place, step);
   }
 
-  /** In ms from now. */
+  /** Returns the end, in ms from now. */
   end(): number {
     let free = this.#schedule.slots;
     for (const step of this.#schedule.underWay) {
@@ -169,7 +169,7 @@ class Draw {
     }
   }
 
-  /** Until its job is over or, if it is, its file is saved. */
+  /** Time until its job is over or, if it is, its file is saved. */
   #msLeft({ timing: { jobs, startMs, saveMs }, timing, ageMs = 0, isSaving }: OpenStep): number {
     // One that takes longer than others may still be waiting for its turn.
     if (isSaving) return Math.max(saveMs - ageMs, saveMs / 4) * 2 * this.#random();

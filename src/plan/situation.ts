@@ -10,11 +10,11 @@ import type { Verdicts } from './verdicts.ts';
 /** A campaign as its lock has it: what people decided, and what each step has. Made once for each command and look. */
 export interface Situation extends Limits {
   lock: Lock;
-  /** As the manifest has it. */
+  /** The graph as the manifest has it. */
   written: Graph;
-  /** With people's decisions, and with gates for canaries that they are asked about. */
+  /** The graph with people's decisions, and with gates for canaries that they are asked about. */
   graph: DecidedGraph;
-  /** In the order of the graph. */
+  /** Matches, in the order of the graph. */
   matches: readonly Match[];
   byAddress: ReadonlyMap<string, Match>;
   /** The gate that asks about each step. */

@@ -1,7 +1,7 @@
 import type { Charge } from './list-charges.ts';
 import type { Situation } from './situation.ts';
 
-/** What it took to get to what people picked. */
+/** Cost of getting to what people picked. */
 export interface Approved {
   /** Outputs that are picked. */
   assets: number;

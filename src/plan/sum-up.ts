@@ -14,16 +14,16 @@ interface Means {
   maxCredits?: number;
 }
 
-/** What may have been charged, and nobody knows how much. */
+/** Possible charges that nobody knows the amount of. */
 export interface Doubts {
   held: readonly HeldPurchase[];
   /** Price classes that the plan finds out. */
   lostPrices: readonly string[];
-  /** What is held for each for whose kind nothing names a price. */
+  /** Credits held for each purchase for whose kind nothing names a price. */
   heldUnpriced: number;
 }
 
-/** What the rows of a plan come to. */
+/** Sums up the rows of a plan. */
 export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals {
   const { graph, lock, maxCredits } = means;
   const { budget } = graph;
@@ -51,7 +51,7 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   };
 }
 
-/** What the budget leaves beside all that may have been charged. */
+/** Returns what the budget leaves beside all that may have been charged. */
 export function budgetCap({ graph, lock }: Means, doubts: Doubts): number {
   if (graph.budget === undefined) return Number.POSITIVE_INFINITY;
   // A lost create has cost at least one credit, if it was charged at all.

@@ -6,7 +6,7 @@ import { countPosts, withholdPosts } from './post-consent.ts';
 import { reasonOf } from './reason.ts';
 import { sumPrices } from './sum-prices.ts';
 
-/** What a run knows of its own steps. */
+/** Knowledge that a run has of its own steps. */
 export interface OwnSteps {
   /** The order of a step that has begun. */
   begun(address: string): StepOrder | undefined;
@@ -16,11 +16,11 @@ export interface OwnSteps {
   covers(row: PlanRow): boolean;
 }
 
-/** What follows gates that were decided during a run. */
+/** Rows that follow gates which were decided during a run. */
 export interface TakenIn {
-  /** What the run may carry out beside its plan, in the order of the graph. */
+  /** Rows that the run may carry out beside its plan, in the order of the graph. */
   rows: PlanRow[];
-  /** What waited at gates, waits no longer, and is left all the same: with the reason. */
+  /** Rows that waited at gates, wait no longer, and are left all the same: with the reason. */
   left: PlanRow[];
   /** Steps that the run has made, or is making, from what is not picked any more. */
   outdated: PlanRow[];
@@ -91,7 +91,7 @@ export function waitingRows({ rows }: Plan): Map<string, PlanRow> {
   return new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
 }
 
-/** What needs something that this run does not make, or makes from another pick, is for the next one. */
+/** Drops rows that need what this run does not make, or makes from another pick: they are for the next one. */
 function dropUnmet(
   candidates: Map<string, PlanRow>,
   { byAddress, own, found }: { byAddress: ReadonlyMap<string, PlanRow>; own: OwnSteps; found: TakenIn },

@@ -1,6 +1,6 @@
 import type { Charge, Whereabouts } from './list-charges.ts';
 
-/** By what credits are told apart. */
+/** Dimensions by which credits are told apart. */
 export const costDimensions = ['task', 'kind', 'model', 'tag', 'run', 'month', 'author'] as const;
 export type CostDimension = (typeof costDimensions)[number];
 
@@ -54,7 +54,7 @@ function add(sums: CostSums, { went, credits }: Charge): void {
   else if (credits === null) sums.heldUnknown += 1;
 }
 
-/** What is not known comes last. */
+/** Compares two keys, part by part. A part that is not known comes last. */
 function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[]): number {
   for (const [index, one] of a.entries()) {
     const other = b[index] ?? null;

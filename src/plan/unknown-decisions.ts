@@ -9,7 +9,7 @@ export function leftOpen(row: PlanRow, why: string): RestingRow {
   return { ...lastingFacts(row), action: 'unresolved', reason, credits: 0 };
 }
 
-/** Undefined where every decision is of a kind that this version knows. */
+/** Describes decisions that this version does not know. Undefined where it knows the kind of every one. */
 export function describeUnknown(decisions: Decisions | undefined): string | undefined {
   if (decisions?.unknownFields === undefined) return undefined;
   const names = Object.keys(decisions.unknownFields).sort().slice(0, 3);

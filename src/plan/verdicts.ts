@@ -8,9 +8,9 @@ import type { Seen } from './gates.ts';
 type Bought = Pick<Match, 'step' | 'purchase'>;
 
 /**
- * What people think of the outputs that steps have. A verdict stays at the address where it was given, while its purchase
- * may go to another one: renamed, exchanged with another, and back. So it counts for the step that has the purchase now.
- * Where several steps have one job, each has verdicts of its own.
+ * Opinions of people about the outputs that steps have. A verdict stays at the address where it was given, while its
+ * purchase may go to another one: renamed, exchanged with another, and back. So it counts for the step that has the
+ * purchase now. Where several steps have one job, each has verdicts of its own.
  */
 export class Verdicts {
   readonly #given: Map<string, { at: string; verdict: Verdict }[]>;
@@ -53,13 +53,13 @@ export class Verdicts {
     return first === undefined ? undefined : others.reduce(laterVerdict, first);
   }
 
-  /** What a gate knows of a step. */
+  /** Returns what a gate knows of a step. */
   seen(match: Match): Seen {
     if (match.purchase?.state !== 'done' || isRedone(match.step, this.#redo)) return 'none';
     return this.on(match)?.is ?? 'undecided';
   }
 
-  /** What people say now of the output of a step. */
+  /** Returns what people say now of the output of a step. */
   on(bought: Bought): { is: 'picked' | 'rejected'; note?: string } | undefined {
     const { is, note } = this.newest(bought) ?? {};
     return is === undefined ? undefined : { is, ...(note !== undefined && { note }) };

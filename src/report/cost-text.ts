@@ -7,7 +7,7 @@ import type { Style } from './style.ts';
 import { tableText } from './tables/table.ts';
 import { wrapText } from './text-width.ts';
 
-/** What is shown of a campaign's cost. */
+/** Cost of a campaign, as it is shown. */
 export interface CostView {
   campaign: string;
   by: readonly CostDimension[];
@@ -27,7 +27,7 @@ const unknown: { readonly [by in CostDimension]: string } = {
   author: 'not committed yet',
 };
 
-/** Where the credits went, on one line, and a row for each value. Ends with a line feed. */
+/** Renders where the credits went, on one line, and a row for each value. Ends with a line feed. */
 export function costText(view: CostView, options: { style: Style; width?: number }): string {
   const { style } = options;
   const { campaign, by, since, rows, totals } = view;

@@ -62,7 +62,7 @@ const columns = [
   { title: 'what', least: 16 },
 ];
 
-/** What differs, a line for each task and change, and the credits last. Ends with a line feed. */
+/** Renders what differs, a line for each task and change, and the credits last. Ends with a line feed. */
 export function diffText(view: DiffView, options: { style: Style; width?: number; all?: boolean }): string {
   const { style, all = false } = options;
   const { width = Number.POSITIVE_INFINITY } = options;

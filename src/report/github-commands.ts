@@ -10,7 +10,7 @@ export interface Annotation {
   message: string;
 }
 
-/** What the runner of GitHub shows of each level for one step. */
+/** Most annotations of each level that the runner of GitHub shows for one step. */
 const mostOfALevel = 10;
 
 /** `::error file=…,title=…::message`, with a line feed: the runner shows it beside the job and, with a file, in it. */
@@ -34,7 +34,7 @@ export function limitAnnotations(annotations: readonly Annotation[]): Annotation
   });
 }
 
-/** What follows, up to `closeGroup`, is folded in the log of a job under this title. */
+/** Opens a group: what follows, up to `closeGroup`, is folded in the log of a job under this title. */
 export function openGroup(title: string): string {
   return `::group::${escapeData(safeText(title))}\n`;
 }

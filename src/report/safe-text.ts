@@ -10,7 +10,7 @@ const unsafe =
 const order = /##(?=[\w.-]*\[)/g;
 /** The same at the beginning of a line: `::error …::`, `::add-mask::`. */
 const command = /^(\s*):(?=:\s*[a-z])/i;
-/** In JSON it cannot be at the beginning of a line, but a consumer of a JSON text may put it there. */
+/** The same in JSON: it cannot be at the beginning of a line there, but a consumer of a JSON text may put it there. */
 const commandInJson = /::(?=[a-z][\w-]*(?:\s[^\n]*?)?::)/gi;
 
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

@@ -6,8 +6,8 @@ import { failureJson } from './failure-text.ts';
 import type { WatchView } from './watch-text.ts';
 
 /**
- * What there is to say after a save, for programs, as `schemas/watch.schema.json` describes it. `changes` and `totals` are
- * those of `plan --compare --json` and `plan --json`.
+ * Renders what there is to say after a save, for programs, as `schemas/watch.schema.json` describes it. `changes` and
+ * `totals` are those of `plan --compare --json` and `plan --json`.
  */
 export function watchJson(view: WatchView, paste: Paste): Json {
   const { plan, difference, diagnostics, failure, notices, at, tookMs } = view;

@@ -14,7 +14,7 @@ import { shortList } from './short-list.ts';
 import type { Style } from './style.ts';
 import { displayWidth, wrapText } from './text-width.ts';
 
-/** What there is to say after a save. */
+/** Everything that there is to say after a save. */
 export interface WatchView {
   plan?: Plan;
   /** The last plan before, where there was one. */
@@ -74,7 +74,7 @@ export function timeText(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
 
-/** What the plan spends, and how much that is more or less than before. */
+/** Says what the plan spends, and how much that is more or less than before. */
 function moneyText({ plan, before }: WatchView): string {
   if (plan === undefined)
     return `no plan${before === undefined ? '' : `; the last one would spend ${spendText(before.totals)}`}`;

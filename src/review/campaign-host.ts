@@ -46,7 +46,7 @@ export class CampaignHost implements ReviewHost {
   #lastBatch: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #revision = 1;
-  /** Of what `#revision` stands for. */
+  /** Stamp of what `#revision` stands for. */
   #stamp: string | undefined;
   /** How long reading the campaign took the last time. */
   #readMs = 0;

@@ -7,11 +7,11 @@ import type { Output } from '../lock/record.ts';
 
 type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
 
-/** Where the bytes of outputs are on this disk: at their paths, or among what newer ones have replaced. */
+/** Finds where the bytes of outputs are on this disk: at their paths, or among what newer ones have replaced. */
 export class FileFinder {
   readonly #outputs: string;
   readonly #kept: KeptFiles;
-  /** Where each was when it was last looked at. */
+  /** Places where each was when it was last looked at. */
   readonly #places = new Map<string, 'placed' | 'kept'>();
   /** Kept files whose bytes have been read, as they were then. */
   readonly #verified = new Map<string, string>();
@@ -38,7 +38,7 @@ export class FileFinder {
     };
   }
 
-  /** Where it was when it was last looked at: at its path, or among what was kept. */
+  /** Says where it was when it was last looked at: at its path, or among what was kept. */
   placeOf(file: Wanted): 'placed' | 'kept' | undefined {
     return this.#places.get(nameOf(file));
   }

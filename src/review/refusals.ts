@@ -4,7 +4,7 @@ import { adviceText, type Paste } from '../report/advice-text.ts';
 
 type Refusal = Extract<JudgeAnswer, { is: 'recorded' }>['refused'][number];
 
-/** What of a batch could not be recorded, as the page tells it. */
+/** Lists what of a batch could not be recorded, as the page tells it. */
 export function refusalsOf(rulings: readonly Ruling[], paste: Paste): Refusal[] {
   return rulings.flatMap((ruling) => {
     if (ruling.is !== 'refused') return [];

@@ -5,14 +5,14 @@ import type { PlanRow } from '../plan/plan.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 
-/** What there is to do: `12 gates are open, 48 outputs to look at`. */
+/** Says what there is to do: `12 gates are open, 48 outputs to look at`. */
 export function tellReview(data: ReviewData): string {
   const look = `${countOf(data.assets.filter(({ files }) => files.length > 0).length, 'output')} to look at`;
   const gates = tellGates(data, '');
   return gates === undefined ? `${look}; no task has a gate, so there is nothing to decide` : `${gates}, ${look}`;
 }
 
-/** What became of it, and what comes next. Ends with a line feed. */
+/** Says what became of it, and what comes next. Ends with a line feed. */
 export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste): string {
   const earlier = new Map(before.assets.map(({ address, job, verdict }) => [address, `${job} ${verdict?.is}`]));
   const changed = now.assets.filter(({ address, job, verdict }) => earlier.get(address) !== `${job} ${verdict?.is}`);
@@ -23,7 +23,7 @@ export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste):
   return `${[`picked ${picked}`, `rejected ${rejected}`, ...(gates === undefined ? [] : [gates])].join(', ')}\n${next}`;
 }
 
-/** What a run would buy once nobody is waited for, with its command. Undefined: nothing, or something is to be decided. */
+/** Says what a run would buy once nobody is waited for, with its command. Undefined: nothing, or a decision is open. */
 export function tellNext(
   { groups, assets }: Pick<ReviewData, 'groups' | 'assets'>,
   rows: readonly Pick<PlanRow, 'action'>[],
@@ -36,7 +36,7 @@ export function tellNext(
   return `${countOf(steps, 'step')} can be bought now: ${paste(call('apply'))}`;
 }
 
-/** What was bought before its input changed, and is of no use once that is bought anew. Undefined: nothing. */
+/** Says what was bought before its input changed, and is of no use once that is bought anew. Undefined: nothing. */
 export function tellGivenUp({ assets }: Pick<ReviewData, 'assets'>, paste: Paste): string | undefined {
   const given = assets.filter(({ state, job }) => state === 'changed' && job !== undefined);
   if (given.length === 0) return undefined;

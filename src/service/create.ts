@@ -73,7 +73,7 @@ function routesOf(
   return [...paths].map((path) => ({ path }));
 }
 
-/** One POST to one path. */
+/** Sends one POST to one path. */
 async function postJob(
   http: Http,
   call: { kind: string; body: string; key: string },
@@ -151,7 +151,10 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   }
 }
 
-/** What is not there. In words that are not the service's own only what names something of the request is no missing path. */
+/**
+ * Classifies an answer that something is not there. In words that are not the service's own only what names something
+ * of the request is no missing path.
+ */
 function classifyMissing(
   { status, json }: Extract<HttpAnswer, { is: 'answer' }>,
   { message, mayBe, asked }: { message: string; mayBe: { mayBe?: CreatedJob }; asked: Asked },
@@ -238,7 +241,7 @@ function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | un
   return holdersOf(answer, kind).flatMap((holder) => readAt(holder, jobId) ?? readAt(holder, id) ?? [])[0];
 }
 
-/** More than any job can cost: a larger number is an error, and must not enter any sum. */
+/** Most credits of a job, more than any can cost: a larger number is an error, and must not enter any sum. */
 const mostCredits = 1_000_000_000;
 
 function chargeOf(value: Json | undefined): number | null {

@@ -15,14 +15,14 @@ export type HttpAnswer =
 
 export interface HttpCall {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Relative to the base URL. */
+  /** Path relative to the base URL. */
   path: string;
   /** `path` is relative to the root of the host instead. */
   fromRoot?: boolean;
   /** Canonical JSON. */
   body?: string;
   headers?: { [name: string]: string };
-  /** From start to last byte. */
+  /** Time from start to last byte. */
   deadlineMs: number;
   signal?: AbortSignal;
   /**

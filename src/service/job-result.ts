@@ -4,7 +4,7 @@ import { envelope } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { readAt, readText } from './fields.ts';
 
-/** More than a kind may produce: longer lists are cut here, and nothing waits for the rest. */
+/** Most parts of a result, more than a kind may produce: longer lists are cut here, and nothing waits for the rest. */
 const mostParts = 1000;
 
 /** Result of a finished job, from the `data` of its status; undefined while a link is missing. */

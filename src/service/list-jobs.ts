@@ -6,10 +6,10 @@ import { readListed } from './read-listed.ts';
 
 /** Number of jobs of a kind, newest first, that are searched for a single one. */
 export const mostLookedThrough = 1000;
-/** More than any account has: stops at lists that never end. */
+/** Most pages that are read: more than any account has, to stop at lists that never end. */
 const mostPages = 200;
 
-/** Newest first, page by page until there are enough. Empty for a kind without a list. Throws `ServiceError`. */
+/** Lists jobs by pages, newest first, until there are enough. Empty: a kind without a list. Throws `ServiceError`. */
 export async function listJobs(
   kind: Kind,
   { limit, get }: { limit: number; get: (path: string) => Promise<Json> },

@@ -11,12 +11,12 @@ type List = NonNullable<Kind['list']>;
 /** Largest page of the documented lists. */
 export const pageSize = 100;
 
-/** Relative to the base URL. A list without pages is requested as a whole. */
+/** Returns the path of a page, relative to the base URL. A list without pages is requested as a whole. */
 export function pagePath(list: List, { page, limit }: { page: number; limit: number }): string {
   return list.paged ? `${list.path}?page=${page}&limit=${limit}` : list.path;
 }
 
-/** Not every list states its largest page: one that refuses ours is requested with its default. */
+/** Gets a page. Not every list states its largest one: a list that refuses ours is requested with its default. */
 export async function getPage(
   list: List,
   { page, limit, get }: { page: number; limit: number; get: (path: string) => Promise<Json> },
@@ -30,7 +30,7 @@ export async function getPage(
   }
 }
 
-/** If the answer does not say, the next page will. */
+/** Whether there are more pages. If the answer does not say, the next page will. */
 export function hasMore(body: Json, page: number): boolean {
   const hasNext = readAt(body, names.hasNext);
   const pages = readAt(body, names.pages);

@@ -46,7 +46,7 @@ function mayRepeat(end: ExchangeEnd): boolean {
   return end.is === 'broken' || end.status === 408 || end.status === 429 || end.status >= 500;
 }
 
-/** In words of our own: an error of a library may hold the address. */
+/** Describes an end in words of our own: an error of a library may hold the address. */
 function describe(end: ExchangeEnd, { tries, deadlineMs }: { tries: number; deadlineMs: number }): string {
   const often = tries === 1 ? '' : `, ${tries} times`;
   if (end.is === 'answer') {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 export interface BodyLimits {
   /** Ends the body. */
   signal: AbortSignal;
-  /** In ms, from any origin. */
+  /** Time in ms, from any origin. */
   now?(): number;
 }
 

@@ -96,7 +96,7 @@ function namesField(words: string, field: string): boolean {
   );
 }
 
-/** What answers about errors call their own fields, whatever the request was. */
+/** Names that answers about errors give their own fields, whatever the request was. */
 const ofAnswers = new Set([
   'code',
   'detail',

@@ -26,7 +26,7 @@ export interface ServiceOptions {
   pollIntervalMs?: number;
   /** Known job durations; grows. Default: none. */
   durations?: Durations;
-  /** For every call except creates. */
+  /** Timeout of every call except creates. */
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;

@@ -30,7 +30,7 @@ export interface UploadPorts {
   clock: Pick<Clock, 'sleep' | 'random'>;
   redact: Redact;
   deadlineMs: number;
-  /** For uploads directly to storage. */
+  /** Links for uploads directly to storage. */
   links: Links;
 }
 

@@ -23,7 +23,7 @@ function countFailure(health: HostHealth, now: number): void {
   health.countAgainAt = now + failureIntervalMs(health.failures);
 }
 
-/** From half a second to five: ten failures in a row are about forty seconds without a usable answer. */
+/** Returns the time until a failure counts again, 0.5 to 5 s: ten are about forty seconds without a usable answer. */
 function failureIntervalMs(failures: number): number {
   return Math.min(5000, 250 * 2 ** failures);
 }

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 
-/** In the order of their names, whatever the file system's is. A folder that cannot be listed has nothing for us. */
+/** Lists a folder in the order of names, on every file system. A folder that cannot be listed has nothing for us. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { isOpenFolder, listFolder } from './list-folder.ts';
 
-/** More are not looked for. */
+/** Most folders that are looked for. */
 const mostFolders = 500;
 
 /**

@@ -38,7 +38,7 @@ export async function putInPlace(temporary: string, path: string, file: Finished
 }
 
 interface Finished {
-  /** Relative to the output folder, with its extension. */
+  /** Name relative to the output folder, with its extension. */
   name: string;
   sha256: string;
   target: OutputTarget;

@@ -178,7 +178,7 @@ function foldersOf(path: string): string[] {
   return names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join('/'));
 }
 
-/** Without `.` and `..`; undefined where it leads out, or names the folder itself. */
+/** Takes `.` and `..` out of a path; undefined where it leads out, or names the folder itself. */
 function normalPath(path: string): string | undefined {
   if (path.startsWith('/')) return undefined;
   const names: string[] = [];

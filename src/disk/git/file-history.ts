@@ -7,9 +7,9 @@ import { findCommit, type Repository } from './repository.ts';
 /** A commit that changed a file. */
 export interface FileCommit {
   id: string;
-  /** As the repository's `.mailmap` writes it. */
+  /** Author as the repository's `.mailmap` writes it. */
   author: string;
-  /** When it was written, by its author's own clock: ISO 8601 with the offset. */
+  /** Time of writing, by its author's own clock: ISO 8601 with the offset. */
   date: string;
   /** It has parents that this clone knows. */
   hasParents: boolean;

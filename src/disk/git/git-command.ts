@@ -7,7 +7,7 @@ export interface GitAnswer {
   /** Exit code; 0 where it succeeded. */
   code: number;
   out: Buffer;
-  /** In English, for messages. */
+  /** Errors in English, for messages. */
   err: string;
 }
 

@@ -35,7 +35,7 @@ function alike(path: string): string[] {
   return /^\.\w+$/.test(ending) ? [`:(top,glob)**/*${ending}`] : [];
 }
 
-/** In `R100 NUL from NUL to NUL …`. */
+/** Finds the earlier name of a path in `R100 NUL from NUL to NUL …`. */
 function findSource(renames: Buffer, path: string): string | undefined {
   const fields = renames.toString('utf8').split('\0');
   for (let at = 0; at + 2 < fields.length; at += 3) if (fields[at + 2] === path) return fields[at + 1];

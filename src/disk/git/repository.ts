@@ -70,7 +70,7 @@ export async function resolveCommit(repository: Repository, ref: string): Promis
   throw new CampaignError({ code: 'MB3602', message, hint, ref });
 }
 
-/** Undefined where git knows no such commit: in a new repository, HEAD is none either. */
+/** Finds a commit. Undefined where git knows no such one: in a new repository, HEAD is none either. */
 export async function findCommit(folder: string, ref: string): Promise<string | undefined> {
   const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
   const { code, out } = await runGit(folder, words);

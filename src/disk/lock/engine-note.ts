@@ -24,7 +24,7 @@ function notePath(lockPath: string): string {
   return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.engine.json`);
 }
 
-/** Undefined where there is none, or what is there is not one. */
+/** Reads the note about an engine. Undefined where there is none, or what is there is not one. */
 export function readEngineNote(lockPath: string): EngineNote | undefined {
   const bytes = readSmallFile(notePath(lockPath), longestNote);
   if (bytes === undefined) return undefined;

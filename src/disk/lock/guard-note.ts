@@ -13,7 +13,7 @@ export function writeNote(note: HolderNote): Uint8Array {
   return Buffer.from(`${JSON.stringify(fields)}\n`);
 }
 
-/** Undefined for anything that is not certainly one of our guards. */
+/** Reads the note of a guard. Undefined for anything that is not certainly one of our guards. */
 export function parseNote(text: string): HolderNote | undefined {
   let fields: unknown;
   try {

@@ -21,7 +21,7 @@ export type GuardAnswer =
 /** The right to be the only run on a lock. */
 export interface Guard {
   readonly id: string;
-  /** To be checked before each paid act: someone may have removed the guard by hand. */
+  /** Whether it is still ours, to be checked before each paid act: someone may have removed the guard by hand. */
   stillOurs(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -128,7 +128,7 @@ async function place(path: string, note: HolderNote): Promise<boolean> {
   }
 }
 
-/** For file systems without hard links: a contender may see an empty guard for a moment, and treats it as held. */
+/** Places a guard where there are no hard links: a contender may see it empty for a moment, and treats it as held. */
 async function placeWithoutLinks(path: string, note: HolderNote): Promise<boolean> {
   try {
     await writeNewFile(path, writeNote(note), 0o600);

@@ -96,7 +96,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** In a new PID namespace /proc may still show the old one, where our numbers mean other processes. */
+/** Whether /proc is ours: a new PID namespace may still show the old one, where our numbers mean other processes. */
 async function isProcOfOurNamespace(): Promise<boolean> {
   return (await tryTo(readlink('/proc/self'))) === String(process.pid);
 }

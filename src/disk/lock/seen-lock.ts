@@ -48,7 +48,7 @@ export class LinesDigest {
     this.size += bytes.length;
   }
 
-  /** To go on with bytes that belong to something else. */
+  /** Copies the hash, to go on with bytes that belong to something else. */
   copyHash(): Hash {
     return this.#hash.copy();
   }
@@ -117,7 +117,7 @@ function countLineEnds(bytes: Uint8Array): number {
   return count;
 }
 
-/** Undefined when nothing was seen, or nothing that was kept here. */
+/** Reads what was seen of a lock. Undefined when nothing was seen, or nothing that was kept here. */
 export function readSeenLock(lockPath: string): Promise<SeenLock | undefined> {
   return orForgotten(async () => {
     const { state, name } = placeOf(lockPath);
@@ -126,7 +126,7 @@ export function readSeenLock(lockPath: string): Promise<SeenLock | undefined> {
   });
 }
 
-/** If it cannot be kept, a part of it will not be recognized. */
+/** Keeps what was seen of a lock. If it cannot be kept, a part of it will not be recognized. */
 export async function keepSeenLock(lockPath: string, seen: SeenLock): Promise<void> {
   if ((await readSeenLock(lockPath))?.sha256 === seen.sha256) return;
   const { state, name } = placeOf(lockPath);

@@ -26,7 +26,7 @@ type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 export interface CheckOptions {
   /** Files unchanged since they were last read are not read again. Absent: every file is read. */
   seen?: StatCache;
-  /** In ms, from any origin. */
+  /** Time in ms, from any origin. */
   now?(): number;
 }
 
@@ -133,7 +133,7 @@ class RecordedFiles {
 }
 
 interface Reading {
-  /** From before it was read. */
+  /** Stats from before it was read. */
   stats: Stats;
   /** Absent: the file is gone. */
   digest: Digest | undefined;

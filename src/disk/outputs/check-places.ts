@@ -7,7 +7,7 @@ import { knownExtensions } from './sniff.ts';
 /** Reason why an output could not be saved at its destination. */
 export interface BadPlace {
   address: string;
-  /** Relative to the output folder. */
+  /** Path relative to the output folder. */
   path: string;
   why: 'symlink' | 'not-a-folder' | 'not-a-file' | 'not-writable';
 }

@@ -11,7 +11,7 @@ export { checkOutputs, type OutputState } from './check-outputs.ts';
 export { findStrangers, mayBeOutput, type Stranger } from './find-strangers.ts';
 export { measureMedia } from './measure-media.ts';
 
-/** More than any output; an endless body must not fill the disk. */
+/** Most bytes of a file: more than any output has; an endless body must not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
 
 /**

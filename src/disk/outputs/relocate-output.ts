@@ -80,7 +80,7 @@ interface Found {
   where: 'in-place' | 'aside' | 'kept';
 }
 
-/** At its own path, or beside it where `putInPlace` keeps files that were in the way. */
+/** Finds the file at its own path, or beside it where `putInPlace` keeps files that were in the way. */
 async function findIntact(root: string, from: Output): Promise<Found | undefined> {
   const names = checkOutputPath(from.path);
   const extension = extname(from.path);

@@ -5,7 +5,7 @@ export interface SniffedMedia {
   media: Media;
   /** Media type, for example `image/png`. */
   type: string;
-  /** With its dot. */
+  /** Extension with its dot. */
   extension: string;
 }
 
@@ -37,7 +37,7 @@ const formats: readonly Format[] = [
 /** Every extension that `sniffMedia` can return. */
 export const knownExtensions: readonly string[] = formats.map(({ extension }) => extension);
 
-/** Undefined for anything but the formats that a job may produce. `head`: the first `sniffLength` bytes, or all. */
+/** Recognizes formats that a job may produce, and nothing else. `head`: the first `sniffLength` bytes, or all. */
 export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   const format = formats.find(({ matches }) => matches(head));
   return format && { media: format.media, type: format.type, extension: format.extension };
@@ -56,7 +56,7 @@ export function describeBytes(head: Uint8Array): string {
   return 'a text';
 }
 
-/** Undefined for bytes that are not text. The last character may be cut. */
+/** Decodes the beginning of a text. Undefined for bytes that are not text. The last character may be cut. */
 function decodeText(head: Uint8Array): string | undefined {
   const isBinary = head.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
   if (isBinary) return undefined;
@@ -70,7 +70,7 @@ function decodeText(head: Uint8Array): string | undefined {
 /** The first and the last bytes of a file, and its size. */
 export interface FileEnds {
   head: Uint8Array;
-  /** At least the last 16 bytes, or all. */
+  /** Last bytes of the file: at least 16, or all. */
   tail: Uint8Array;
   bytes: number;
 }

@@ -10,10 +10,10 @@ export interface KeptDocument {
   fetchedAt: number;
 }
 
-/** In bytes, as stored. */
+/** Longest document, in bytes, as stored. */
 const longestDocument = 8 * 1024 * 1024;
 
-/** Undefined when there is none, or none that was kept here: it determines where requests go. */
+/** Reads the kept document. Undefined when none was kept here: it determines where requests go. */
 export function readKeptDocument(state: string, service: string): Promise<KeptDocument | undefined> {
   return read(state, nameOf(service));
 }

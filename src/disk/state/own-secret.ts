@@ -41,7 +41,7 @@ export async function makeOwnSecret(): Promise<Buffer | undefined> {
   return undefined;
 }
 
-/** Where a person's programs keep their state; if that is read-only, a per-user folder for temporary files. */
+/** Lists where a person's programs keep their state; if that is read-only, a per-user folder for temporary files. */
 function foldersOfSecret(): string[] {
   const name = 'mediabatch';
   const temporary = join(tmpdir(), `${name}-state-${process.getuid?.() ?? 'user'}`);

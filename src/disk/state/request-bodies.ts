@@ -5,7 +5,7 @@ import type { RequestBodies } from '../../contract/state.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 import { isRealFolder } from './state-folder.ts';
 
-/** More than any request: the service accepts at most 10 MB. */
+/** Longest body: more than any request, of which the service accepts at most 10 MB. */
 const longestBody = 10 * 1024 * 1024;
 
 /** No service knows a key for so long. */

@@ -51,7 +51,7 @@ export function readSmallSealedFile(
   }
 }
 
-/** False when it cannot be sealed, and so is not kept. */
+/** Writes a file with its seal. False when it cannot be sealed, and so is not kept. */
 export async function writeSealedFile(state: string, name: string, content: string | Uint8Array): Promise<boolean> {
   const secret = await makeOwnSecret();
   if (secret === undefined) return false;
@@ -66,7 +66,7 @@ export function sealOf(secret: Buffer, name: string, content: string | Uint8Arra
   return createHmac('sha256', secret).update(`${name}\0`).update(content).digest('hex');
 }
 
-/** Undefined: it was not sealed here under this name. */
+/** Returns the content of a sealed file. Undefined: it was not sealed here under this name. */
 function contentOf(bytes: Buffer, name: string, secret: Buffer): Buffer | undefined {
   const content = bytes.subarray(headLength);
   const head = Buffer.from(headOf(secret, name, content));

@@ -17,7 +17,7 @@ export async function prepareStateFolder(state: string, name = ''): Promise<void
   await ignoreItself(state);
 }
 
-/** False when one of the folders on the way to `name` is missing. Throws `UnsafeFileError` for a link among them. */
+/** Whether all folders on the way to `name` are there. Throws `UnsafeFileError` for a link among them. */
 export function hasRealFolders(state: string, name: string): boolean {
   return [state, ...foldersOn(state, name)].every(isRealFolder);
 }
@@ -27,7 +27,7 @@ function foldersOn(state: string, name: string): string[] {
   return names.map((_, index) => join(state, ...names.slice(0, index + 1)));
 }
 
-/** False when there is none. Throws `UnsafeFileError` for a link or a file in its place. */
+/** Whether there is a folder. Throws `UnsafeFileError` for a link or a file in its place. */
 export function isRealFolder(path: string): boolean {
   const stats = lstatOrAbsent(path);
   if (stats === undefined) return false;

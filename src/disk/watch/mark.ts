@@ -30,7 +30,7 @@ export function isOldFile(path: string): boolean {
   return typeof stats !== 'string' && stats.isFile() && Number(stats.ctimeNs / 1_000_000n) + youngMs < Date.now();
 }
 
-/** Where nothing can be seen, what the system says instead. */
+/** Returns the stats of a path; where nothing can be seen, what the system says instead. */
 function statOf(path: string): BigIntStats | string {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false }) ?? missing;

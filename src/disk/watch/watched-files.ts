@@ -17,9 +17,9 @@ const mostWatchers = 256;
 export class WatchedFiles {
   readonly #onChange: () => void;
   readonly #lookEveryMs: number;
-  /** By absolute path, as last seen. */
+  /** Marks by absolute path, as last seen. */
   readonly #marks = new Map<string, string>();
-  /** By folder, with what told it from others of its name. */
+  /** Watchers by folder, with what told it from others of its name. */
   readonly #watchers = new Map<string, { watcher: FSWatcher; identity: string }>();
   /** Watched paths by folder and by the name in it that stands for them: a link has two. */
   #places = new Map<string, Map<string, string[]>>();
@@ -27,7 +27,7 @@ export class WatchedFiles {
   #isSoon = false;
   /** Another file has come under a name: it may be a link elsewhere. */
   #isStale = false;
-  /** By the last look. */
+  /** Time that the last look took. */
   #tookMs = 0;
 
   /**
@@ -152,7 +152,7 @@ export class WatchedFiles {
   }
 }
 
-/** Which file it is, whatever is in it. */
+/** Names which file it is, whatever is in it. */
 function nameOf(mark = missing): string {
   return mark.split(' ', 2).join(' ');
 }

@@ -7,7 +7,7 @@ import type { Step } from '../graph.ts';
 /** An account that posts can go to, as the service lists it. */
 export interface KnownAccount {
   id: string;
-  /** For people: `Instagram @lamps`. */
+  /** Name for people: `Instagram @lamps`. */
   name: string;
   /** Milliseconds since 1970; absent when the service does not say. */
   expiresAt?: number;

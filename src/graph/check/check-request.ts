@@ -211,7 +211,7 @@ function checkModel(
   });
 }
 
-/** Of a new model only those values are taken that the service lists for it. */
+/** Finds values for a new model that the service does not list for it: only listed ones are taken. */
 function unlistedFields(
   kind: Kind,
   { name, isNew }: { name: string; isNew: (field: string, value: string) => boolean },
@@ -225,7 +225,7 @@ function unlistedFields(
   });
 }
 
-/** What the service has added since this version. */
+/** Advice about what the service has added since this version. */
 const wayOn = '. What the service has beyond these is taken once `plan --refresh` has asked for it';
 
 function notAllowed(

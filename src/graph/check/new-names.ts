@@ -33,7 +33,7 @@ export function dependsOnModel(kind: Kind, field: string): boolean {
   return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
 }
 
-/** What is told of a value that counts because the service lists it. */
+/** Warns of a value that counts because the service lists it. */
 export function tellNew({ kind, field, value, model }: NewName): RequestFault {
   const what = field === kind.model?.field ? `model of kind ${kind.name}` : `\`${field}\``;
   const owner = model === undefined || field === kind.model?.field ? '' : ` of the model ${model}`;

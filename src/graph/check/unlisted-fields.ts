@@ -6,9 +6,9 @@ import type { RequestFault } from './request-fault.ts';
 /** The fields that a schema names, in all of its forms. */
 interface ListedFields {
   byName: Map<string, Json[]>;
-  /** It says itself that others may come, too. */
+  /** Whether it says itself that others may come, too. */
   isOpen: boolean;
-  /** It refuses others, which its own rules tell. */
+  /** Whether it refuses others, which its own rules tell. */
   isClosed: boolean;
 }
 
@@ -75,7 +75,7 @@ function nearestField(name: string, names: readonly string[]): string | undefine
   );
 }
 
-/** By description: thousands of requests are held against one. */
+/** Fields by description: thousands of requests are held against one. */
 const known = new WeakMap<object, ListedFields>();
 
 function listedFields(schemas: readonly Json[]): ListedFields {

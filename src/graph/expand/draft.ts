@@ -48,7 +48,7 @@ export interface ExpandedTask {
   find(conditions: readonly Condition[]): readonly Draft[];
   /** The gates of its steps. Absent: it has none. */
   gates?: readonly Gate[];
-  /** With a gate that chooses: the task as others see it. Its steps are named like its gates. */
+  /** The task as others see it, where it has a gate that chooses. Its steps are named like its gates. */
   offered?: ExpandedTask;
 }
 

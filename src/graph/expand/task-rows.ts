@@ -146,7 +146,7 @@ function rowsOfFile(
   return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
 }
 
-/** Who reads a file, where that is not one task alone. */
+/** Names who reads a file, where that is not one task alone. */
 function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail'> {
   const users = manifest.tasks.filter(
     ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,

@@ -14,12 +14,12 @@ import { Expansion, type GraphFacts } from '../expansion.ts';
 import { findChangedSources, isExplainedBy, mostSources } from './align.ts';
 import { conditionsOf, piecesOf } from './pieces.ts';
 
-/** What in the campaign gives a value of a request, or gave another one before. */
+/** Place in the campaign that gives a value of a request, or gave another one before. */
 export interface Origin {
   is: 'template' | 'default' | 'variable' | 'data' | 'matrix';
   /** `tasks.hero.with.prompt`, `defaults.image.model`, `vars.product`, the column of a data file, an axis. */
   name: string;
-  /** As seen from the working folder. */
+  /** Path as seen from the working folder. */
   file: string;
   line: number;
 }
@@ -37,7 +37,7 @@ export type Tracer = (address: string, difference: Difference) => Origin | undef
 /** Finds what gives a top-level field of a step's request: where it is written, then what is filled in there. */
 export type OriginFinder = (address: string, field: string) => readonly Origin[];
 
-/** For the campaign as it is now. Expands the manifest when it is first asked. */
+/** Makes a finder for the campaign as it is now. Expands the manifest when it is first asked. */
 export function makeOriginFinder(manifest: Manifest, facts: GraphFacts): OriginFinder {
   let campaign: Campaign | undefined;
   return (address, field) => {
@@ -136,7 +136,7 @@ function changedSource(template: Template, scope: Scope, before: string): string
   );
 }
 
-/** Where the value of a name in a template comes from. */
+/** Finds where the value of a name in a template comes from. */
 function sourceOf({ parts }: NamePath, draft: Draft, { manifest }: Expansion): Origin | undefined {
   const [root, ...names] = parts;
   switch (root) {

@@ -32,7 +32,7 @@ export interface CompileOptions {
 /** Turns a foreign schema into a check, or says why it cannot. Fetches nothing, and takes bounded time. */
 export type SchemaCompiler = (schema: Json, options?: CompileOptions) => CompiledSchema | { problem: string };
 
-/** More problems of one value would tell nothing new. */
+/** Most problems of one value: more would tell nothing new. */
 const mostProblems = 20;
 const mostPatterns = 500;
 /** Limit on the patterns of a schema together. */

@@ -45,7 +45,7 @@ function describe(error: unknown): string {
 /** Writes out the differences between the two languages, and measures the pattern with its repeats expanded. */
 function translate(pattern: string): { text: string; size: number } {
   let text = '';
-  /** For each open group: its size so far, and that of its last item. */
+  /** Size so far of each open group, and that of its last item. */
   const groups = [{ size: 0, last: 0 }];
   const add = (piece: string, size: number) => {
     const group = groups.at(-1);

@@ -40,7 +40,7 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
 }
 
 export const templateFields: readonly string[] = ['with', 'key', 'when', 'save', 'description', 'from'];
-/** Any other key is reported as unknown, and nothing else is reported about it. */
+/** Keys of a task. Any other key is reported as unknown, and nothing else is reported about it. */
 const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
 
 /** Finds templates in places that take none: they would be taken literally, which nobody means. */

@@ -7,7 +7,7 @@ export function readSeparator(written: string): string | undefined {
   return /^[,;|\t]$/.test(written) ? written : undefined;
 }
 
-/** As a manifest writes it: `";"`, `tab`. */
+/** Writes a separator as a manifest does: `";"`, `tab`. */
 export function writeSeparator(separator: string): string {
   return separator === '\t' ? 'tab' : JSON.stringify(separator);
 }
@@ -55,5 +55,5 @@ function headerOf(text: string): string {
   return header;
 }
 
-/** In UTF-16 units: beyond it nothing is looked for. */
+/** Longest header, in UTF-16 units: beyond it nothing is looked for. */
 const longestHeader = 100_000;

@@ -30,6 +30,6 @@ export interface Rows {
 /** The answer of the reader of data files. */
 export type DataFile =
   | { text: string }
-  /** For a pattern: the files that match, relative to the manifest's folder, sorted. */
+  /** Files that match a pattern, relative to the manifest's folder, sorted. */
   | { files: string[] }
   | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable'; detail?: string };

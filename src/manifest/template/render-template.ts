@@ -17,7 +17,7 @@ import {
 
 /** The values of the names in a template. */
 export interface Scope {
-  /** By root name: `vars`, `row`, `matrix`, `key`, `take`. */
+  /** Values by root name: `vars`, `row`, `matrix`, `key`, `take`. */
   names: JsonMap;
   /**
    * The output of another task that a path names: a `Reference` or a list of them. `undefined` when it names none,

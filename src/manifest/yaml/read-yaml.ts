@@ -16,7 +16,7 @@ export interface YamlFaults {
   several: DiagnosticCode;
   tooLarge: DiagnosticCode;
   unquoted: DiagnosticCode;
-  /** For a number that is not read as it is written. Absent, like the next, when nothing of the file is ever sent. */
+  /** Code for a number that is not read as written. Absent, like the next, when nothing of the file is ever sent. */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
   emptyHint: string;

@@ -11,7 +11,7 @@ export interface DiagnosticsTextOptions {
   cwd?: string;
   /** Columns for source lines; default: 100. Messages are never cut to it. */
   width?: number;
-  /** More are only counted. Default: all are shown. */
+  /** Most that are shown; more are only counted. Default: all. */
   most?: number;
 }
 

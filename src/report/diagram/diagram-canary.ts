@@ -3,7 +3,7 @@ import type { Plan } from '../../plan/plan.ts';
 
 /** The first steps of a task go alone. `open`: the others wait for them; `proven`: nothing waits any more. */
 export interface CanaryMark {
-  /** What the others wait for: that these are done and fit, or that people have picked them. */
+  /** Condition that the others wait for: that these are done and fit, or that people have picked them. */
   rule: 'check' | 'ask';
   state: 'open' | 'proven';
 }

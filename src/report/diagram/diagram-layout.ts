@@ -22,7 +22,7 @@ export interface Layout extends Size {
   /** The centers of the boxes. */
   boxes: Point[];
   arrows: {
-    /** From the right side of one box to the left side of the other; between each two of them it runs without a turn. */
+    /** Points from the right side of one box to the left side of the other; between each two it runs without a turn. */
     points: Point[];
     /** The center of its label. */
     label?: Point;

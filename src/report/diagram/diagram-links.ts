@@ -18,7 +18,7 @@ type Named = Pick<Step, 'key' | 'matrix'>;
 interface Found {
   from: string;
   to: string;
-  /** By kind of link: the names in which all that was seen so far is equal. */
+  /** Names in which all that was seen so far is equal, by kind of link. */
   links: Map<Link['is'], readonly string[]>;
 }
 
@@ -69,7 +69,7 @@ function linkOf([is, by]: [Link['is'], readonly string[]]): Link {
   }
 }
 
-/** What steps use: other steps, or gates by their name. */
+/** Index of what steps use: other steps, or gates by their name. */
 class Producers {
   readonly #steps: ReadonlyMap<string, Step>;
   readonly #gates = new Map<string, Gate>();
@@ -116,7 +116,7 @@ class Producers {
     return user.key !== undefined && user.key === used.key ? ['key', ...axes] : axes;
   }
 
-  /** What the steps of a gate have in common. */
+  /** Finds what the steps of a gate have in common. */
   #commonOf(name: string): Named | undefined {
     const known = this.#common.get(name);
     if (known !== undefined) return known;
@@ -137,7 +137,7 @@ class Producers {
 
 interface Use {
   is: Link['is'];
-  /** Of a step, or the name of a gate. */
+  /** Address of a step, or the name of a gate. */
   address: string;
   names: readonly string[];
 }

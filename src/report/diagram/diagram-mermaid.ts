@@ -1,7 +1,7 @@
 import type { Diagram, DiagramNode } from './diagram.ts';
 import { diagramWords, edgeWords, nodeWords } from './diagram-words.ts';
 
-/** What viewers draw at most; no text can raise it. */
+/** Limits of viewers; no text can raise them. */
 export const mermaidLimits = { edges: 500, characters: 50_000 } as const;
 
 /**

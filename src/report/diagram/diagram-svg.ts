@@ -7,7 +7,7 @@ import { diagramWords, edgeWords, type NodeWords, nodeWords, stateWord } from '.
 import { svgClass, svgStyle } from './svg-style.ts';
 import { type Font, fonts, widthOf, xmlText } from './svg-text.ts';
 
-/** What can be laid out within seconds, and read. */
+/** Size of the largest diagram that can be laid out within seconds, and read. */
 export const svgLimits = { nodes: 300, edges: 500 } as const;
 
 /** Sizes in pixels. */
@@ -23,7 +23,7 @@ const most = { name: 32, words: 48, label: 28 } as const;
 interface Box {
   node: DiagramNode;
   words: NodeWords;
-  /** Of its own texts; boxes of tasks all are as wide as the widest. */
+  /** Size by its own texts; boxes of tasks all are as wide as the widest. */
   width: number;
   height: number;
 }
@@ -81,7 +81,7 @@ export function diagramSvg(diagram: Diagram): string | undefined {
   ].join('\n')}\n`;
 }
 
-/** In words, for whoever does not see it. */
+/** Describes the diagram in words, for whoever does not see it. */
 function describe({ nodes, edges }: Diagram, sums: string): string {
   const known = new Map(nodes.map((node) => [node.id, node]));
   const parts = nodes.map((node) => {
@@ -144,7 +144,7 @@ function boxLines({ node, words, width: own, height }: Box, place: Point | undef
   return [...lines, '</g>'];
 }
 
-/** What stands below the name, above and below the bar. */
+/** Lists the lines below the name, above and below the bar. */
 function linesOf({ kind, canary, states, credits }: NodeWords): { upper: string[]; lower: string[] } {
   const said = (lines: string[]) => lines.filter((one) => one !== '');
   return { upper: said([kind, canary]), lower: said([states, credits]) };

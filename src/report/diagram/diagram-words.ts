@@ -5,7 +5,7 @@ import type { DiagramCredits, DiagramEdge, DiagramNode, GateNode, WorkNode } fro
 import type { CanaryMark } from './diagram-canary.ts';
 import { gateId, type Link } from './diagram-links.ts';
 
-/** What a node says, line by line; every line is safe, and may be empty. */
+/** Text of a node, line by line; every line is safe, and may be empty. */
 export interface NodeWords {
   name: string;
   kind: string;

@@ -16,7 +16,7 @@ export interface Diagram {
   by: 'task' | 'step';
   /** Tasks as written, or steps in the graph's order, each followed by its gates. */
   nodes: DiagramNode[];
-  /** In the order of their ends in `nodes`. There are no circles. */
+  /** Edges in the order of their ends in `nodes`. There are no circles. */
   edges: DiagramEdge[];
 }
 
@@ -39,7 +39,7 @@ export interface WorkNode {
    * parts of is done.
    */
   fanOut?: 'open' | 'known';
-  /** Of a step only while it is among those that go first. */
+  /** Mark of a canary; a step has it only while it is among those that go first. */
   canary?: CanaryMark;
 }
 
@@ -49,9 +49,9 @@ export interface DiagramCredits {
   held: number;
   /** Certain prices of what a run would buy now. */
   toSpend: number;
-  /** What steps without a certain price are expected to cost in the same run. */
+  /** Expected cost, in the same run, of steps without a certain price. */
   expected: number;
-  /** Of what is blocked at a gate or by the budget: its prices, certain or expected. */
+  /** Prices, certain or expected, of what is blocked at a gate or by the budget. */
   waiting: number;
   /** Steps of which nobody knows what they cost. */
   unpriced: number;
@@ -79,7 +79,7 @@ export interface DiagramEdge {
 
 export interface DiagramFacts {
   situation: Situation;
-  /** Of all steps. */
+  /** Plan of all steps. */
   plan: Pick<Plan, 'rows' | 'gates'>;
   /** Limits the nodes. Absent: all steps. */
   selected?: ReadonlySet<string> | undefined;

@@ -1,6 +1,6 @@
 import { displayWidth } from '../text-width.ts';
 
-/** What a text or an attribute of XML may hold: neither markup nor characters that XML does not have. */
+/** Makes a text fit for XML: without markup, and without characters that XML does not have. */
 export function xmlText(text: string): string {
   return text.replace(/[\ufffe\uffff]/g, '\ufffd').replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 }

@@ -26,7 +26,7 @@ export interface RunStory {
   elapsedMs?: number;
   /** Steps that ended in this run, by outcome. */
   outcomes: { [outcome: string]: number };
-  /** Of the `running` ones: those whose jobs have finished, and whose files are not saved. */
+  /** Number of the `running` ones whose jobs have finished, and whose files are not saved. */
   unsaved?: number;
   /** Number of events that were left out. */
   dropped?: number;
@@ -48,7 +48,7 @@ export interface StepStory {
 }
 
 export interface WholeStory extends RunStory {
-  /** In the order in which they began. */
+  /** Steps in the order in which they began. */
   steps: StepStory[];
   notices: string[];
 }
@@ -84,7 +84,7 @@ export function countOutcomes(steps: readonly StepStory[]): RunStory['outcomes']
   return Object.fromEntries(counts);
 }
 
-/** What a line says of the whole run. */
+/** Reads what a line says of the whole run. */
 function told(line: HistoryLine): Partial<RunStory> {
   if ('mediabatch' in line) {
     switch (line.mediabatch) {

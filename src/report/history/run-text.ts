@@ -42,7 +42,7 @@ export function runsText(
   return tableText(columns, cells, options);
 }
 
-/** What one run did: its steps by task, what went wrong, what was noticed. Ends with a line feed. */
+/** Renders one run: its steps by task, what went wrong, what was noticed. Ends with a line feed. */
 export function runText(
   run: WholeStory,
   options: { style: Style; width?: number; isRunning: boolean; path: string },

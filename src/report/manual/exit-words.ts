@@ -1,6 +1,6 @@
 import type { exitCodes } from '../../contract/exit.ts';
 
-/** When a command ends with which exit code. */
+/** Cases in which a command ends with each exit code. */
 export const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'done, or nothing to do',
   internalError: 'a bug of ours',

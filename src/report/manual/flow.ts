@@ -10,7 +10,7 @@ export interface Piece {
   isWhole?: boolean;
 }
 
-/** In columns: code that is no longer stands in one line. */
+/** Longest code, in columns, that stands in one line. */
 const longestWhole = 40;
 
 const asItIs = (text: string) => text;

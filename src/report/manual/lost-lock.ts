@@ -3,11 +3,11 @@ import type { Kind } from '../../kinds/kind.ts';
 import { table } from './markdown.ts';
 
 /**
- * What becomes of a purchase whose lock is lost, outputs and `.mediabatch/` with it, within a day: `found`: the next run
+ * Outcome for a purchase whose lock is lost, outputs and `.mediabatch/` with it, within a day: `found`: the next run
  * gets its job by its key. `held`: the same where the service gives each output the same link again; elsewhere it says
- * that the key is known, and nothing is bought. `listed`: `adopt` finds it. `shown`: `adopt` lists it, and a person says
- * that it is the one. `bought`: once more. `free`: made again, at no
- * cost. `asked`: not without the consent of a person.
+ * that the key is known, and nothing is bought. `listed`: `adopt` finds it. `shown`: `adopt` lists it, and a person
+ * says that it is the one. `bought`: once more. `free`: made again, at no cost. `asked`: not without the consent of a
+ * person.
  */
 export type AfterLoss = 'found' | 'held' | 'listed' | 'shown' | 'bought' | 'free' | 'asked';
 
@@ -28,7 +28,7 @@ export interface LossRow {
   outcome: AfterLoss;
 }
 
-/** What comes back of each kind. A key covers the bytes of its request, and links of outputs are signed anew. */
+/** Lists what comes back of each kind. A key covers the bytes of its request, and links of outputs are signed anew. */
 export function lossRows(): LossRow[] {
   const of = (recovery: Kind['recovery'], act: Kind['act']) =>
     Object.values(kinds).flatMap((kind) => (kind.recovery === recovery && kind.act === act ? [kind.name] : []));
@@ -45,14 +45,14 @@ export function lossRows(): LossRow[] {
   return rows.filter((row) => row.kinds.length > 0);
 }
 
-/** What a list tells its jobs by is a link. */
+/** Whether the list of a kind tells its jobs apart by a link. */
 function isToldByLink(name: string): boolean {
   const kind = kinds[name];
   const [telling = ''] = Object.keys(kind?.list?.echoes ?? {});
   return kind?.fields[telling]?.url === true;
 }
 
-/** What brings back a purchase whose lock is lost, by kind. */
+/** Renders what brings back a purchase whose lock is lost, by kind. */
 export function lossReference(): string {
   const rows = lossRows().map(({ kinds: names, usesOutputs, outcome }) => [
     `${names.join(', ')}${usesOutputs === true ? ' of an output' : ''}`,

@@ -3,7 +3,7 @@ import { titles } from '../../contract/failure.ts';
 import { manualStyle } from './manual-style.ts';
 import { topicGroups } from './topics.ts';
 
-/** What marks a page as one that `help --html` wrote. */
+/** Mark of a page that `help --html` wrote. */
 export const manualMark = '<meta name="generator" content="mediabatch help --html">';
 
 /** A page of the manual as a file that needs nothing but itself: no script, and nothing from elsewhere. */

@@ -10,7 +10,7 @@ interface Look {
 
 const gap = 2;
 const widest = 100;
-/** In columns: narrower than this nobody reads the last column of a table. */
+/** Fewest columns for the last column of a table: when it is narrower, nobody reads it. */
 const narrowest = 24;
 
 /** A page of the manual for a terminal. */
@@ -51,7 +51,7 @@ function blockOf(token: Token, look: Look): string[][] {
   }
 }
 
-/** Without colours a heading has no marks at all. */
+/** Returns the text of a heading: without colours it has no marks at all. */
 function plainOf(tokens: readonly Token[]): string {
   return tokens.map((token) => ('text' in token ? token.text : '')).join('');
 }

@@ -40,5 +40,5 @@ export const topicGroups = {
   },
 } as const satisfies Record<string, Record<string, string>>;
 
-/** What each page answers, by its name. */
+/** Subjects of the pages, by their names. */
 export const topics: ReadonlyMap<string, string> = new Map(Object.values(topicGroups).flatMap(Object.entries));

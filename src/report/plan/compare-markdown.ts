@@ -17,7 +17,7 @@ import { groupPlan, type PlanItem } from './plan-items.ts';
 import { inHtml, itemTable } from './plan-markdown.ts';
 
 export interface CommentOptions {
-  /** Of the manifest, in its repository: whose comment it is. */
+  /** Path of the manifest, in its repository: whose comment it is. */
   path: string;
   /** Address of one picture of what changes: https. */
   images?: URL | undefined;
@@ -70,7 +70,7 @@ export function isSame({ steps, there, here, bought, boughtThere }: Comparison):
   return steps.length + bought.length + boughtThere.length === 0 && there.budget === here.budget;
 }
 
-/** What the next run would buy, if the budget carries it: that is what is agreed to here. */
+/** Says what the next run would buy, if the budget carries it: that is what is agreed to here. */
 function titleEnd({ toBuy }: CompareView): string {
   return toBuy.credits > 0 || toBuy.unknownPrices > 0 ? `: ${sumText(toBuy)} to buy` : '';
 }
@@ -85,7 +85,7 @@ function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep):
   return `- ${facts.join(', ')}${change === 'added' || change === 'removed' ? '' : `: ${markdownCode(text, 300)}`}`;
 }
 
-/** What ends an image in Markdown is escaped. */
+/** Writes the address of an image, with what would end the image in Markdown escaped. */
 function addressOf({ href }: URL): string {
   return href.replace(/[()<>\\`|*_~[\]]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`);
 }

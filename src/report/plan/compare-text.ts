@@ -20,7 +20,7 @@ export interface CompareView extends Comparison {
 
 export const changeWords = { added: 'new', removed: 'removed', changed: 'changed', moved: 'moved' } as const;
 
-/** What differs, a line for each cause as in a plan, and the money last. Ends with a line feed. */
+/** Renders what differs, a line for each cause as in a plan, and the money last. Ends with a line feed. */
 export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
   const { style } = options;
   const head = `${safeText(view.campaign)} as it is here, against ${safeText(view.ref)} (${view.commit.slice(0, 10)})`;

@@ -19,7 +19,7 @@ export interface ExpandedStep {
   /** Everything else in display order: `key`, `matrix`, `with`, `save` … */
   values: { [name: string]: Json };
   trail: string[];
-  /** By the path of a value: `kind`, `with.prompt`, `save`. */
+  /** Origins by the path of a value: `kind`, `with.prompt`, `save`. */
   origins: ReadonlyMap<string, Origin>;
 }
 

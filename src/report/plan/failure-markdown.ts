@@ -7,7 +7,7 @@ import { commentMarker } from './compare-markdown.ts';
 import { mostCommentBytes } from './fit-comment.ts';
 import { markdownCode } from './markdown-code.ts';
 
-/** As many mistakes as a person mends before looking again. */
+/** Most mistakes that are listed: as many as a person mends before looking again. */
 const mostMistakes = 50;
 
 /** Why there is no plan, for a comment on a pull request: as on a terminal, in a block of code in which nothing has a meaning. */

@@ -52,7 +52,7 @@ function foldedList(summary: string, lines: readonly string[], room: number): st
   return shown.length === 0 ? '' : around([...shown, rest(lines.length - shown.length)]);
 }
 
-/** As many lines from the first as fit. */
+/** Takes as many lines from the first as fit. */
 function fitLines(lines: readonly string[], room: number): string[] {
   let left = room;
   const first = lines.findIndex((line) => {
@@ -62,7 +62,7 @@ function fitLines(lines: readonly string[], room: number): string[] {
   return lines.slice(0, first < 0 ? lines.length : first);
 }
 
-/** In bytes, with what separates blocks. */
+/** Returns the size in bytes, with what separates blocks. */
 function sizeOf(blocks: readonly string[]): number {
   return sum(blocks.map((block) => Buffer.byteLength(block) + 2));
 }

@@ -38,7 +38,7 @@ export function describeDiscarded({ rows }: PlanItem): string {
   return discards > 0 ? `gives up ${creditsText(discards)}` : '';
 }
 
-/** Its name: the address of a single step, the task of several. */
+/** Names an item: by the address of a single step, by the task of several. */
 export function nameOfItem({ rows, task }: PlanItem): string {
   const [first] = rows;
   return rows.length === 1 && first !== undefined
@@ -51,7 +51,7 @@ function describeOne(row: PlanRow): string {
   return `${row.reason.text}: ${postsText([row.post])}`;
 }
 
-/** Of rows that are kept for reasons of many kinds, those are counted that somebody may wonder about. */
+/** Describes kept rows. Where their reasons are of many kinds, those are counted that somebody may wonder about. */
 function describeKept(rows: readonly PlanRow[]): string {
   const [first] = rows;
   if (first !== undefined && rows.every(({ reason }) => reason.text === first.reason.text)) return first.reason.text;
@@ -98,7 +98,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
   }
 }
 
-/** For reasons that name one step, a sentence for many. */
+/** Sentences for many steps, by reasons whose own text names one step. */
 const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-running': 'their jobs are running',
   'job-lost': 'the service did not know their jobs any more; they are asked once again (--redo buys them again)',
@@ -138,7 +138,7 @@ function describeChanged(
   return code === 'posted-changed' ? `posted; changed since (${change})` : change;
 }
 
-/** What changed in a step itself, by the cause: of several fields with the same cause the first. */
+/** Lists what changed in a step itself, by the cause: of several fields with the same cause the first. */
 function ownChanges({ reason }: PlanRow): Change[] {
   const own = (reason.changes ?? []).filter(({ cause }) => cause?.is !== 'step');
   return [...groupBy(own, nameOfCause).values()].flatMap(([first]) => first ?? []);

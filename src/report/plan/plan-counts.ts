@@ -65,7 +65,7 @@ function keptAll(steps: number): string {
   return steps === 1 ? 'the only step is up to date' : `all ${steps} steps are up to date`;
 }
 
-/** What stands after a count. */
+/** Words that stand after a count. */
 export const actionWords: Readonly<Record<Action, string>> = {
   create: 'to create',
   redo: 'to redo',

@@ -14,7 +14,7 @@ export interface PlanItem {
   /** Absent for the kept steps of several tasks. */
   task?: string;
   kind?: string;
-  /** At least one, in the order of the plan. */
+  /** Rows, at least one, in the order of the plan. */
   rows: readonly PlanRow[];
   /** Steps of its task in the plan, whatever happens to them. */
   ofTask: number;
@@ -22,7 +22,7 @@ export interface PlanItem {
   causes: number;
 }
 
-/** With more than that many causes of one task and action, the last ones are one item. */
+/** Most causes of one task and action; with more, the last ones are one item. */
 const mostCauses = 6;
 /** Each of these needs a decision of its own, so they are listed one by one up to this number. */
 const mostUnresolved = 12;
@@ -95,7 +95,7 @@ function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   };
 }
 
-/** What there is to say of a row without the steps that it follows. */
+/** Names what there is to say of a row without the steps that it follows. */
 function nameOwn(row: PlanRow): string {
   return nameAll(
     row,

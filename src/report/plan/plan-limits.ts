@@ -4,7 +4,7 @@ import { countOf, creditsText } from '../numbers.ts';
 import type { Style } from '../style.ts';
 import { footerLines } from './footer-lines.ts';
 
-/** Which limit holds back what: a line for each limit that something in the plan does not fit into. */
+/** Says which limit holds back what: a line for each limit that something in the plan does not fit into. */
 export function limitLines(rows: readonly PlanRow[], options: { style: Style; width?: number }): string[] {
   const limited = rows.filter(({ reason }) => reason.code === 'budget' || reason.code === 'run-limit');
   return [...groupBy(limited, ({ reason }) => reason.code)].flatMap(([code, own]) => {

@@ -61,7 +61,7 @@ function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string 
   return `${text}; ${safeText(guessText(guessed, heldUnpriced))}`;
 }
 
-/** What follows open gates, and is not bought now. */
+/** Says what follows open gates, and is not bought now. */
 function afterPicksText(after: NonNullable<PlanTotals['afterPicks']>): string {
   const { steps } = after;
   return `${pickedText(after)}, for ${countOf(steps, 'step')} that ${steps === 1 ? 'waits' : 'wait'}`;
@@ -93,7 +93,7 @@ function toSpendText(totals: PlanTotals): string {
   return `${spendText(totals)} (${notes.join('; ')})`;
 }
 
-/** What a plan spends: `39 credits`; `≈ 44 credits + 3 steps of unknown price`. Never 0 for unknown. */
+/** Says what a plan spends: `39 credits`; `≈ 44 credits + 3 steps of unknown price`. Never 0 for unknown. */
 export function spendText(totals: PlanTotals): string {
   const { toSpend, unknownPrices, estimate } = totals;
   if (unknownPrices === 0) return countOf(toSpend, 'credit');
@@ -108,14 +108,14 @@ export function spendText(totals: PlanTotals): string {
   return parts.join(' + ');
 }
 
-/** With the ceiling, at which the run ends its creates. */
+/** Says what is likely to be spent, with the ceiling, at which the run ends its creates. */
 function likelyText(likely: number, { estimate, ceiling, toSpend }: PlanTotals): string {
   const { low = likely } = estimate ?? {};
   const least = low < likely ? `, at least ${creditsText(low)}` : '';
   return `≈ ${countOf(likely, 'credit')}${least}, at most ${creditsText(ceiling ?? toSpend)}`;
 }
 
-/** What certain prices come to, where requests of one class were charged differently. */
+/** Says what certain prices come to, where requests of one class were charged differently. */
 function rangeText(estimate: PlanTotals['estimate']): string | undefined {
   if (estimate === undefined || estimate.high === null || estimate.low === estimate.high) return undefined;
   const { low, likely, high } = estimate;

@@ -24,7 +24,7 @@ export function postLines({ rows }: Plan, options: { style: Style; width?: numbe
   return lines;
 }
 
-/** Of posts that may be out under another name, the first: each is a question of its own. */
+/** Asks about the first of the posts that may be out under another name: each is a question of its own. */
 function askedText(asked: readonly PlanRow[]): string {
   const [{ address, beside } = { address: '' }] = asked;
   const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} more like it)`;

@@ -19,7 +19,7 @@ export interface EndedRun {
 const mostNames = 20;
 const mostInText = 5;
 
-/** What the end of a run is told for. Undefined: a person ended it, and knows. */
+/** Returns the reason for telling that a run has ended. Undefined: a person ended it, and knows. */
 export function reasonToNotify(exit: ExitCode): NotifyReason | undefined {
   switch (exit) {
     case exitCodes.done:

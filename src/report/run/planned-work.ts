@@ -6,14 +6,14 @@ import { mostStepsShown } from './run-view.ts';
 export interface PlannedStep {
   address: string;
   task: string;
-  /** What it costs in this run, as far as that is known or expected. */
+  /** Cost in this run, as far as it is known or expected. */
   credits: number | null;
   /** Addresses of steps of this run that it waits for. */
   needs: readonly string[];
 }
 
 export interface PlannedTask {
-  /** What its steps are going to cost in this run. */
+  /** Credits that its steps are going to cost in this run. */
   credits: number;
   /** The sum has prices that are only expected, or not known. */
   isAbout: boolean;
@@ -21,9 +21,9 @@ export interface PlannedTask {
   needs: readonly string[];
 }
 
-/** What a run is going to do, as far as its screen shows it. */
+/** Work that a run is going to do, as far as its screen shows it. */
 export interface PlannedWork {
-  /** In the plan's order. Empty when there are too many to show each. */
+  /** Steps in the plan's order. Empty when there are too many to show each. */
   steps: readonly PlannedStep[];
   tasks: ReadonlyMap<string, PlannedTask>;
 }

@@ -15,7 +15,7 @@ export class Rate {
     this.#counts[index] = (this.#counts[index] ?? 0) + 1;
   }
 
-  /** Undefined as long as it says little. */
+  /** Returns the rate per minute. Undefined as long as it says little. */
   perMinute(now: number): number | undefined {
     this.#moveTo(now);
     if (this.#firstAt === undefined || now - this.#firstAt < 30_000) return undefined;

@@ -10,9 +10,9 @@ import { hasEnded, type RunView, sinceOf } from './run-view.ts';
 
 export interface RunTimesOptions {
   view: RunView;
-  /** As it is carried out by now: people may decide during a run. */
+  /** Returns the plan as it is carried out by now: people may decide during a run. */
   plan(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
-  /** Of jobs of earlier runs. */
+  /** Durations of jobs of earlier runs. */
   durations: Durations;
   /** Milliseconds since 1970. */
   now(): number;
@@ -24,10 +24,10 @@ const draws = 64;
 /** A range that changes more often is not read. */
 const lastsMs = 5000;
 const fewestKnown = 5;
-/** As many as are kept between runs, and then those of this run. */
+/** Most samples: as many as are kept between runs, and then those of this run. */
 const mostSamples = 300;
 const mostPauses = 50;
-/** For a file of which nothing is known yet. */
+/** Time for saving a file of which nothing is known yet. */
 const usualSaveMs = 1000;
 
 /** A step of the plan that is carried out. */
@@ -36,7 +36,7 @@ interface PlannedStep {
   needs: readonly string[];
 }
 
-/** One that has not ended. `begun`: it has a slot and no job. */
+/** A step that has not ended. `begun`: it has a slot and no job. */
 interface OpenTimed extends PlannedStep {
   stage: 'waiting' | 'begun' | 'running' | 'saving';
   since: number;
@@ -44,7 +44,7 @@ interface OpenTimed extends PlannedStep {
 
 /** Steps of one kind and model, as timed by earlier runs and this one. */
 interface Timed {
-  /** Of jobs, in ms, newest last. */
+  /** Durations of jobs, in ms, newest last. */
   samples: number[];
   /** Takes a moment, whether or not it was ever timed. */
   isShort: boolean;

@@ -9,8 +9,8 @@ import { textOf } from './summary-troubles.ts';
 const shownSteps = 5;
 
 /**
- * What a run did not carry out, as workflow commands of GitHub Actions: an error for each reason of failed steps, a
- * warning for what waits and for notices. `file`: the manifest, relative to the checkout.
+ * Renders what a run did not carry out, as workflow commands of GitHub Actions: an error for each reason of failed
+ * steps, a warning for what waits and for notices. `file`: the manifest, relative to the checkout.
  */
 export function runAnnotations(view: RunView, { file }: { file: string }): string {
   const annotations: Annotation[] = [];

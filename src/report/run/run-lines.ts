@@ -81,7 +81,7 @@ function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOpti
   ].join(' · ');
 }
 
-/** What a log says of steps: each that has ended, or that another tenth of a task has. */
+/** Lines of a log about steps: that each has ended, or that another tenth of a task has. */
 class StepLines {
   readonly #options: LinesOptions;
   /** Tenths of tasks that were told. */

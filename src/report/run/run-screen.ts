@@ -22,14 +22,14 @@ export interface ScreenOptions {
   now(): number;
   /** The fold of the run. The caller of `on` has folded the event in before. */
   view: RunView;
-  /** What the plan says of the work to come. */
+  /** Work to come, as the plan says it. */
   planned?: PlannedWork;
   times?: RunTimes;
   /** The address at which outputs are looked at and judged during the run, once there is one. */
   page?(): string | undefined;
 }
 
-/** What is put above the screen in one frame: half of it. */
+/** Most bytes that are put above the screen in one frame: half of it. */
 const mostAboveBytes = 2048;
 /** Failures with the same words that are told one by one. */
 const mostOfOne = 5;
@@ -98,7 +98,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
   };
 }
 
-/** What is told above the screen. */
+/** Message that is put above the screen. */
 interface Tiding {
   /** Its first words, which are coloured. */
   head: string;
@@ -106,7 +106,7 @@ interface Tiding {
   paint(text: string): string;
 }
 
-/** What is told above the screen, each once: it stays in what scrolls away. */
+/** Messages that are put above the screen, each once: they stay in what scrolls away. */
 class Tidings {
   readonly #options: ScreenOptions;
   readonly #notices = new Set<string>();

@@ -5,7 +5,7 @@
  */
 export type Remaining = { low: number; high: number; until?: 'gate' } | 'unknown' | 'overdue';
 
-/** What is known of time beside the events of a run. Asked once for each frame, so the answers are ready. */
+/** Times that are known beside the events of a run. Asked once for each frame, so the answers are ready. */
 export interface RunTimes {
   /** Undefined: nothing is said about it, as while a run waits for credits. */
   remaining?(): Remaining | undefined;

@@ -40,11 +40,11 @@ export interface StepView {
   isQueued?: boolean;
   /** The job has succeeded, so the rest is free. */
   hasCompletedJob: boolean;
-  /** Charged in this run; `null` unknown. */
+  /** Credits charged in this run; `null` unknown. */
   credits: number | null;
   /** The error, or the reason why nothing was done. */
   error?: string;
-  /** What it needs, and is in its way. */
+  /** Unmet need that is in its way. */
   need?: Need;
   /** A create for it may have been sent. */
   intended?: true;
@@ -62,7 +62,7 @@ export interface TaskView {
   stages: Map<Stage, number>;
   /** Credits charged in this run. */
   spent: number;
-  /** Of jobs that are done. */
+  /** Rate of jobs that are done. */
   rate: Rate;
 }
 
@@ -78,7 +78,7 @@ export interface Money {
 export interface RunView {
   campaign: string;
   steps: number;
-  /** In manifest order. */
+  /** Tasks in manifest order. */
   tasks: Map<string, TaskView>;
   /** Steps that an event has named, except settled ones. */
   stepsByAddress: Map<string, StepView>;
@@ -120,7 +120,7 @@ export function createRunView(): RunView {
   };
 }
 
-/** When its stage began. */
+/** Returns when its stage began. */
 export function sinceOf({ begunAt, createdAt, madeAt }: StepView): number | undefined {
   return madeAt ?? createdAt ?? begunAt;
 }

@@ -38,7 +38,7 @@ export function taskWords(task: Pick<TaskView, 'kind' | 'steps' | 'stages'>, { i
   return words;
 }
 
-/** What a step does before it has a job, if it ever has one. */
+/** Names what a step does before it has a job, if it ever has one. */
 function startingWord(kind: string): string {
   const act = kinds[kind]?.act ?? 'job';
   switch (act) {

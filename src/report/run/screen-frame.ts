@@ -12,7 +12,7 @@ import { stepRows } from './screen-steps.ts';
 import type { TroubleGroup } from './troubles.ts';
 
 const mostTroubles = 3;
-/** More rows are not read, and would not fit a frame of 4 KB. */
+/** Most rows of tasks: more are not read, and would not fit a frame of 4 KB. */
 const mostTasks = 18;
 const mostSteps = 24;
 
@@ -110,7 +110,7 @@ function creditsLine(view: RunView, look: Look): string {
   return fillLine([name, spaces(2), ...bar, ...joined(words)], [], look);
 }
 
-/** What stops the run for now, and what ends its buying. An address is never cut: it goes onto a line of its own. */
+/** Says what stops the run for now, and what ends its buying. An address is never cut, but has a line of its own. */
 function waitingLines(view: RunView, look: Look): string[] {
   const line = (text: string) => fillLine([piece(text, 'unsure')], [], look);
   const lines: string[] = [];

@@ -25,7 +25,7 @@ export function joined(pieces: readonly Piece[]): Piece[] {
   return pieces.flatMap((one, index) => (index === 0 ? [one] : [dot, one]));
 }
 
-/** As many of the first ones, joined, as take at most `room` columns, so that no word of them is cut. */
+/** Joins as many of the first ones as take at most `room` columns, so that no word of them is cut. */
 export function joinedWithin(pieces: readonly Piece[], room: number): Piece[] {
   let width = 0;
   const fitting = pieces.findIndex((one, index) => {

@@ -4,7 +4,7 @@ import type { RunTimes } from './run-time.ts';
 import { type Piece, piece } from './screen-line.ts';
 import type { Signs } from './screen-signs.ts';
 
-/** What a frame is made with, beside the view of the run. */
+/** Inputs of a frame, beside the view of the run. */
 export interface Look {
   columns: number;
   /** Rows that the frame may take. */

@@ -8,7 +8,7 @@ export interface ScreenStream {
   readonly rows?: number;
 }
 
-/** Of a terminal that does not know its size, which says 0. */
+/** Returns the size of a terminal, and a usual one where it does not know its own, and says 0. */
 export function sizeOf({ columns, rows }: ScreenStream): { columns: number; rows: number } {
   return { columns: columns || 80, rows: rows || 24 };
 }
@@ -23,7 +23,7 @@ const eraseRestOfLine = `${csi}K`;
 const eraseBelow = `${csi}J`;
 const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
-/** Of one frame. */
+/** Most bytes of one frame. */
 const mostBytes = 4096;
 
 /**
@@ -113,7 +113,7 @@ function withinFrame(
   });
 }
 
-/** Of moving to a line, clearing its end and going on. */
+/** Bytes for moving to a line, clearing its end and going on. */
 const perLine = 14;
 
 function up(count: number): string {
@@ -138,7 +138,7 @@ export interface FrameOptions {
   end(): void;
 }
 
-/** For listr2, whose own renderer erases all rows before it draws them again, and has one for each of its tasks. */
+/** Renderer for listr2, whose own erases all rows before it draws them again, and has one for each of its tasks. */
 export class ScreenRenderer implements ListrRenderer {
   static nonTTY = true;
   static rendererOptions: FrameOptions;

@@ -54,7 +54,7 @@ function taskRow(
   return fillLine([...head, ...joinedWithin(words, room)], right, { columns, style });
 }
 
-/** What a task does, and what it waits for. Its numbers of steps that are over stand before it. */
+/** Says what a task does, and what it waits for. Its numbers of steps that are over stand before it. */
 function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }): Piece[] {
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
   const words: Piece[] = [];
@@ -105,7 +105,7 @@ function queuedIn({ steps, stages }: TaskView): number {
   return Math.max(0, steps - named);
 }
 
-/** In their order. */
+/** Returns the most active tasks, in their order. */
 function mostActive(tasks: readonly TaskView[], rows: number): TaskView[] {
   const byRank: TaskView[][] = [[], [], [], [], []];
   for (const task of tasks) byRank[rankOf(task)]?.push(task);

@@ -7,7 +7,7 @@ export interface Signs {
   barDone: string;
   barBusy: string;
   barRest: string;
-  /** One after the other, for what is under way. */
+  /** Signs for what is under way, one after the other. */
   spinner: readonly string[];
 }
 

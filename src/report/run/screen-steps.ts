@@ -22,7 +22,10 @@ export function stepRows(view: RunView, look: Look, rows: number): string[] | un
   return steps.map((step) => stepRow(step, { view, look, nameWidth: Math.min(most, width) }));
 }
 
-/** Those of the plan; without one, those that the run has begun, and a run that begins more of them later tells so. */
+/**
+ * Returns the steps of the plan; without one, those that the run has begun, and a run that begins more of them later
+ * tells so.
+ */
 function stepsToShow({ steps, settled, firstBegun }: RunView, { planned }: Look): readonly PlannedStep[] {
   if (planned.steps.length > 0) return planned.steps;
   const unnamed = steps - (settled.stages.get('kept') ?? 0) - firstBegun.size;

@@ -56,7 +56,7 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
   return told.map((line) => `${line}\n`).join('');
 }
 
-/** At most so many lines; where there are more, the last one says so. */
+/** Takes at most so many lines; where there are more, the last one says so. */
 function upTo(most: number, lines: readonly string[], more: string): string[] {
   return lines.length <= most ? [...lines] : [...lines.slice(0, Math.max(0, most - 1)), more];
 }
@@ -76,11 +76,11 @@ function headline(view: RunView, steps: StepView[], style: Style): string {
 }
 
 interface OpenSteps {
-  /** Their jobs run, without us. */
+  /** Steps whose jobs run, without us. */
   goingOn: number;
-  /** Their jobs have ended, their files are not here. */
+  /** Steps whose jobs have ended, and whose files are not here. */
   unsaved: number;
-  /** Their creates were on the wire. */
+  /** Steps whose creates were on the wire. */
   unsure: number;
   unstarted: number;
 }
@@ -103,7 +103,7 @@ function isLeft(view: RunView, { elsewhere }: SummaryOptions): boolean {
   return elsewhere === true && view.end === undefined;
 }
 
-/** What the workers go on with. */
+/** Says what the workers go on with. */
 function leftBlock(view: RunView, steps: StepView[], { paste }: SummaryOptions): string[] {
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
   const open = goingOn + unsaved + unsure + unstarted;
@@ -233,7 +233,7 @@ function moneyLines(view: RunView): string[] {
   return [`credits  ${parts.join(' · ')}`];
 }
 
-/** What the plan expected, where it was an estimate or turned out otherwise. */
+/** Says what the plan expected, where it was an estimate or turned out otherwise. */
 function estimateLines({ estimated, money }: RunView): string[] {
   if (estimated === undefined) return [];
   const { jobs, likely, charged, unpriced } = estimated;

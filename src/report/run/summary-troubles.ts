@@ -24,7 +24,7 @@ const shownGroups = 10;
 const shownNames = 5;
 const shownReasons = 3;
 
-/** What is told of a step with a trouble. */
+/** Facts that are told of a step with a trouble. */
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 
 /** Steps that the same command mends. */

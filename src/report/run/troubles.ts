@@ -6,14 +6,14 @@ export interface TroubleGroup {
   text: string;
   outcome: StepOutcome;
   count: number;
-  /** Charged for them. */
+  /** Credits charged for them. */
   credits: number;
   /** The last of them, and when it was, in ms since 1970. */
   address: string;
   at: number;
 }
 
-/** By words, the latest at the end. */
+/** Troubles by their words, the latest at the end. */
 export type Troubles = Map<string, TroubleGroup>;
 
 /** Limits what is kept of a run in which everything fails with other words. */
@@ -38,7 +38,7 @@ export function noteTrouble(
   return group;
 }
 
-/** Of a step, and not of what it needs: a failure is told once. */
+/** Whether it is a trouble of the step, and not of what it needs: a failure is told once. */
 export function isTrouble(outcome: StepOutcome): boolean {
   return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
 }

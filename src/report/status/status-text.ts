@@ -77,7 +77,7 @@ function isFailed({ state }: StepStatus): boolean {
   return state === 'failed' || state === 'lost';
 }
 
-/** What failed, by cause, and how it is bought again. */
+/** Lists what failed, by cause, and says how it is bought again. */
 function failedLines(failed: readonly StepStatus[], { style, paste }: StatusTextOptions): string[] {
   const [only, ...others] = failed;
   if (only === undefined) return [];

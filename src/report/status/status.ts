@@ -16,7 +16,7 @@ export interface TaskStatus {
   kind: string;
   steps: number;
   states: { [state in StepState]: number };
-  /** Of the running ones: those whose job has finished, as a run saw it, and whose files are not saved. */
+  /** Number of the running ones whose job has finished, as a run saw it, and whose files are not saved. */
   unsaved: number;
   /** Files of steps that are paid and done that are missing or changed; a step that was never saved counts once. */
   filesMissing: number;
@@ -25,7 +25,7 @@ export interface TaskStatus {
 /** The status of a campaign, made from what is on record, without asking the service. */
 export interface StatusView {
   campaign: string;
-  /** Whose steps these are. */
+  /** Source of the steps. */
   from: 'manifest';
   steps: number;
   tasks: TaskStatus[];
@@ -82,7 +82,7 @@ export interface StatusFacts {
   /** Prefix that makes the path of an output relative to the working folder: `` or `campaign.sandbox/`. */
   folder?: string;
   run?: RunStatus | undefined;
-  /** What else names prices. */
+  /** Other sources of prices. */
   hints?: PriceHints;
   /** Jobs that runs have seen finish. Absent: none. */
   finishedJobs?: ReadonlySet<string>;

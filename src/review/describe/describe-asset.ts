@@ -29,7 +29,7 @@ interface AssetContext {
   isTaken(path: string): boolean;
 }
 
-/** One step: what it has to show, what that was bought for, and what was bought for it before. */
+/** Describes one step: what it has to show, what that was bought for, and what was bought for it before. */
 export function describeAsset(match: Match, context: AssetContext): ReviewAsset {
   const { step } = match;
   const { address, task, kind, key, row, matrix, take, tags } = step;
@@ -78,7 +78,7 @@ function findShown(match: Match, byAddress: ReadonlyMap<string, Match>): Purchas
   return counted.find(({ outputs }) => outputs !== undefined) ?? counted.find(({ jobId }) => jobId !== undefined);
 }
 
-/** As `pick` and `reject` see it. */
+/** Whether an output can be judged, as `pick` and `reject` see it. */
 function canBeJudged(match: Match): boolean {
   const found = findOwn(match);
   if ('is' in found) return false;
@@ -86,7 +86,10 @@ function canBeJudged(match: Match): boolean {
   return purchase.state === 'done' && purchase.fingerprint === match.step.fingerprint && purchase.jobId !== undefined;
 }
 
-/** With references by address. Of what was bought before its input changed, and of what is held to it, the lock tells. */
+/**
+ * Returns the request, with references by address. Of what was bought before its input changed, and of what is held to
+ * it, the lock tells.
+ */
 function requestOf(step: DecidedStep, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
   if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, boughtAt);
   if (shown?.request === undefined || shown.fingerprint === step.fingerprint) return step.request;

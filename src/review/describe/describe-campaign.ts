@@ -11,14 +11,14 @@ import { listWaits } from './sum-waiting.ts';
 /** Everything that the review page shows is made from this. */
 export interface CampaignFacts {
   situation: Situation;
-  /** Of a plan made with this lock: what waits at gates, and for how much. Absent: it is not known. */
+  /** Rows of a plan made with this lock: what waits at gates, and for how much. Absent: it is not known. */
   rows?: readonly PlanRow[] | undefined;
   /** Limits the page to these addresses. Absent: all. */
   selected?: ReadonlySet<string> | undefined;
   problemOf: ProblemOf;
 }
 
-/** What a campaign has to show. Pure but for `problemOf`. URLs are left to whoever serves the files. */
+/** Describes what a campaign has to show. Pure but for `problemOf`. URLs are left to whoever serves the files. */
 export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets' | 'waits'> {
   const { situation, selected, problemOf, rows } = facts;
   const { graph, lock, matches, byAddress, gateOf, verdicts } = situation;
@@ -52,7 +52,7 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   };
 }
 
-/** Of an open gate that asks about more it says nothing: what hangs on it may be made from any of them. */
+/** Most steps of an open gate that are named: what hangs on one that asks about more may be made from any of them. */
 const mostNamed = 50;
 
 /** The steps that each is made from, by address. Behind an open gate these are all of which one may be picked. */

@@ -3,8 +3,8 @@ import type { DecidedGraph } from '../../plan/decided-graph.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 
 /**
- * What cannot be bought before gates are decided, by the gates for which it waits, directly or through a step that it
- * needs: each step once.
+ * Lists what cannot be bought before gates are decided, by the gates for which it waits, directly or through a step
+ * that it needs: each step once.
  */
 export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): ReviewWait[] {
   const held = new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
@@ -39,7 +39,7 @@ export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): Review
   return [...waits.values()].filter(({ gates }) => gates.length > 0);
 }
 
-/** What waits for each gate: what waits for several counts with each of them. A gate for which nothing waits is left out. */
+/** Sums up what waits for each gate: what waits for several counts with each. Gates that hold nothing are left out. */
 export function sumWaits(waits: readonly ReviewWait[]): Map<string, Omit<ReviewWait, 'gates'>> {
   const sums = new Map<string, Omit<ReviewWait, 'gates'>>();
   for (const { gates, steps, credits, likely } of waits) {

@@ -10,7 +10,7 @@ import { differingFields } from '../describe/differing-fields.ts';
 export interface BeforeFacts {
   ref: string;
   assets: readonly ReviewAsset[];
-  /** As it is now. */
+  /** The lock as it is now. */
   lock: Lock;
   problemOf: ProblemOf;
 }

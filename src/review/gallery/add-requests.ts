@@ -45,7 +45,7 @@ export async function addRequests(
   }
 }
 
-/** By the ids of jobs. */
+/** Finds requests, by the ids of jobs. */
 async function findRequests(lock: string, jobs: Set<string>): Promise<ReadonlyMap<string, OpenRequest>> {
   const requests = new Map<string, OpenRequest>();
   const repository = await openRepository(dirname(lock));

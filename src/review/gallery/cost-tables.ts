@@ -6,7 +6,7 @@ import { sumCharges } from '../../plan/tally-charges.ts';
 const dimensions: readonly ReportCostTable['by'][] = ['task', 'kind', 'tag', 'model', 'outcome'];
 const nameless = { tag: 'without a tag', model: 'not known' } as const;
 
-/** Where the credits went. Pure. */
+/** Sums up where the credits went. Pure. */
 export function makeCost(situation: Situation): ReportCost {
   const { graph } = situation;
   const charges = listCharges(situation);

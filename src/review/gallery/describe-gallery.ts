@@ -83,7 +83,7 @@ export async function describeGallery(
   };
 }
 
-/** Of what was bought, what was to be expected before anything had been charged; else what a run would expect now. */
+/** Adds estimates: for purchases those of before anything had been charged; else what a run would expect now. */
 function addEstimates(
   assets: readonly ReviewAsset[],
   { byAddress, expected, now }: Pick<Situation, 'byAddress'> & { expected: PriceOf; now: PriceOf },
@@ -100,7 +100,7 @@ function likelyOf({ likely, credits }: Price): number | null {
   return likely ?? credits;
 }
 
-/** Of what was bought before its input changed, the campaign as it is now does not tell. */
+/** Adds the origins of values. The campaign of now does not tell those of a purchase whose input has changed since. */
 function addOrigins(assets: readonly ReviewAsset[], { originsOf }: Pick<CheckedGraph, 'originsOf'>): void {
   if (originsOf === undefined) return;
   for (const asset of assets) {
@@ -118,7 +118,7 @@ function originText({ is, name, file, line }: Origin): string {
   return is === 'template' ? `${file}:${line}` : `${name} of ${file}:${line}`;
 }
 
-/** Undefined: it is too large to be drawn. */
+/** Draws the diagram. Undefined: it is too large to be drawn. */
 async function draw(facts: DiagramFacts): Promise<string | undefined> {
   const { diagramSvg } = await import('../../report/diagram/diagram-svg.ts');
   const svg = diagramSvg(makeDiagram(facts));

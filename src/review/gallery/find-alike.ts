@@ -16,7 +16,7 @@ const sameShape = 0.02;
 /** The page lists no more. */
 const mostFound = 500;
 
-/** By the digest of a picture; undefined: it was not read. */
+/** Finds the looks of a picture, by its digest; undefined: it was not read. */
 export type LooksOf = (file: ReviewFile) => Looks | undefined;
 
 interface Seen {
@@ -61,7 +61,7 @@ export function findAlike(
   return found.sort((a, b) => (b.credits ?? -1) - (a.credits ?? -1)).slice(0, mostFound);
 }
 
-/** What an output took the place of, if it looks like it. */
+/** Finds what an output took the place of, if it looks like it. */
 function findEdit({ index, asset, hash, shape }: Seen, looksOf: LooksOf): ReportAlike[] {
   const [newest] = asset.earlier;
   const before = newest?.files.find(({ is }) => is === 'image');

@@ -15,7 +15,7 @@ export interface GalleryFile {
   mentions: readonly ReviewFile[];
 }
 
-/** Where a gallery goes. */
+/** Place to which a gallery goes. */
 export interface GalleryPlace {
   /** Takes a file in, and tells those who mention it where the page finds it. */
   add(file: GalleryFile, jpeg: Uint8Array | undefined): Promise<void>;
@@ -61,7 +61,7 @@ function isThere({ problem }: ReviewFile): boolean {
   return problem === undefined;
 }
 
-/** Where a page in `folder` finds a file of this disk: relative where it can be, each name encoded. */
+/** Returns the URL of a file of this disk for a page in `folder`: relative where it can be, each name encoded. */
 export function urlFrom(folder: string, path: string): string {
   const way = relative(folder, path);
   // On another drive.

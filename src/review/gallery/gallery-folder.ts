@@ -11,7 +11,7 @@ import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { messageOf } from '../../ground/values.ts';
 import { galleryStart, unfinishedHtml } from './gallery-html.ts';
 
-/** What we put into folders of a gallery is named after what is in it: nothing else there is ours to remove. */
+/** Names of what we put into folders of a gallery, after what is in it: nothing else there is ours to remove. */
 const folders = { thumbs: /^[0-9a-f]{20}\.jpg$/, media: /-[0-9a-f]{12}\.[a-z0-9]+$/ } as const;
 
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;

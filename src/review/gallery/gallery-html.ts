@@ -16,7 +16,7 @@ export const unfinishedHtml = `${galleryStart}<html lang="en">
 
 /** Data of so many characters is packed: what is short can be read by people and programs. */
 const longData = 1 << 19;
-/** What all pages may do: nothing is fetched, sent or framed. */
+/** Policy of all pages: nothing is fetched, sent or framed. */
 const closed = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
 /** The page of a folder, with its script, styles and pictures beside it. */

@@ -30,7 +30,7 @@ export interface MakeOptions extends GalleryOptions {
 
 export interface MadeGallery {
   data: ReviewData & { report: ReportParts };
-  /** Of the page with the data in it. */
+  /** Size of the page with the data in it. */
   bytes: number;
 }
 

@@ -10,7 +10,7 @@ export function distanceOf([high, low]: Hash, [otherHigh, otherLow]: Hash): numb
   return bitsIn(high ^ otherHigh) + bitsIn(low ^ otherLow);
 }
 
-/** Of the two that differ most. */
+/** Returns the distance of the two that differ most. */
 export function widestDistance(hashes: readonly Hash[]): number {
   const distinct = [...new Map(hashes.map((hash) => [hash.join(), hash])).values()].slice(0, mostCompared);
   let widest = 0;
@@ -20,7 +20,7 @@ export function widestDistance(hashes: readonly Hash[]): number {
   return widest;
 }
 
-/** More that differ, and are near the same one, are not compared each with each. */
+/** Most that differ, and are near the same one, that are compared each with each. */
 const mostCompared = 200;
 
 /** The bits in which hashes may differ, at most, to be found as neighbours. */
@@ -78,7 +78,7 @@ function bandOf([high, low]: Hash, index: number): number {
   return Number(BigInt.asUintN(length, bits >> BigInt(64 - from - length)));
 }
 
-/** Of 32 bits, those that are set. */
+/** Counts the bits that are set, of 32. */
 function bitsIn(value: number): number {
   let bits = value - ((value >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);

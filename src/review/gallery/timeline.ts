@@ -3,9 +3,9 @@ import type { ReportSpan, ReportTimeline } from '../../contract/report.ts';
 import type { HistoryLine } from '../../contract/run-line.ts';
 import { tellRun } from '../../report/history/run-story.ts';
 
-/** Of a run that a branch brought, or that was damaged, no more is shown. */
+/** Most jobs that are shown of a run: a branch may have brought it, or it may be damaged. */
 const mostSpans = 20_000;
-/** When something happened, by the event that tells it. */
+/** Times at which something happened, by the event that tells it. */
 const phases = {
   'create-intended': 'sent',
   'job-created': 'job',

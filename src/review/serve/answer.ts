@@ -12,7 +12,7 @@ const policy = [
   "form-action 'none'",
 ].join('; ');
 
-/** Of every answer, whatever it is about. */
+/** Headers of every answer, whatever it is about. */
 export const safeHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': policy,
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -23,7 +23,7 @@ export const safeHeaders: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 };
 
-/** For bytes that are no media: nothing in them is run, wherever they are shown. */
+/** Policy for bytes that are no media: nothing in them is run, wherever they are shown. */
 export const sandboxedPolicy = `${policy}; sandbox`;
 
 /** Sends a short answer. HEAD gets its head. */
@@ -45,7 +45,7 @@ export function answerJson(response: ServerResponse, status: number, value: unkn
   answer(response, { status, type: 'application/json; charset=utf-8', body: JSON.stringify(value) });
 }
 
-/** What the page tells a person: what was seen, and what to do. */
+/** Answers with a problem, as the page tells it to a person: what was seen, and what to do. */
 export function answerProblem(response: ServerResponse, status: number, text: string, hint?: string): void {
   answerJson(response, status, { error: { text, ...(hint !== undefined && { hint }) } });
 }

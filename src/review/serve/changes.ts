@@ -3,7 +3,7 @@ import { safeHeaders } from './answer.ts';
 
 /** Pages that hear of changes at once. Of more the oldest goes: it asks again, or is a tab that nobody looks at. */
 const mostListeners = 16;
-/** So that a connection through a tunnel is not taken for dead, in ms. */
+/** Time between signs of life, in ms, so that a connection through a tunnel is not taken for dead. */
 const beatEveryMs = 15_000;
 
 /** Tells open pages that there is something new, as Server-Sent Events. */

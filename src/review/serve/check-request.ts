@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** What is asked for, below the token. */
+/** Request that passed the checks: its method, and its path below the token. */
 export interface CheckedRequest {
   method: 'GET' | 'HEAD' | 'POST';
-  /** Without the slash before it: `` is the page, `media/3` a file. `undefined`: the token without a slash after it. */
+  /** Path without its first slash: `` is the page, `media/3` a file. `undefined`: no slash follows the token. */
   path: string | undefined;
 }
 
@@ -34,7 +34,7 @@ function readPath(url: string, token: string): { path: string | undefined } | un
   return { path: slash === '' ? undefined : path };
 }
 
-/** In a time that does not depend on where they differ, nor on their lengths. */
+/** Compares both in a time that does not depend on where they differ, nor on their lengths. */
 function isSame(given: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(token));

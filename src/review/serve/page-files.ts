@@ -7,10 +7,10 @@ export const pageFiles: Readonly<Record<string, string>> = {
   'icon.svg': 'image/svg+xml',
 };
 
-/** Beside the built code; where this is run from its sources, in what was built last. */
+/** Folders of the page: beside the built code; where this is run from its sources, in what was built last. */
 const folders = [new URL('../../page/', import.meta.url), new URL('../../../dist/page/', import.meta.url)];
 
-/** Undefined: the page was not built. */
+/** Reads a file of the page. Undefined: the page was not built. */
 export async function readPageFile(name: string): Promise<Buffer | undefined> {
   for (const folder of folders) {
     const bytes = await readFile(new URL(name, folder)).catch(() => undefined);

@@ -79,7 +79,7 @@ async function sendBytes(
   else response.end();
 }
 
-/** Undefined: all of it, as for anything but a single range. */
+/** Reads the range that is asked for. Undefined: all of it, as for anything but a single range. */
 function readRange(
   header: string | undefined,
   size: number,

@@ -50,7 +50,7 @@ const entranceMs = 60_000;
 /** Everybody on this machine can open connections; a run in this process needs files that it can open. */
 const mostConnections = 2000;
 
-/** What one request is about. */
+/** One request, and its response. */
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
@@ -87,7 +87,7 @@ function makeToken(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** Of this machine only, whatever anybody sets. */
+/** Listens to this machine only, whatever anybody sets. */
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -13,7 +13,7 @@ export interface SheetOptions extends SideReader {
   size?: number | undefined;
   /** Tiles beside each other. Default: as many as make a sheet a little wider than high. */
   columns?: number | undefined;
-  /** At most so many; default 10. What is on none of them is counted in `left`. */
+  /** Most sheets; default 10. What is on none of them is counted in `left`. */
   sheets?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface SheetsDrawn {
 const limits: Omit<SheetLimits, 'sheets'> = { side: 16_000, area: 24_000_000, tiles: 500 };
 const defaultSize = 256;
 export const mostSheets = 10;
-/** Of letters, in sizes of a picture. */
+/** Size of letters, in sizes of a picture. */
 const letterShare = 0.051;
 const fewestLetters = 11;
 /** Height of a box for words, in sizes of a picture. */
@@ -89,7 +89,7 @@ function metricsOf(given: Pick<Metrics, 'size' | 'columns' | 'sides'> & { letter
   };
 }
 
-/** Where there is no picture, of a box for words. */
+/** Returns the height of a picture, or, where there is none, of a box for words. */
 function heightOf(picture: ReadSide['picture'], size: number): number {
   return picture === undefined ? Math.round(size * wordsShare) : fitInto(picture, size).height;
 }

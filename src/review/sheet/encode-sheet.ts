@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { jpegOptions } from '../thumbs/make-thumb.ts';
 import { markPicture, type SheetFormat } from './mark-picture.ts';
 
-/** Beside the built code; where this is run from its sources, in what was built last. Windows always has fonts. */
+/** Settings of fonts: beside the built code or, run from sources, in what was built last. Windows always has fonts. */
 const fontSettings = ['fonts/fonts.conf', '../../../dist/review/sheet/fonts/fonts.conf']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find(existsSync);

@@ -9,7 +9,7 @@ export interface Metrics {
   columns: number;
   margin: number;
   gap: number;
-  /** Between two sides of a tile. */
+  /** Gap between two sides of a tile. */
   seam: number;
   /** Height of the head of a sheet, of a section's title, of a line of a caption, and of a label above a side. */
   head: number;
@@ -26,7 +26,7 @@ export interface SheetLimits {
   sheets: number;
 }
 
-/** Where everything of a sheet stands, from its top. */
+/** Places of everything on a sheet, from its top. */
 export interface SheetPlan {
   height: number;
   titles: { section: Section; isContinued: boolean; y: number }[];
@@ -34,7 +34,7 @@ export interface SheetPlan {
 }
 
 const mostColumns = 12;
-/** So many pictures side by side leave room for the words above them. */
+/** Fewest pictures side by side that leave room for the words above them. */
 const fewestSides = 3;
 
 /** Columns for a sheet that is a little wider than high; what belongs together stays in a row. */

@@ -164,7 +164,7 @@ export class SheetPainter {
   }
 }
 
-/** As large as a picture of this shape is drawn; nothing is made larger. */
+/** Returns the size at which a picture of this shape is drawn; nothing is made larger. */
 export function fitInto(picture: { width: number; height: number }, size: number): { width: number; height: number } {
   const scale = Math.min(1, size / Math.max(picture.width, picture.height));
   return { width: Math.round(picture.width * scale), height: Math.round(picture.height * scale) };

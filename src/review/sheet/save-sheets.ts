@@ -15,7 +15,7 @@ import { drawSheets, mostSheets, type SheetsDrawn } from './draw-sheets.ts';
 import { isMarked, markWithin, type SheetFormat } from './mark-picture.ts';
 
 export interface SavedSheets extends SheetsDrawn {
-  /** As the person named the first. */
+  /** Paths of the sheets, as the person named the first. */
   paths: string[];
 }
 

@@ -19,7 +19,7 @@ export function widthOfText(text: string, size: number): number {
   return Math.ceil(displayWidth(text) * size * columnShare);
 }
 
-/** As much of a line as fits, its middle left out; as XML. */
+/** Writes as much of a line as fits, its middle left out; as XML. */
 export function lineXml(text: string, size: number, room = Number.POSITIVE_INFINITY): string {
   return xmlText(isolateWords(cutMiddle(text, columnsIn(room, size))));
 }

@@ -4,7 +4,7 @@ import { bytesText, countOf, creditsText } from '../../report/numbers.ts';
 
 /** One place on a sheet: an asset, or what it was and is. */
 export interface Tile {
-  /** One; in a comparison two. */
+  /** Sides of the tile: one; in a comparison two. */
   sides: Side[];
   verdict?: 'picked' | 'rejected';
   /** Lines below, the first for its address. */
@@ -12,13 +12,13 @@ export interface Tile {
 }
 
 export interface Side {
-  /** Above it: `before`, `after`. */
+  /** Label above it: `before`, `after`. */
   label?: string;
-  /** What a small picture can be made of. */
+  /** File that a small picture can be made of. */
   picture?: ReviewFile;
-  /** Of sound and film, whose length can be told. */
+  /** File of sound or film, whose length can be told. */
   lasting?: ReviewFile;
-  /** In place of a picture. */
+  /** Words in place of a picture. */
   words: string;
   isBad: boolean;
 }
@@ -28,7 +28,7 @@ export interface Section {
   title: string;
   detail: string;
   tiles: Tile[];
-  /** So many belong together each; 1: each stands for itself, or they are not of one number. */
+  /** Number of tiles that belong together each; 1: each stands for itself, or the numbers differ. */
   together: number;
 }
 
@@ -42,7 +42,7 @@ export interface Contents {
 const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 const longest = 200;
 
-/** What stands on the sheets of a campaign: all that was bought or went wrong; of a comparison, what is not what it was. */
+/** Lists what stands on the sheets: all that was bought or went wrong; of a comparison, what is not what it was. */
 export function listContents(data: ReviewData): Contents {
   const { assets, campaign, report } = data;
   const compare = report?.compare;

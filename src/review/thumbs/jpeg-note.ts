@@ -18,7 +18,7 @@ export function withNote(jpeg: Uint8Array, note: string): Uint8Array {
   ]);
 }
 
-/** Undefined: it has none of ours. */
+/** Reads the note of a picture. Undefined: it has none of ours. */
 export function readNote(jpeg: Uint8Array): string | undefined {
   const at = endOfHead(jpeg);
   if (jpeg[at] !== 0xff || jpeg[at + 1] !== comment) return undefined;
@@ -27,7 +27,7 @@ export function readNote(jpeg: Uint8Array): string | undefined {
   return text.startsWith(beginning) ? text.slice(beginning.length) : undefined;
 }
 
-/** Its beginning, with the segment that some readers want to find first. */
+/** Finds the end of its beginning, with the segment that some readers want to find first. */
 function endOfHead(jpeg: Uint8Array): number {
   return jpeg[2] === 0xff && jpeg[3] === application ? 4 + lengthAt(jpeg, 2) : 2;
 }

@@ -15,10 +15,10 @@ export interface ThumbOrder {
   sha256: string;
 }
 
-/** With what it looks like as a note in it: see `looksOf`. `problem`: why there is none, after `the picture`. */
+/** A small picture, with its looks noted in it: see `looksOf`. `problem`: why there is none, after `the picture`. */
 export type Thumb = { jpeg: Uint8Array } | { problem: string };
 
-/** Instead of the hash of a picture in which nothing could be compared. */
+/** Note instead of the hash of a picture in which nothing could be compared. */
 const flat = 'flat';
 /** Pixels of the longer side. */
 const longestSide = 384;
@@ -29,9 +29,9 @@ const mostBytes = 96 * 1024 * 1024;
 const patienceSeconds = 20;
 /** A third smaller than without; a gallery in one file has hundreds of them. */
 export const jpegOptions = { quality: 75, mozjpeg: true };
-/** What a transparent picture is shown on: as light as dark. */
+/** Background that a transparent picture is shown on: as light as dark. */
 const ground = '#808080';
-/** Of what is shown; other formats are not given to a decoder at all. */
+/** Formats of what is shown; others are not given to a decoder at all. */
 const formats: ReadonlyMap<string | undefined, string> = new Map([
   ['image/png', 'PNG'],
   ['image/jpeg', 'JPEG'],
@@ -82,22 +82,22 @@ async function shrink(sharp: typeof Sharp, content: Uint8Array): Promise<Thumb> 
   return { jpeg: withNote(await small.jpeg(jpegOptions).toBuffer(), note) };
 }
 
-/** What a picture looks like. */
+/** Appearance of a picture, reduced to what can be compared. */
 export interface Looks {
-  /** By `differenceHash`. Undefined: it has a single color. */
+  /** Hash by `differenceHash`. Undefined: it has a single color. */
   hash?: string;
   /** Its width divided by its height. */
   shape: number;
 }
 
-/** What the note in a small picture says of the one that it was made from; undefined where there is none. */
+/** Reads what the note in a small picture says of the one that it was made from; undefined where there is none. */
 export function looksOf(jpeg: Uint8Array): Looks | undefined {
   const [, hash, width, height] = /^([0-9a-f]{16}|flat) (\d+)x(\d+)$/.exec(readNote(jpeg) ?? '') ?? [];
   if (hash === undefined) return undefined;
   return { shape: Number(width) / Number(height), ...(hash !== flat && { hash }) };
 }
 
-/** Undefined when it is not there, not plain, or not of this size. */
+/** Reads a whole file. Undefined when it is not there, not plain, or not of this size. */
 async function readWhole(path: string, size: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY).catch(() => undefined);
   if (handle === undefined) return undefined;

@@ -16,7 +16,7 @@ const mostAtOnce = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 const notNeeded: Thumb = { problem: 'was not needed any more' };
 
-/** Of other pictures no small ones are made: they are shown as they are. */
+/** Whether small pictures are made of this one: others are shown as they are. */
 export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean {
   return ['image/png', 'image/jpeg', 'image/webp'].includes(mediaType);
 }

@@ -5,7 +5,7 @@ import type { WatchedJob } from './watched-job.ts';
 const ceilingMs = 60_000;
 const stragglerFloorMs = 10_000;
 const fewSamples = 5;
-/** With fewer samples queries are spread: each tells whether the other jobs are on time. */
+/** Number of samples below which queries are spread: each tells whether the other jobs are on time. */
 const spreadUpTo = 20;
 const mostSpread = 0.8;
 
@@ -18,7 +18,7 @@ export interface Circumstances {
   isLimited: boolean;
 }
 
-/** When to query a job individually, in ms since 1970. */
+/** Returns when to query a job individually, in ms since 1970. */
 export function dueAt(job: WatchedJob, { fixedMs, listed, isLimited }: Circumstances): number {
   const { askedAge, startedAt, known } = job;
   const at = (age: number) => Math.max(job.notBefore, startedAt + age);

@@ -5,7 +5,7 @@ import { fitLogNormal, massesOf } from './log-normal.ts';
 /** Weight of the fitted distribution, in jobs. */
 const fittedJobs = 6;
 const mostSamples = 300;
-/** With more jobs running than this, the last so many to end say little about the others. */
+/** Number of running jobs above which the last so many to end say little about the others. */
 const manyRunning = 4 * mostSamples;
 const mostKept = 100;
 /**
@@ -18,7 +18,7 @@ const fewestSeen = 3;
 
 /** Durations of the jobs of one kind and model. */
 export class KnownDurations {
-  /** In ms, newest last. */
+  /** Durations in ms, newest last. */
   samples: number[];
   /** One of so many finished jobs is a sample, so that all of them together go back as far as the running ones do. */
   #stride = 1;
@@ -111,7 +111,7 @@ export class Durations {
     return known;
   }
 
-  /** To be kept for the next run. */
+  /** Returns what is to be kept for the next run. */
   keep(): KeptDurations {
     const kept: KeptDurations = { ...this.#kept };
     for (const [name, { samples }] of this.#known) {

@@ -51,7 +51,7 @@ export class JobList {
   #thinkAt = 0;
   /** Pages that the last thought found worth a read, by the rank in their middle; the best one last. */
   #chosen: { rank: number; benefit: number }[] = [];
-  /** Not all of them are requested at once. */
+  /** Time between requests of pages: not all of them are requested at once. */
   #gapMs = 0;
   #consideredAt = 0;
   #readAt = 0;
@@ -81,7 +81,7 @@ export class JobList {
     return isNew && this.jobs.size > manyPages * this.#places.size && this.#trust.isAskable;
   }
 
-  /** When to reconsider the list. */
+  /** Returns when to reconsider the list. */
   nextCheckAt(): number {
     if (this.jobs.size < fewestJobs || !this.#trust.isAskable) return Number.POSITIVE_INFINITY;
     const thinkAt = this.#reading > 0 ? Number.POSITIVE_INFINITY : this.#thinkAt;
@@ -162,7 +162,10 @@ export class JobList {
     return this.#tell(items, asked, { isLast, total: readTotal(body) });
   }
 
-  /** Not every list returns as many records as requested. Of pages that differ in length the longest one is full. */
+  /**
+   * Learns the size of a page: not every list returns as many records as requested. Of pages that differ in length the
+   * longest one is full.
+   */
   #learnSize(body: Data, count: number, isFollowed: boolean): void {
     const size = readPageSize(body, count);
     const isFull = size === count && isFollowed;

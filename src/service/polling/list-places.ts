@@ -49,7 +49,7 @@ export class ListPlaces {
   #stretch: number;
   readonly #jobs: ReadonlySet<WatchedJob>;
   readonly #isPaged: boolean;
-  /** When a stretch of ranks was last read. */
+  /** Times at which stretches of ranks were last read. */
   readonly #readAt = new Map<number, number>();
   /** Number of our jobs made so far. */
   #added = 0;
@@ -106,7 +106,7 @@ export class ListPlaces {
     return this.#isPaged ? 1 + Math.floor(Math.max(0, this.#top - rank) / this.#size) : 1;
   }
 
-  /** Where to look for each job. */
+  /** Finds where to look for each job. */
   pages(): (job: WatchedJob) => number {
     this.#findLowest();
     return (job) => {

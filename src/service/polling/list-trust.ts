@@ -23,13 +23,13 @@ export class ListTrust {
     return this.#state !== 'stale' || this.#clock.now() - this.#staleSince >= retestMs;
   }
 
-  /** It showed the end of a job before anything else did. */
+  /** Notes that it showed the end of a job before anything else did. */
   wasFirst(): void {
     this.#state = 'trusted';
     this.#strikes = 0;
   }
 
-  /** It showed a job as running more than two seconds after that job had ended. */
+  /** Notes that it showed a job as running more than two seconds after that job had ended. */
   wasBehind(): void {
     this.#strikes += 1;
     if (this.#strikes < 2) return;

@@ -37,7 +37,7 @@ export interface PollerOptions {
 const mostInFlight = 64;
 /** Where requests are limited, a due query waits for better ones for as long as queries of all jobs take; at least: */
 const leastPatienceMs = 10_000;
-/** With at most this many jobs left, all are rescheduled whenever one ends. */
+/** Most jobs left of which all are rescheduled whenever one ends. */
 const mostHurried = 8;
 /** A job that claims to be older is not believed. */
 const longestAgeMs = 7 * 86_400_000;
@@ -151,7 +151,7 @@ export class Poller {
     this.#waiting.clear();
   }
 
-  /** One timer, for whatever comes first. */
+  /** Sets the one timer, for whatever comes first. */
   #arm(): void {
     const now = this.#clock.now();
     let at = this.#waiting.firstAt;

@@ -19,7 +19,7 @@ export interface WatchedJob {
   isProbe: boolean;
   /** The age at which another job was last probed; -1: none was. */
   probedAge: number;
-  /** In ms since 1970. Adjusted when the service tells. */
+  /** Start in ms since 1970. Adjusted when the service tells. */
   startedAt: number;
   /** Age at the last reliable query; undefined before the first. */
   lastAge: number | undefined;
@@ -41,9 +41,9 @@ export interface WatchedJob {
   inVain: number;
   /** Earliest time, in ms since 1970: the service asked for it, or gave no usable answer. */
   notBefore: number;
-  /** Its place in the queue is valid only with this number. */
+  /** Number without which its place in the queue is not valid. */
   turn: number;
-  /** When its turn comes, in ms since 1970, as known when it was queued. */
+  /** Time when its turn comes, in ms since 1970, as known when it was queued. */
   queuedAt: number;
   waiter: Waiter | undefined;
   /** A status call is in flight. */
