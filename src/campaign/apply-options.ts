@@ -13,7 +13,7 @@ import type { SavedPlan } from './saved-plan.ts';
 /** Who watches a run, and may end it. */
 export interface Observer extends Ending {
   on: (event: RunEvent) => void;
-  /** What is told of time; goes into the history, for whoever follows the run. */
+  /** Time left and usual durations, which go into the history for whoever follows the run. */
   times?: RunTimes | undefined;
   /** Called when the run has ended, however it did. */
   end?: () => Promise<void>;
@@ -28,9 +28,9 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
   /** Plan made before, agreed to by whoever applies it. */
   saved?: SavedPlan | undefined;
-  /** Somebody is asked once more: what they agreed to before does not bind them. */
+  /** True when somebody is asked once more: what they agreed to before does not bind them. */
   isAnew?: true | undefined;
-  /** What somebody agreed to before. Absent: that of the saved plan; without one, what is agreed to now. */
+  /** Agreement that somebody gave before. Absent: that of the saved plan; without one, what is agreed to now. */
   agreement?: Agreement | undefined;
   /** Addresses that the selections matched when the plan was first made. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
@@ -40,13 +40,13 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   agree(plan: Plan): Promise<Plan | 'no' | 'interrupted'>;
   observe(plan: Plan): Promise<Observer>;
   /**
-   * People look at what arrives, and decide at gates: the run waits for them, and carries out what its plan named for
-   * afterwards. Called before anything is sent; `end` when the run has ended, however it did.
+   * Lets people look at what arrives, and decide at gates: the run waits for them, and carries out what its plan named
+   * for afterwards. Called before anything is sent; `end` when the run has ended, however it did.
    */
   review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
   /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
   given?: string | undefined;
-  /** Workers of an engine carry the plan out. Absent: this process does. */
+  /** Engine whose workers carry the plan out. Absent: this process does. */
   engine?: EngineChoice | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
 export interface EngineChoice {
   /** Address of the database, or `embedded`. */
   url: string;
-  /** As a person named it: where workers put files. Absent: they come to whoever is attached. */
+  /** Place where workers put files, as a person named it. Absent: they come to whoever is attached. */
   store?: string | undefined;
   /** Workers that run beside this process, and end with it. `command`: starts one, with the words that make it one. */
   workers?: { count: number; command: readonly [string, ...string[]]; env: NodeJS.ProcessEnv } | undefined;

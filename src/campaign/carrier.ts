@@ -14,7 +14,7 @@ export interface Carrier {
 
 /** A run, wherever it is carried out. */
 export interface Running {
-  /** As somebody agreed to it. */
+  /** Plan as somebody agreed to it. */
   plan: Plan;
   /** Whether anything happens that belongs into the history of runs. */
   isWork: boolean;

@@ -41,7 +41,7 @@ export function carryHere(campaign: OpenCampaign, options: ApplyGraphOptions, sc
 interface Here {
   options: ApplyGraphOptions;
   held: Pick<Held, 'outline' | 'loaded' | 'guard' | 'facts'>;
-  /** Absent when nothing in the plan needs the service. */
+  /** Access to the service; absent when nothing in the plan needs it. */
   access: Access | undefined;
   judge?: Running['judge'];
 }
@@ -51,7 +51,7 @@ export function runningHere(plan: Plan, campaign: OpenCampaign, here: Here): Run
   return { plan, isWork: access !== undefined, judge, watch: (observer) => runHere(plan, campaign, here, observer) };
 }
 
-/** Disk and network become the ports of a run here, and are taken apart again. */
+/** Makes disk and network the ports of a run, and takes them apart again. */
 async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer: Watching): Promise<RunResult> {
   const { options, held, access, judge } = here;
   const { paths, service: address, accountOf } = campaign;
@@ -86,7 +86,7 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
 
 type RunService = Service & Downloads & { close(): Promise<void> };
 
-/** The HTTP client is large, so it is loaded only when the service is going to be called. */
+/** Opens the HTTP client, which is large, and therefore loaded only when the service is going to be called. */
 async function openHttp(
   { paths }: OpenCampaign,
   { options, held }: Here,
@@ -107,7 +107,7 @@ async function openHttp(
   });
 }
 
-/** `waits`: what people decide during the run may ask for more than the plan does. */
+/** Opens the way to the service. `waits`: what people decide during the run may ask for more than the plan does. */
 async function openService(
   campaign: OpenCampaign,
   { options, held, waits, scope }: { options: ApplyGraphOptions; held: Held; waits: boolean; scope: Scope },

@@ -33,7 +33,7 @@ export interface CheckOptions {
 /** A manifest, and what the service's own document has to say about it. */
 export interface CheckedManifest extends LoadedManifest {
   facts: ServiceFacts;
-  /** Some requests can only be judged by the service's document. */
+  /** Whether some requests can only be judged by the service's document. */
   byDocument: boolean;
   /** The same by the document as it is now, where this went by a kept one, or by none. */
   renew?(): Promise<CheckedManifest>;
@@ -44,7 +44,7 @@ export interface CheckedGraph {
   facts: ServiceFacts;
   trace?: Tracer;
   originsOf?: OriginFinder;
-  /** As it was written, with the texts of its files, to place what is found later. */
+  /** The manifest as it was written, with the texts of its files, to place what is found later. */
   manifest?: Manifest;
   sources: ReadonlyMap<string, string>;
   /** Files that it was made from, relative to the folder of the manifest. */
@@ -101,7 +101,7 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
   return graphOf(await loadChecked(campaign, options), campaign);
 }
 
-/** `told`: its mistakes and warnings have been told. */
+/** Takes the graph from a checked manifest, or throws its mistakes. `told`: its mistakes and warnings were told. */
 export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?: LoadedManifest): CheckedGraph {
   const { file, tell } = campaign;
   const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
@@ -143,7 +143,7 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   return { ...renewed, planned: await planOf(renewed, { again: true }) };
 }
 
-/** `ask`: the facts as the service tells them now, where they may be others. */
+/** Finds facts about the service. `ask`: the facts as the service tells them now, where they may be others. */
 async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: CheckOptions,

@@ -7,7 +7,7 @@ import { findPriceHints } from './price-hints.ts';
 import { readCommittedCampaign } from './read-committed.ts';
 import { requireLock } from './read-lock.ts';
 
-/** What the working tree changes as seen from a commit. */
+/** Changes of the working tree as seen from a commit. */
 export interface CommitComparison extends Comparison {
   campaign: string;
   ref: string;

@@ -14,7 +14,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { readCommittedLock } from './read-committed.ts';
 import { requireLock } from './read-lock.ts';
 
-/** What a campaign cost, and where the credits went. */
+/** Costs of a campaign, and where the credits went. */
 export interface Cost {
   campaign: string;
   by: readonly CostDimension[];
@@ -22,7 +22,7 @@ export interface Cost {
   since?: { ref: string; commit: string };
   rows: CostRow[];
   totals: CostSums;
-  /** Of the whole campaign; absent with `since`, and where nothing is picked at a gate. */
+  /** Cost of what people picked, in the whole campaign; absent with `since`, and where nothing is picked at a gate. */
   approved?: Approved;
 }
 

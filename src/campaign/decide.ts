@@ -56,9 +56,9 @@ export function decide(campaign: OpenCampaign, options: DecisionOptions, rule: R
 
 type DecisionOptions = DecideOptions & {
   service?: string | undefined;
-  /** What is refused is told in its ruling, also where nothing else was decided. */
+  /** Tells refusals in their rulings, also where nothing else was decided. */
   partial?: boolean | undefined;
-  /** That of the manifest as it is now, where it is known. */
+  /** Graph of the manifest as it is now, where it is known. */
   graph?: Graph | undefined;
 };
 
@@ -87,7 +87,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
   }
 }
 
-/** Where nothing at all could be decided, what a person asked for was not possible. */
+/** Throws where nothing at all could be decided: what a person asked for was not possible. */
 function requireSome(rulings: readonly Ruling[]): void {
   const [first, ...others] = rulings.filter(({ is }) => is === 'refused');
   if (first?.is !== 'refused' || rulings.some(({ is }) => is === 'unchanged')) return;

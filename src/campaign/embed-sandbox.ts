@@ -54,7 +54,7 @@ export function sandboxDocument(): Promise<Json> {
   return sandboxAnswer('/openapi.json');
 }
 
-/** What it answers to a reading call, without a socket and without state on disk. */
+/** Answer of the sandbox to a reading call, without a socket and without state on disk. */
 export async function sandboxAnswer(path: string): Promise<Json> {
   const { createSandbox } = await import('../sandbox/index.ts');
   const sandbox = createSandbox({ apiKey: sandboxKey });
@@ -68,7 +68,7 @@ export async function sandboxAnswer(path: string): Promise<Json> {
   }
 }
 
-/** The same for a command of its own. Where it cannot start, the command ends. */
+/** Starts the embedded service for a command, which ends where it cannot start. */
 export async function embedSandbox(options: Parameters<typeof startSandbox>[0]): Promise<RunningSandbox> {
   try {
     return await startSandbox(options);

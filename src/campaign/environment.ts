@@ -26,8 +26,8 @@ export interface Environment {
 }
 
 /**
- * `MEDIABATCH_BASE_URL` and `MEDIABATCH_API_KEY`; or both from a `.env` in the working folder, which is read only when
- * neither is set: otherwise a file in somebody's branch could point a real key at another host.
+ * Reads `MEDIABATCH_BASE_URL` and `MEDIABATCH_API_KEY`; or both from a `.env` in the working folder, which is read only
+ * when neither is set: otherwise a file in somebody's branch could point a real key at another host.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
   const proxied = env.NODE_USE_ENV_PROXY === undefined ? {} : { proxied: true as const };
@@ -44,8 +44,8 @@ function pick(env: NodeJS.Dict<string>): Environment {
 }
 
 /**
- * Empty where there is none. `unreadable`: it is no file (nobody waits for a pipe), not for this user, or a link that leads
- * out of the tree.
+ * Reads the `.env` of a folder. Empty where there is none. `unreadable`: it is no file (nobody waits for a pipe), not
+ * for this user, or a link that leads out of the tree.
  */
 export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
   const path = join(folder, '.env');

@@ -72,7 +72,7 @@ export async function addOutput(
   known: {
     root: string;
     address: string;
-    /** Those that it may have. */
+    /** Digests that it may have. */
     digests: ReadonlySet<string>;
     saved: LeftoverFacts['saved'];
     paidOf(sha256: string): Pick<PaidOutput, 'jobId' | 'credits'> | undefined;
@@ -116,8 +116,8 @@ export function pathsOfOthers(others: readonly OtherLock[]): string[] {
 }
 
 /**
- * A path is owned by a step that has its file there, that would save there, or that sends it; and by other campaigns
- * here.
+ * Finds out whether a path is owned: by a step that has its file there, that would save there, or that sends it; and by
+ * other campaigns here.
  */
 function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path: string) => boolean {
   const same = samePath;

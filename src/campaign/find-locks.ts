@@ -8,7 +8,7 @@ import { type Call, call } from '../plan/advice.ts';
 
 export interface FoundLock {
   path: string;
-  /** As seen from the working folder. */
+  /** Path as seen from the working folder. */
   shown: string;
   /** Absent: the file cannot be read, and `problem` says why. */
   reading?: LockReading;

@@ -28,7 +28,7 @@ export function findRun(name: string, stories: readonly RunStory[]): RunStory {
   throw new CampaignError({ code: 'MB3002', message: `there is no run ${name} on record here`, hint, name });
 }
 
-/** Comparable; of a run whose first line is damaged by its id. */
+/** Time at which a run began, to compare runs by; where its first line is damaged, by its id. */
 function beganAt({ at, id }: RunStory): string {
   return at ?? `${id.slice(0, 10)}T${id.slice(11, 13)}:${id.slice(13, 15)}`;
 }

@@ -68,7 +68,7 @@ function whyNothing(address: string, match: Match | undefined): { why: string; h
   return { why: 'it is not bought', hint: advise`see what it costs: ${call('plan', '--select', writeName(address))}` };
 }
 
-/** Undefined for anything but a plain media file that no link leads to: a line of the lock can name any file. */
+/** Finds a media file: a plain one that no link leads to, because a line of the lock can name any; else undefined. */
 function findMediaFile(root: string, path: string): string | undefined {
   if (!isOutputPath(path) || !knownExtensions.includes(extname(path))) return undefined; // I23
   const file = findOutputFile(root, path);

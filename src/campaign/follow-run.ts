@@ -18,7 +18,7 @@ export type Followed =
   | { is: 'ended'; run: RunStory }
   /** Its process is gone, and has said nothing of its end. */
   | { is: 'gone'; id: string }
-  /** The caller's signal. */
+  /** The caller's signal was aborted. */
   | { is: 'left' };
 
 export interface FollowOptions {

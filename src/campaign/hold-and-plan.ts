@@ -91,7 +91,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
 
 export type Held = Awaited<ReturnType<typeof holdAndPlan>>;
 
-/** What was charged under an agreement counts against its ceiling, however often its plan is carried out. */
+/** Holds a plan to an agreement, whose charges count against its ceiling, however often its plan is carried out. */
 function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): void {
   holdToCeilings(agreement, plan);
   plan.totals = { ...plan.totals, ceiling: leftUnder(agreement, plan, lock) }; // I39 (again)

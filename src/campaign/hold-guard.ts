@@ -42,7 +42,7 @@ export async function holdGuard(
   return answer.guard;
 }
 
-/** Two runs of one campaign would share its keys, and a list kind would be bought twice. */
+/** Error for a run that is on an engine: two of one campaign would share its keys, and buy a list kind twice. */
 function elsewhereError(shown: string, { engine, since, run }: EngineNote): CampaignError {
   const name = nameOfEngine(engine);
   return new CampaignError({
@@ -63,7 +63,7 @@ async function waitForGuard(
   return takeGuard(lockPath, { waitMs, clock: systemClock });
 }
 
-/** As it is named on a command line. */
+/** Name of an engine on a command line. */
 export function nameOfEngine(shown: string): string {
   return /^postgres(ql)?:/.test(shown) ? shown : 'embedded';
 }

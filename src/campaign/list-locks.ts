@@ -38,7 +38,7 @@ export async function listLocks({ folder, manifest }: CampaignPaths, bounds: Tre
   return [...found];
 }
 
-/** By its name, or by its beginning. One that was set aside as .orig or .bak tells of the same jobs. */
+/** Whether a file is a lock, by name or beginning. One that was set aside as .orig or .bak tells of the same jobs. */
 function isLock(folder: string, name: string): boolean {
   if (!/\.jsonl/i.test(name)) return false;
   return /lock.*\.jsonl/i.test(name) || /"mediabatch"\s*:\s*"lock"/.test(readStart(join(folder, name), 200) ?? '');

@@ -9,9 +9,9 @@ import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { PlannedAgain } from './plan-again.ts';
 
 export interface LiveRunOptions {
-  /** As somebody agreed to it. */
+  /** Plan as somebody agreed to it. */
   agreed: Plan;
-  /** As written: without decisions. */
+  /** Graph as written: without decisions. */
   graph: Graph;
   lock: Lock;
   /** The steps that are bought anew. */
@@ -24,7 +24,7 @@ export interface LiveRunOptions {
   covers(row: PlanRow): boolean;
 }
 
-/** What carries the plan out. */
+/** Parts of a run that carry the plan out. */
 export interface Works {
   ledger: Pick<LocalLedger, 'lock' | 'decide'>;
   gate: Pick<LocalGate, 'stopped' | 'stop'>;
@@ -33,11 +33,11 @@ export interface Works {
   emit(fact: RunFact): void;
 }
 
-/** What a run shows while people look at its outputs. */
+/** State that a run shows while people look at its outputs. */
 export interface LiveState {
   graph: Graph;
   lock: Lock;
-  /** Of the plan as it is now, as far as it is known. */
+  /** Rows of the plan as it is now, as far as it is known. */
   rows: readonly PlanRow[];
   selected: ReadonlySet<string> | undefined;
   is: ReviewRun['is'];

@@ -31,7 +31,7 @@ export class LiveRun {
   #works: Works | undefined;
   #is: ReviewRun['is'] = 'running';
   #gates = 0;
-  /** Of the last look. */
+  /** Plan and graph of the last look. */
   #now: PlannedAgain | undefined;
   /** Judgements and looks, one after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -61,7 +61,7 @@ export class LiveRun {
     return { graph, rows, selected, progress: progressText(this.#view, { isOver: this.#is === 'ended' }), ...now };
   }
 
-  /** Something has happened in the run. */
+  /** Takes note of something that has happened in the run. */
   note(event: RunEvent): void {
     foldEvent(this.#view, event);
     this.#tell();
@@ -95,7 +95,7 @@ export class LiveRun {
     });
   }
 
-  /** Nothing is under way: whether the run goes on. Waits until something is to be done, or nothing can be decided any more. */
+  /** Whether to go on when nothing is under way. Waits until something is to be done, or nothing can be decided. */
   async goesOn(): Promise<boolean> {
     this.#lookSoon();
     for (;;) {
@@ -120,7 +120,7 @@ export class LiveRun {
     }
   }
 
-  /** Whoever waits wants to wait no longer. False: the run does not wait. */
+  /** Ends the wait for decisions, because nobody wants to wait any longer. False: the run does not wait. */
   stopWaiting(): boolean {
     // What was decided just now is being bought already.
     if (this.#is !== 'waiting' || this.#requireWorks().driven.underWay > 0) return false;
@@ -143,7 +143,7 @@ export class LiveRun {
     this.#become('ended', this.#gates);
   }
 
-  /** What is carried out by now, gates as they were when it was last looked. Another object each time. */
+  /** The plan as it is carried out by now, with the gates as they were at the last look. Another object each time. */
   get latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'> {
     const { agreed } = this.#options;
     const rows = [...agreed.rows.filter(({ address }) => !this.#letGo.has(address)), ...this.#took.values()];
@@ -236,7 +236,7 @@ export class LiveRun {
     return findUnwanted(this.#options.agreed, now, isOver);
   }
 
-  /** What was let go of, and was agreed to as it is wanted now. */
+  /** Orders that were let go of, and that are wanted now as they were agreed to. */
   #wantedAgain(unwanted: ReadonlySet<string>): StepOrder[] {
     const again = this.#options.agreed.rows.filter(({ address }) => this.#letGo.has(address) && !unwanted.has(address));
     return again.flatMap(({ order }) => order ?? []);
@@ -256,7 +256,7 @@ export class LiveRun {
     });
   }
 
-  /** What this run has bought anew is as it should be; what was thought of the earlier output does not count until then. */
+  /** Steps still to be bought anew: until they are, what was thought of their earlier outputs does not count. */
   #redo(): ReadonlySet<string> {
     const { redo } = this.#options;
     const isRedone = (address: string) => this.#works?.driven.endOf(address)?.outcome === 'done';
@@ -271,7 +271,7 @@ export class LiveRun {
     }
   }
 
-  /** There may be hundreds: of a canary that was rejected on second thought. */
+  /** Tells in one notice of steps that were let go of: a canary rejected on second thought may have hundreds. */
   #tellLetGo(unwanted: ReadonlySet<string>): void {
     const [first, ...others] = unwanted;
     if (first === undefined) return;

@@ -40,7 +40,7 @@ export interface LoadOptions {
   checker?: RequestChecker | undefined;
   /** Where the files are read from, if not simply from the disk: a commit. */
   reader?: InputReader | undefined;
-  /** What the service lists: names that this version does not know are taken from there. */
+  /** Lists of the service: names that this version does not know are taken from there. */
   listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
   strict?: boolean | undefined;

@@ -5,7 +5,7 @@ import type { MediaFacts } from '../plan/expectation.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** What the planner asks about recorded outputs. */
+/** Answers to the planner's questions about recorded outputs. */
 export type OutputFacts = Required<Pick<PlanFacts, 'fileState' | 'isKept' | 'mediaFacts'>>;
 
 /** Looks at recorded outputs on the disk, and answers what the planner asks about them. Others are missing. */
@@ -13,7 +13,7 @@ export async function lookAtOutputs(
   recorded: readonly OutputToCheck[],
   { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
 ): Promise<{
-  /** By path. */
+  /** State of each output, by path. */
   states: ReadonlyMap<string, OutputState>;
   facts: OutputFacts;
 }> {

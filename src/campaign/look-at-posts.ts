@@ -42,12 +42,12 @@ export async function lookAtPosts(
   }
 }
 
-/** What is to be sent, now or when people have agreed or picked. What is out is not judged again. */
+/** Whether a post is to be sent, now or when people have agreed or picked. One that is out is not judged again. */
 function isToLeave({ kind, post, later }: PlanRow): boolean {
   return post !== undefined || (kind === 'post' && later !== undefined);
 }
 
-/** Undefined where the service does not tell, or not all: an absence would be no proof then. */
+/** Asks the service for its accounts. Undefined where it does not tell, or not all: absence would be no proof then. */
 async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | undefined> {
   const { sandbox, environment, paths, service, tell } = campaign;
   const { baseUrl, token } = environment;
@@ -74,7 +74,7 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
   }
 }
 
-/** Those that are kept, or of the embedded service: needs no network. */
+/** Reads the accounts that are kept, or those of the embedded service: needs no network. */
 async function readAccounts({ sandbox, paths, service }: OpenCampaign): Promise<KnownAccount[] | undefined> {
   if (sandbox) {
     const [{ sandboxAnswer }, { readAccounts: read }] = await Promise.all([

@@ -30,7 +30,7 @@ import type { ServiceFacts } from './service-facts.ts';
 export interface MakePlanOptions extends PlanningOptions {
   /** Addresses that the selections matched when the plan was first made; used instead of the selections. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
-  /** The plan is going to be carried out: a place that cannot be written ends it now, and is only told of otherwise. */
+  /** Whether the plan is to be carried out: a place that cannot be written ends it, and is only told of otherwise. */
   isRun?: boolean | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface MadePlan {
   redo: ReadonlySet<string>;
   /** The steps that the plan is about. Absent: all. */
   selected?: ReadonlySet<string>;
-  /** What was known of prices beside manifest and lock. */
+  /** Facts about prices that are known beside manifest and lock. */
   hints: PriceHints;
 }
 
@@ -92,7 +92,7 @@ export async function makePlan(
   return { plan, states: outputs.states, redo, hints, ...(selected !== undefined && { selected }) };
 }
 
-/** Durations are read only where something is to be watched. */
+/** Time that a plan is expected to take. Durations are read only where something is to be watched. */
 async function expectTimeOf({ rows, concurrency }: Plan, paths: CampaignPaths) {
   const isWatched = rows.some(({ action }) => isSpending(action) || action === 'attach');
   return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(paths) }) : {};
@@ -101,7 +101,7 @@ async function expectTimeOf({ rows, concurrency }: Plan, paths: CampaignPaths) {
 /** Limit of addresses in a suggested command. */
 const mostNamed = 20;
 
-/** Nothing that is pinned is bought again, whoever asks: first the pin goes. */
+/** Refuses to buy again what is pinned, whoever asks: first the pin goes. */
 function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
   const pinned = graph.steps.filter(({ address, decided }) => decided?.pinned !== undefined && redo.has(address));
   const [first] = pinned;
@@ -118,7 +118,7 @@ function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
   });
 }
 
-/** Where outputs cannot go, or where something else is: said before anything is paid for. */
+/** Checks, before anything is paid for, whether outputs can go to their places, and whether something else is there. */
 async function checkPlaces(
   plan: Plan,
   lock: Lock,
@@ -149,14 +149,14 @@ async function checkPlaces(
   tell({ is: 'notice', code: 'MB1604', text, hint });
 }
 
-/** A list of files that is not there yet is looked at by its first name. */
+/** Places of an order's files. A list of files that is not there yet is looked at by its first name. */
 function savesOf(address: string, order: StepOrder): { address: string; save: string }[] {
   if (kinds[order.kind]?.media === 'none') return [];
   const count = Math.max(1, order.outputs?.length ?? 0);
   return Array.from({ length: count }, (_, index) => ({ address, save: wantedPath(order, index) }));
 }
 
-/** Whoever only looks need not write: a mount for reading, somebody else's checkout, a CI without rights. */
+/** Notice for whoever looks without writing: on a mount for reading, somebody else's checkout, a CI without rights. */
 function notWritable({ address, path }: BadPlace): string {
   const where = path === '.' ? 'this folder' : `the folder ${path}`;
   return `${where} cannot be written, and ${address} is to be saved there: apply would end with exit code 73`;

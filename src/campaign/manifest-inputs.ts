@@ -12,10 +12,10 @@ import {
 
 /** Answers questions about files: from the disk, or from a commit. */
 export interface InputReader {
-  /** Its files are of another time: the manifest may not declare every variable that has a value now. */
+  /** True when its files are of another time: the manifest may not declare every variable that has a value now. */
   readonly isEarlier?: true;
   manifest(path: string): Promise<Answers['manifest']>;
-  /** Of a person: from the commit only where it has the file. */
+  /** Reads a person's file of variables: from the commit only where it has the file. */
   vars(path: string): Promise<Answers['vars']>;
   data(path: string): Promise<Answers['data']>;
   files(pattern: string): Promise<Answers['files']>;
@@ -33,12 +33,12 @@ interface Answers {
 /** A question to the disk, and the SHA-256 (base64) of what it answered. Plain JSON. */
 export interface Asked {
   ask: keyof Answers;
-  /** Those of the manifest and of files of vars as a person gave them; all others relative to the manifest's folder. */
+  /** Paths of the manifest and of files of vars as a person gave them; all others relative to the manifest's folder. */
   path: string;
   answer: string;
 }
 
-/** `manifest`: its path. */
+/** Answers from the disk. `manifest`: the path of the manifest. */
 export function diskReader(manifest: string): InputReader {
   const folder = dirname(resolve(manifest));
   return {

@@ -2,8 +2,8 @@ import { CampaignError } from '../contract/failure.ts';
 import { isLoopbackHost } from '../graph/inward-address.ts';
 
 /**
- * `MEDIABATCH_NOTIFY_URL` of the process, and nothing else: neither a manifest nor a `.env` that came with a branch may
- * say where words about a run go. Undefined when it is not set. As secret as a key: no error repeats it.
+ * Reads `MEDIABATCH_NOTIFY_URL` of the process, and nothing else: neither a manifest nor a `.env` that came with a
+ * branch may say where words about a run go. Undefined when it is not set. As secret as a key: no error repeats it.
  */
 export function readNotifyAddress(env: NodeJS.ProcessEnv): string | undefined {
   const text = env.MEDIABATCH_NOTIFY_URL?.trim();

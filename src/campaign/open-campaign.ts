@@ -21,7 +21,7 @@ export interface OpenCampaign {
   /** Digest of a send's id and the credential at hand; undefined where there is none. */
   accountOf(send: string): string | undefined;
   seen: StatCache;
-  /** Kept as long as it is open, and by it alone. */
+  /** Documents that it has read, kept as long as it is open, and by it alone. */
   documents: ReadDocuments;
   /** Fields that nobody lists are mistakes, and not only warned of. */
   strict: boolean;

@@ -26,9 +26,9 @@ export interface Range {
 
 /** An option of `plan`, `apply` and the library. Whatever depends on which options there are is made from these rows. */
 export interface OptionRow {
-  /** As on the command line. Without a value it is a switch. */
+  /** Flags as on the command line. Without a value it is a switch. */
   readonly flags: string;
-  /** For `--help`. */
+  /** Text for `--help`. */
   readonly about: string;
   /**
    * `campaign`: which manifest, lock and money are meant; each command that is printed goes on with it. `plan`: what is
@@ -40,17 +40,17 @@ export interface OptionRow {
   readonly takes?: keyof Written;
   /** In ms for times. */
   readonly range?: Range;
-  /** All that may be said. */
+  /** All words that may be given. */
   readonly words?: readonly string[];
-  /** What holds when it is not given. */
+  /** Value that holds when it is not given. */
   readonly standard?: number | string;
   /** The same for `--help`, whose text does not say it. */
   readonly shown?: string;
   /** Commands that go on with it. Absent: as `settles` says, so those of a plan go on with `apply`. */
   readonly printed?: 'always' | 'apply' | 'never';
-  /** Beside a saved plan. Absent: as `settles` says. */
+  /** Treatment beside a saved plan. Absent: as `settles` says. */
   readonly besideSaved?: 'refused' | 'taken';
-  /** With `plan --compare`. Absent: as `settles` says; what is bought is of one run. */
+  /** Treatment with `plan --compare`. Absent: as `settles` says; what is bought is of one run. */
   readonly compared?: 'refused' | 'ignored';
   readonly isHidden?: true;
   /** An option that it does not go with. */
@@ -71,7 +71,7 @@ const count = { takes: 'number', range: { least: 1, whole: true } } as const;
 const credits = { takes: 'number', range: { least: 0, most: 1_000_000_000, whole: true } } as const;
 const aboveZero = { takes: 'number', range: { least: Number.MIN_VALUE } } as const;
 const share = { takes: 'number', range: { least: 0, most: 1 } } as const;
-/** Node's timers turn longer delays into none. */
+/** Longest delay of Node's timers, in ms: they turn longer ones into none. */
 const longestMs = 2 ** 31 - 1;
 export const limitMs: Range = { least: 1, most: longestMs };
 const waitMs: Range = { least: 0, most: longestMs };
@@ -82,7 +82,7 @@ export const lockOptions = {
   lock: campaign('--lock <file>', 'another lock than the one beside the manifest', { takes: 'path' }),
 };
 
-/** What the manifest is told from outside. */
+/** Options that give the manifest values from outside. */
 export const varOptions = {
   var: campaign('--var <name=value>', 'set a variable that the manifest declares', { takes: 'pairs' }),
   varFile: campaign(
@@ -103,11 +103,11 @@ export const selectionOptions = {
 
 /** Which part of a campaign a plan is about, and what it may cost. */
 export const scopeOptions = {
-  /** The service of the lock has a new address. */
+  /** Says that the service of the lock has a new address. */
   serviceMoved: here('--service-moved', 'the lock was made at another address, which the service had until now'),
-  /** Of tasks that fan out only so many rows, the first ones, with what they need. */
+  /** Limit of rows of tasks that fan out: only the first ones, with what they need. */
   first: plan('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', count),
-  /** Of tasks that fan out only so many rows, drawn by a digest of their keys, with what they need. */
+  /** Limit of rows of tasks that fan out: only some drawn by a digest of their keys, with what they need. */
   sample: plan('--sample <n>', 'the same with rows drawn by a digest: on every machine the same ones', count),
   /** Draws another sample. */
   seed: plan('--seed <text>', 'with --sample: draws other rows', { compared: 'ignored' }),
@@ -115,7 +115,7 @@ export const scopeOptions = {
   maxCredits: plan('--max-credits <n>', 'cap of this run, beside the budget of the manifest', credits),
 };
 
-/** All others that `plan` and `apply` share. */
+/** All other options that `plan` and `apply` share. */
 export const sharedOptions = {
   /** Selections of steps to buy again. */
   redo: plan(
@@ -131,7 +131,7 @@ export const sharedOptions = {
     besideSaved: 'taken',
     compared: 'ignored',
   }),
-  /** Everything is bought for a lock of its own that begins here, whatever looks as if it had been bought before. */
+  /** Buys everything for a lock of its own that begins here, whatever looks as if it had been bought before. */
   new: plan(
     '--new',
     'a lock of its own begins here, and everything is bought for it: no lock was lost, moved or renamed',
@@ -143,7 +143,7 @@ export const sharedOptions = {
   all: here('--all', 'show every row, nothing folded'),
 };
 
-/** Those of `plan` alone. */
+/** Options of `plan` alone. */
 export const planOptions = {
   out: here('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later', {
     compared: 'refused',
@@ -160,7 +160,7 @@ export const planOptions = {
   ),
 };
 
-/** Those of `apply` alone. */
+/** Options of `apply` alone. */
 export const applyOptions = {
   dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused' }),
   watch: here('--watch', 'refused: saving a file must not spend', { isHidden: true }),
@@ -237,13 +237,13 @@ export const applyOptions = {
     aboveZero,
   ),
   sandboxFailRate: here('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share),
-  /** Between two looks at a job. Default: as durations and the service allow. */
+  /** Time between two looks at a job. Default: as durations and the service allow. */
   pollIntervalMs: run('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', {
     takes: 'interval',
     range: limitMs,
     shown: '"auto"',
   }),
-  /** Not from the environment by commander, because `--help` would print its password. */
+  /** Address of the engine. Commander does not read it from the environment: `--help` would print its password. */
   engine: here(
     '--engine <address>',
     'postgres://user@host:5432/database, or embedded; better in MEDIABATCH_ENGINE, because `ps` shows options',

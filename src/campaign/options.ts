@@ -11,7 +11,7 @@ type ValueOf<One> = One extends { takes: infer Takes extends keyof Written }
       ? string
       : boolean;
 
-/** What somebody may give of these options. */
+/** Values that somebody may give for these options. */
 export type Values<Rows> = { -readonly [Name in keyof Rows]?: ValueOf<Rows[Name]> | undefined };
 
 type Settling<What extends Row['settles']> = Pick<
@@ -37,14 +37,14 @@ export interface RehearsalOptions {
   failRate?: number | undefined;
 }
 
-/** Without its value and its short form. */
+/** The long flag of an option, without its value and its short form. */
 export function flagOf({ flags }: OptionRow): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
 }
 
 const rows = Object.entries(optionTable) as [keyof Table, OptionRow][];
 
-/** What was given of the options for which `is` holds: a program can pass more than a type allows. */
+/** Finds what was given for options for which `is` holds: a program can pass more than a type allows. */
 export function findGiven(options: object, is: (row: OptionRow) => boolean) {
   const values = new Map<string, unknown>(Object.entries(options));
   const found = rows.map(([name, row]) => ({ name, row, value: values.get(name) }));

@@ -3,7 +3,7 @@ import type { Lock } from '../lock/record.ts';
 /** The purchase that gave an output. A job with several outputs was paid once. */
 export interface PaidOutput {
   address: string;
-  /** As recorded, relative to the output folder. */
+  /** Path as recorded, relative to the output folder. */
   path: string;
   jobId?: string;
   /** Absent: the lock does not say. */

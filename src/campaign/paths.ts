@@ -3,11 +3,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 /** Where everything of a campaign lies. */
 export interface CampaignPaths {
-  /** As the person gave it: what messages show. */
+  /** Path as the person gave it: messages show this one. */
   manifest: string;
   folder: string;
   lock: string;
-  /** By the person, and not by the manifest's name. */
+  /** Whether the lock is named by the person, and not by the manifest's name. */
   isLockNamed: boolean;
   /** Output paths are relative to this. */
   outputs: string;

@@ -24,7 +24,7 @@ export async function planAgain(
   means: Pick<OpenCampaign, 'replays' | 'accountOf'> & {
     /** Milliseconds since 1970. */
     now(): number;
-    /** What the disk says of recorded outputs. */
+    /** Asks the disk about recorded outputs. */
     look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
   },
   now: { graph: Graph; lock: Lock; redo: ReadonlySet<string>; agreed: Plan; took: ReadonlyMap<string, unknown> },

@@ -21,14 +21,14 @@ export interface LoadedLock {
   /** Digest of the bytes that were read, to notice a change; absent when there is no file. */
   read?: Digest;
   tornTailAt?: number;
-  /** A part of it is not as it was written: the file must be whole again before anything is appended. */
+  /** Whether a part of it is not as it was written: the file must be whole again before anything is appended. */
   isMended: boolean;
   needsRewrite: boolean;
-  /** Something was told of it. */
+  /** Whether something was told of it. */
   isNotable: boolean;
-  /** It has purchases of another address, and `--service-moved` was given: a person has to agree. */
+  /** Whether it has purchases of another address, and `--service-moved` was given: a person has to agree. */
   isMoved: boolean;
-  /** Its header in the file is not that of this service yet: it must be, durably, before anything is bought. */
+  /** Whether its header in the file is not that of this service yet: it must be, durably, before anything is bought. */
   isOfAnother: boolean;
 }
 

@@ -2,7 +2,7 @@ import { orForgotten, readJsonFile } from '../disk/state/kept-json.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 
-/** A plan of a million steps is smaller. */
+/** Limit of what is read: a plan of a million steps is smaller. */
 const mostBytes = 1 << 29;
 
 /** The object in a file that says of itself that it is a plan. Whatever else is wrong is for who reads manifests to say. */

@@ -19,16 +19,16 @@ import { ownVersion } from './own-version.ts';
 import { TimeLines } from './record-time.ts';
 import type { RunResult } from './run.ts';
 
-/** Of one run; what it does beyond that is left out. Leaves room for others below the limit of all. */
+/** Limit for the history of one run, whose later events are left out. Leaves room for others below the limit of all. */
 const mostCharacters = 48 * 1024 ** 2;
 
-/** Between two looks at what the run says of time, in ms. */
+/** Time between two looks at what the run says of time, in ms. */
 const timeEveryMs = 2000;
 
 interface Watched {
   on(event: RunEvent): void;
   clock: Clock;
-  /** What those who watch are told of time; absent when nobody is told. */
+  /** Times that those who watch are told; absent when nobody is told. */
   times?: RunTimes | undefined;
   run(on: (event: RunEvent) => void): Promise<RunResult>;
 }

@@ -2,10 +2,10 @@ import type { RunEvent } from '../contract/event.ts';
 import type { RunTime } from '../contract/run-line.ts';
 import type { Remaining, RunTimes } from '../report/run/run-time.ts';
 
-/** More are a row for each task on a screen, which says nothing of single jobs. */
+/** Most steps under way that are timed: more are a row for each task on a screen, which says nothing of single jobs. */
 const mostUnderWay = 50;
 
-/** Ten years: what is longer was not written by a run. */
+/** Longest time that is believed, ten years: anything longer was not written by a run. */
 const longestMs = 10 * 365 * 24 * 3_600_000;
 
 /** Turns what a run says of time into lines of its history, so that whoever follows the run is told the same. */
@@ -24,7 +24,7 @@ export class TimeLines {
     else if (event.event === 'step-finished') this.#underWay.delete(event.address);
   }
 
-  /** What is new: the time left, and what is usual for jobs of which it has not been said. Undefined when nothing is. */
+  /** The time left, and what is usual for jobs of which it has not been said, where that is news; else undefined. */
   next(now: number): RunTime | undefined {
     const remaining = this.#times.remaining?.();
     const written = remaining && writtenOf(remaining);
@@ -53,7 +53,7 @@ export class TimeLines {
   }
 }
 
-/** What the history of a run says of time. */
+/** Times of a run, as its history tells them. */
 export class ToldTimes implements Required<RunTimes> {
   readonly #usual = new Map<string, number>();
   #remaining: Remaining | undefined;
@@ -78,7 +78,7 @@ function writtenOf(remaining: Remaining): NonNullable<RunTime['remaining']> {
   return { lowMs: Math.round(low * 1000), highMs: Math.round(high * 1000), ...more };
 }
 
-/** The file may be anybody's: a range that has no sense is none. */
+/** Reads the time left. The file may be anybody's: a range that makes no sense is none. */
 function remainingOf(written: NonNullable<RunTime['remaining']>): Remaining | undefined {
   if (typeof written === 'string') return written;
   const { lowMs, highMs, ...more } = written;

@@ -5,7 +5,7 @@ import { isMap } from '../ground/values.ts';
 import { type Advice, advise, call } from '../plan/advice.ts';
 import { readPlanFile } from './read-plan-file.ts';
 
-/** More than the first key of any file of ours. */
+/** Bytes that are read: more than the first key of any file of ours. */
 const startBytes = 256;
 
 /** Says what a file is that mediabatch wrote, and that somebody gives where a manifest is meant. */

@@ -10,11 +10,11 @@ import { embedSandbox, type RunningSandbox } from './embed-sandbox.ts';
 import type { RehearsalOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** Nothing that the sandbox makes costs more. */
+/** Highest price of what the sandbox makes. */
 const mostForOne = 100;
 /** Credits of a new sandbox; people know this number. */
 const leastBalance = 1000;
-/** A trial is not worth waiting for; whoever wants the pace of life says so. */
+/** Speed of a trial, which is not worth waiting for; whoever wants the pace of life says so. */
 const defaultSpeed = 5;
 
 /** Starts the embedded service for a run: with an account that covers the plan, unless it was said what it has. */
@@ -24,7 +24,7 @@ export async function rehearse(
     options: RehearsalOptions;
     paths: CampaignPaths;
     lock: Lock;
-    /** What follows gates is bought in the same run. */
+    /** Whether what follows gates is bought in the same run. */
     withPicks?: boolean;
   },
 ): Promise<RunningSandbox> {
@@ -81,7 +81,7 @@ export function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
 
 const mostNamed = 20;
 
-/** Each of them would be asked for until nobody believes in it any more. */
+/** Error for jobs that are gone: each of them would be asked for until nobody believes in it any more. */
 function sandboxGone(
   gone: readonly NeededJob[],
   { paths, dataDir }: { paths: CampaignPaths; dataDir: string },

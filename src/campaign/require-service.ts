@@ -4,10 +4,10 @@ import type { Tell } from '../contract/notice.ts';
 import { advise, call } from '../plan/advice.ts';
 import type { Access } from './environment.ts';
 
-/** Nobody wants to be told of what is done by then. */
+/** Time before which nobody is told, in ms: nobody wants to be told of what is done by then. */
 const slowMs = 1000;
 
-/** A service that cannot be reached ends a run before it has begun, in seconds, and with what is tried in sight. */
+/** Ends a run before it has begun where the service cannot be reached, in seconds, and with what is tried in sight. */
 export async function requireService(
   { baseUrl }: Access,
   { clock, tell, proxied }: { clock: Clock; tell: Tell; proxied: boolean },

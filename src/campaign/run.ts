@@ -22,7 +22,7 @@ export interface Ending {
   stray?: { first: Promise<void>; seen?: { error: unknown } } | undefined;
 }
 
-/** What a run needs of disk, network and time. */
+/** Ports through which a run uses disk, network and time. */
 export type RunPorts = Pick<
   CarryOutOptions,
   'lock' | 'file' | 'bodies' | 'outputs' | 'service' | 'clock' | 'accountOf' | 'isAlone' | 'times' | 'creates'
@@ -33,7 +33,7 @@ export interface RunOptions extends RunSettings, Ending {
   loaded: Pick<LoadedLock, 'needsRewrite'>;
   /** People decide during the run. */
   live?: LiveRun | undefined;
-  /** What others have done of the plan before. Absent: nobody has begun it. */
+  /** Progress of others who have begun the plan before. Absent: nobody has. */
   resumed?: Pick<CarryOutOptions, 'ends' | 'learned' | 'onEnd'> | undefined;
   on(event: RunEvent): void;
 }

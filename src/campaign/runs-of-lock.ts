@@ -4,7 +4,7 @@ import type { Json } from '../ground/json.ts';
 import { isMap, type JsonMap } from '../ground/values.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** What the first line of a run's history says of it. */
+/** Lock and campaign of a run, as the first line of its history names them. */
 type RunOf = Readonly<{ lock?: Json; campaign?: Json }>;
 
 /**

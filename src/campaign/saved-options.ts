@@ -7,7 +7,7 @@ export function isKept({ settles }: OptionRow): boolean {
   return settles === 'campaign' || settles === 'plan';
 }
 
-/** What a saved plan keeps of the options that were given, with its paths as `write` gives them. */
+/** Picks the options that a saved plan keeps from those that were given, with its paths as `write` gives them. */
 export function optionsToKeep(options: object, write: (path: string) => string): Options {
   const kept = findGiven(options, isKept).filter(({ value }) => value !== false);
   return Object.fromEntries(

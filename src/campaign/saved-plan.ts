@@ -13,7 +13,7 @@ import { findViolations, type Violation } from './validate-plan.generated.ts';
 
 /** A plan kept by `plan --out`. It is made again when it is applied, and must come out the same. */
 export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
-  /** As the person gave it. */
+  /** Path as the person gave it. */
   path: string;
   /** The name of the campaign, as it shows it. */
   campaign: string;
@@ -21,13 +21,13 @@ export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options'
   addresses: ReadonlySet<string>;
   /** The steps that `--redo` named. */
   redo: readonly string[];
-  /** Those that it shows as not decided. */
+  /** Gates that it shows as not decided. */
   gates: NonNullable<WrittenPlan['gates']>;
 }
 
 const planVersion = 2;
 
-/** Undefined: it is no saved plan, but perhaps a manifest. */
+/** Opens a saved plan. Undefined: the file is none, but perhaps a manifest. */
 export async function openSavedPlan(path: string): Promise<SavedPlan | undefined> {
   const document = await readPlanFile(path);
   if (document === undefined) return undefined;

@@ -20,14 +20,14 @@ export interface ServiceFacts {
   /** Judges requests that are documented nowhere else. */
   checker?: RequestChecker;
   createRoutes: CreateRoutes;
-  /** What the service's catalog lists, where it was asked. */
+  /** Listing of the service's catalog, where it was asked. */
   catalog?: Listing;
 }
 
 export const noServiceFacts: ServiceFacts = { createRoutes: {} };
 
 /**
- * What an open campaign has read of documents. Whoever plans again and again has the same one again and again: its schemas
+ * Documents that an open campaign has read. Whoever plans again and again has the same one again and again: its schemas
  * are compiled once.
  */
 export interface ReadDocuments {
@@ -35,7 +35,7 @@ export interface ReadDocuments {
   ofSandbox?: ServiceDocument;
 }
 
-/** Of an open campaign, what documents are read for. */
+/** The part of an open campaign that reading documents needs. */
 interface ReadFor {
   paths: CampaignPaths;
   /** Digest of the service's address, where it is known. */
@@ -111,8 +111,8 @@ export async function fetchFacts(
 }
 
 /**
- * What the service lists, by its catalog and its document, from the best that is at hand: needs no network. What is
- * known of `facts` is not read again.
+ * Reads what the service lists, by its catalog and its document, from the best that is at hand: needs no network. Parts
+ * that `facts` has are not read again.
  */
 export async function readListings(
   { sandbox, paths, service, documents }: ReadFor & { sandbox: boolean },
@@ -124,14 +124,14 @@ export async function readListings(
   return [document?.listing, catalog].filter((one) => one !== undefined);
 }
 
-/** Of this very version: it is read once. */
+/** Reads the document of the embedded sandbox. It is of this very version, and read once. */
 async function readSandboxDocument(documents: ReadDocuments): Promise<ServiceDocument> {
   const { sandboxDocument } = await import('./embed-sandbox.ts');
   documents.ofSandbox ??= readServiceDocument(await sandboxDocument(), kinds);
   return documents.ofSandbox;
 }
 
-/** As it was last fetched: needs no network. */
+/** Reads the service's document as it was last fetched: needs no network. */
 export async function readKeptServiceDocument(
   { state }: Pick<CampaignPaths, 'state'>,
   service: string | undefined,

@@ -33,10 +33,10 @@ export async function openRunLock(
   }
 }
 
-/** What a run knows at its end. */
+/** Parts of a run's ledger that its end needs. */
 type Recorded = Pick<LocalLedger, 'lock' | 'recorded'>;
 
-/** At the end the lines of this run become one sorted record per step. A run that recorded nothing writes nothing. */
+/** Turns the lines of a run at its end into one sorted record per step. A run that recorded nothing writes nothing. */
 export async function settleLock(
   file: LockFile,
   context: {
@@ -61,7 +61,7 @@ export async function settleLock(
   }
 }
 
-/** Somebody (git, an editor) wrote the lock meanwhile: what is there and what this run knows are joined, nothing is dropped. */
+/** Joins what this run knows with a lock that somebody (git, an editor) wrote meanwhile: nothing is dropped. */
 async function joinWithChanged(
   path: string,
   { ledger, outline }: { ledger: Recorded; outline: GraphOutline },

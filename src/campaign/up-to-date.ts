@@ -13,17 +13,17 @@ import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { LoadedLock } from './read-lock.ts';
 
-/** That every step is up to date, and what a plan says besides. */
+/** Finding that every step is up to date, and what a plan says besides. */
 export interface UpToDate {
   steps: number;
   totals: PlanTotals;
 }
 
 /**
- * A run that finds nothing to do keeps what it looked at. A plan is made by pure functions: as long as all they go by is the
- * same – the program, its options and variables, each answer of the disk to the manifest, the lock, every output – there is
- * still nothing to do, and neither manifest nor lock has to be parsed to know it. Any difference, and anything that cannot be
- * read, leads to a plan.
+ * Finding that a run with nothing to do keeps, with what it looked at. A plan is made by pure functions: as long as all
+ * they go by is the same – the program, its options and variables, each answer of the disk to the manifest, the lock,
+ * every output – there is still nothing to do, and neither manifest nor lock has to be parsed to know it. Any
+ * difference, and anything that cannot be read, leads to a plan.
  */
 export interface Finding extends UpToDate {
   /** Digest of all that a plan depends on beside files: the program, its options and variables. */
@@ -47,8 +47,8 @@ async function recall({ file, paths, seen }: OpenCampaign, given: string | undef
 }
 
 /**
- * The same, while nobody else runs on the lock: as a run would find it. When somebody does, or the finding does not hold any
- * more, it is for a run to say so.
+ * Finding of an earlier run that still holds, while nobody else runs on the lock: as a run would find it. When somebody
+ * does, or the finding does not hold any more, it is for a run to say so.
  */
 export async function isUpToDate(campaign: OpenCampaign, given: string | undefined): Promise<UpToDate | undefined> {
   const finding = await recall(campaign, given);

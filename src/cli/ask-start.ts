@@ -5,7 +5,7 @@ import { listExamples } from './list-examples.ts';
 import { type Answer, readAnswers } from './read-answers.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a new campaign begins with, and whose money it is tried with. */
+/** Beginning of a new campaign, and whose money it is tried with. */
 export interface Start {
   /** Absent: a table. */
   example?: string;
@@ -50,7 +50,7 @@ async function listStarts(): Promise<Choice<Omit<Start, 'money'>>[]> {
   ];
 }
 
-/** By number or name, until it is one of them. */
+/** Asks for a choice by number or name, until it is one of them. */
 async function choose<Value>(
   question: string,
   choices: readonly Choice<Value>[],

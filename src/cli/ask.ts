@@ -9,8 +9,8 @@ import { askPerson } from './ask-person.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * `free`: how many steps are carried out for nothing, where nothing is spent at all. `withPicks`: what follows gates is bought
- * in the same run.
+ * Asks before credits are spent. `free`: how many steps are carried out for nothing, where nothing is spent at all.
+ * `withPicks`: what follows gates is bought in the same run.
  */
 export function askToSpend(
   totals: PlanTotals,

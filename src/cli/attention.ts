@@ -15,10 +15,10 @@ export interface AttentionOptions {
 
 const bell = '\u0007';
 const tickMs = 1000;
-/** Terminals take a progress away that nobody has renewed for some 15 s: whoever showed it may be gone. */
+/** Ticks after which progress is shown anew. Terminals drop it after some 15 s: whoever showed it may be gone. */
 const renewTicks = 8;
 
-/** What a terminal shows of a run beside its text. However the process ends, the progress is taken away. */
+/** Shows a run on the terminal beside its text. However the process ends, the progress is taken away. */
 export function createAttention({ view, write, every, ...options }: AttentionOptions): RunReporter {
   let shown = '';
   let ticks = 0;

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Below either even a heap that grows as it likes stays under half a GiB. */
+/** Limits of steps and of texts: below either even a heap that grows as it likes stays under half a GiB. */
 const manySteps = 20_000;
 const longTexts = 1 << 20;
-/** So few leave a heap that may treble. */
+/** Number of steps below which the heap may treble. */
 const fewSteps = 2000;
 
 let isLarge = false;

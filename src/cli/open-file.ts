@@ -28,8 +28,8 @@ export async function openPage(url: string): Promise<boolean> {
 }
 
 /**
- * No shell reads any of this: a path is one word, and begins with the root of a file system; an address begins with its
- * scheme.
+ * Program and words that open a path or an address. No shell reads any of this: a path is one word, and begins with the
+ * root of a file system; an address begins with its scheme.
  */
 export function openerOf(path: string, platform: NodeJS.Platform): { program: string; words: string[] } {
   const isAddress = path.startsWith('http://');

@@ -6,7 +6,7 @@ import type { Paste } from '../report/advice-text.ts';
 import { shellWord } from '../report/shell-word.ts';
 import { defaultManifest } from './program/name-manifest.ts';
 
-/** Without the limits of a plan a suggested command would do more than the one before it. */
+/** Whether a suggested command takes an option along: without the plan's limits it would do more than this one. */
 function isCarried({ settles, printed }: OptionRow, command: string): boolean {
   const where = printed ?? ({ campaign: 'always', plan: 'apply', run: 'never', here: 'never' } as const)[settles]; // I25
   return where === 'always' || (where === 'apply' && command === 'apply');
@@ -14,9 +14,9 @@ function isCarried({ settles, printed }: OptionRow, command: string): boolean {
 
 /** How the program was called, as far as commands that are printed have to be called alike. */
 export interface Called {
-  /** As the person gave it. */
+  /** FILE as the person gave it. */
   file: string | undefined;
-  /** By the names that commander gives them. */
+  /** Options by the names that commander gives them. */
   options: { readonly [name: string]: unknown };
 }
 
@@ -45,7 +45,7 @@ export function pasteAfter(program: Command, called: Called): Paste {
   };
 }
 
-/** What signs in to an engine is shown to nobody. */
+/** Value of an option as it may be shown: what signs in to an engine is shown to nobody. */
 function shownValue(name: string, { options }: Called): unknown {
   const value = options[name];
   if (name !== 'engine' || value === 'embedded') return value;

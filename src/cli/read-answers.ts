@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Terminal } from './terminal.ts';
 
-/** What a person typed; `left`: Ctrl-D, or the terminal is gone; `interrupted`: Ctrl-C. */
+/** Answer of a person; `left`: Ctrl-D, or the terminal is gone; `interrupted`: Ctrl-C. */
 export type Answer = { typed: string } | 'left' | 'interrupted';
 
 /** Asks a person one question after the other. What was typed ahead answers the next one. */

@@ -13,8 +13,8 @@ export interface Interruption {
 }
 
 /**
- * `endsWithStarter`: whoever started this process with a channel to it takes it along, however they die. What it was using
- * may be gone with them, so it has only so long to leave.
+ * Listens for signals that end a run. `endsWithStarter`: whoever started this process with a channel to it takes it
+ * along, however they die. What it was using may be gone with them, so it has only so long to leave.
  */
 export function listenForInterruption(
   onFirst: () => void = () => {},

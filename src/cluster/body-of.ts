@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What a stream gives, as the body of a download: closed by its iterator's `return`, even if iteration never began. */
+/** Makes a stream the body of a download: closed by its iterator's `return`, even if iteration never began. */
 export function bodyOf(stream: Readable): AsyncIterable<Uint8Array> {
   // Whoever iterates is told as well.
   stream.on('error', () => {});

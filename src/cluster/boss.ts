@@ -65,8 +65,8 @@ export const filesQueueOptions = {
 } as const;
 
 /**
- * `supervises`: looks for dead workers; one that only submits does not. `onError`: told of what the queue does by itself;
- * calls of ours go through `database.persist`.
+ * Opens the queue. `supervises`: looks for dead workers; one that only submits does not. `onError`: told of what the
+ * queue does by itself; calls of ours go through `database.persist`.
  */
 export async function openBoss(
   url: string,

@@ -41,9 +41,9 @@ export interface DatabaseOptions {
 /** After this time nobody waits for a statement any more, in ms. */
 const statementMs = 60_000;
 /**
- * Whatever is set for this user or database: a fact is durable when its call resolves, whoever has waited for a row sees what
- * was committed meanwhile, and a statement lasts as long as its answer is waited for: those of connections that were given
- * up do not pile up behind a lock.
+ * Settings of each connection, whatever is set for this user or database: a fact is durable when its call resolves,
+ * whoever has waited for a row sees what was committed meanwhile, and a statement lasts as long as its answer is waited
+ * for: those of connections that were given up do not pile up behind a lock.
  */
 const ownSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false);
   SELECT set_config('statement_timeout', '${statementMs}', false);

@@ -49,7 +49,7 @@ async function startOrFind(folder: string, note: string): Promise<PostgresServer
 }
 
 /**
- * A server that has ended is started again where it was, because whoever uses it waits for it: one of this process that
+ * Starts a server again, where it was, when it has ended, because whoever uses it waits: one of this process that
  * somebody has killed, and one of another process that has ended before this one.
  */
 class Keeper {

@@ -11,15 +11,15 @@ import type { RunRecord } from './run-record.ts';
 import type { Seal } from './seal.ts';
 import type { Slots } from './slots.ts';
 
-/** Between two looks for results, in ms. They are told; this is for what was missed. */
+/** Time between two looks for results, in ms. They are told; this is for what was missed. */
 const lookMs = 1000;
-/** Files at which such a look is, those that wait the longest. When the server was away, it is at all. */
+/** Most files that such a look asks for, those that wait the longest. When the server was away, it asks for all. */
 const mostLookedAt = 1000;
 /** Files that one transaction gives out. */
 const mostWritten = 200;
 /** Results that are told within this time are read at once, in ms. */
 const gatherMs = 20;
-/** So long a file waits for a place of this process rather than go to other hands, which costs two transactions. */
+/** Time that a file waits for a place of this process: going to other hands costs two transactions. In ms. */
 const patienceMs = 1000;
 
 export interface FileDeskOptions extends Term {
@@ -28,7 +28,7 @@ export interface FileDeskOptions extends Term {
   seal: Seal;
 }
 
-/** What a head that reaches a store itself fetches with. */
+/** Means of a head that reaches a store to fetch files itself. */
 export interface OwnHand {
   store: string;
   slots: Slots;
@@ -48,9 +48,9 @@ interface Order {
 export class FileDesk {
   readonly #options: FileDeskOptions;
   readonly #queues = new Map<string, Promise<unknown>>();
-  /** Not written yet. */
+  /** Orders that are not written yet. */
   readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), most: mostWritten });
-  /** Written, and not done, by id. */
+  /** Orders that are written, and not done, by id. */
   readonly #waiting = new Map<string, Order>();
   readonly #told = new Set<string>();
   readonly #leaving = new WeakMap<AbortSignal, Set<() => void>>();
@@ -106,7 +106,7 @@ export class FileDesk {
     await (await this.#listening?.catch(() => undefined))?.close();
   }
 
-  /** Undefined when the signal is aborted first: the hands go on, and the next head hears of it. */
+  /** Has hands fetch a file. Undefined when the signal is aborted first: they go on, and the next head hears of it. */
   async #order(
     { id, run, queue, task }: Pick<Order, 'id' | 'run' | 'queue' | 'task'>,
     signal?: AbortSignal,
@@ -128,7 +128,7 @@ export class FileDesk {
     }
   }
 
-  /** What is called when a signal is aborted. A signal goes through all its listeners for each one that comes or goes. */
+  /** Callbacks for a signal's abort. A signal goes through all its listeners for each one that comes or goes. */
   #leavingOf(signal: AbortSignal): Set<() => void> {
     const known = this.#leaving.get(signal);
     if (known !== undefined) return known;
@@ -165,7 +165,7 @@ export class FileDesk {
     for (const { id, result } of done) this.#end(id, result);
   }
 
-  /** Resolves with what was done before. */
+  /** Puts orders on record, and queues them. Resolves with what was done before. */
   async #put(sql: Sql, orders: readonly Order[]): Promise<{ id: string; result: FileReport }[]> {
     const { account, epoch, seal, boss } = this.#options;
     const tasks = orders.map(({ task }) => seal.seal(JSON.stringify(task)));
@@ -193,7 +193,7 @@ export class FileDesk {
     this.#look(0);
   }
 
-  /** At what was told of, and at so many that wait the longest. */
+  /** Looks for results that were told of, and, up to so many in all, of files that wait the longest. */
   #look(oldest: number): void {
     const ids = [...this.#told];
     for (const id of this.#waiting.keys()) {
@@ -224,7 +224,7 @@ export class FileDesk {
   }
 }
 
-/** What was saved stays; what failed is tried once more; what waits gets the newest link. */
+/** Puts files on record: saved ones stay; failed ones are tried once more; those that wait get the newest link. */
 const putFiles = `${held} INSERT INTO mediabatch.file AS file (id, run, state, task, tries)
   SELECT one.id, one.run, 'wanted', one.task, 1 FROM held, unnest($3::text[], $4::text[], $5::bytea[]) AS one (id, run, task)
   ON CONFLICT (id) DO UPDATE SET

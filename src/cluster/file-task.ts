@@ -9,12 +9,12 @@ export const filesChannel = 'mediabatch_files';
 /** Told of a file, its id as payload, when it is known what became of it. */
 export const fileChannel = 'mediabatch_file';
 
-/** What a hand does with a file. Kept sealed, because a link is a secret. */
+/** Task of a hand, about one file. Kept sealed, because a link is a secret. */
 export type FileTask =
   | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
   | { do: 'measure'; output: Output };
 
-/** What became of it. Holds no link. */
+/** Result of the task. Holds no link. */
 export type FileResult =
   | FetchAnswer
   | { is: 'measured'; facts?: MediaFacts }

@@ -25,7 +25,7 @@ import { endRun, readEnds, readHeader, readOrders } from './runs.ts';
 import type { Seal } from './seal.ts';
 import { factsBefore, isLettingGo, readToldEvents, type ToldEvents } from './told-events.ts';
 
-/** What the runs of a head share. */
+/** Everything that the runs of a head share. */
 export interface HeadRunGround {
   db: Database;
   account: string;
@@ -33,7 +33,7 @@ export interface HeadRunGround {
   seal: Seal;
   /** Where files are given to hands. */
   desk: FileDesk;
-  /** What this process fetches with itself. */
+  /** Means of this process to fetch files itself. */
   own: OwnHand | undefined;
   /** Hears how many steps a run has before they are read. */
   onSize(known: { steps: number }): void;
@@ -46,7 +46,7 @@ export interface HeadRunGround {
   signal: AbortSignal;
   service: Service & Downloads;
   shared: SharedAccount;
-  /** Grow with each run. */
+  /** Routes of creates, which grow with each run. */
   routes: { [kind: string]: CreateRoutes[string] };
 }
 
@@ -55,7 +55,7 @@ interface Found {
   header: RunHeader;
   lock: Lock;
   resumed: ResumedPlan;
-  /** What earlier heads have told; grows with what this one tells. */
+  /** Events that earlier heads have told; grows with what this one tells. */
   told: ToldEvents;
 }
 
@@ -82,7 +82,7 @@ export class HeadRun {
     this.#ends = new EndWriter(db, this.#term, fail);
   }
 
-  /** What is on record of its steps. */
+  /** Records of its steps. */
   records(): Iterable<StepRecord> {
     return this.#carried?.ledger.lock.steps.values() ?? [];
   }
@@ -92,7 +92,7 @@ export class HeadRun {
     return this.#carried !== undefined;
   }
 
-  /** Nothing more is bought; what runs is collected. */
+  /** Cancels the run: nothing more is bought; what runs is collected. */
   cancel(): void {
     this.#isCancelled = true;
     this.#carried?.gate.stop('signal', 'cancelled');
@@ -186,7 +186,7 @@ export class HeadRun {
     });
   }
 
-  /** Of what ends because this head leaves, the next one decides: only what is done is done for all. */
+  /** Puts an end on record, unless it comes because this head leaves: only what is done is done for all heads. */
   #noteEnd(name: string, end: StepEnd, told: ToldEvents): void {
     const fact = this.#untold.get(name);
     this.#untold.delete(name);
@@ -194,7 +194,7 @@ export class HeadRun {
     this.#ends.add(name, end, () => fact && this.#tell(fact, told));
   }
 
-  /** What begins or ends only because this head leaves goes on under the next one. */
+  /** Tells a fact, but not what begins or ends only because this head leaves: that goes on under the next one. */
   #emit(fact: RunFact, told: ToldEvents): void {
     const isLeaving = this.#ground.signal.aborted || this.#failure !== undefined;
     if (isLeaving && isLettingGo(fact)) return;
@@ -207,7 +207,7 @@ export class HeadRun {
     if (told.note(fact)) this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
   }
 
-  /** The beginning of the run; then what is on record, and died with the head that was about to tell it. */
+  /** Tells the beginning of the run; then what is on record, and died with the head that was about to tell it. */
   #tellBefore({ header, lock, resumed: { plan, ends }, told }: Found): void {
     this.#tell(
       {
@@ -248,7 +248,7 @@ export class HeadRun {
     await endRun(db, this.#term, { exit, outcomes: Object.fromEntries(outcomes), end });
   }
 
-  /** Nothing of it counts any more: what is under way runs to its end, and the next head finds out what became of it. */
+  /** Gives up: nothing counts any more, work under way runs to its end, and the next head finds what became of it. */
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = { error };
@@ -256,7 +256,7 @@ export class HeadRun {
   }
 }
 
-/** What earlier heads of the run were charged is told as this one's. */
+/** Adds what earlier heads of the run were charged to a fact: it is told as this one's. */
 function withBefore(fact: RunFact, { spentBefore, spent, told }: ResumedPlan & { told: ToldEvents }): RunFact {
   if (fact.event === 'credits-changed') {
     return { ...fact, spentNow: fact.spentNow + spentBefore, balance: fact.balance ?? told.balance };

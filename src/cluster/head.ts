@@ -34,9 +34,9 @@ interface PutAside {
   againAt: number;
 }
 
-/** Between two looks for runs that were submitted or cancelled, in ms. Both are told; this is for what was missed. */
+/** Time between two looks for submitted or cancelled runs, in ms. Both are told; this is for what was missed. */
 const lookMs = 1000;
-/** Before another attempt at a run that was put aside, in ms. */
+/** Time before another attempt at a run that was put aside, in ms. */
 const againAfterMs = 60_000;
 /** Creates of the account on the wire at once. */
 const places = 64;
@@ -125,7 +125,7 @@ export class Head implements HeadOfRuns {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Not what was put aside, until it is time, and never in this seat when something of it may have been sent. */
+  /** Whether a run may begin. One put aside waits, and never begins in this seat if something may have been sent. */
   #mayBegin(id: string): boolean {
     const aside = this.#aside.get(id);
     if (aside === undefined) return true;
@@ -133,7 +133,7 @@ export class Head implements HeadOfRuns {
     return this.#aside.delete(id);
   }
 
-  /** Rejects only with what concerns all runs. */
+  /** Drives one run. Rejects only with what concerns all runs. */
   async #drive(record: RunRecord, run: HeadRun, leaving: AbortSignal): Promise<void> {
     const { db, account, seat, clock, redact, tell } = this.#options;
     const term = { account, epoch: seat.epoch, run: record.id };
@@ -151,7 +151,7 @@ export class Head implements HeadOfRuns {
     }
   }
 
-  /** What the runs share. Time-outs of the service are the longest of the runs so far. */
+  /** Opens what the runs share. Time-outs of the service are the longest of the runs so far. */
   #openGround(first: readonly RunRecord[], signal: AbortSignal): { ground: HeadRunGround; close(): Promise<void> } {
     const { access, seat, clock } = this.#options;
     const limits = this.#limits;
@@ -203,7 +203,7 @@ export class Head implements HeadOfRuns {
     return { ground, close };
   }
 
-  /** What is on record of any run: jobs of one are no strangers to another. */
+  /** Records of all runs: jobs of one are no strangers to another. */
   *#records() {
     for (const run of this.#runs.values()) yield* run.records();
     for (const { run } of this.#aside.values()) yield* run.records();

@@ -36,7 +36,7 @@ export function openLines(database: Database, term: Term & { run: string }): Loc
   };
 }
 
-/** What a transaction writes, which may have to be done again: an iterator gives its items only once. */
+/** Makes items last for a transaction, which may have to be done again: an iterator gives its items only once. */
 export function repeatable<T>(items: Iterable<T>): readonly T[] {
   return Array.isArray(items) ? items : [...items];
 }

@@ -19,9 +19,9 @@ export interface PostgresServer {
 }
 
 const user = 'mediabatch';
-/** Of what it said last. */
+/** Characters that are kept of what it said last. */
 const mostWords = 4000;
-/** For one machine and few clients. What makes a commit durable stays as it is. */
+/** Settings for one machine and few clients. What makes a commit durable stays as it is. */
 const settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -96,8 +96,8 @@ async function prepare({ data, programs, user: as }: ServerHome): Promise<string
 }
 
 /**
- * Through a shell that waits for the end of its input: the pipe breaks when this process is gone, even killed, and then the
- * server stops. In a session of its own, so that a person's Ctrl-C does not reach it.
+ * Starts the server through a shell that waits for the end of its input: the pipe breaks when this process is gone,
+ * even killed, and then the server stops. In a session of its own, so that a person's Ctrl-C does not reach it.
  */
 function launch({ data, programs, user: as }: ServerHome, all: Readonly<Record<string, string>>): ChildProcess {
   const postgres = join(programs, 'bin', 'postgres');
@@ -139,7 +139,7 @@ function waitUntilReady(child: ChildProcess): Promise<'ready' | { said: string }
   });
 }
 
-/** Pipes are sockets, whatever their types say. */
+/** Whether it can be let go of: pipes are sockets, whatever their types say. */
 function canLetGo(one: object): one is { unref(): void } {
   return 'unref' in one && typeof one.unref === 'function';
 }
@@ -158,7 +158,7 @@ function end(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Nothing of what a person has set for another server. */
+/** Environment without anything that a person has set for another server. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 }

@@ -28,8 +28,9 @@ export interface ServerHome {
 const common = '/var/tmp';
 
 /**
- * Root gives the server another user by itself: `postgres` if there is one, else `nobody`. What lies below a folder that
- * this user cannot enter goes to /var/tmp, under a name made of the folder's.
+ * Finds the user of the server, and where its data and programs are. Root gives it another user by itself: `postgres`
+ * if there is one, else `nobody`. What lies below a folder that this user cannot enter goes to /var/tmp, under a name
+ * made of the folder's.
  */
 export async function prepareHome(data: string, programs: string): Promise<ServerHome> {
   if (process.getuid?.() !== 0) return { data, programs };

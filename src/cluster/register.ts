@@ -9,7 +9,7 @@ const beatMs = 5000;
 /** A worker that was silent for so long is forgotten by the others. */
 const forgottenAfter = '1 hour';
 
-/** What others are told of a worker. */
+/** A worker, as others are told of it. */
 export interface Registered {
   db: Database;
   clock: Clock;

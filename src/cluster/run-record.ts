@@ -17,7 +17,7 @@ export interface ClusterSettings {
   pollIntervalMs?: number;
 }
 
-/** What events and settling need of a plan, whose orders stand apart because they are large. */
+/** Facts of a plan for events and settling; its orders stand apart because they are large. */
 export interface RunHeader {
   /** Its rows have no orders. */
   plan: Plan;
@@ -26,7 +26,7 @@ export interface RunHeader {
   createRoutes: Json;
   /** Prices that the manifest tells. */
   prices: WrittenPrices;
-  /** What it was made of: a digest of the campaign's steps, and what was typed. */
+  /** Source of the plan: a digest of the campaign's steps, and what was typed. */
   given: { steps: string; options: { readonly [flag: string]: Json } };
 }
 

@@ -50,7 +50,7 @@ async function findMarker(name: string, bucket: Bucket, key: string): Promise<st
   return readMarker(name, Buffer.concat(chunks));
 }
 
-/** Of two that make one at once, the one counts that is there afterwards. */
+/** Makes a marker. If two make one at once, the one counts that is there afterwards. */
 async function makeMarker(name: string, bucket: Bucket, key: string): Promise<string | undefined> {
   const bytes = writeMarker(randomBytes(8).toString('hex'));
   try {
@@ -86,7 +86,7 @@ class BucketFiles implements StoreFiles {
     );
   }
 
-  /** The old name stays, because other runs may use it. */
+  /** Copies an output to a new name. The old one stays, because other runs may use it. */
   async relocate(target: OutputTarget, from: Output): Promise<Output | undefined> {
     const path = `${target.save}${extname(from.path)}`;
     const [source, to] = [this.#keyOf(from.path), this.#keyOf(path)];
@@ -120,7 +120,7 @@ class BucketFiles implements StoreFiles {
     });
   }
 
-  /** What has this name already is kept under another. `false`: it has these very bytes. */
+  /** Keeps under another name what has this one already. `false`: it has these very bytes. */
   async #makeRoom(target: OutputTarget, { path, bytes, sha256 }: Output): Promise<boolean> {
     const old = await this.#bucket.head(this.#keyOf(path));
     if (old === undefined) return true;
@@ -138,7 +138,7 @@ class BucketFiles implements StoreFiles {
     return `${this.#prefix}${path}`;
   }
 
-  /** `onNone`: there is no folder, so the work does not begin. */
+  /** Does work in a folder of its own, which goes with it. `onNone`: there is no folder, so the work does not begin. */
   async #inFolder<T>(work: (folder: string) => Promise<T>, onNone?: () => Promise<void>): Promise<T> {
     let folder: string | undefined;
     try {
@@ -150,7 +150,7 @@ class BucketFiles implements StoreFiles {
     }
   }
 
-  /** A storage that does not take files is as a disk that does not: nothing more is bought that it should hold. */
+  /** Turns an error of a storage that takes no files into one of a disk: nothing is bought that it should hold. */
   async #orOutputError<T>(path: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

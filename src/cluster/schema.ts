@@ -94,7 +94,7 @@ const migrations = [
   `,
 ] as const;
 
-/** Of all programs that use this database: nobody else migrates meanwhile. */
+/** Advisory lock of all programs that use this database: nobody else migrates meanwhile. */
 const migrationLock = 7_268_911_430_215;
 
 /** Creates or migrates the tables. A schema that a newer version made is refused (MB3703), because it may mean other things. */

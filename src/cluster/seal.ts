@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** What a database must not learn (links, bodies of requests), readable for holders of the same API key alone. */
+/** Seals what a database must not learn (links, bodies of requests), readable for holders of the same API key alone. */
 export interface Seal {
   seal(text: string): Buffer;
   /** `undefined`: sealed with another key, or damaged. */

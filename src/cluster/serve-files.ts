@@ -11,9 +11,9 @@ import type { Seal } from './seal.ts';
 import type { Slots } from './slots.ts';
 import { makeWakeUp } from './wake-up.ts';
 
-/** Between two looks into the queue, in ms. What comes into it is told; this is for what was missed. */
+/** Time between two looks into the queue, in ms. What comes into it is told; this is for what was missed. */
 const lookMs = 1000;
-/** Between two signs of life for the files under way, in ms. After ten seconds of silence another hand gets them. */
+/** Time between signs of life for the files under way, in ms. After ten seconds of silence another hand gets them. */
 const touchMs = 3000;
 
 export interface ServeFilesOptions {
@@ -54,7 +54,7 @@ class Hand {
   readonly #queue: string;
   readonly #underWay = new Map<string, Attempt>();
   readonly #ends = new Set<Promise<void>>();
-  /** By campaign. */
+  /** Outputs by campaign. */
   readonly #outputs = new Map<string, Outputs>();
   #reports: { attempt: Attempt; report: FileReport }[] = [];
   #reporting: Promise<void> | undefined;
@@ -170,7 +170,7 @@ class Hand {
     return outputs;
   }
 
-  /** Resolves when it is on record. */
+  /** Reports what became of a file. Resolves when it is on record. */
   async #report(attempt: Attempt, report: FileReport): Promise<void> {
     this.#reports.push({ attempt, report });
     this.#reporting ??= this.#writeReports();
@@ -186,7 +186,7 @@ class Hand {
     }
   }
 
-  /** Of an attempt that is another hand's by now, that one tells. */
+  /** Puts reports on record, but not for an attempt that is another hand's by now: that one tells. */
   #write(reports: readonly { attempt: Attempt; report: FileReport }[]): Promise<void> {
     const { db, boss } = this.#options;
     return db.transaction(async (sql) => {
@@ -202,7 +202,7 @@ class Hand {
     });
   }
 
-  /** Signs of life. A file that is another hand's by now is let go of. */
+  /** Gives signs of life. A file that is another hand's by now is let go of. */
   async #keep(signal: AbortSignal): Promise<void> {
     const { db, boss, clock } = this.#options;
     for (; !signal.aborted; await clock.sleep(touchMs, signal)) {

@@ -104,8 +104,8 @@ const requestTimeoutMs = 30_000;
 const storeLookMs = 3000;
 
 /**
- * Whoever submits makes the store, and workers may have been started before; a place that is not mounted looks the same, and
- * nothing is written there. Who is to end when nothing is to be done does not wait for more.
+ * Waits for a store. Whoever submits makes it, and workers may have been started before; a place that is not mounted
+ * looks the same, and nothing is written there. Who is to end when nothing is to be done does not wait for more.
  */
 async function waitForStore(
   name: string,

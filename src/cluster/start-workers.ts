@@ -11,10 +11,10 @@ export interface WorkersOptions {
 }
 
 const restMs = 1000;
-/** Of what one said last. */
+/** Characters that are kept of what one said last. */
 const mostWords = 2000;
 
-/** Workers beside this process, which end with it. */
+/** Starts workers beside this process, which end with it. */
 export function startWorkers({ count, command, env, onLost }: WorkersOptions): { close(): Promise<void> } {
   const [program, ...words] = command;
   let isClosing = false;

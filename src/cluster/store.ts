@@ -19,7 +19,7 @@ export type { Store, StoreFiles } from './store-marker.ts';
 
 const marker = 'store.json';
 const mostBytes = 4096;
-/** At a marker that is empty, 50 ms apart. */
+/** Looks at a marker that is empty, 50 ms apart. */
 const mostLooks = 20;
 
 /**
@@ -47,7 +47,7 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
   return { id, name, filesOf: (campaign) => filesBelow(join(folder, campaign), { name, isThere }) };
 }
 
-/** What is saved where a store was mounted is lost when it is mounted again. */
+/** Files of a store, saved while it is there: what is saved where it was mounted is lost when it is mounted again. */
 function filesBelow(root: string, { name, isThere }: { name: string; isThere(): boolean }): StoreFiles {
   const disk = new PacedDisk();
   const files = createOutputs(root);
@@ -75,7 +75,7 @@ async function statOrNothing(disk: PacedDisk, path: string): Promise<Stats | und
   }
 }
 
-/** In one piece: a stream costs more than a small file. */
+/** Reads a file in one piece: a stream costs more than a small file. */
 async function* readSmall(disk: PacedDisk, path: string, size: number): AsyncGenerator<Uint8Array> {
   const fd = await disk.open(path, constants.O_RDONLY, 0);
   try {
@@ -93,7 +93,7 @@ function isMarkedAs(id: string, path: string): boolean {
   }
 }
 
-/** An empty one is being written by somebody, unless it stays so. */
+/** Finds a marker. An empty one is being written by somebody, unless it stays so. */
 async function findMarker(name: string, path: string): Promise<string | undefined> {
   for (let looks = 0; ; looks += 1) {
     const bytes = readSmallFile(path, mostBytes);
@@ -103,7 +103,7 @@ async function findMarker(name: string, path: string): Promise<string | undefine
   }
 }
 
-/** Of two that make one at once, the first one counts. */
+/** Makes a marker. If two make one at once, the first one counts. */
 async function makeMarker(name: string, state: string): Promise<string | undefined> {
   const path = join(state, marker);
   const id = randomBytes(8).toString('hex');

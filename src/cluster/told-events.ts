@@ -11,7 +11,7 @@ type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
 const partial: readonly StopReason[] = ['budget', 'price', 'alike'];
 
 /**
- * What the heads of a run have told of it. Whoever folds the stream from its start sees each step begin and end once,
+ * Events that the heads of a run have told. Whoever folds the stream from its start sees each step begin and end once,
  * however many heads there were: a later one begins again with what was under way.
  */
 export class ToldEvents {
@@ -27,7 +27,7 @@ export class ToldEvents {
     return this.#isStarted;
   }
 
-  /** What the account had when a head last knew it; `null`: none did. */
+  /** Balance of the account when a head last knew it; `null`: none did. */
   get balance(): number | null {
     return this.#balance;
   }
@@ -77,7 +77,7 @@ export class ToldEvents {
     }
   }
 
-  /** Of prices each is told; of everything else the first says enough. */
+  /** Notes a stop; true when it is news. At a price, or of steps alike, each is; of others the first says enough. */
   #noteStop({ because, detail }: Stop): boolean {
     const details = this.#stops.get(because) ?? new Set();
     this.#stops.set(because, details);
@@ -104,7 +104,7 @@ function add(names: Set<string>, name: string): boolean {
   return isNews;
 }
 
-/** What begins or ends only because a head leaves. */
+/** Whether a fact begins or ends something only because a head leaves. */
 export function isLettingGo(fact: RunFact): boolean {
   switch (fact.event) {
     case 'step-started':
@@ -118,7 +118,7 @@ export function isLettingGo(fact: RunFact): boolean {
   }
 }
 
-/** What is on record of a plan, and died with the head that was about to tell it. */
+/** Facts that are on record of a plan, and died with the head that was about to tell them. */
 export function* factsBefore(
   plan: Pick<Plan, 'rows'>,
   ends: ReadonlyMap<string, StepEnd>,
@@ -131,7 +131,7 @@ export function* factsBefore(
   }
 }
 
-/** What a step would have told of its end. */
+/** Facts that a step would have told of its end. */
 function* factsOfEnd(
   { address, task, kind, action, fingerprint }: StepOrder,
   { outcome, credits, error, recoverable, unsaved }: StepEnd,

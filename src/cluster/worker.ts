@@ -21,7 +21,7 @@ const failurePauses = [2000, 5000, 15_000, 60_000];
 /** Drives all open runs of an account until none is, or the signal is aborted: then what is on the wire is awaited. */
 export interface HeadOfRuns {
   run(): Promise<void>;
-  /** What it is doing, for `mediabatch workers`. */
+  /** Figures of its work, for `mediabatch workers`. */
   facts?(): Json;
 }
 
@@ -96,7 +96,7 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
   }
 }
 
-/** What it resolves with; undefined when the signal is aborted while the server is away: that keeps nobody from ending. */
+/** Result of the work; undefined when the signal aborts while the server is away: that keeps nobody from ending. */
 async function unlessAway<T>(
   work: Promise<T>,
   { db, signal }: { db: Database; signal: AbortSignal },

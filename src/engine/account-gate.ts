@@ -14,12 +14,12 @@ interface KindTraffic {
   quiet: (() => void) | undefined;
 }
 
-/** What the creates of an account have in common, whatever run they are of: its rate, its credits, its lists, the wire. */
+/** Gate that all creates of an account share, of whatever run: its rate, its credits, its lists, the wire. */
 export class AccountGate {
   readonly turns: CreateTurns;
   readonly creditWait: CreditWait;
   readonly balance = new BalanceWatch();
-  /** Hear what concerns every run. */
+  /** Listeners that hear what concerns every run. */
   readonly listeners = new Set<(fact: RunFact) => void>();
   readonly #kinds = new Map<string, KindTraffic>();
   #free: number;

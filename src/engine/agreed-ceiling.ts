@@ -19,7 +19,7 @@ interface PriceClass {
   learned: number;
   /** How many of `open` nobody could estimate; their share is agreed to when the first is charged. */
   unpriced: number;
-  /** No more is bought at it. */
+  /** Whether no more is bought at it. */
   isClosed: boolean;
 }
 
@@ -39,10 +39,10 @@ export class AgreedCeiling {
   readonly #inFlight = new Map<string, number>();
 
   constructor(options: {
-    /** Those that are still to be carried out. */
+    /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
     totals: Pick<PlanTotals, 'toSpend' | 'ceiling' | 'asksAgain'>;
-    /** What was charged in this run before, by price class. */
+    /** Charges in this run before, by price class. */
     learned?: ReadonlyMap<string, number> | undefined;
     gate: { closePrice(priceClass: string): void };
     emit(fact: RunFact): void;
@@ -121,24 +121,24 @@ export class AgreedCeiling {
     return { is: 'too-much', expected, total: this.#projected + charged, most: this.#left + charged };
   }
 
-  /** It may have been charged, and this run will not find out: it counts. */
+  /** Counts an order that may have been charged, and of which this run will not find out. */
   doubt(order: StepOrder): void {
     this.#left -= this.#costOf(order);
     this.ended(order);
   }
 
-  /** The create did not leave, was refused, or is settled. */
+  /** Takes note that the create did not leave, was refused, or is settled. */
   drop(name: string): void {
     this.#inFlight.delete(name);
   }
 
-  /** The order has ended: it buys nothing any more. */
+  /** Takes note that the order has ended: it buys nothing any more. */
   ended(order: StepOrder): void {
     this.drop(orderId(order));
     this.#forget(order.price.class, orderId(order));
   }
 
-  /** What everything that is still to be bought is expected to cost. */
+  /** Expected cost of everything that is still to be bought. */
   get #projected(): number {
     let total = 0;
     for (const known of this.#classes.values()) total += known.isClosed ? 0 : known.sum;
@@ -206,7 +206,7 @@ function isBought({ action, jobId, sharesJobOf }: StepOrder): boolean {
   return isSpending(action) && jobId === undefined && sharesJobOf === undefined;
 }
 
-/** What a purchase is expected to cost; `undefined`: nobody can estimate it. */
+/** Expected cost of a purchase; `undefined`: nobody can estimate it. */
 function expectedOf({ price }: StepOrder): number | undefined {
   return price.credits ?? price.likely;
 }

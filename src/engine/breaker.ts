@@ -5,20 +5,20 @@ import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { isBought } from './chains.ts';
 
-/** So many failures for one reason, and none done: others like them wait. */
+/** Failures for one reason, with none done, after which others like them wait. */
 const mostFailures = 5;
 
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'lost'];
 
 /** Steps of one task at one price. */
 interface Group {
-  /** Begun, and not ended. */
+  /** Orders that have begun, and have not ended. */
   underWay: Set<string>;
-  /** One of them is done: whatever fails, it is not all of them. */
+  /** Whether one of them is done: whatever fails, it is not all of them. */
   isProven: boolean;
   /** Failures by reason, in words without names and numbers. */
   reasons: Map<string, { count: number; error: string }>;
-  /** It was told that no more of it is begun. */
+  /** Whether it was told that no more of it is begun. */
   isTold: boolean;
 }
 
@@ -35,7 +35,7 @@ interface Orders {
  */
 export class Breaker {
   readonly #groups = new Map<string, Group>();
-  /** Of those that have begun. */
+  /** Groups of the steps that have begun. */
   readonly #groupsByAddress = new Map<string, Group>();
 
   constructor({ rows }: Pick<Plan, 'rows'>, lock: Lock) {
@@ -65,7 +65,7 @@ export class Breaker {
     if (isNew(order) || order.action === 'attach') group.underWay.add(orderId(order));
   }
 
-  /** A job that has failed, and is bought again, counts, too. */
+  /** Takes note of a job that has failed, and is bought again: it counts, too. */
   note(fact: RunFact): void {
     const group = fact.event === 'job-retried' ? this.#groupsByAddress.get(fact.address) : undefined;
     if (fact.event === 'job-retried' && group !== undefined) this.#count(group, fact.error);
@@ -116,7 +116,7 @@ export class Breaker {
   }
 }
 
-/** A send of an earlier run is asked about whatever becomes of others like it. */
+/** Whether an order is a new purchase: a send of an earlier run is asked about whatever becomes of others like it. */
 function isNew(order: StepOrder): boolean {
   return isBought(order) && order.send === undefined;
 }

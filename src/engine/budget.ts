@@ -3,7 +3,7 @@ import type { Price as RowPrice } from '../plan/plan.ts';
 import { worstFactor } from '../plan/price-sources.ts';
 import { Ramp } from './ramp.ts';
 
-/** What counts of a price here. Estimates hold back, and reserve nothing. */
+/** The part of a price that counts here. Estimates hold back, and reserve nothing. */
 type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Pick<RowPrice, 'source' | 'likely' | 'held'>>;
 
 /** Result of an attempt to reserve credits. */
@@ -17,7 +17,7 @@ export type Reservation =
 interface Held {
   price: Price;
   credits: number | null;
-  /** It was charged, and the service did not say how much. */
+  /** True when it was charged, and the service did not say how much. */
   isUntold?: true;
 }
 
@@ -59,7 +59,7 @@ export class Budget {
     heldUnpriced?: number | undefined;
     total?: number | undefined;
     run?: number | undefined;
-    /** What others were charged in this run before, by price class. */
+    /** Charges of others in this run before, by price class. */
     learned?: ReadonlyMap<string, number> | undefined;
   }) {
     for (const [name, credits] of options.learned ?? []) this.#prices.set(name, credits);
@@ -98,7 +98,7 @@ export class Budget {
     return sum;
   }
 
-  /** Held for possible charges that nothing prices. */
+  /** Credits held for possible charges that nothing prices. */
   get #guessed(): number {
     let sum = 0;
     for (const one of this.#doubtful.values()) if (this.#isGuessed(one)) sum += this.#amountOf(one);
@@ -160,7 +160,7 @@ export class Budget {
     this.#wake();
   }
 
-  /** Nobody knows what it was charged, unless the next one of its price tells: it stays held, and nobody waits for it. */
+  /** Keeps a step's credits held: nobody knows its charge, unless the next of its price tells. Nobody waits for it. */
   doubt(address: string): void {
     const own = this.#heldFor(address);
     if (own !== undefined) this.#doubt(address, own);
@@ -184,8 +184,8 @@ export class Budget {
   }
 
   /**
-   * A step of known price goes when it fits, and what is on its way leaves room for a price that has risen: without a cap
-   * as the ramp has it, because what was agreed to is a cap, too.
+   * Judges a step of known price: it goes when it fits, and what is on its way leaves room for a price that has risen:
+   * without a cap as the ramp has it, because what was agreed to is a cap, too.
    */
   #judge(price: Price & { credits: number }): Reservation['is'] {
     if (price.class === uncharged) return 'reserved';
@@ -212,8 +212,8 @@ export class Budget {
   }
 
   /**
-   * A step of unknown price finds it out: one at a time, and under a cap with nothing else in flight, because it may cost
-   * everything that is left. What is said of its price only holds it back.
+   * Judges a step of unknown price, which finds it out: one at a time, and under a cap with nothing else in flight,
+   * because it may cost everything that is left. What is said of its price only holds it back.
    */
   #judgeCanary({ likely = 1 }: Price): Reservation['is'] {
     if (!this.#isCapped) return this.#hasCanary ? 'later' : 'reserved';
@@ -239,7 +239,7 @@ export class Budget {
     return `${says}, ${left} ${left === 1 ? 'is' : 'are'} left${isTold ? `; ${guessText(guesses, this.#heldUnpriced)}` : ''}`;
   }
 
-  /** When the last of them stops waiting, steps that wait for its result check again. */
+  /** Ends the wait of a step. When the last of them stops waiting, steps that wait for its result check again. */
   #waitNoLonger(address: string): void {
     if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#wake();
   }
@@ -262,12 +262,12 @@ export class Budget {
     this.#ramp.returned(own.price.class);
   }
 
-  /** What is held for a possible charge. */
+  /** Credits held for a possible charge. */
   #amountOf({ credits, price }: Held): number {
     return credits ?? this.#prices.get(price.class) ?? price.held ?? this.#heldUnpriced;
   }
 
-  /** Neither a charge nor anything said prices it. */
+  /** Whether neither a charge nor anything said prices it. */
   #isGuessed({ credits, price }: Held): boolean {
     return credits === null && price.held === undefined && !this.#prices.has(price.class);
   }
@@ -282,12 +282,12 @@ export class Budget {
     return this.#caps.total !== undefined || this.#caps.run !== undefined;
   }
 
-  /** A step of unknown price is in flight. */
+  /** Whether a step of unknown price is in flight. */
   get #hasCanary(): boolean {
     return [...this.#flying.values()].some(({ credits }) => credits === null);
   }
 
-  /** A step of unknown price is in flight, or goes next. */
+  /** Whether a step of unknown price is in flight, or goes next. */
   get #isPriceAwaited(): boolean {
     return this.#waitingCanaries.size > 0 || this.#hasCanary;
   }

@@ -40,15 +40,15 @@ export interface CarryOutOptions {
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
   onEnd?: DriveOptions['onEnd'];
-  /** What several runs of one account share. Absent: this run has it for itself. */
+  /** Parts that several runs of one account share. Absent: this run has them for itself. */
   account?: SharedAccount | undefined;
-  /** What earlier heads of this run were charged, by price class. */
+  /** Charges of earlier heads of this run, by price class. */
   learned?: ReadonlyMap<string, number> | undefined;
   /** Tells runs apart in what they share. */
   run?: string;
 }
 
-/** What the runs of an account share. */
+/** Parts that the runs of an account share. */
 export interface SharedAccount {
   gate: AccountGate;
   lost: LostCreates;

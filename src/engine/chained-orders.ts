@@ -5,7 +5,7 @@ import { type Allotment, allot, findEnds, isBought } from './chains.ts';
 import { priorityOf } from './order-of-work.ts';
 import { ReadyOrders } from './ready-orders.ts';
 
-/** Above orders without a place in a chain, and below those already paid for. */
+/** Priority of orders in a chain: above those without a place in one, and below those already paid for. */
 const chainPriority = 900_000;
 
 /**
@@ -30,10 +30,10 @@ export class ChainedOrders {
   readonly #orders: ReadonlyMap<string, StepOrder>;
   #heights: ReadonlyMap<string, number>;
   #ends: StepOrder[];
-  /** Not bought and not given up yet, in topological order. */
+  /** Orders not bought and not given up yet, in topological order. */
   readonly #open: Map<string, StepOrder>;
   readonly #prices = new Map<string, number>();
-  /** Begun, and neither bought nor given up. */
+  /** Orders that have begun, and are neither bought nor given up. */
   readonly #begun = new Set<string>();
   /** Classes whose price the service was asked for and did not tell. */
   readonly #untold = new Set<string>();
@@ -46,9 +46,9 @@ export class ChainedOrders {
   #bought = 0;
   #allotment: Allotment = { is: 'all' };
   #ready: ReadyOrders;
-  /** Could start, but for the credits. */
+  /** Orders that could start, but for the credits. */
   #held: StepOrder[] = [];
-  /** Could start, but for others like them that fail. */
+  /** Orders that could start, but for others like them that fail. */
   #apart: StepOrder[] = [];
 
   constructor(
@@ -66,7 +66,7 @@ export class ChainedOrders {
     this.#allotAnew();
   }
 
-  /** Orders were taken in, or are not wanted any more. */
+  /** Takes note of orders that were taken in, or are not wanted any more. */
   relink({
     dependents,
     heights,
@@ -92,7 +92,7 @@ export class ChainedOrders {
     else this.#ready.add(order);
   }
 
-  /** Those that were set apart go on when others like them have ended; what comes back is not begun any more. */
+  /** Lets orders that were set apart go on once others like them have ended; those it returns are given up. */
   giveUp(
     breaker: Breaker,
     ended: ReadonlyMap<string, unknown>,
@@ -108,8 +108,8 @@ export class ChainedOrders {
   }
 
   /**
-   * `isIdle`: nothing under way could let another one start. Then orders that wait for credits are tried after all.
-   * What `breaker` holds is set apart.
+   * Takes the next order. `isIdle`: nothing under way could let another one start. Then orders that wait for credits
+   * are tried after all. Orders that `breaker` holds are set apart.
    */
   take({ isIdle, breaker }: { isIdle: boolean; breaker?: Breaker | undefined }): StepOrder | undefined {
     for (;;) {
@@ -173,7 +173,7 @@ export class ChainedOrders {
     return this.#held.length < heldBefore || this.#allotment.is === 'chains';
   }
 
-  /** It is bought, or will not be: it takes no more credits, and nobody waits for its price. */
+  /** Closes an order that is bought, or will not be: it takes no more credits, and nobody waits for its price. */
   #close(address: string): boolean {
     this.#open.delete(address);
     this.#begun.delete(address);
@@ -214,7 +214,7 @@ export class ChainedOrders {
     this.#sortAnew();
   }
 
-  /** Nothing more can be finished with the remaining credits: so at least begin, as far as they go. */
+  /** Lets all orders go: the remaining credits can finish nothing more, so let them begin, as far as the credits go. */
   #letAllGo(): void {
     this.#allotment = { is: 'all' };
     this.#sortAnew();

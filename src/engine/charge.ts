@@ -3,9 +3,9 @@ import type { Price } from '../plan/plan.ts';
 import { worstFactor } from '../plan/price-sources.ts';
 
 /**
- * What a create was charged. The answer says it; else the `fall` of the balance, where the create was on the wire alone: others
- * may use the account, so it is believed upwards, and not when it is beyond all measure. Nothing, beside a balance that
- * fell, is no charge. A list is believed upwards, too, where a price is known. `null`: nothing tells.
+ * Charge of a create. The answer says it; else the `fall` of the balance, where the create was on the wire alone:
+ * others may use the account, so it is believed upwards, and not when it is beyond all measure. Nothing, beside a
+ * balance that fell, is no charge. A list is believed upwards, too, where a price is known. `null`: nothing tells.
  *
  * @param reserved what was reserved for it; `null` where its price was not known
  */

@@ -12,7 +12,7 @@ import { AccountGate } from './account-gate.ts';
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;
   readonly #isShared: boolean;
-  /** Of this run, in names that the runs of an account have in common. */
+  /** Mark of this run in names that the runs of an account have in common. */
   readonly #prefix: string;
   readonly #emit: (fact: RunFact) => void;
   readonly #inside = new Map<string, string>();
@@ -56,7 +56,7 @@ export class LocalGate implements CreateGate {
     return this.#stop.signal;
   }
 
-  /** Nothing more of this price leaves: a plan that knows the charge has to be agreed to first. */
+  /** Lets nothing more of this price leave: a plan that knows the charge has to be agreed to first. */
   closePrice(priceClass: string): void {
     this.#closedPrices.add(priceClass);
   }
@@ -68,7 +68,7 @@ export class LocalGate implements CreateGate {
     return true;
   }
 
-  /** A create of this price is held back. Told once. */
+  /** Tells, once, that a create of this price is held back. */
   tellHeld(priceClass: string): void {
     if (this.#heldPrices.has(priceClass)) return;
     this.#heldPrices.add(priceClass);
@@ -144,7 +144,7 @@ export class LocalGate implements CreateGate {
     this.#emit({ event: 'spending-stopped', because, detail });
   }
 
-  /** Where no create of a kind is in flight while its list is read, of whatever run. */
+  /** Doors that keep creates of a kind, of whatever run, from being in flight while its list is read. */
   get doors(): Pick<AccountGate, 'close'> {
     return this.#account;
   }

@@ -120,7 +120,7 @@ class Drive implements Driven {
     this.#fillSlots();
   }
 
-  /** What it needs has ended before it was taken in, and not well. */
+  /** Needs of an order that ended before it was taken in, and not well. */
   #brokenNeeds(order: StepOrder): Link[] {
     if (order.jobId !== undefined) return [];
     return waitsFor(order).flatMap((address) => {
@@ -144,7 +144,7 @@ class Drive implements Driven {
     }
   }
 
-  /** What has ended before lets its dependents go on, or blocks them, as it did then. */
+  /** Takes in what has ended before: it lets its dependents go on, or blocks them, as it did then. */
   #takeEnds(): void {
     const links: Link[] = [];
     for (const [name, end] of this.#options.ends ?? []) {
@@ -166,7 +166,7 @@ class Drive implements Driven {
     return this.#ended;
   }
 
-  /** Other plans have all places: one of theirs is given up sooner or later, and then this one goes on. */
+  /** Whether other plans have all places: one of theirs is given up sooner or later, and then this one goes on. */
   get #waitsForPlace(): boolean {
     return this.#errors.length === 0 && this.#ready.size > 0 && this.#options.slots?.isFree === false;
   }
@@ -277,7 +277,7 @@ class Drive implements Driven {
     return dependents.reverse().map((dependent) => ({ dependent, on, how }));
   }
 
-  /** Not a failure of its own: it only could not begin. */
+  /** Blocks an order. That is no failure of its own: it only could not begin. */
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
     // What is done is in nobody's way: a create that is only asked about is not.
     const needed = by.asksOnly || byOutcome === 'done' ? 'left' : byOutcome;

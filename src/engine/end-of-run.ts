@@ -13,19 +13,19 @@ export interface EndOfRun {
   end: Extract<RunFact, { event: 'run-ended' }>;
 }
 
-/** What those who carried out a part of this run before have told. */
+/** Facts that those who carried out a part of this run before have told. */
 export interface EarlierHeads {
   /** Credits. */
   spent: number;
   /** Why one of them stopped all spending, if one did. */
   stopped: StopReason | undefined;
   hasStopped(because: StopReason): boolean;
-  /** What the account had when one of them last knew it. */
+  /** Balance of the account when one of them last knew it. */
   balance: number | null;
 }
 
 interface About {
-  /** As it was made: what is kept counts, and what waits. */
+  /** Plan as it was made: what is kept counts, and what waits. */
   plan: Plan;
   ends: ReadonlyMap<string, StepEnd>;
   carried: CarriedOut;
@@ -39,7 +39,7 @@ interface About {
   earlier?: EarlierHeads;
 }
 
-/** What a run comes to: counts, credits, exit code. */
+/** Sums up a run: counts, credits, exit code. */
 export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier }: About): EndOfRun {
   const { ledger, gate, driven } = carried;
   const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));

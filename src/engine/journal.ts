@@ -81,7 +81,7 @@ export class Journal {
       .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
   }
 
-  /** What an order has left on record, under whatever key: an open send, or the newest purchase. */
+  /** Purchase that an order has left on record, under whatever key: an open send, or the newest one. */
   leftBy({ address, fingerprint, generation }: StepOrder): Purchase | undefined {
     const { purchases = [] } = this.lock.steps.get(address) ?? {};
     const own = purchases.filter((one) => one.fingerprint === fingerprint && one.generation >= generation);
@@ -134,7 +134,7 @@ export class Journal {
     return known === undefined || known === order.key;
   }
 
-  /** A step that was bought under another name takes its whole record along. */
+  /** History that a step takes along when it was bought under another name: its whole record. */
   #historyOf(order: StepOrder): { earlier?: Purchase[] } {
     const old = order.movedFrom === undefined ? undefined : this.lock.steps.get(order.movedFrom);
     if (old === undefined) return {};
@@ -156,12 +156,12 @@ export class Journal {
   }
 }
 
-/** Services may number the jobs of each kind separately. */
+/** Name of a job with its kind: services may number the jobs of each kind separately. */
 function jobName(kind: string, jobId: string): string {
   return `${kind} ${jobId}`;
 }
 
-/** One key may occur under several kinds, each with jobs of its own. */
+/** Name of a key with its kind: one key may occur under several kinds, each with jobs of its own. */
 function keyName(kind: string, key: string): string {
   return `${kind} ${key}`;
 }

@@ -43,7 +43,7 @@ export class LocalLedger implements Ledger {
   readonly #totals: PlanTotals;
   readonly #isAlone: () => Promise<boolean>;
   balance: number | null = null;
-  /** Something could not be made durable. */
+  /** Whether something could not be made durable. */
   #isBroken = false;
 
   constructor(options: {
@@ -52,7 +52,7 @@ export class LocalLedger implements Ledger {
     bodies: RequestBodies;
     gate: PricedGate;
     totals: PlanTotals;
-    /** Those that are still to be carried out. */
+    /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
     learned?: ReadonlyMap<string, number> | undefined;
     /** Digest of a send's ID and this run's credential. */

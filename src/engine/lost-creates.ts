@@ -18,8 +18,9 @@ export interface LookUpTimes {
 }
 
 /**
- * The embedded sandbox answers, and lists, at once. Anything else may have a request on its way for as long as it may take: an
- * address of this machine may be a tunnel. `createTimeoutMs` is read when a grace is asked for: it may grow.
+ * Times for a search. The embedded sandbox answers, and lists, at once. Anything else may have a request on its way for
+ * as long as it may take: an address of this machine may be a tunnel. `createTimeoutMs` is read when a grace is asked
+ * for: it may grow.
  */
 export function lookUpTimes(isSandbox: boolean, limits: { readonly createTimeoutMs: number }): LookUpTimes {
   return {
@@ -35,7 +36,7 @@ const mostWalks = 4;
 
 interface Waiting {
   lost: LostCreate & { fence: string };
-  /** In even time. */
+  /** Time of the send, in even time. */
   sentAt: number;
   answer(found: LookUp): void;
   fail(error: unknown): void;
@@ -72,13 +73,13 @@ export class ListLookUp implements LostCreates {
   readonly #rooms = new Map<string, Room>();
 
   constructor(options: {
-    /** What is on record, of all runs of the account that are known here. */
+    /** Records of all runs of the account that are known here. */
     records(): Iterable<StepRecord>;
     service: Pick<Service, 'newestJob' | 'walkJobs'>;
     clock: Clock;
     signal: AbortSignal;
     times: LookUpTimes;
-    /** Leave lost creates to a person. */
+    /** Whether lost creates are left to a person. */
     hold: boolean;
     gate: KindDoors;
     /**
@@ -110,7 +111,7 @@ export class ListLookUp implements LostCreates {
     return room.fence.id;
   }
 
-  /** Without a fence the create is sent all the same: a lost answer then needs a person. */
+  /** Newest job of the list. Without this fence the create is sent all the same: a lost answer then needs a person. */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
       return await this.#service.newestJob(kind);
@@ -184,7 +185,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** An interrupted walk starts over: half of a list proves nothing. */
+  /** Walks through the list. An interrupted walk starts over: half of a list proves nothing. */
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {

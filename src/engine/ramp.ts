@@ -1,4 +1,4 @@
-/** Beyond this a charge more makes no difference. */
+/** Number of charges beyond which one more makes no difference. */
 const mostMet = 20;
 
 /**
@@ -22,14 +22,14 @@ export class Ramp {
     else this.#flying.delete(name);
   }
 
-  /** Of classes that no charge has borne out, one create goes at a time. */
+  /** Whether a create of this class may go: of classes that no charge has borne out, one goes at a time. */
   admits(name: string): boolean {
     const met = this.#metBy(name);
     if (met === 0) return [...this.#flying.keys()].every((other) => this.#metBy(other) > 0); // I14 (trial)
     return (this.#flying.get(name) ?? 0) < 2 ** met; // I14 (ramp)
   }
 
-  /** `proves`: the service said so itself. A charge that nobody told, or only a balance, meets nothing. */
+  /** Takes in a charge. `proves`: the service itself said so. One told by nobody, or by a balance, meets nothing. */
   note(
     name: string,
     { reserved, charged, proves }: { reserved: number | null; charged: number | null; proves: boolean },

@@ -45,14 +45,14 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
   }
 }
 
-/** Links that no step has any more survive only in the kept bytes of the request. */
+/** Makes the bytes of a request. Links that no step has any more survive only in its kept bytes. */
 function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
   if (!order.asksOnly || findReferences(order.request).length === 0) return makeBody(order, ports, absent);
   const error = 'its answer was lost, and the links in its request are not known on this machine';
   return Promise.resolve({ outcome: 'unresolved', credits: null, error });
 }
 
-/** A key whose answer was lost is resent with its original bytes, or not at all. */
+/** Requires the original bytes for a key whose answer was lost: it is resent with them, or not at all. */
 function requireSame(made: string | StepEnd, { send }: StepOrder): string | StepEnd {
   if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
   const error =

@@ -135,7 +135,7 @@ const entities: { readonly [entity: string]: string } = {
   apos: "'",
 };
 
-/** As a list may give it back: with entities for signs, cut, with an ellipsis where it was cut. */
+/** Whether a text is as a list may give it back: with entities for signs, cut, with an ellipsis where it was cut. */
 function isAlike(told: string, shown: string): boolean {
   const [a, b] = [told, shown].map((text) =>
     text

@@ -9,7 +9,7 @@ import type { StepEnd } from './step-end.ts';
 /** Number of job IDs named when only a person can tell which it is. */
 const mostCandidates = 3;
 
-/** It may have been charged, and this cannot be found out now. The send stays open on record. */
+/** Gives up a send that may have been charged, when this cannot be found out now. It stays open on record. */
 export function giveUp(
   { order, ports }: Purchase,
   { error, recoverable }: { error: string; recoverable: boolean },
@@ -18,7 +18,7 @@ export function giveUp(
   return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
 }
 
-/** It was charged, and a person has to say which job it is. That nobody sends it again is on record. */
+/** Holds a send that was charged: a person says which job it is. That nobody sends it again is on record. */
 export async function holdSend(purchase: Purchase, { error, send }: { error: string; send: string }): Promise<StepEnd> {
   const { order, ports } = purchase;
   await ports.ledger.finish(order, { state: 'unresolved', error, send });
@@ -41,7 +41,7 @@ export function unfound(
   return { error: `${because}; ${found.error}${which}`, recoverable: false };
 }
 
-/** It was made after all: the list shows it. A charge of zero in a list may be one that is not booked yet. */
+/** Records a job that was made after all, as the list shows. A charge of zero there may be one not booked yet. */
 export async function recordFound(found: ListedJob, send: Sent, purchase: Purchase): Promise<Ended> {
   const { order, ports } = purchase;
   const { jobId, recordId, model } = found;
@@ -56,7 +56,7 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   return { end: giveUp(purchase, { error, recoverable: false }) };
 }
 
-/** The ID is worth money: if the ledger fails now, it is at least reported, and the job is still collected. */
+/** Records a job. The ID is worth money: if the ledger fails, it is at least reported, and the job still collected. */
 export async function recordJob(
   { order, ports }: Purchase,
   made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined; doubt?: string | undefined },

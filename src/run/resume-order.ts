@@ -7,13 +7,14 @@ import { type Carry, type StepOrder, withoutSend } from '../plan/plan.ts';
 import { nextOrder } from './retry.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** What is left of an order. `spent`: credits that earlier heads of this run were charged for it; `null`: unknown. */
+/** Rest of an order. `spent`: credits that earlier heads of this run were charged for it; `null`: unknown. */
 export type Resumed = { order: StepOrder; spent: number | null } | { end: StepEnd };
 
 /**
- * What an order of a plan comes to after somebody else has carried it out for a while, by what is on record of it since:
- * nothing is bought that was bought, and a send without an answer is asked about before anything else. `before` and
- * `record`: what is on record of its address, when the plan was made and now. Without news the order stays as it is.
+ * Finds what is left of an order of a plan after somebody else has carried it out for a while, by what is on record of
+ * it since: nothing is bought that was bought, and a send without an answer is asked about before anything else.
+ * `before` and `record`: what is on record of its address, when the plan was made and now. Without news the order stays
+ * as it is.
  */
 export function resumeOrder(
   order: StepOrder,
@@ -56,7 +57,7 @@ export function resumeOrder(
   }
 }
 
-/** Of one purchase with a job; of several under a generation, the one that the order knows, or that is furthest. */
+/** Chooses a purchase with a job; of several under a generation, the one that the order knows, or that is furthest. */
 function chooseJob(made: readonly Purchase[], { jobId }: Carry): Purchase | undefined {
   const jobs = made.filter((purchase) => purchase.jobId !== undefined);
   const furthest = ['done', 'running', 'failed', 'lost'];
@@ -72,18 +73,18 @@ function attach(order: Carry, { jobId, key, attempt, credits }: Purchase): Carry
   return { ...rest, action, key, attempt, jobId, ...(credits !== undefined && { credits }) };
 }
 
-/** Nothing was recorded of it since. */
+/** Whether nothing was recorded of it since. */
 function isSame(old: Purchase, now: Purchase): boolean {
   const isSaved = (purchase: Purchase) => purchase.outputs !== undefined;
   return old.state === now.state && old.revision === now.revision && isSaved(old) === isSaved(now);
 }
 
-/** Its files are saved, and nothing is left to look at. */
+/** Whether its files are saved, and nothing is left to look at. */
 function isCollected({ kind, expect }: Carry, { outputs }: Purchase): boolean {
   return kinds[kind]?.media === 'none' || (outputs !== undefined && expect === undefined);
 }
 
-/** No job is known: the newest send decides. */
+/** Resumes an order of which no job is known: the newest send decides. */
 function resumeSend(
   order: Carry,
   made: readonly Purchase[],
@@ -107,7 +108,7 @@ function resumeSend(
   return { order: { ...unsent, attempt: 1, key, refused }, spent };
 }
 
-/** The job is another step's; its files here are this one's. */
+/** Resumes an order whose job is another step's; its files here are this one's. */
 function resumeShared(order: Carry, same: readonly Purchase[], before: StepRecord | undefined): Resumed {
   const saved = same.find(({ state, outputs }) => state === 'done' && outputs !== undefined);
   const old = before?.purchases.find(({ jobId }) => jobId === saved?.jobId);

@@ -13,7 +13,7 @@ import { resumeOrder } from './resume-order.ts';
 import type { StepEnd } from './step-end.ts';
 
 export interface ResumeFacts extends SendFacts {
-  /** As it was when the plan was made, and as it is now. */
+  /** The lock as it was when the plan was made, and as it is now. */
   before: Lock;
   lock: Lock;
   /** Prices that the manifest tells. */
@@ -22,7 +22,7 @@ export interface ResumeFacts extends SendFacts {
   ends: ReadonlyMap<string, StepEnd>;
 }
 
-/** What is left of a plan that somebody else has begun. */
+/** Rest of a plan that somebody else has begun. */
 export interface ResumedPlan {
   /** All of its rows, with what is left of their orders, and totals as of now. */
   plan: Plan;
@@ -34,9 +34,9 @@ export interface ResumedPlan {
   spentBefore: number;
   /** The same for orders that go on, by id. */
   spent: ReadonlyMap<string, number | null>;
-  /** What jobs of this run were charged so far, with the price that the plan said. */
+  /** Charges of this run's jobs so far, with the price that the plan said. */
   charges: readonly { price: Readonly<Price>; charged: number | null }[];
-  /** What was charged in this run, by price class. */
+  /** Highest charge in this run, by price class. */
   learned: ReadonlyMap<string, number>;
 }
 
@@ -85,7 +85,7 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   };
 }
 
-/** What was charged since the plan was made tells the price of its class. */
+/** Learns the price of a class from what was charged since the plan was made. */
 function learn(learned: Map<string, number>, { address, key, price }: StepOrder, { before, lock }: ResumeFacts): void {
   const known = new Set(before.steps.get(address)?.purchases.map(({ jobId }) => jobId));
   for (const { jobId, credits = 0, ...purchase } of lock.steps.get(address)?.purchases ?? []) {
@@ -102,7 +102,7 @@ function chargesOf({ address, price, asksOnly, sharesJobOf }: StepOrder, { befor
   return fresh.map(({ credits }) => ({ price, charged: credits ?? null }));
 }
 
-/** What purchases that nobody could estimate were agreed to come to when the first of their price was charged. */
+/** Credits agreed to for purchases that nobody could estimate, when the first of their price was charged. */
 function agreedSince(rows: readonly PlanRow[], learned: ReadonlyMap<string, number>): number {
   const unpriced = rows.flatMap(({ order, action }) =>
     order !== undefined && isSpending(action) && shareOf(order.price) === undefined ? [order.price.class] : [],
@@ -142,7 +142,7 @@ function sumAgain(
   };
 }
 
-/** With what lists named when the plan was made. */
+/** Adds to the prices what lists named when the plan was made. */
 function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
   const named = new Map(
     rows.flatMap(({ order }) => (order?.price.held === undefined ? [] : [[order.price.class, order.price.held]])),

@@ -70,7 +70,7 @@ export async function recordOutputs(
   for (const output of outputs) ports.emit({ event: 'output-saved', address: order.address, output, how });
 }
 
-/** Called once it is on record: a file that misses its expectation is paid for all the same. */
+/** Checks files once they are on record: one that misses its expectation is paid for all the same. */
 async function checkExpectation(
   { expect }: StepOrder,
   ports: Ports,

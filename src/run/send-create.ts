@@ -105,7 +105,7 @@ export async function sendCreate(
   }
 }
 
-/** A key that is known belongs to the bytes that it came with first: those bring the same answer again. */
+/** Goes back to the bytes that a known key came with first: those bring the same answer again. */
 async function sendFirstBody(purchase: Purchase): Promise<boolean> {
   const first = await purchase.ports.ledger.firstBody(purchase.order);
   if (first === undefined || first === purchase.body) return false;
@@ -113,7 +113,7 @@ async function sendFirstBody(purchase: Purchase): Promise<boolean> {
   return true;
 }
 
-/** Nothing paid leaves for a service that has not answered anything yet. */
+/** Answer in place of a create: nothing paid leaves for a service that has not answered anything yet. */
 function unanswered(
   create: Exclude<Create, { is: 'searching' }>,
   message: string,
@@ -141,7 +141,7 @@ async function post(
   return { answer: await ports.service.create(call), sent };
 }
 
-/** A create that can only be looked up in a list does not leave while that list is out of reach. */
+/** Newest job of the list. A create that can only be looked up there does not leave while it is out of reach. */
 async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
   if (kinds[kind]?.recovery !== 'list') return undefined;
   try {
@@ -168,8 +168,8 @@ async function intend(
 }
 
 /**
- * The service declined this key. If it was refused before, the service may only have repeated itself, so the next key
- * is tried; a key that was never refused settles the matter for this run.
+ * Puts on record that the service declined this key. If it was refused before, the service may only have repeated
+ * itself, so the next key is tried; a key that was never refused settles the matter for this run.
  */
 async function refuse(
   { order, ports }: Purchase,
@@ -202,7 +202,7 @@ function underKey(order: StepOrder, attempt: number): StepOrder {
   return { ...order, attempt, key: idempotencyKey({ campaign, fingerprint, repeat, attempt }) };
 }
 
-/** It never left, or was refused because of its key: then whatever the key stands for is not forgotten. */
+/** Takes back a send that never left, or was refused because of its key: what the key stands for is not forgotten. */
 async function takeBack(purchase: Purchase, { id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
   if (keyError !== undefined) return holdSend(purchase, { error: keyError, send: id });
   await purchase.ports.ledger.finish(purchase.order, { state: 'unsent', send: id });

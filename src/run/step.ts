@@ -174,7 +174,7 @@ async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<
   return { outcome: 'blocked', credits: 0, error: `${order.sharesJobOf} has no job to share` };
 }
 
-/** Written out, because it stays in memory for each step. */
+/** Adds the credits to an end. Written out, because it stays in memory for each step. */
 function withCredits({ outcome, error, unsaved }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
   return unsaved ? { outcome, credits, error, unsaved } : { outcome, credits, error };
 }

@@ -1,7 +1,7 @@
 import type { JobEnd } from '../contract/answer.ts';
 import type { Ports } from '../contract/ports.ts';
 
-/** A refused credential, or an unreachable host, ends all buying, whichever step met it. */
+/** Ends all buying at a refused credential or an unreachable host, whichever step met it. */
 export function stopFor(end: Extract<JobEnd, { is: 'unwatched' }>, { gate }: Pick<Ports, 'gate'>): void {
   switch (end.because) {
     case 'auth':

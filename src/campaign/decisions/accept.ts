@@ -23,8 +23,8 @@ export function accept(
 }
 
 /**
- * In the order of the graph: what is accepted for one step decides what those that use it ask for, so those are looked at
- * again.
+ * Accepts steps in the order of the graph: what is accepted for one step decides what those that use it ask for, so
+ * those are looked at again.
  */
 async function acceptEach(
   chosen: ReadonlySet<string>,

@@ -25,7 +25,7 @@ export async function judgeBatch(
   return 'rulings' in decided ? decided.rulings : [];
 }
 
-/** What becomes of each verdict, in the order given. What is recorded is joined into the lock. */
+/** Rules on each verdict, in the order given. What is recorded is joined into the lock. */
 export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation): Ruling[] {
   const bench = new Bench(situation);
   return verdicts.map((verdict) => bench.judge(verdict));
@@ -79,7 +79,7 @@ class Bench {
     return { ...gate, state: stateOfGate(gate, seenOf) };
   }
 
-  /** What a step is made from hangs on the gates before it; which steps are canaries, on any. */
+  /** Whether changed gates bear on a step: its sources hang on those before it; which steps are canaries, on any. */
   #isOutdated(address: string): boolean {
     const { steps, byName, byMember, canaried } = this.#links;
     if (canaried.has(address)) return true;

@@ -75,7 +75,7 @@ function withoutPicks({ state, ...gate }: DecidedGate, rejected: ReadonlySet<str
   return { ...gate, state: { ...state, picked: state.picked.filter((address) => !rejected.has(address)) } };
 }
 
-/** The command is called `pick`, whatever its files say. */
+/** Says of a rejection that it is one: the command is called `pick`, whatever its files say. */
 function sayRejected(ruling: Ruling): Ruling {
   return ruling.is === 'recorded' ? { ...ruling, text: `is rejected, ${ruling.text}` } : ruling;
 }
@@ -93,7 +93,7 @@ function judge(
   });
 }
 
-/** As the lock takes it. */
+/** Refuses a note that the lock would not take. */
 function checkNote(note: string | undefined): void {
   if (note === undefined) return;
   const { length } = note;

@@ -83,7 +83,7 @@ function describeSend({ since, key }: Purchase): string {
   return since === undefined ? `key ${key}` : `sent ${since}`;
 }
 
-/** One job is the answer to one create. */
+/** Refuses a job that another purchase has: one job is the answer to one create. */
 function refuseTaken(
   finding: Finding,
   { address, lock, kind, open }: { address: string; lock: Lock; kind: string; open: Purchase },
@@ -101,7 +101,7 @@ function refuseTaken(
   });
 }
 
-/** Asking is certain, deciding is not. */
+/** Whether the answer of a create can still be asked for: asking is certain, deciding is not. */
 function canBeAskedFor(open: Purchase, { replays, accountOf }: OpenCampaign): boolean {
   const now = Date.now();
   return open.request !== undefined && settlingOf(open, { replays, accountOf, now }).by === 'replay';
@@ -116,7 +116,7 @@ function stillAnswerable(address: string): CampaignError {
   });
 }
 
-/** Anybody can see whether it is out: nothing is sent on a doubt. */
+/** Error for a post that may be out: anybody can see whether it is, and nothing is sent on a doubt. */
 function neverTwice(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3005',

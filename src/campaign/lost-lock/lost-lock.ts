@@ -24,7 +24,7 @@ interface Question {
   graph: Graph;
   lock: Lock;
   plan: Plan;
-  /** A person says that a lock of its own begins here, and that everything is bought for it. */
+  /** Whether a person says that a lock of its own begins here, and that everything is bought for it. */
   isNew: boolean;
 }
 
@@ -112,7 +112,7 @@ async function findListed(
   return [...new Map(found).values()];
 }
 
-/** A service without such a list, or with one of another form, never tells. One that cannot answer now is asked by the next run. */
+/** Whether a service never tells: it has no such list, or one of another form. The next run asks one that is away. */
 function isSilent(error: unknown): boolean {
   return error instanceof ServiceError && (error.why === 'unusable' || error.why === 'refused' || error.status === 501);
 }
@@ -163,7 +163,7 @@ function wayOn(lock: string, { traces, listed }: { traces: Traces; listed: reado
   return parts;
 }
 
-/** As far as the list says. */
+/** Credits that jobs cost, as far as the list says. */
 function creditsOf(listed: readonly ListedJob[]): number {
   return listed.reduce((sum, { credits = 0 }) => sum + credits, 0);
 }

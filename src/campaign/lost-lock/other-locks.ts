@@ -16,14 +16,14 @@ import { listLocks } from '../list-locks.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { sandboxService } from '../paths.ts';
 
-/** Only a campaign without a purchase looks this far, and it looks once. */
+/** Bounds of the search: only a campaign without a purchase looks this far, and it looks once. */
 const bounds = { folders: 2000, entries: 100_000, depth: 8 };
 const mostBytes = 256 * 1024 ** 2;
 
 /** A lock of the tree that is not the campaign's own, with jobs of the same service. */
 export interface OtherLock {
   path: string;
-  /** As seen from the working folder. */
+  /** Path as seen from the working folder. */
   shown: string;
   lock: Lock;
   /** Jobs of exactly the steps of the campaign. */
@@ -59,7 +59,10 @@ export async function findOtherLocks(campaign: OpenCampaign, graph: Graph): Prom
   return found;
 }
 
-/** Play money is of no use to a real campaign, nor the other way round. A lock that names no service may be of any. */
+/**
+ * Whether a lock may be of the campaign's service: play money is of no use to a real campaign, nor the other way round.
+ * A lock that names no service may be of any.
+ */
 function isOfService(services: readonly string[], { service, sandbox }: OpenCampaign): boolean {
   if (service !== undefined && services.length > 0) return services.includes(service);
   return services.includes(sandboxService) === sandbox || services.length === 0;

@@ -17,7 +17,7 @@ import type { OpenCampaign } from '../open-campaign.ts';
 import { runsOfLock } from '../runs-of-lock.ts';
 import type { OtherLock } from './other-locks.ts';
 
-/** What the disk knows of purchases that the lock does not. */
+/** Traces on the disk of purchases that the lock does not know. */
 export interface Traces {
   /** Files where steps save, or that were seen there, and that are on record in no other lock. */
   files: readonly string[];
@@ -25,13 +25,13 @@ export interface Traces {
   bought: readonly { address: string; jobId: string | undefined }[];
   /** Jobs of the lock in the last commit, where the working tree has none. */
   committed: number;
-  /** This machine wrote a lock with records here, and kept no history of runs that would tell what they are. */
+  /** Whether this machine wrote a lock with records here, and kept no history of runs that would tell what they are. */
   wrote: boolean;
-  /** Whatever it was is handed out again by its key, without a charge, when this plan is carried out. */
+  /** Whether all of it is handed out again by its key, without a charge, when this plan is carried out. */
   heals: boolean;
 }
 
-/** Where the lock has jobs, because a person brought them back, only steps that it lacks and that are bought are looked at. */
+/** Finds traces. Where a person brought jobs back into the lock, only steps that it lacks and that are bought count. */
 export async function findTraces(
   campaign: OpenCampaign,
   { graph, lock, plan, others }: { graph: Graph; lock: Lock; plan: Plan; others: readonly OtherLock[] },
@@ -98,8 +98,9 @@ function isUpload({ kind }: Pick<Step, 'kind'>): boolean {
 }
 
 /**
- * What runs on this lock bought, or sent without an answer, by address; `since`: the first time, in ms since 1970. So do
- * those of a campaign of this name on a lock that is gone: manifest and lock may have been renamed before it was lost.
+ * Reads what runs on this lock bought, or sent without an answer, by address; `since`: the first time, in ms since
+ * 1970. Runs of a campaign of this name on a lock that is gone count, too: manifest and lock may have been renamed
+ * before it was lost.
  */
 async function readHistory(
   { paths }: OpenCampaign,
@@ -131,13 +132,13 @@ async function readHistory(
   return { bought, runs };
 }
 
-/** 0 where git has no such lock, or there is no git. */
+/** Counts the jobs in the committed lock: 0 where git has no such lock, or there is no git. */
 async function countCommitted({ paths }: OpenCampaign): Promise<number> {
   const bytes = await readCommittedFile(dirname(paths.lock), basename(paths.lock));
   return bytes === undefined ? 0 : countJobs(readLock(paths.lock, bytes).lock);
 }
 
-/** What was imported or adopted no run tells of; nor does one that is too long ago. */
+/** Whether this machine wrote records. No run tells of what was imported or adopted; nor does one too long ago. */
 async function wroteRecords({ paths }: OpenCampaign): Promise<boolean> {
   const seen = await readSeenLock(paths.lock);
   return seen !== undefined && seen.beginnings.length > 1;

@@ -36,7 +36,7 @@ export async function requireOwnLock(
   return others;
 }
 
-/** A name for a lock that is not there, beside one that is, is more often a slip than a second purchase of everything. */
+/** Refuses the name of a lock that is not there, beside one that is: more often a slip than a wish to buy all again. */
 function refuseMisspelt({ file, sandbox, paths }: OpenCampaign, others: readonly OtherLock[]): void {
   const own = campaignPaths(file, { sandbox }).lock;
   const near = others.filter(({ path }) => dirname(path) === dirname(paths.lock));

@@ -20,9 +20,9 @@ interface Ways {
   signal: AbortSignal;
 }
 
-/** A file of a store that is far away mostly waits. */
+/** Files that are brought at once: one of a store that is far away mostly waits. */
 const atOnce = 8;
-/** The next run fetches what does not come. */
+/** Tries of one file. The next run fetches what does not come. */
 const mostTries = 3;
 
 /** A file of a step, as a run or the lock tells of it. */

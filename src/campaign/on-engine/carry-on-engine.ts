@@ -38,7 +38,7 @@ interface Ground {
   campaign: OpenCampaign;
   telling: TellInRun;
   options: Options;
-  /** As written now. */
+  /** Graph as written now. */
   graph: Graph;
   scope: Scope;
   /** Aborted: nobody waits for the engine any more. */
@@ -127,7 +127,7 @@ class EngineCarrier implements Carrier {
     return 'result' in loaded ? loaded : this.#submit(plan, { ...held, loaded }, access);
   }
 
-  /** A rehearsal begins anew as often as somebody likes. */
+  /** Finds a run whose end nobody saw. A rehearsal has none: it begins anew as often as somebody likes. */
   async #findUnseen(): Promise<RunRecord | undefined> {
     const { engine, campaign, graph } = this.#ground;
     if (campaign.sandbox) return undefined;
@@ -191,7 +191,7 @@ class EngineCarrier implements Carrier {
     return this.#watch(header.plan, { ...of, outline, ...(text !== undefined && { then }) });
   }
 
-  /** Until it has ended, or somebody leaves: then the run goes on. */
+  /** Watches a run until it has ended, or somebody leaves: then the run goes on. */
   async #watch(plan: Plan, of: Watched): Promise<Running> {
     const { engine, campaign, telling, options, scope, closing } = this.#ground;
     const { store: name, workers } = options.engine;
@@ -233,11 +233,11 @@ interface Watched {
   loaded: LoadedLock;
   /** Absent: the run has ended. */
   access: Access | undefined;
-  /** What there is to say when it has ended. */
+  /** Notice for when it has ended. */
   then?: string;
 }
 
-/** Without one a screen would stay empty, and nobody would know why. */
+/** Tells that there is no worker: without one a screen would stay empty, and nobody would know why. */
 async function tellOfNoWorker(
   { database, account, shown }: Engine,
   { tell }: OpenCampaign,

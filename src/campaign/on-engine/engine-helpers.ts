@@ -31,13 +31,13 @@ export async function addressOf(
   return { ...(await openEmbedded(join(paths.state, 'engine'))), shown: 'the embedded engine' };
 }
 
-/** What runs beside this process for a run, and ends with it: the embedded sandbox, and workers. */
+/** Helpers that run beside this process for a run, and end with it: the embedded sandbox, and workers. */
 export interface Helpers {
   access: Access;
   close(): Promise<void>;
 }
 
-/** `begin`: a plan that is about to be submitted; absent when a run that was submitted goes on. */
+/** Starts the helpers. `begin`: a plan about to be submitted; absent when a run that was submitted goes on. */
 export async function startHelpers(
   campaign: OpenCampaign,
   of: {

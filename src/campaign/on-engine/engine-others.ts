@@ -11,7 +11,7 @@ interface Where {
   options: Pick<ApplyGraphOptions, 'check' | 'lockTimeoutMs'>;
 }
 
-/** Somebody else was faster, who may have another campaign of this name. */
+/** Refuses the run of somebody who was faster, if it is another campaign's of this name. */
 export async function refuseAnother({ engine, campaign, options }: Where, id: string): Promise<void> {
   const { readHeader, readRun } = await import('../../cluster/runs.ts');
   const run = await readRun(engine.database, id);
@@ -25,7 +25,7 @@ export async function refuseAnother({ engine, campaign, options }: Where, id: st
   }
 }
 
-/** A submit that came to nothing. Whoever may still be about to submit holds the lock. */
+/** Forgets a submit that came to nothing. Whoever may still be about to submit holds the lock. */
 export async function forgetSubmit({ engine, campaign, options }: Where, run: string): Promise<void> {
   const { paths, tell } = campaign;
   const { readRun } = await import('../../cluster/runs.ts');
@@ -38,7 +38,7 @@ export async function forgetSubmit({ engine, campaign, options }: Where, run: st
   }
 }
 
-/** `submitted`: the engine has it. */
+/** Notes the run beside the lock. `submitted`: the engine has it. */
 export async function noteRun(
   { engine, campaign }: Pick<Where, 'engine' | 'campaign'>,
   run: string,

@@ -28,7 +28,7 @@ export function lookAtRun(
   }));
 }
 
-/** Nothing more is bought for the run; what runs is collected. Undefined: there is none. */
+/** Cancels the run: nothing more is bought for it; what runs is collected. Undefined: there is none. */
 export function cancelOnEngine(
   url: string,
   campaign: OpenCampaign,

@@ -27,13 +27,13 @@ export async function filesNotHere(
   return outputs.filter(({ output }) => states.get(output.path) === 'missing');
 }
 
-/** What did not come from the store, and what brings it. */
+/** Says what did not come from the store, and what brings it. */
 export function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'trouble'>): string {
   const why = trouble ?? 'the store does not have the bytes that the lock names';
   return `${namesOf(missing)} did not come from the store: ${why}. ${nextApply}`;
 }
 
-/** `store`: of the run; null: its files come to whoever is attached. */
+/** Says what did not come here. `store`: of the run; null: its files come to whoever is attached. */
 export function notHereText(missing: readonly string[], { store }: { store: string | null }): string {
   const where = missing.length === 1 ? 'it is' : 'they are';
   if (store !== null)

@@ -5,7 +5,7 @@ import type { ApplyGraphOptions } from '../apply-options.ts';
 import { findGiven, flagOf } from '../options.ts';
 import { digestOfSteps } from '../save-plan.ts';
 
-/** What a run was made of, as far as somebody who attaches to it may expect something else. */
+/** The steps and options that a run was made of, as far as somebody who attaches to it may expect something else. */
 export type GivenOfRun = NonNullable<RunHeader['given']>;
 
 export function givenOf(graph: Graph, options: Partial<ApplyGraphOptions>): GivenOfRun {
@@ -17,7 +17,7 @@ export function givenOf(graph: Graph, options: Partial<ApplyGraphOptions>): Give
   return { steps: digestOfSteps(graph), options: Object.fromEntries(given) };
 }
 
-/** What is given now, and is not what the run was submitted with. */
+/** Finds what is given now and is not what the run was submitted with. */
 export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: boolean; flags: string[] } {
   const flags = Object.entries(now.options).flatMap(([flag, value]) => {
     const before = then.options[flag];
@@ -26,7 +26,7 @@ export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: 
   return { isEdited: then.steps !== now.steps, flags };
 }
 
-/** For whoever attaches, before anything is watched; undefined: they get what they typed. */
+/** Tells whoever attaches, before anything is watched, what is not in the run; undefined: they get what they typed. */
 export function notOfRunText({ isEdited, flags }: ReturnType<typeof differencesFrom>): string | undefined {
   const parts = [...(isEdited ? ['what has been changed in the campaign since'] : []), ...flags];
   if (parts.length === 0) return undefined;

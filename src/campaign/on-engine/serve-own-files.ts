@@ -4,7 +4,7 @@ import type { Access } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { outputsOf } from '../outputs-of.ts';
 
-/** As on one machine. */
+/** Files that are saved at once: as many as on one machine. */
 const filesAtOnce = 16;
 const requestTimeoutMs = 30_000;
 

@@ -8,7 +8,7 @@ export async function checkStore(name: string): Promise<void> {
   await findStore(name);
 }
 
-/** Undefined: there is none at its place yet. */
+/** Finds the store of this name. Undefined: there is none at its place yet. */
 async function findStore(name: string): Promise<Store | undefined> {
   const [{ openStore }, { StoreMissingError }] = await Promise.all([
     import('../../cluster/store.ts'),

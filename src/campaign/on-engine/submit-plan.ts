@@ -16,7 +16,7 @@ export function isForThisMachine({ order }: PlanRow): boolean {
   return order !== undefined && (order.action === 'move' || order.file !== undefined);
 }
 
-/** What a head needs of a plan, all but what this machine does itself. */
+/** Makes the submission of a plan: all that a head needs of it, but what this machine does itself. */
 export function submissionOf(
   plan: Plan,
   about: {
@@ -60,14 +60,14 @@ export function submissionOf(
   };
 }
 
-/** Those of the steps: the engine knows the service of an account. */
+/** Lines of the steps alone: the engine knows the service of an account. */
 function* linesOf(lock: Lock): Generator<string> {
   const lines = writeLines(lock);
   lines.next();
   yield* lines;
 }
 
-/** Posts that may go out say so in their orders. */
+/** Settings of a run on an engine, without `publish`: posts that may go out say so in their orders. */
 function settingsOf({ concurrency }: Plan, given: RunSettings): ClusterSettings {
   const { publish: _publish, ...settings } = settle(given);
   return { concurrency, ...settings };

@@ -24,7 +24,7 @@ export interface Round {
   tookMs: number;
   /** Absent where there are mistakes. */
   planned?: PlannedVersion & { byDocument: boolean };
-  /** Against the last plan before; absent without one, and without a plan now. */
+  /** Difference from the last plan before; absent without one, and without a plan now. */
   difference?: PlanDifference;
   diagnostics: readonly Diagnostic[];
   /** Texts that diagnostics point into, by file name. */
@@ -33,7 +33,7 @@ export interface Round {
   failure?: Failure;
   /** Texts for people. */
   notices: readonly string[];
-  /** What the disk was asked; absent where not even that could be. */
+  /** Questions that the disk was asked; absent where not even asking was possible. */
   asked?: readonly Asked[];
 }
 

@@ -6,17 +6,17 @@ import { rememberDigests } from './remember-digests.ts';
 
 export type { Round, WatchOptions } from './plan-round.ts';
 
-/** Nothing has changed for so long: a save is over. In ms. */
+/** Time without a change after which a save is over, in ms. */
 const quietMs = 20;
-/** What is wrong, or looks half written, is believed when it has stayed so long. In ms. */
+/** Time for which something wrong, or half written by its looks, has to stay before it is believed, in ms. */
 const doubtMs = 300;
-/** Under changes without end, a plan is shown so often. In ms. */
+/** Longest wait for a plan under changes without end, in ms. */
 const mostWaitMs = 1000;
-/** What a run in another process does is shown so often. In ms. */
+/** Time between two plans that show what a run in another process does, in ms. */
 const progressMs = 2000;
 
 export interface Watching {
-  /** Ends it. */
+  /** Ends the watch when it is aborted. */
   signal: AbortSignal;
   /** `at`: ms since 1970. `files`: how many files and folders are watched. */
   show(round: Round, seen: { at: number; files: number }): void;
@@ -74,7 +74,7 @@ export async function watchCampaign(opened: OpenCampaign, options: WatchOptions,
   }
 }
 
-/** What a round was the first to read was not watched yet: whether the disk says something else by now. */
+/** Whether the disk says something else by now of what a round was the first to read: that was not watched yet. */
 async function isMissed(
   campaign: OpenCampaign & { reader: InputReader },
   { asked = [] }: Round,
@@ -105,10 +105,10 @@ function isProgress({ difference }: Round): boolean {
 class Changes {
   /** Changes so far. */
   count = 0;
-  /** Of the last one. */
+  /** Time of the last change. */
   lastAt = Number.NEGATIVE_INFINITY;
   readonly #signal: AbortSignal;
-  /** Of the first change that is not shown yet. */
+  /** Time of the first change that is not shown yet. */
   #firstAt: number | undefined;
   #wake: () => void = () => {};
 
@@ -124,7 +124,7 @@ class Changes {
     this.#wake();
   }
 
-  /** Whoever saved has waited long enough. */
+  /** Whether whoever saved has waited long enough. */
   get isOverdue(): boolean {
     return performance.now() >= this.#dueAt;
   }
@@ -133,7 +133,7 @@ class Changes {
     return this.#firstAt === undefined ? Number.POSITIVE_INFINITY : this.#firstAt + mostWaitMs;
   }
 
-  /** Everything up to this count is shown, or need not be. */
+  /** Takes note that everything up to this count is shown, or need not be. */
   settle(count: number): void {
     this.#firstAt = this.count === count ? undefined : performance.now();
   }
@@ -149,7 +149,7 @@ class Changes {
     while (!this.#signal.aborted && performance.now() < at()) await this.#sleepUntil(at());
   }
 
-  /** At most until then: a change and the end wake, too. */
+  /** Sleeps at most until this time: a change and the end wake, too. */
   #sleepUntil(time: number): Promise<void> {
     return new Promise((done) => {
       const timer = Number.isFinite(time) ? setTimeout(done, Math.ceil(time - performance.now())) : undefined;

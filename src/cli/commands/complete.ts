@@ -85,7 +85,7 @@ async function offerValue(option: Option, line: Line): Promise<string[]> {
   }
 }
 
-/** What may follow a comma, with what stands before it; the typed word itself where it has none. */
+/** Words that may follow the last comma of a word, with what stands before it; without a comma, the words alone. */
 function continued(words: readonly string[], typed: string): string[] {
   const kept = typed.slice(0, typed.lastIndexOf(',') + 1);
   return words.map((word) => `${kept}${word}`);

@@ -15,7 +15,7 @@ export interface CostCommandOptions extends StateOptions {
   format?: 'text' | 'json' | 'csv';
 }
 
-/** What was spent, by what a person asks for, and where it went. Needs no network and writes nothing. */
+/** Shows what was spent, by what a person asks for, and where it went. Needs no network and writes nothing. */
 export async function cost(file: string, options: CostCommandOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const graph = await requireGraph(campaign);

@@ -19,7 +19,7 @@ interface Context {
   terminal: Terminal;
 }
 
-/** What was bought and decided between two commits, or since one. Needs no manifest, no network, and writes nothing. */
+/** Shows purchases and decisions between two commits, or since one. Needs no manifest, no network; writes nothing. */
 export async function diff(
   file: string,
   [from = 'HEAD', to]: readonly (string | undefined)[],

@@ -26,9 +26,9 @@ import { open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface GcOptions {
-  /** What newer outputs replaced, instead of what no step owns. */
+  /** Delete what newer outputs replaced, instead of what no step owns. */
   kept?: boolean;
-  /** What people decided against, instead. */
+  /** Delete what people decided against, instead. */
   unpicked?: boolean;
   /** In ms. */
   olderThan?: number;
@@ -85,7 +85,7 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   }
 }
 
-/** They are no leftovers: what was bought is not in them, and they are made again when somebody looks. */
+/** Tells of small pictures. They are no leftovers: nothing bought is in them, and whoever looks has them made again. */
 async function tellThumbs({ state }: CampaignPaths, terminal: Terminal): Promise<void> {
   const { count, bytes } = await measureThumbs(state);
   if (count === 0) return;
@@ -96,7 +96,7 @@ async function tellThumbs({ state }: CampaignPaths, terminal: Terminal): Promise
 
 const noneUnpicked = ': no file here is of an output that was rejected, or lost at a decided gate';
 
-/** What may go, and how one of it goes; false: it is not what was found any more. */
+/** Files that may go, and how one of them goes; false: it is not what was found any more. */
 interface Findings {
   found: Leftovers;
   remove(file: LeftoverFile): Promise<boolean>;
@@ -128,7 +128,7 @@ async function lookAtKept(campaign: OpenCampaign, { sandbox = false, olderThan }
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }
 
-/** Campaigns of the same folder may share files with this one. What cannot be read might own anything. */
+/** Locks of other campaigns in the folder: they may share files with this one. An unreadable one might own anything. */
 async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<OtherLock[]> {
   const locks = await findLocks(paths.folder, { sandbox });
   return locks

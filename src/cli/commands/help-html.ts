@@ -12,7 +12,7 @@ import { safeText } from '../../report/safe-text.ts';
 import { readCodePages, readTopic } from '../read-manual.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** In bytes: the mark stands at the beginning of a page. */
+/** Bytes within which the mark stands, at the beginning of a page. */
 const markWithin = 1000;
 
 /** The whole manual as pages in a folder, which is replaced as a whole. One that holds anything else is left alone (73). */
@@ -39,7 +39,7 @@ export async function helpHtml(folder: string, program: Command, terminal: Termi
   return exitCodes.done;
 }
 
-/** What the disk refuses is a failure (73). */
+/** Turns what the disk refuses into a failure (73). */
 async function orRefusal(folder: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -57,7 +57,7 @@ async function orRefusal(folder: string, work: () => Promise<void>): Promise<voi
   }
 }
 
-/** Whoever looks finds all of the old pages or all of the new ones. */
+/** Replaces a folder: whoever looks finds all of the old pages or all of the new ones. */
 async function replaceFolder(target: string, { made, old }: { made: string; old: string }): Promise<void> {
   if (lstatOrAbsent(target) === undefined) return renameFile(made, target);
   await renameFile(target, old);
@@ -70,7 +70,7 @@ async function replaceFolder(target: string, { made, old }: { made: string; old:
   await rm(old, { recursive: true });
 }
 
-/** A folder that is absent, empty, or as this command wrote it. */
+/** Requires a folder that is absent, empty, or as this command wrote it. */
 async function requireOurs(target: string, folder: string): Promise<void> {
   const there = lstatOrAbsent(target);
   if (there === undefined) return;

@@ -74,7 +74,7 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   return exitCodes.done;
 }
 
-/** What was asked for, or what a person says, where nothing was, and nothing is in the way. */
+/** Finds what was asked for, or asks a person, where nothing was, and nothing is in the way. */
 async function findStart(folder: string, options: InitOptions, terminal: Terminal): Promise<Start | 'interrupted'> {
   const { example, fromCsv } = options;
   const isSaid = example !== undefined || fromCsv !== undefined;
@@ -97,7 +97,7 @@ function ownMoneyText(file: string, { paste }: Terminal): string {
   return `${key}Check the way to the service: ${paste(call('doctor'))}\nSee what it costs: ${paste({ ...call('plan'), file })}\n`;
 }
 
-/** What of a campaign git sees: the lock has to be committed, and what is saved may be. */
+/** Says what of a campaign git sees: the lock has to be committed, and what is saved may be. */
 async function gitText(manifest: string): Promise<string> {
   const { graph } = await loadManifest(manifest);
   const saves = graph?.steps.map(({ save }) => save) ?? [];
@@ -113,7 +113,7 @@ async function gitText(manifest: string): Promise<string> {
   return `${lock}Outputs go to ${safeText(seen.join(' and '))}, and git sees them. To keep them out, name them in .gitignore: a clone fetches them again, for 0 credits.\n`;
 }
 
-/** All or nothing of the campaign itself; of what stands around it, what is not there yet. */
+/** Writes all or nothing of the campaign itself; of what stands around it, what is not there yet. */
 async function writeAll(
   folder: string,
   { files, around }: { files: NewFiles; around: NewFiles },

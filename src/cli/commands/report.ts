@@ -48,7 +48,7 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   return exitCodes.done;
 }
 
-/** Play money has one of its own, as it has a lock and outputs. */
+/** Name of the folder. Play money has one of its own, as it has a lock and outputs. */
 function folderName(file: string, { sandbox }: StateOptions): string {
   const name = basename(file).replace(/\.(ya?ml|json)$/i, '');
   return sandbox ? `${name}.sandbox.report` : `${name}.report`;
@@ -99,7 +99,7 @@ function aboutText({ data, bytes }: MadeGallery): string {
   ].join('; ');
 }
 
-/** The first time many pictures take minutes: a screen counts them. */
+/** Counts small pictures on a screen: the first time many of them take minutes. */
 function countOnScreen({ screen, err, width }: Terminal): { tell(done: number, all: number): void; end(): void } {
   const startedAt = performance.now();
   let toldAt = 0;

@@ -36,7 +36,7 @@ export async function runs(file: string, { options, terminal }: Context): Promis
   return exitCodes.done;
 }
 
-/** What one run did, by its id or the end of it. */
+/** Shows what one run did, by its id or the end of it. */
 export async function showRun(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const { stories, running, history, folder } = await readRuns(file, options);
   const { id } = findRun(name, stories);
@@ -51,7 +51,7 @@ export async function showRun(file: string, name: string, { options, terminal }:
   return exitCodes.done;
 }
 
-/** Newest first. `running`: the id of the newest, where it has no end and somebody holds the lock. */
+/** Reads earlier runs, newest first. `running`: id of the newest, where it has no end and somebody holds the lock. */
 async function readRuns(file: string, options: RunsOptions) {
   const paths = campaignPaths(file, options);
   const history = new RunHistory(paths.state, paths.runs);

@@ -50,7 +50,7 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
   });
 }
 
-/** Two runs would share keys, and a list kind would be bought twice. */
+/** Error for a run that is open on an engine: two runs would share keys, and a list kind would be bought twice. */
 function openError(file: string, { run, engine }: EngineNote): CampaignError {
   const name = nameOfEngine(engine);
   return new CampaignError({

@@ -18,24 +18,24 @@ export function addRows(command: Command, ...groups: { readonly [name: string]: 
   return command;
 }
 
-/** What the manifest is told from outside. */
+/** Adds the options that give the manifest values from outside. */
 export const addVarOptions = (command: Command) => addRows(command, varOptions);
-/** Which lock a command looks at, and with which variables. */
+/** Adds the options for which lock a command looks at, and with which variables. */
 export const addStateOptions = (command: Command) => addRows(command, lockOptions, varOptions);
-/** Which steps a command is about. */
+/** Adds the options for which steps a command is about. */
 export const addSelectOptions = (command: Command) => addRows(command, selectionOptions);
-/** Which part of a campaign a plan is about, and what it may cost. */
+/** Adds the options for which part of a campaign a plan is about, and what it may cost. */
 export const addScopeOptions = (command: Command) => addRows(addSelectOptions(addStateOptions(command)), scopeOptions);
-/** Options that `plan` and `apply` share. */
+/** Adds the options that `plan` and `apply` share. */
 export const addPlanOptions = (command: Command) => addRows(addScopeOptions(command), sharedOptions);
 
 export const strictOption = () => optionOf(sharedOptions.strict);
 export const serviceMovedOption = () => optionOf(scopeOptions.serviceMoved);
-/** In ms. */
+/** Option whose value is in ms. */
 export const lockTimeoutOption = () => optionOf(applyOptions.lockTimeoutMs);
 export const engineOption = () => optionOf(applyOptions.engine);
 
-/** What was typed, by the names of the table: what holds otherwise is filled in where it is needed. */
+/** Options that were typed, by the names of the table: what holds otherwise is filled in where it is needed. */
 export function typedOptions(command: Command): ApplyOptions {
   const typed = Object.entries(optionTable).flatMap(([name, { flags }]) => {
     const own = new Option(flags).attributeName();
@@ -55,7 +55,7 @@ function optionOf(row: OptionRow): Option {
 
 type Reader = (text: string, earlier: unknown) => unknown;
 
-/** Absent where the text is what is meant. */
+/** Reader of an option's value. Absent where the text is what is meant. */
 function readerOf({ takes, range = { least: 0 }, words = [] }: OptionRow): Reader | undefined {
   switch (takes) {
     case 'texts':
@@ -101,7 +101,7 @@ export function numberIn({ least, most, whole }: Range): (text: string) => numbe
 
 export const wholeNumber = numberIn({ least: 0, whole: true });
 
-/** `done,failed`. */
+/** Reads words with commas: `done,failed`. */
 function wordsAmong(known: readonly string[]): (text: string) => string[] {
   return (text) => {
     const words = text.split(',').map((word) => word.trim());
@@ -110,7 +110,7 @@ function wordsAmong(known: readonly string[]): (text: string) => string[] {
   };
 }
 
-/** In ms. */
+/** Reads seconds, and gives ms. */
 function secondsIn({ least }: Range): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -126,7 +126,7 @@ export function collectText(text: string, earlier: string[] = []): string[] {
   return [...earlier, text];
 }
 
-/** `90s`, `30m`, `2h` in ms. */
+/** Reads `90s`, `30m` or `2h`, and gives ms. */
 function duration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
   const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ''];
@@ -134,7 +134,7 @@ function duration(text: string): number {
   return Number(match[1]) * unit;
 }
 
-/** `12h`, `30d` in ms. */
+/** Reads `12h` or `30d`, and gives ms. */
 export function age(text: string): number {
   const match = /^(\d{1,6})(h|d)$/.exec(text);
   if (match === null) throw new InvalidArgumentError('write it as 12h or 30d');

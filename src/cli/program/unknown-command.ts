@@ -7,7 +7,7 @@ import { shownCommands } from './examples.ts';
 /** Commands that end something for good: whoever means one of them spells it. */
 const losing: readonly string[] = ['destroy', 'gc', 'forget', 'resolve', 'unlock'];
 
-/** What other tools call it. Of several the first that there is. */
+/** Names that other tools give to each command. Where several commands share one, the first command counts. */
 const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   plan: ['preview', 'dry-run', 'estimate'],
   apply: ['run', 'start', 'up', 'deploy', 'build', 'resume', 'retry', 'generate'],
