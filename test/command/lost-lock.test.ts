@@ -157,6 +157,34 @@ describe('a lost lock', { timeout: 90_000 }, () => {
     expect(trial.sandbox.ledger()).toHaveLength(1);
   });
 
+  test('that a commit removed is found in the one before, unless another lock has taken over what it tells of', async () => {
+    const trial = await bought('video');
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: trial.folder }).toString();
+    const commit = (...words: string[]) =>
+      git('-c', 'user.name=a', '-c', 'user.email=a@b.c', 'commit', '-qm', 'x', ...words);
+    git('init', '-q');
+    git('add', lock, 'campaign.yaml');
+    commit();
+    git('rm', '-q', lock);
+    commit();
+    remove(trial, '.mediabatch', 'output');
+    const again = await trial.apply();
+    expect(again.code, again.err).toBe(65);
+    const [restore = ''] = /git restore --source=\S+ \S+/.exec(again.err) ?? [];
+    execFileSync('sh', ['-c', restore], { cwd: trial.folder });
+    expect((await trial.apply()).code).toBe(0);
+    expect(trial.sandbox.ledger()).toHaveLength(1);
+
+    git('add', lock);
+    commit();
+    git('mv', lock, 'spring.lock.jsonl');
+    git('mv', 'campaign.yaml', 'spring.yaml');
+    commit('-a');
+    trial.write('campaign.yaml', manifestOf('video').replace('name: ', 'name: another-'));
+    const other = await trial.run(['plan', 'campaign.yaml']);
+    expect(other.err).not.toContain('before it was removed');
+  });
+
   test('is told by plan, which goes on without the network; a saved plan says what is meant', async () => {
     const trial = await bought('video');
     remove(trial, lock, '.mediabatch');

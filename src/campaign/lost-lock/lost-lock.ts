@@ -127,7 +127,7 @@ function describe(
   const lock = shownPath(paths.lock);
   const isThere = lstatOrAbsent(paths.lock) !== undefined;
   const found = [
-    ...(committed > 0 ? [`the last commit has it, with ${countOf(committed, 'job')}`] : []),
+    ...(committed ? [`${commitName(committed)} has it, with ${countOf(committed.jobs, 'job')}`] : []),
     ...(files.length > 0
       ? [
           `${countOf(files.length, 'file')} ${files.length === 1 ? 'lies' : 'lie'} where its steps save (${namesOf(files)})`,
@@ -153,7 +153,7 @@ function wayOn(lock: string, { traces, listed }: { traces: Traces; listed: reado
     listed.length > 0 ? ` brings back ${countOf(listed.length, 'job')} (${cost})` : ' looks for what the service lists';
   const [job] = bought.filter(({ jobId }) => jobId !== undefined);
   const parts: (string | Call)[] = [
-    `was the lock lost? ${committed > 0 ? `git restore ${shellWord(lock)} brings it back; else ` : 'Put it back where there is a copy; else '}`,
+    `was the lock lost? ${committed ? `${restoring(committed, lock)} brings it back; else ` : 'Put it back where there is a copy; else '}`,
     call('adopt'),
     adopts,
     ...(job?.jobId === undefined ? [] : [', and ', call('import', job.address, job.jobId), ' records a job by its id']),
@@ -161,6 +161,14 @@ function wayOn(lock: string, { traces, listed }: { traces: Traces; listed: reado
     call('apply', '--new'),
   ];
   return parts;
+}
+
+function commitName({ commit }: NonNullable<Traces['committed']>): string {
+  return commit === 'HEAD' ? 'the last commit' : `the commit ${commit}, before it was removed,`;
+}
+
+function restoring({ commit }: NonNullable<Traces['committed']>, lock: string): string {
+  return `git restore ${commit === 'HEAD' ? '' : `--source=${commit} `}${shellWord(lock)}`;
 }
 
 /** Credits that jobs cost, as far as the list says. */

@@ -1,14 +1,14 @@
 import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../../contract/clock.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
-import { readCommittedFile } from '../../disk/git/known-blob.ts';
+import { readLastCommitted } from '../../disk/git/known-blob.ts';
 import { readSeenLock } from '../../disk/lock/seen-lock.ts';
 import { findStrangers, mayBeOutput } from '../../disk/outputs/outputs.ts';
 import type { Graph, Step } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countJobs } from '../../lock/count-jobs.ts';
 import { readLock } from '../../lock/read.ts';
-import type { Lock } from '../../lock/record.ts';
+import type { Lock, Purchase } from '../../lock/record.ts';
 import { isSpending } from '../../plan/actions.ts';
 import { isReplayed } from '../../plan/open-sends.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -23,8 +23,8 @@ export interface Traces {
   files: readonly string[];
   /** Purchases by runs on this machine, each with its job where it was told and `import` takes it. */
   bought: readonly { address: string; jobId: string | undefined }[];
-  /** Jobs of the lock in the last commit, where the working tree has none. */
-  committed: number;
+  /** The lock that git has where the working tree has none; `commit`: that which has it. Absent: there is none. */
+  committed?: { jobs: number; commit: string };
   /** Whether this machine wrote a lock with records here, and kept no history of runs that would tell what they are. */
   wrote: boolean;
   /** Whether all of it is handed out again by its key, without a charge, when this plan is carried out. */
@@ -43,7 +43,7 @@ export async function findTraces(
   const files = await findFiles(campaign, { steps, others });
   const { bought: history, runs } = await readHistory(campaign, { steps, name: plan.campaign });
   if (isBegun) for (const address of history.keys()) if (!steps.has(address)) history.delete(address);
-  const committed = isBegun ? 0 : await countCommitted(campaign);
+  const committed = isBegun ? undefined : await findCommitted(campaign, { graph, others });
   const wrote = !isBegun && runs === 0 && (await wroteRecords(campaign));
   const now = systemClock.now();
   const heals = (address: string) => {
@@ -57,9 +57,10 @@ export async function findTraces(
   return {
     files: files.map(({ path }) => path),
     bought: [...history].map(([address, { jobId }]) => ({ address, jobId: isJob(address) ? jobId : undefined })),
-    committed,
+    ...(committed && { committed }),
     wrote,
-    heals: committed === 0 && !wrote && [...files.map(({ address }) => address), ...history.keys()].every(heals),
+    heals:
+      committed === undefined && !wrote && [...files.map(({ address }) => address), ...history.keys()].every(heals),
   };
 }
 
@@ -132,10 +133,36 @@ async function readHistory(
   return { bought, runs };
 }
 
-/** Counts the jobs in the committed lock: 0 where git has no such lock, or there is no git. */
-async function countCommitted({ paths }: OpenCampaign): Promise<number> {
-  const bytes = await readCommittedFile(dirname(paths.lock), basename(paths.lock));
-  return bytes === undefined ? 0 : countJobs(readLock(paths.lock, bytes).lock);
+/**
+ * Finds the lock in the last commit, or in the last one before it was removed: there only what this campaign asks for
+ * counts, and what no other lock has taken over.
+ */
+async function findCommitted(
+  { paths }: OpenCampaign,
+  { graph, others }: { graph: Graph; others: readonly OtherLock[] },
+): Promise<Traces['committed']> {
+  const found = await readLastCommitted(dirname(paths.lock), basename(paths.lock));
+  if (found === undefined) return undefined;
+  const { bytes, commit } = found;
+  const { lock } = readLock(paths.lock, bytes);
+  const steps = commit === 'HEAD' ? lock.steps : lostSteps(lock, { graph, others });
+  const jobs = countJobs({ ...lock, steps });
+  return jobs === 0 ? undefined : { jobs, commit };
+}
+
+function lostSteps({ steps }: Lock, { graph, others }: { graph: Graph; others: readonly OtherLock[] }): Lock['steps'] {
+  const asked = new Set(graph.steps.flatMap(({ address, fingerprint }) => [address, fingerprint]));
+  const idOf = ({ jobId, send, key }: Purchase) => jobId ?? send ?? key;
+  const kept = new Set(
+    others.flatMap((one) => [...one.lock.steps.values()].flatMap((step) => step.purchases.map(idOf))),
+  );
+  return new Map(
+    [...steps].flatMap(([address, step]) => {
+      const isAsked = asked.has(address) || step.purchases.some(({ fingerprint }) => asked.has(fingerprint));
+      const purchases = step.purchases.filter((one) => !kept.has(idOf(one)));
+      return isAsked ? [[address, { ...step, purchases }] as const] : [];
+    }),
+  );
 }
 
 /** Whether this machine wrote records. No run tells of what was imported or adopted; nor does one too long ago. */

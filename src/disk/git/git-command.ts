@@ -16,6 +16,8 @@ export interface GitOptions {
   input?: string;
   /** Most bytes on stdout. Default: 64 MiB. */
   mostBytes?: number;
+  /** How long it may take, in ms. Default: `gitTimeoutMs`. */
+  timeoutMs?: number;
 }
 
 /** How long git may be silent, in ms. */
@@ -49,12 +51,12 @@ const harmless = [
 
 /** Runs git in a folder, without a shell. Resolves whatever its exit code is. */
 export function runGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
-  const { input, mostBytes = defaultMostBytes } = options;
+  const { input, mostBytes = defaultMostBytes, timeoutMs = gitTimeoutMs } = options;
   return new Promise((resolve, reject) => {
     const child = execFile(
       'git',
       gitWords(folder, words),
-      { ...gitProcess(), encoding: 'buffer', timeout: gitTimeoutMs, killSignal: 'SIGKILL', maxBuffer: mostBytes },
+      { ...gitProcess(), encoding: 'buffer', timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: mostBytes },
       (error, out, err) => {
         if (error === null) return resolve({ code: 0, out, err: err.toString('utf8') });
         if (typeof error.code === 'number') return resolve({ code: error.code, out, err: err.toString('utf8') });
