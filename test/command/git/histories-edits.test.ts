@@ -175,22 +175,26 @@ test.each(['image', 'video'])('a budget that is all held: %s is asked for, which
   await expectSettled(copy, service, booked(1));
 });
 
-test.each(['image', 'video'])('takes: both of %s are lost, then one take is wanted no more', async (kind) => {
-  const { studio, copy, subject, known, booked } = await makeCampaign(kind);
-  const { service } = studio;
-  copy.tasks({ ...known, hero: { kind, says: 'a lamp', more: { takes: 2 } } });
-  service.fate = ({ subject: asked }) => (asked === subject ? 'lose' : 'book');
-  service.onBooked = () => {
-    service.isDown = service.idsOf(subject).length === 2;
-  };
-  await copy.apply();
-  Object.assign(service, { isDown: false, fate: () => 'book', onBooked: () => {} });
-  const lost = service.idsOf(subject).length;
-  expect(lost).toBeGreaterThan(0);
-  copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
-  await expectOpen(copy, service, lost * priceOf(kind));
-  await expectSettled(copy, service, booked(lost));
-});
+test.each(['image', 'video'])(
+  'takes: the answers of both %s are lost, then one take is wanted no more',
+  async (kind) => {
+    const { studio, copy, subject, known, booked } = await makeCampaign(kind);
+    const { service } = studio;
+    copy.tasks({ ...known, hero: { kind, says: 'a lamp', more: { takes: 2 } } });
+    service.fate = ({ subject: asked }) => (asked === subject ? 'lose' : 'book');
+    service.onBooked = () => {
+      service.isDown = service.idsOf(subject).length === 2;
+    };
+    await copy.apply();
+    Object.assign(service, { isDown: false, fate: () => 'book', onBooked: () => {} });
+    // A film is found in the list before the next one leaves.
+    const lost = idsMissing(copy, service).length;
+    expect(lost).toBeGreaterThan(0);
+    copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
+    await expectOpen(copy, service, lost * priceOf(kind));
+    await expectSettled(copy, service, booked(service.idsOf(subject).length));
+  },
+);
 
 test.each(['image', 'video'])('the campaign has another name since: %s is asked for by its own key', async (kind) => {
   const { studio, copy, known, subject, booked } = await makeCampaign(kind);
