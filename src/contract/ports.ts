@@ -25,6 +25,8 @@ export interface Ports {
   outputs: Outputs;
   clock: Clock;
   emit(fact: RunFact): void;
+  /** Whether a job that failed so may be bought again now, should the order allow it. Absent: always. */
+  mayRetry?(order: StepOrder, error: string): boolean;
   /** Aborted: start no further paid act, stop watching; requests in flight are awaited. */
   signal: AbortSignal;
 }

@@ -42,7 +42,7 @@ export class Breaker {
     const isMade = ({ action, jobId }: PlanRow) => jobId !== undefined && ['keep', 'download', 'move'].includes(action);
     const lively = new Set(rows.filter(isMade).map(({ task }) => task));
     for (const { action, address, task } of rows) {
-      if (action !== 'failed' || lively.has(task)) continue;
+      if ((action !== 'failed' && action !== 'retry') || lively.has(task)) continue;
       const record = lock.steps.get(address);
       const failed = record?.purchases.find(({ state }) => state === 'failed' || state === 'lost');
       const kind = kinds[failed?.kind ?? record?.kind ?? ''];
@@ -63,6 +63,12 @@ export class Breaker {
     const group = this.#group(nameOf(order));
     this.#groupsByAddress.set(order.address, group);
     if (isNew(order) || order.action === 'attach') group.underWay.add(orderId(order));
+  }
+
+  /** Whether a job that failed for this reason is bought again: with it there are not enough failures alike. */
+  allowsRetry(order: StepOrder, error: string): boolean {
+    const { isProven, reasons } = this.#group(nameOf(order));
+    return isProven || (reasons.get(plain(error))?.count ?? 0) + 1 < mostFailures;
   }
 
   /** Takes note of a job that has failed, and is bought again: it counts, too. */

@@ -3,7 +3,7 @@ import type { RunFact } from '../contract/event.ts';
 import type { LostCreates, Outputs, Ports, Service } from '../contract/ports.ts';
 import type { LockFile, RequestBodies } from '../contract/state.ts';
 import type { Lock } from '../lock/record.ts';
-import { orderId, type Plan } from '../plan/plan.ts';
+import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
@@ -83,7 +83,8 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     breaker?.note(fact);
     emit(fact);
   };
-  const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit: told, signal };
+  const mayRetry = (order: StepOrder, error: string) => breaker?.allowsRetry(order, error) !== false;
+  const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit: told, mayRetry, signal };
   const breaker = onError === 'wait' ? new Breaker(plan, lock) : undefined;
   for (const { order } of plan.rows) {
     const end = order && ends?.get(orderId(order));

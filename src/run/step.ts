@@ -107,8 +107,8 @@ async function makeMedia(
       case 'lost':
       case 'failed': {
         await ports.ledger.finish(order, { state: end.is, jobId, error: end.error });
-        const next =
-          end.is === 'failed' && !ports.signal.aborted ? nextOrder(order, { error: end.error, charged }) : undefined;
+        const mayFollow = end.is === 'failed' && !ports.signal.aborted && ports.mayRetry?.(order, end.error) !== false;
+        const next = mayFollow ? nextOrder(order, { error: end.error, charged }) : undefined;
         if (next === undefined) {
           slot.free();
           return { outcome: end.is, credits: spent, error: end.error };

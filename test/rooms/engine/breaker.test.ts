@@ -79,10 +79,16 @@ tasks:
     expect(campaign.service.ledger.length).toBeLessThanOrEqual(13);
   });
 
-  test('counts jobs that `retry:` buys again', async () => {
-    const campaign = new TestCampaign(images(40).replace('kind: image,', 'kind: image, retry: { attempts: 2 },'));
+  test('is not bought again by `retry:` either, in this run or the next, until one is done', async () => {
+    const campaign = new TestCampaign(images(40).replace('kind: image,', 'kind: image, retry: { attempts: 3 },'));
     campaign.service.endOf = () => failed();
-    await campaign.run({ onError, concurrency: 4 });
-    expect(campaign.service.ledger.length).toBeLessThanOrEqual(10);
+    await campaign.run({ onError, concurrency: 8 });
+    const before = campaign.service.ledger.length;
+    expect(before).toBeLessThanOrEqual(13);
+    await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.service.ledger.length).toBe(before + 1);
+    campaign.service.endOf = () => undefined;
+    await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.plan().totals.toSpend).toBe(0);
   });
 });
