@@ -187,8 +187,8 @@ describe('the house', () => {
     expect(strays).toEqual(['disk/fs/durable.ts']);
   });
 
-  test('no file is longer than 300 lines', () => {
-    const long = files.filter((file) => readFileSync(join(source, file), 'utf8').split('\n').length > 301);
+  test('no file is longer than 500 lines', () => {
+    const long = files.filter((file) => readFileSync(join(source, file), 'utf8').split('\n').length > 501);
     expect(long).toEqual([]);
   });
 });

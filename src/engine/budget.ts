@@ -105,12 +105,13 @@ export class Budget {
     return sum;
   }
 
-  reserve(address: string, price: Price): Reservation {
+  /** `isSent`: it has left, and is asked about together with equal ones: one list tells them apart. */
+  reserve(address: string, price: Price, { isSent = false } = {}): Reservation {
     const own = this.#heldFor(address);
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
     const credits = this.#knownPrice(price);
     if (credits !== null) this.#waitNoLonger(address);
-    const is = credits === null ? this.#judgeCanary(price) : this.#judge({ ...price, credits });
+    const is = credits === null ? this.#judgeCanary(price) : this.#judge({ ...price, credits }, isSent);
     if (credits === null) {
       if (is === 'later') this.#waitingCanaries.add(address);
       else this.#waitNoLonger(address);
@@ -187,11 +188,11 @@ export class Budget {
    * Judges a step of known price: it goes when it fits, and what is on its way leaves room for a price that has risen:
    * without a cap as the ramp has it, because what was agreed to is a cap, too.
    */
-  #judge(price: Price & { credits: number }): Reservation['is'] {
+  #judge(price: Price & { credits: number }, isSent: boolean): Reservation['is'] {
     if (price.class === uncharged) return 'reserved';
     if (this.#isCapped && !this.#fits(price))
       return price.credits > 0 && this.#isPriceAwaited ? 'later' : 'over-budget';
-    if (this.#flying.size === 0) return 'reserved';
+    if (this.#flying.size === 0 || isSent) return 'reserved';
     if (!this.#ramp.admits(price.class)) return 'later';
     if (!this.#isCapped) return 'reserved';
     const isTurn = price.credits === 0 || !this.#hasCanary;

@@ -111,7 +111,7 @@ export class LocalLedger implements Ledger {
         this.ceiling.drop(name);
         return { do: 'stop', because: 'price' };
       }
-      const answer = this.budget.reserve(name, order.price);
+      const answer = this.budget.reserve(name, order.price, { isSent: isOpen });
       if (answer.is === 'later') {
         await this.budget.changed();
         continue;

@@ -235,6 +235,15 @@ describe('the budget', () => {
     expect(go()).toEqual(['reserved', 'reserved', 'later', 'later']);
   });
 
+  test('creates that have left are asked about together, with a cap and without', () => {
+    const price = { class: 'image', credits: 2 };
+    for (const caps of [{}, { total: 100 }]) {
+      const budget = new Budget({ spentEver: 0, heldBefore: 0, ...caps });
+      const reserve = (name: string, isSent: boolean) => budget.reserve(name, price, { isSent }).is;
+      expect([reserve('a', true), reserve('b', true), reserve('c', false)]).toEqual(['reserved', 'reserved', 'later']);
+    }
+  });
+
   test('without a cap charges that nobody tells hold nothing back', () => {
     const budget = new Budget({ spentEver: 0, heldBefore: 0 });
     const price = { class: 'image', credits: 2 };
