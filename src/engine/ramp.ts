@@ -2,7 +2,7 @@
 const mostMet = 20;
 
 /**
- * How many creates of a price class may be on their way under a cap: 1, 2, 4, … with each charge that meets its
+ * How many creates of a price class may be on their way: 1, 2, 4, … with each charge that meets its
  * reservation, and 1 again after one that does not. Prices may have risen since they were charged, and a lock that came
  * with a branch may name any.
  */
