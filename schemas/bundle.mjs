@@ -1,5 +1,6 @@
 // Bundles the sources into dist/: a command then opens a handful of files where it opened hundreds. What is imported
-// lazily stays in files of its own. `--clean` removes what earlier builds left.
+// lazily stays in files of its own. What earlier builds left stays: a command that runs meanwhile may still load it. `npm ci`
+// begins with an empty folder.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { isAbsolute, join, relative, sep } from 'node:path';
@@ -10,7 +11,7 @@ import { bundlePages } from './bundle-page.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const slashed = (path) => path.split(sep).join('/');
 
-/** Packages that start faster from our own files. The others are large, lazy, or find files beside themselves. */
+/** Packages that start faster, or weigh less, from our own files. The others are large, lazy, or find files beside themselves. */
 const bundled = [
   'commander',
   'csv-parse',
@@ -19,6 +20,7 @@ const bundled = [
   'listr2',
   'p-queue',
   'picocolors',
+  'read-excel-file',
   'yaml',
 ];
 
@@ -76,7 +78,7 @@ const isKept = (id, importer) => {
   return !importer?.includes('node_modules') && !bundled.includes(packageOf(id));
 };
 
-const entries = ['cli/bin', 'index', 'sandbox/index', 'sandbox/render-worker'];
+const entries = ['cli/bin', 'cli/review-thread', 'index', 'sandbox/index', 'sandbox/render-worker'];
 const { output: built } = await build({
   cwd: root,
   platform: 'node',
@@ -103,8 +105,7 @@ chmodSync(join(root, 'dist/cli/bin.js'), 0o755);
 rmSync(join(root, 'dist/cli/package.json'), { force: true });
 const outputs = new Set([
   ...built.map(({ fileName }) => `dist/${fileName}`),
-  'dist/page/page.js',
-  'dist/page/gallery.js',
+  ...['page', 'page-later', 'gallery', 'gallery-later'].map((name) => `dist/page/${name}.js`),
 ]);
 const modules = [...built.flatMap(({ moduleIds }) => moduleIds), ...(await bundlePages(root))];
 const inputs = new Set(modules.map((id) => slashed(relative(root, id))));
@@ -114,13 +115,6 @@ const misplaced = [...outputs].filter(
   (path) => path.split('/').length !== 3 && readFileSync(join(root, path), 'utf8').includes('new URL('),
 );
 if (misplaced.length > 0) throw new Error(`internal error: ${misplaced.join(', ')} reads files beside itself`);
-
-// Only for a package: a command that runs meanwhile may still load the files of the build before.
-const isForPackage = process.argv.includes('--clean');
-for (const path of isForPackage ? readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }) : []) {
-  const output = slashed(join('dist', path));
-  if (/\.c?js$/.test(output) && !outputs.has(output)) rmSync(join(root, output));
-}
 
 const folders = new Set([...inputs].flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []));
 const notices = [...folders].sort().map((folder) => {

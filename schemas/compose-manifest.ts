@@ -50,7 +50,11 @@ function requestSchema(kind: Kind): Schema {
 }
 
 function fieldSchema(kind: Kind, name: string, field: Field): Schema {
-  const description = field.description + (field.default === undefined ? '' : ` Default: ${field.default}.`);
+  const description = [
+    field.description,
+    ...(field.maxLength === undefined ? [] : [`At most ${field.maxLength} characters.`]),
+    ...(field.default === undefined ? [] : [`Default: ${field.default}.`]),
+  ].join(' ');
   const template = { $ref: '#/definitions/template' };
   // What depends on the model is said by its rule alone: editors offer whatever any part of a schema lists.
   const values = name === kind.model?.field ? Object.keys(kind.model.models) : field.values;

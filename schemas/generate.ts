@@ -9,6 +9,7 @@ import { isKept } from '../src/campaign/saved-options.ts';
 import { failures } from '../src/contract/failure.ts';
 import { kinds } from '../src/kinds/index.ts';
 import { composeManifest } from './compose-manifest.ts';
+import { smallSchemas } from './documents.ts';
 import { type Schema, withoutNotes } from './schema.ts';
 import { writeTypes } from './write-types.ts';
 import { writeValidator } from './write-validator.ts';
@@ -56,6 +57,18 @@ const entries: Entry[] = [
     validator: { out: 'src/campaign/validate-run-line.generated.ts', finds: 'first' },
   },
   {
+    base: 'schemas/comparison.schema.json',
+    schema: { out: 'schemas/comparison.schema.json', compose: withComparedDefinitions },
+  },
+  {
+    base: 'schemas/status.schema.json',
+    schema: { out: 'schemas/status.schema.json', compose: withAnswers },
+  },
+  {
+    base: 'schemas/result.schema.json',
+    schema: { out: 'schemas/result.schema.json', compose: withResultDefinitions },
+  },
+  {
     base: 'schemas/failure.base.json',
     schema: { out: 'schemas/failure.schema.json', compose: withCodes },
   },
@@ -75,6 +88,8 @@ for (const entry of entries) {
     write(out, writeValidator(whole, entry.base, { finds }));
   }
 }
+
+for (const { name, schema } of smallSchemas()) writeSchema(`schemas/${name}.schema.json`, schema);
 
 /** The options that a saved plan keeps are those of the table. */
 function withOptions(plan: Schema): Schema {
@@ -152,6 +167,36 @@ function withRunDefinitions(runs: Schema): Schema {
   const { totals, estimate, 'price-source': source } = readSchema('schemas/plan.schema.json').$defs as Schema;
   const { outcome } = readSchema('schemas/event.schema.json').$defs as Schema;
   return { ...runs, $defs: { ...(runs.$defs as Schema), totals, estimate, 'price-source': source, outcome } };
+}
+
+/** Fields that differ have the form that they have in a plan, and so has how far a budget carries. */
+function withComparedDefinitions(comparison: Schema): Schema {
+  const { change, cause, totals = {} } = readSchema('schemas/plan.schema.json').$defs as { [name: string]: Schema };
+  const planned = (totals.properties as { fit: Schema }).fit;
+  const left = { description: 'Credits that are left of it.', type: 'integer', minimum: 0 };
+  const fit = {
+    ...planned,
+    required: [...(planned.required as string[]), 'left'],
+    properties: { ...(planned.properties as Schema), left },
+  };
+  return { ...comparison, $defs: { ...(comparison.$defs as Schema), change, cause, fit } };
+}
+
+/** Again, a person, paid: as failures answer it. */
+function withAnswers(document: Schema): Schema {
+  const { again, person, paid } = readSchema('schemas/failure.base.json').properties as Schema;
+  return { ...document, properties: { ...(document.properties as Schema), again, person, paid } };
+}
+
+/** The last event, its parts, and what a plan says of gates and of what leads on. */
+function withResultDefinitions(result: Schema): Schema {
+  const { next, gate: planned, need } = readSchema('schemas/plan.schema.json').$defs as Schema & { gate: Schema };
+  const events = readSchema('schemas/event.schema.json').$defs as Schema;
+  const { 'run-ended': end, outcome, estimated } = events;
+  const { gate, ...own } = result.$defs as { [name: string]: Schema };
+  const { members: _members, task: _task, picked: _picked, note: _note, ...facts } = planned.properties as Schema;
+  const $defs = { ...own, gate: { ...gate, properties: facts }, next, need, 'run-ended': end, outcome, estimated };
+  return withAnswers({ ...result, $defs });
 }
 
 function readSchema(path: string): Schema {

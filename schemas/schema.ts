@@ -2,10 +2,11 @@
 export type Schema = { [key: string]: unknown };
 
 /**
- * Our schemas hold two notes of our own: `expected` says beside a rule what is right in words, so that rule and sentence
- * stay together; `tsType` is read by the writer of types. Published schemas and the validator do without.
+ * Our schemas hold three notes of our own: `expected` says beside a rule what is right in words, so that rule and
+ * sentence stay together; `tsType` is read by the writer of types; `tag` names the property that tells which choice of a
+ * `oneOf` a value is, so that the validator reports what is wrong with that one. Published schemas do without.
  */
-export function withoutNotes(schema: Schema, notes: readonly string[] = ['expected', 'tsType']): Schema {
+export function withoutNotes(schema: Schema, notes: readonly string[] = ['expected', 'tsType', 'tag']): Schema {
   return strip(schema, notes) as Schema;
 }
 

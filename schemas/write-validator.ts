@@ -9,7 +9,7 @@ import { readNotes, type Schema, withoutNotes, withoutReferences } from './schem
 export function writeValidator(base: Schema, from: string, { finds }: { finds: 'first' | 'all' }): string {
   const whole = withoutReferences(base);
   // Our schemas use only what all drafts have.
-  const { $schema: _draft, ...schema } = withoutNotes(whole, ['expected', 'tsType', 'description', 'title']);
+  const { $schema: _draft, ...schema } = withTags(withoutNotes(whole, ['expected', 'tsType', 'description', 'title']));
   const ajv = new Ajv({
     allErrors: finds === 'all',
     ownProperties: true,
@@ -19,6 +19,7 @@ export function writeValidator(base: Schema, from: string, { finds }: { finds: '
     unicode: false,
     // Times are looked at where they are read.
     validateFormats: false,
+    discriminator: true,
     logger: false,
     code: { source: true, esm: true, lines: true },
   });
@@ -54,6 +55,16 @@ export function findViolations(data: unknown): Violation[] {
 }
 
 ${ownCode(written)}`;
+}
+
+/** Turns each `tag` into what ajv calls a discriminator. */
+function withTags<Part>(part: Part): Part {
+  if (Array.isArray(part)) return part.map(withTags) as Part;
+  if (typeof part !== 'object' || part === null) return part;
+  const entries = Object.entries(part).map(([key, item]) =>
+    key === 'tag' && 'oneOf' in part ? ['discriminator', { propertyName: item }] : [key, withTags(item)],
+  );
+  return Object.fromEntries(entries);
 }
 
 /** The function alone, and nothing else that is exported. */

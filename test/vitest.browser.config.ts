@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { environment, patience } from './environment.ts';
 
 /** Needs a Chromium; `CHROMIUM` says where it is. Not part of `npm test`. */
 export default defineConfig({
@@ -7,9 +8,9 @@ export default defineConfig({
     root: fileURLToPath(new URL('..', import.meta.url)),
     include: ['test/proof/browser/**/*.test.ts'],
     globalSetup: ['test/build.ts'],
+    env: environment,
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // A browser beside other work is slow at times; what is polled comes, or does not.
-    expect: { poll: { timeout: 15_000 } },
+    ...patience,
   },
 });

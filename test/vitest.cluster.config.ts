@@ -1,7 +1,6 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { environment, patience } from './environment.ts';
 
 /**
  * A campaign on several processes and a Postgres that are killed, frozen and cut off. Each test waits for most of its time –
@@ -12,10 +11,11 @@ export default defineConfig({
     root: fileURLToPath(new URL('..', import.meta.url)),
     globalSetup: ['test/build.ts', 'test/rig/postgres-setup.ts'],
     include: ['test/cluster/**/*.test.ts'],
-    env: { TZ: 'UTC', XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state') },
+    env: environment,
     testTimeout: 300_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     maxConcurrency: 5,
+    ...patience,
   },
 });

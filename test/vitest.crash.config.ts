@@ -1,31 +1,44 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { environment, patience, server } from './environment.ts';
 import { longTests } from './long-tests.ts';
+import { slowFirst } from './slow-first.ts';
 
-const env = { TZ: 'UTC', XDG_STATE_HOME: join(tmpdir(), 'mediabatch-test-state') };
+/** Their properties are tried four times as often as in the plain tests. */
+const deepened = [
+  'campaign/live-model',
+  'engine/{budget,canaries,gates-model,model,posts-model,takeovers}',
+  'lock/{histories,join,read,torn}',
+  'manifest/meaning',
+].map((name) => `test/rooms/${name}.test.ts`);
 
-/** With many more histories than the plain tests have. */
-const models = ['engine/model', 'engine/gates-model', 'engine/canaries', 'campaign/live-model'].map(
-  (name) => `test/rooms/${name}.test.ts`,
-);
+const slowest = [
+  'killed/at-a-system-call',
+  'command/examples-run',
+  'git/histories-clones',
+  'proof/honest-time',
+  'polling/scale',
+];
 
-/** The long variants: a crash at every system call that matters, faults that take their time, thousands of histories. */
+/** The long variants: a crash at every system call that matters, faults that take their time, hundreds of histories. */
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
     globalSetup: ['test/build.ts', 'test/rig/postgres-setup.ts'],
-    include: [...longTests, ...models],
+    include: [...longTests, ...deepened],
     env: {
-      ...env,
+      ...environment,
       MEDIABATCH_TEST_SHORT_WAITS: '1',
       MEDIABATCH_TEST_CRASHES: 'all',
-      MEDIABATCH_MODEL_RUNS: '1000',
-      MEDIABATCH_HISTORIES: '120',
+      MEDIABATCH_TEST_RUNS: 'full',
+      // Before a release ten times as many.
+      MEDIABATCH_HISTORIES: process.env.MEDIABATCH_HISTORIES ?? '20',
     },
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
+    sequence: { sequencer: slowFirst(slowest) },
+    ...patience,
+    server,
   },
 });

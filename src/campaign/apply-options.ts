@@ -1,5 +1,7 @@
 import type { RunEvent } from '../contract/event.ts';
+import type { SpendingLeft } from '../contract/spending.ts';
 import type { Graph } from '../graph/graph.ts';
+import type { Lock } from '../lock/record.ts';
 import type { Agreement } from '../plan/agreement.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunTimes } from '../report/run/run-time.ts';
@@ -15,6 +17,8 @@ export interface Observer extends Ending {
   on: (event: RunEvent) => void;
   /** Time left and usual durations, which go into the history for whoever follows the run. */
   times?: RunTimes | undefined;
+  /** Whose approval the run is carried out under, and of when. */
+  approved?: { by: string; at: string } | undefined;
   /** Called when the run has ended, however it did. */
   end?: () => Promise<void>;
 }
@@ -35,7 +39,7 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   /** Addresses that the selections matched when the plan was first made. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
   /** Throws when this is not the plan that somebody agreed to. Called while the campaign is held. */
-  verify?: ((plan: Plan, graph: Graph) => void) | undefined;
+  verify?: ((plan: Plan, graph: Graph, lock: Lock) => void) | undefined;
   /** Gives back what is to be carried out: the plan with its posts, or without those that nobody agreed to. */
   agree(plan: Plan): Promise<Plan | 'no' | 'interrupted'>;
   observe(plan: Plan): Promise<Observer>;
@@ -46,6 +50,8 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
   /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
   given?: string | undefined;
+  /** Limit of whoever carries the plan out, when that is not this process. */
+  limitThere?: SpendingLeft | undefined;
   /** Engine whose workers carry the plan out. Absent: this process does. */
   engine?: EngineChoice | undefined;
 }

@@ -1,22 +1,25 @@
 import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
-import { CampaignError, orFailure } from '../contract/failure.ts';
+import { CampaignError, failureOf, orFailure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { Scope } from '../ground/scope.ts';
 import { messageOf } from '../ground/values.ts';
-import { agreementOf, findUncovered } from '../plan/agreement.ts';
-import { allowPosts, withholdPosts } from '../plan/post-consent.ts';
+import { type Agreement, agreementOf, findUncovered } from '../plan/agreement.ts';
+import type { Plan } from '../plan/plan.ts';
+import { allowPosts, withholdPosts } from '../plan/posts/post-consent.ts';
 import type { Applied, ApplyGraphOptions } from './apply-options.ts';
 import type { Carrier, Running } from './carrier.ts';
 import { carryHere } from './carry-here.ts';
+import { checkCall } from './check-call.ts';
 import { checkSettings } from './check-options.ts';
 import { graphOf } from './checked-graph.ts';
-import { holdAndPlan } from './hold-and-plan.ts';
+import { type Held, holdAndPlan } from './hold-and-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { pickPlanningOptions, pickRunSettings, type RehearsalOptions, type RunSettings } from './options.ts';
 import type { Planned } from './plan.ts';
 import { recordRun } from './record-run.ts';
 import type { Ending, RunResult } from './run.ts';
+import { keepIndex } from './save-outputs-list.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   /** Hears everything that happens, as it happens. */
@@ -33,6 +36,7 @@ export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
  * Purchases of an interrupted run are collected, and not made again.
  */
 export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
+  checkCall('apply', [planned, options]);
   const { campaign, redo, selected } = planned;
   if (options.rehearsal !== undefined && !campaign.sandbox) {
     throw new CampaignError({
@@ -52,19 +56,22 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
     rehearsal,
     chosen: { redo, ...(selected && { selected }) },
     agreement,
-    verify(now) {
-      const found = findUncovered(agreement, now);
-      if (found === undefined) return;
-      const { text, addresses } = found;
-      const hint = 'plan again; nothing was spent';
-      throw new CampaignError({ code: 'MB3102', message: `the plan is stale: ${text}`, hint, addresses });
-    },
+    verify: (now) => refuseUncovered(agreement, now),
     agree: async (plan) => (options.publish === true ? allowPosts(plan) : withholdPosts(plan)),
     observe: async () => ({ on: listener(options.on, campaign.tell), signal: options.signal }),
   });
   const done = await orFailure(work);
   if (done.is !== 'ran') throw new Error('internal error: a plan that was agreed to did not run');
   return done.result;
+}
+
+/** Refuses a plan that buys what its agreement does not say. */
+export function refuseUncovered(agreement: Agreement, plan: Plan): void {
+  const found = findUncovered(agreement, plan);
+  if (found === undefined) return;
+  const { text, addresses } = found;
+  const hint = 'plan again; nothing was spent';
+  throw new CampaignError({ code: 'MB3102', message: `the plan is stale: ${text}`, hint, addresses });
 }
 
 /** A listener that cannot break a run: once it has thrown it hears nothing more. */
@@ -92,22 +99,43 @@ export async function applyGraph(campaign: OpenCampaign, given: ApplyGraphOption
   const scope = new Scope();
   try {
     const { carrier, options } = await openCarrier(campaign, given, scope);
-    const attached = await carrier.attach();
-    if (attached !== undefined) {
-      const result = await watch(attached, campaign, { options, scope });
-      return { is: 'ran', made: attached.plan, carriedOut: attached.plan, result };
+    const held = (await carrier.attach()) ?? (await holdOrAttach(carrier, campaign, options));
+    if ('watch' in held) {
+      const result = await watch(held, campaign, { options, scope });
+      return { is: 'ran', made: held.plan, carriedOut: held.plan, result };
     }
-    const held = await holdAndPlan(campaign, options);
     scope.add(() => held.guard.release());
     const plan = await options.agree(held.made);
     if (plan === 'no' || plan === 'interrupted') return { is: plan };
     const running = await carrier.start(plan, held);
-    if ('result' in running) return { is: 'ran', made: held.made, carriedOut: plan, result: running.result };
+    if ('result' in running) {
+      await keepIndex(campaign, held.index);
+      return { is: 'ran', made: held.made, carriedOut: plan, result: running.result };
+    }
     const result = await watch(running, campaign, { options, scope });
     await campaign.seen.keep(held.finding);
+    await keepIndex(campaign, held.index);
     return { is: 'ran', made: held.made, carriedOut: running.judge?.carriedOut ?? running.plan, result };
   } finally {
     await scope.close();
+  }
+}
+
+/**
+ * Takes the lock and plans. Jobs that look like those of a lost lock may be of a run that has begun elsewhere since the service
+ * was asked: that run is attached to.
+ */
+export async function holdOrAttach(
+  carrier: Carrier,
+  campaign: OpenCampaign,
+  options: ApplyGraphOptions,
+): Promise<Running | Held> {
+  try {
+    return await holdAndPlan(campaign, options);
+  } catch (error) {
+    const begun = failureOf(error)?.code === 'MB3409' ? await carrier.attach() : undefined;
+    if (begun === undefined) throw error;
+    return begun;
   }
 }
 
@@ -128,10 +156,10 @@ async function watch(
   { options, scope }: { options: ApplyGraphOptions; scope: Scope },
 ): Promise<RunResult> {
   const { plan, judge, isWork } = running;
-  const { on, end, times, ...ending } = await options.observe(plan);
+  const { on, end, times, approved, ...ending } = await options.observe(plan);
   if (end !== undefined) scope.add(end);
   const reviewed = judge && (await options.review?.(judge));
   if (reviewed !== undefined) scope.add(() => reviewed.end());
   const run = (hear: (event: RunEvent) => void) => running.watch({ ...ending, on: hear });
-  return isWork ? recordRun(plan, campaign, { on, clock: systemClock, times, run }) : run(on);
+  return isWork ? recordRun(plan, campaign, { on, clock: systemClock, times, approved, run }) : run(on);
 }

@@ -1,8 +1,10 @@
 import { systemClock } from '../contract/clock.ts';
 import { BrokenRunError } from '../contract/errors.ts';
+import { CampaignError } from '../contract/failure.ts';
 import type { Downloads, Service } from '../contract/ports.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
+import { openSpending } from '../disk/state/spending-files.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
 import { lookUpTimes } from '../engine/lost-creates.ts';
 import type { Scope } from '../ground/scope.ts';
@@ -12,16 +14,30 @@ import { Durations } from '../service/polling/durations.ts';
 import type { ApplyGraphOptions } from './apply-options.ts';
 import type { Carrier, Running, Watching } from './carrier.ts';
 import { sandboxKey } from './embed-sandbox.ts';
-import { type Access, requireAccess } from './environment.ts';
+import { type Access, requireAccess, requireService } from './environment.ts';
 import type { Held } from './hold-and-plan.ts';
-import { noService } from './no-service.ts';
+import { outputFilesOf } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { settle } from './options.ts';
-import { outputsOf } from './outputs-of.ts';
 import { rehearse } from './rehearse.ts';
-import { requireService } from './require-service.ts';
 import { type RunResult, runPlan } from './run.ts';
 import { openRunLock } from './settle.ts';
+
+/** A plan without orders asks nothing of the service. */
+const noService: Service & Downloads = {
+  replays: () => false,
+  clockAheadMs: unasked,
+  create: unasked,
+  newestJob: unasked,
+  walkJobs: unasked,
+  watch: unasked,
+  open: unasked,
+  upload: unasked,
+};
+
+function unasked(): never {
+  throw new Error('internal error: the plan has no work for the service');
+}
 
 /** Carries plans out in this process. Its runs end with it, so that there is none to attach to. */
 export function carryHere(campaign: OpenCampaign, options: ApplyGraphOptions, scope: Scope): Carrier {
@@ -60,12 +76,14 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths));
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
   let service: RunService | undefined;
+  let spending: Awaited<ReturnType<typeof openSpending>>;
   try {
+    spending = access === undefined || campaign.sandbox ? undefined : await openLedger(campaign);
     service = access && (await openHttp(campaign, here, { access, durations }));
     const ports = {
-      ...{ lock, file, accountOf, clock: systemClock, service: service ?? noService },
+      ...{ lock, file, accountOf, clock: systemClock, service: service ?? noService, spending },
       bodies: createRequestBodies(paths.state),
-      outputs: fetchHere(service ?? noService, outputsOf(campaign)),
+      outputs: fetchHere(service ?? noService, outputFilesOf(campaign)),
       isAlone: () => guard.stillOurs(),
       times: lookUpTimes(campaign.sandbox, settle(options)),
     };
@@ -79,9 +97,24 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
     throw new BrokenRunError(error, paths.lock);
   } finally {
     await file.close();
+    await spending?.close();
     await service?.close();
+    await campaign.measures.keep();
     if (service !== undefined) await keepDurations(paths, durations.keep());
   }
+}
+
+/** Play money counts for nothing. A limit that nothing can be held to is none: throws MB3301. */
+async function openLedger({ paths, environment }: OpenCampaign): ReturnType<typeof openSpending> {
+  const { limits } = environment;
+  const ledger = await openSpending(paths.lock, { limits: limits ?? {}, clock: systemClock });
+  if (ledger !== undefined || limits === undefined) return ledger;
+  throw new CampaignError({
+    code: 'MB3301',
+    message: 'MEDIABATCH_LIMIT cannot be held: there is no folder of this user that can be written',
+    hint: 'set XDG_STATE_HOME to a folder outside of any working tree; nothing was sent',
+    path: 'mediabatch/spending',
+  });
 }
 
 type RunService = Service & Downloads & { close(): Promise<void> };

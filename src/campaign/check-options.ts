@@ -1,6 +1,6 @@
 import { CampaignError } from '../contract/failure.ts';
 import { isJobId } from '../ground/job-id.ts';
-import { costDimensions } from '../plan/tally-charges.ts';
+import { costDimensions } from '../plan/prices/tally-charges.ts';
 import type { CostOptions } from './cost.ts';
 import { limitMs, optionTable, type Range } from './option-table.ts';
 import {

@@ -1,11 +1,12 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
+import { type Call, call, way } from '../ground/advice.ts';
 import type { Lock } from '../lock/record.ts';
-import { advise, type Call, call } from '../plan/advice.ts';
 import { findUncovered } from '../plan/agreement.ts';
-import { findBehind } from '../plan/behind-gates.ts';
+import { findBehind } from '../plan/gates/block-at-gates.ts';
 import type { Plan } from '../plan/plan.ts';
-import { nextPurchase } from '../plan/repeat.ts';
+import { nextPurchase } from '../plan/purchases/key.ts';
+import type { MakePlanOptions } from './make-plan.ts';
 import type { OptionRow } from './option-table.ts';
 import { findGiven, flagOf } from './options.ts';
 import { digestOfSteps } from './save-plan.ts';
@@ -16,7 +17,7 @@ import type { SavedPlan } from './saved-plan.ts';
  * Addresses that the selections of a saved plan matched when it was made. Asked once more they may name other steps – what had
  * failed is running by now –, and what was redone already would be redone again.
  */
-export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; selected?: ReadonlySet<string> } {
+export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOptions['chosen']> {
   const { select, exclude, first, sample } = saved.options;
   const isPart = [select, exclude, first, sample].some((one) => one !== undefined);
   const isOpen = (address: string) => {
@@ -25,9 +26,12 @@ export function chosenBy(saved: SavedPlan, lock: Lock): { redo: Set<string>; sel
     if (fingerprint === undefined || repeat === undefined) return false;
     return nextPurchase(purchases, fingerprint).repeat <= repeat;
   };
+  // More may be left of a limit by now: what the plan left out stays out, and the rest of it goes on.
+  const left = [...saved.shown.values()].filter(({ reason }) => reason.code === 'limit');
   return {
     redo: new Set(saved.redo.filter(isOpen)),
     ...(isPart && { selected: saved.addresses }),
+    ...(left.length > 0 && { leftOut: new Set(left.map(({ address }) => address)) }),
   };
 }
 
@@ -41,7 +45,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
     new CampaignError({
       code: 'MB3102',
       message: `${saved.path} is stale: ${why}`,
-      hint: advise`plan again, with the same options: ${planAgain(saved)}; nothing was spent`,
+      hint: way('nothing was spent; plan again, with the same options', planAgain(saved)),
       file: saved.path,
     });
   if (saved.service !== undefined && service !== undefined && saved.service !== service) {
@@ -72,7 +76,7 @@ export function refuseReplanning(saved: SavedPlan, options: object): void {
   throw new CampaignError({
     code: 'MB3001',
     message: `${given} does not go with a saved plan: what ${saved.path} does was settled when it was made`,
-    hint: advise`plan again, with ${given} beside what it was made with: ${planAgain(saved)}`,
+    hint: way(`plan again, with ${given} beside what it was made with`, planAgain(saved)),
     options: [given],
   });
 }

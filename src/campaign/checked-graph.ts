@@ -109,7 +109,6 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
-  if (told === undefined) for (const text of graph.notices ?? []) tell({ is: 'notice', text });
   return {
     graph,
     facts,
@@ -117,7 +116,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
     ...(manifest !== undefined && { manifest }),
     ...(trace !== undefined && { trace }),
     ...(originsOf !== undefined && { originsOf }),
-    inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'digest' ? [path] : [])),
+    inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'bytes' || ask === 'digest' ? [path] : [])),
     ...(checked.diagnostics.some(({ code }) => code === 'MB1507') && { takesNames: true }),
     ...(!byDocument && checked.diagnostics.length === 0 && { asked }),
     ...(renew !== undefined && { renew: async () => graphOf(await renew(), campaign, checked) }),

@@ -1,12 +1,11 @@
 import { CampaignError } from '../contract/failure.ts';
 import { taskOfAddress } from '../graph/address.ts';
 import type { Graph, Step } from '../graph/graph.ts';
+import { type Advice, call, way } from '../ground/advice.ts';
 import type { Lock } from '../lock/record.ts';
-import { type Advice, advise, call } from '../plan/advice.ts';
-import { findNamed, type Named, readName } from '../plan/names.ts';
-import { nearNames } from '../plan/near-names.ts';
-import { findSteps } from '../plan/select.ts';
-import type { Situation } from '../plan/situation.ts';
+import { findNamed, type Named, nearNames, readName } from '../plan/select/names.ts';
+import { findSteps } from '../plan/select/select.ts';
+import type { Situation } from '../plan/situation/situation.ts';
 import { makeSelector } from './select-steps.ts';
 
 /**
@@ -51,7 +50,7 @@ export function chooseRecorded(
     throw new CampaignError({
       code: 'MB3001',
       message: 'nothing was chosen: name addresses, or give --orphans for what the manifest no longer has',
-      hint: advise`${call('status')} shows the orphans; nothing was removed`,
+      hint: way('nothing was removed; to see the orphans', call('status')),
       options: ['--orphans'],
     });
   }
@@ -127,5 +126,5 @@ function nothingRecorded(name: string, { known, graph }: { known: readonly Named
 
 export function nearTo(name: string, known: readonly Named[]): Advice {
   const near = nearNames(name, known);
-  return near.length > 0 ? `near it: ${near.join(', ')}` : advise`${call('plan', '--all')} shows every address`;
+  return near.length > 0 ? `near it: ${near.join(', ')}` : way('to see every address', call('plan', '--all'));
 }

@@ -3,16 +3,30 @@ import { CampaignError } from '../contract/failure.ts';
 import { type FileCommit, walkFileHistory } from '../disk/git/file-history.ts';
 import { openRepository, pathInRepository } from '../disk/git/repository.ts';
 import type { Graph } from '../graph/graph.ts';
+import { shell, way } from '../ground/advice.ts';
 import { byId, takeFound } from '../lock/scan-ids.ts';
-import { type Charge, listCharges } from '../plan/list-charges.ts';
-import { situate } from '../plan/situation.ts';
-import { type Approved, sumApproved } from '../plan/sum-approved.ts';
-import { type CostDimension, type CostRow, type CostSums, sumCharges, tallyCharges } from '../plan/tally-charges.ts';
-import { longestLock } from './find-locks.ts';
-import { indexRunsByJob, type RunOf } from './index-runs.ts';
+import { type Charge, listCharges } from '../plan/prices/list-charges.ts';
+import {
+  type Approved,
+  type CostDimension,
+  type CostRow,
+  type CostSums,
+  sumApproved,
+  sumCharges,
+  tallyCharges,
+} from '../plan/prices/tally-charges.ts';
+import { situate, withFiles } from '../plan/situation/situation.ts';
+import { listOwnLocks, longestLock } from './find-locks.ts';
+import { requireGraph } from './load-manifest.ts';
+import { seeExpected } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import type { CampaignPaths } from './paths.ts';
 import { readCommittedLock } from './read-committed.ts';
 import { requireLock } from './read-lock.ts';
+import { runsOfLock } from './runs-of-lock.ts';
+
+/** Names the run that a job was bought in, by the address and the id that it had there; undefined when nobody knows. */
+type RunOf = (job: { address: string; id: string }) => string | undefined;
 
 /** Costs of a campaign, and where the credits went. */
 export interface Cost {
@@ -34,9 +48,47 @@ export interface CostOptions {
 
 /** Sums up the charges on record. Needs git only for months, authors and `since`; asks no service, and writes nothing. */
 export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: CostOptions): Promise<Cost> {
-  const { by, since: ref } = options;
-  const { lock } = await requireLock(campaign, undefined);
-  const situation = situate(graph, lock);
+  const { by } = options;
+  const { charges, keysOf, ...found } = await readCharges(campaign, graph, options);
+  return { campaign: graph.name, by, ...found, rows: tallyCharges(charges, by, keysOf), totals: sumCharges(charges) };
+}
+
+/** The same for every campaign of the tree around `paths` that has a lock beside its manifest. */
+export async function sumUpAll(
+  paths: CampaignPaths,
+  { by }: Pick<CostOptions, 'by'>,
+  { sandbox, open }: { sandbox: boolean; open(manifest: string): Promise<OpenCampaign> },
+): Promise<Omit<Cost, 'campaign'> & { leftOut: { shown: string; why: string }[] }> {
+  const keys = new Map<Charge, (string | null)[]>();
+  const leftOut: { shown: string; why: string }[] = [];
+  for (const { shown, manifest } of await listOwnLocks(paths, { sandbox })) {
+    if (manifest === undefined) {
+      leftOut.push({ shown, why: 'there is no manifest of its name beside it' });
+      continue;
+    }
+    try {
+      const campaign = await open(relative('', manifest) || manifest);
+      const { charges, keysOf } = await readCharges(campaign, await requireGraph(campaign), { by });
+      for (const charge of charges) keys.set(charge, keysOf(charge));
+    } catch (error) {
+      if (!(error instanceof CampaignError)) throw error;
+      leftOut.push({ shown, why: error.message });
+    }
+  }
+  const charges = [...keys.keys()];
+  const rows = tallyCharges(charges, by, (charge) => keys.get(charge) ?? []);
+  return { by, rows, totals: sumCharges(charges), leftOut };
+}
+
+/** Charges on record, and what they are told apart by. */
+async function readCharges(
+  campaign: OpenCampaign,
+  graph: Graph,
+  { by, since: ref }: CostOptions,
+): Promise<Pick<Cost, 'since' | 'approved'> & { charges: Charge[]; keysOf(charge: Charge): (string | null)[] }> {
+  const { lock } = await requireLock(campaign, undefined, { isOnlyRead: true });
+  const recorded = situate(graph, lock);
+  const situation = withFiles(recorded, await seeExpected(recorded, campaign));
   let charges = listCharges(situation);
   const found: Pick<Cost, 'since' | 'approved'> = {};
   if (ref !== undefined) {
@@ -52,13 +104,18 @@ export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: C
     ? await findFirstCommits(campaign.paths.lock, charges)
     : new Map<string, FileCommit>();
   const runOf: RunOf = by.includes('run') ? await indexRunsByJob(campaign.paths) : () => undefined;
-  const rows = tallyCharges(charges, by, (charge) =>
-    by.map((one) => (one === 'run' ? (runOf(charge) ?? null) : keyOf(charge, one, commits.get(charge.name)))),
-  );
-  return { campaign: graph.name, by, ...found, rows, totals: sumCharges(charges) };
+  const keyAs = (charge: Charge, one: CostDimension) => {
+    if (one === 'campaign') return graph.name;
+    return one === 'run' ? (runOf(charge) ?? null) : keyOf(charge, one, commits.get(charge.name));
+  };
+  return { charges, ...found, keysOf: (charge) => by.map((one) => keyAs(charge, one)) };
 }
 
-function keyOf(charge: Charge, by: Exclude<CostDimension, 'run'>, commit: FileCommit | undefined): string | null {
+function keyOf(
+  charge: Charge,
+  by: Exclude<CostDimension, 'run' | 'campaign'>,
+  commit: FileCommit | undefined,
+): string | null {
   switch (by) {
     case 'task':
     case 'kind':
@@ -91,8 +148,33 @@ async function findFirstCommits(lock: string, charges: readonly Charge[]): Promi
     throw new CampaignError({
       code: 'MB3603',
       message: `the history of ${shown} does not begin in this clone, so nobody can say when and by whom its jobs were bought`,
-      hint: 'this clone is shallow: `git fetch --unshallow` brings the whole history. Without month and author no history is needed',
+      hint: [
+        way('this clone is shallow; to bring the whole history', shell('git', 'fetch', '--unshallow')),
+        'without month and author no history is needed',
+      ],
     });
   }
   return first;
+}
+
+/**
+ * Reads what earlier runs on this lock noted. Only the last ones are kept, on this machine: of a job from elsewhere, or
+ * from long ago, nothing is known.
+ */
+export async function indexRunsByJob(paths: CampaignPaths): Promise<RunOf> {
+  const byJob = new Map<string, Map<string, string>>();
+  for await (const { id: run, lines } of runsOfLock(paths)) {
+    for (const { event, jobId, address } of lines) {
+      if (event !== 'job-created' || typeof jobId !== 'string' || typeof address !== 'string') continue;
+      const known = byJob.get(jobId) ?? new Map<string, string>();
+      byJob.set(jobId, known);
+      // Of two runs that saw it made, the earlier one counts.
+      known.set(address, run);
+    }
+  }
+  return ({ address, id }) => {
+    const known = byJob.get(id);
+    // A step that was renamed has the job under another address; one id of two kinds is two jobs.
+    return known?.get(address) ?? (known?.size === 1 ? [...known.values()][0] : undefined);
+  };
 }

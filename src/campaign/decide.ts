@@ -1,15 +1,14 @@
 import { LockChangedError } from '../contract/errors.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
-import { noteBegunLock } from '../disk/lock/begun-lock.ts';
-import type { Graph } from '../graph/graph.ts';
-import { outlineOf } from '../graph/outline.ts';
-import { countJobs } from '../lock/count-jobs.ts';
+import { noteBegunLock } from '../disk/lock/seen-lock.ts';
+import { type Graph, outlineOf } from '../graph/graph.ts';
 import { joinInto } from '../lock/join.ts';
 import type { Lock } from '../lock/record.ts';
+import { countJobs } from '../lock/sends.ts';
 import { writeLines } from '../lock/write.ts';
-import { withoutMovedAway } from '../plan/orphans.ts';
-import type { Ruling } from '../plan/ruling.ts';
-import { type Situation, situate } from '../plan/situation.ts';
+import type { Ruling } from '../plan/decisions/ruling.ts';
+import { withoutMovedAway } from '../plan/rows/orphans.ts';
+import { type Situation, situate } from '../plan/situation/situation.ts';
 import { holdGuard } from './hold-guard.ts';
 import { requireGraph } from './load-manifest.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
@@ -56,16 +55,12 @@ export function decide(campaign: OpenCampaign, options: DecisionOptions, rule: R
 
 type DecisionOptions = DecideOptions & {
   service?: string | undefined;
-  /** Tells refusals in their rulings, also where nothing else was decided. */
-  partial?: boolean | undefined;
-  /** Graph of the manifest as it is now, where it is known. */
-  graph?: Graph | undefined;
 };
 
 async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule: Rule): Promise<Decided> {
   const { paths, tell } = campaign;
   const { dryRun = false, askAboutMove, lockTimeoutMs = 0 } = options;
-  const graph = options.graph ?? (await requireGraph(campaign));
+  const graph = await requireGraph(campaign);
   // Whoever only looks leaves nothing behind, not even a guard, and can do so where nothing can be written.
   const guard = dryRun ? undefined : await holdGuard(paths.lock, lockTimeoutMs, tell);
   try {
@@ -75,7 +70,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
     const { lock } = loaded;
     const rulings = await rule({ campaign, graph, lock, situation: situate(graph, lock) });
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
-    if (!isRecorded && options.partial !== true) requireSome(rulings);
+    if (!isRecorded) requireSome(rulings);
     if (isRecorded && !dryRun) {
       const agreed = await (options.confirm?.(rulings) ?? 'yes');
       if (agreed !== 'yes') return { is: agreed };
@@ -115,14 +110,17 @@ async function record(
     await file.replace(writeLines(withoutMovedAway(lock, outlineOf(graph))));
     if (had === 0 && countJobs(lock) > 0) await noteBegunLock(path);
   } catch (error) {
-    if (!(error instanceof LockChangedError)) throw error;
-    throw new CampaignError({
-      code: 'MB3402',
-      message: 'the lock was changed by another program at the same time, so nothing was recorded',
-      hint: 'run the command again',
-      lock: path,
-    });
+    throw error instanceof LockChangedError ? changedMeanwhile(path) : error;
   } finally {
     await file.close();
   }
+}
+
+export function changedMeanwhile(lock: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3402',
+    message: 'the lock was changed by another program at the same time, so nothing was recorded',
+    hint: 'run the command again',
+    lock,
+  });
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
-import { findOddFile } from '../disk/fs/odd-file.ts';
+import { findOddFile } from '../disk/fs/folders.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { lstatOrAbsent } from '../disk/fs/plain-file.ts';
 import type { Json } from '../ground/json.ts';

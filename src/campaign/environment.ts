@@ -1,12 +1,18 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import type { Clock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
+import type { Tell } from '../contract/notice.ts';
+import { type SpendingLeft, type SpendingLimits, spans, tightestOf } from '../contract/spending.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile } from '../disk/fs/plain-file.ts';
-import { isLoopbackHost } from '../graph/inward-address.ts';
+import { readSpent } from '../disk/state/spending-files.ts';
+import { isLoopbackHost } from '../graph/address.ts';
+import { call, way } from '../ground/advice.ts';
 import { accountName, readCredential } from '../service/secrets.ts';
-import { whyNotKey } from './check-key.ts';
+import { checkCall } from './check-call.ts';
+import { keyCommandName, keyFromCommand, refuseFiledCommand } from './key-command.ts';
 
 const longestDotEnv = 1024 * 1024;
 
@@ -21,20 +27,62 @@ export interface Environment {
   token?: string;
   /** Connections are made by a proxy that Node takes from the environment. */
   proxied?: true;
+  /** `MEDIABATCH_SANDBOX` is set: whatever else is, no real service is asked. */
+  playMoney?: true;
+  /** Most credits that may be spent, whatever the campaign: from `MEDIABATCH_LIMIT` alone, as a `.env` may come with a branch. */
+  limits?: SpendingLimits;
   /** There is a `.env`, and it is no file of this tree that can be read. */
   unread?: true;
+  /** A `.env` names a program that prints the key: nothing runs it. */
+  filedCommand?: true;
 }
 
 /**
  * Reads `MEDIABATCH_BASE_URL` and `MEDIABATCH_API_KEY`; or both from a `.env` in the working folder, which is read only
- * when neither is set: otherwise a file in somebody's branch could point a real key at another host.
+ * when neither is set: otherwise a file in somebody's branch could point a real key at another host. In the place of the
+ * key `MEDIABATCH_API_KEY_COMMAND` may name a program that prints it, in the environment only; it runs once, and only when
+ * `token` is asked for.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
+  checkCall('readEnvironment', [env, folder]);
+  if (knowsPlayMoneyOnly(env)) return { playMoney: true };
   const proxied = env.NODE_USE_ENV_PROXY === undefined ? {} : { proxied: true as const };
+  const limits = readLimits(env.MEDIABATCH_LIMIT);
+  const given = { ...proxied, ...(limits !== undefined && { limits }) };
   const own = pick(env);
-  if (own.baseUrl !== undefined || own.token !== undefined) return { ...own, ...proxied };
+  const command = env[keyCommandName]?.trim();
+  if (command && own.token === undefined) return withToken({ ...own, ...given }, command);
+  if (own.baseUrl !== undefined || own.token !== undefined) return { ...own, ...given };
   const filed = readDotEnv(folder);
-  return filed === 'unreadable' ? { unread: true } : { ...pick(filed), ...proxied };
+  if (filed === 'unreadable') return { unread: true, ...given };
+  const filedCommand = filed[keyCommandName]?.trim() ? { filedCommand: true as const } : {};
+  return { ...pick(filed), ...filedCommand, ...given };
+}
+
+/** The key is printed by a command when it is asked for first: it may ask a person. */
+function withToken(environment: Environment, command: string): Environment {
+  let token: string | undefined;
+  return Object.defineProperty({ ...environment }, 'token', {
+    enumerable: true,
+    get: () => {
+      token ??= keyFromCommand(command);
+      return token;
+    },
+  });
+}
+
+/** Whether `MEDIABATCH_SANDBOX` keeps this process from every real service. Throws MB3003 for what is neither yes nor no. */
+export function knowsPlayMoneyOnly(env: NodeJS.ProcessEnv): boolean {
+  const value = env.MEDIABATCH_SANDBOX?.trim() ?? '';
+  if (value === '' || value === '0') return false;
+  if (value === '1') return true;
+  throw new CampaignError({
+    code: 'MB3003',
+    message: `MEDIABATCH_SANDBOX is ${JSON.stringify(value)}, and knows 1 and 0`,
+    hint: 'set it to 1, for play money only, or take it away',
+    value,
+    known: ['1', '0'],
+  });
 }
 
 function pick(env: NodeJS.Dict<string>): Environment {
@@ -52,6 +100,18 @@ export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
   const bytes = findWayOut(path) === undefined ? readSmallFile(path, longestDotEnv) : undefined;
   if (bytes === undefined) return lstatOrAbsent(path) === undefined ? {} : 'unreadable';
   return parseEnv(bytes.toString('utf8'));
+}
+
+/** Whether there is a key, or a program that prints one, which is not run for this. */
+export function hasKey(environment: Environment): boolean {
+  return 'token' in environment;
+}
+
+/** The same environment, of which nobody prints or serializes the key by accident. */
+export function withHiddenKey(environment: Environment): Environment {
+  const { token, ...others } = Object.getOwnPropertyDescriptors(environment);
+  const hidden = token === undefined ? {} : { token: { ...token, enumerable: false } };
+  return Object.defineProperties({}, { ...others, ...hidden });
 }
 
 /** Whether the service gives the same job for the same key: it does for an API key. */
@@ -72,12 +132,21 @@ export function accountDigest(send: string, sandbox: boolean, { token }: Environ
 
 /** Address and key of the service; throws an error that says how to get them. `rehearses`: it could be done without them. */
 export function requireAccess(environment: Environment, { rehearses = true } = {}): Access {
-  const { baseUrl, token } = environment;
+  const { baseUrl, playMoney, filedCommand } = environment;
+  if (playMoney) {
+    throw new CampaignError({
+      code: 'MB3201',
+      message: 'MEDIABATCH_SANDBOX is 1, so no real service is asked',
+      hint: rehearses ? 'add --sandbox' : 'what this does, only a real service can',
+    });
+  }
+  if (filedCommand) throw refuseFiledCommand();
+  const { token } = environment;
   if (token === undefined) {
     throw new CampaignError({
       code: 'MB3201',
       message: `no API key: MEDIABATCH_API_KEY is not set${environment.unread ? ', and .env here is no file of this folder that can be read' : ''}`,
-      hint: `set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env)${rehearses ? ', or try everything without an account with --sandbox' : ''}`,
+      hint: `set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env; ${keyCommandName} names a program that prints the key)${rehearses ? ', or try everything without an account with --sandbox' : ''}`,
     });
   }
   const wrong = whyNotKey(token);
@@ -102,18 +171,136 @@ function checkBaseUrl(text: string): string {
       message: `MEDIABATCH_BASE_URL ${message}`,
       hint: 'it looks like https://host/api/v1',
     });
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw wrong('is not a URL');
-  }
-  const loopback = isLoopbackHost(url.hostname);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback)) {
-    throw wrong('must be https (http only to this machine), because the key travels with every request');
-  }
-  if (url.username !== '' || url.password !== '') throw wrong('must not hold a login');
+  const url = requireSafeUrl(text, wrong, ', because the key travels with every request');
   if (url.search !== '' || url.hash !== '') throw wrong('must not hold a ? or # part');
   if (!/\/api\/v1\/?$/.test(url.pathname)) throw wrong(`ends in ${url.pathname}, not in /api/v1`);
   return url.href.replace(/\/+$/, '');
+}
+
+/**
+ * Reads `MEDIABATCH_NOTIFY_URL` of the process, and nothing else: neither a manifest nor a `.env` that came with a
+ * branch may say where words about a run go. Undefined when it is not set. As secret as a key: no error repeats it.
+ */
+export function readNotifyAddress(env: NodeJS.ProcessEnv): string | undefined {
+  const text = env.MEDIABATCH_NOTIFY_URL?.trim();
+  if (text === undefined || text === '') return undefined;
+  const wrong = (why: string) =>
+    new CampaignError({
+      code: 'MB3207',
+      message: `MEDIABATCH_NOTIFY_URL ${why}; nothing was sent, and nothing was spent`,
+      hint: 'copy the address as the chat service shows it (it begins with https://), or unset the variable',
+    });
+  return requireSafeUrl(text, wrong).href;
+}
+
+/** An address to which secrets may go: https, or http to this machine, and without a login. */
+function requireSafeUrl(text: string, wrong: (problem: string) => CampaignError, because = ''): URL {
+  if (!URL.canParse(text)) throw wrong('is not a URL');
+  const url = new URL(text);
+  const isLocal = url.protocol === 'http:' && isLoopbackHost(url.hostname);
+  if (url.protocol !== 'https:' && !isLocal) throw wrong(`must be https (http only to this machine)${because}`);
+  if (url.username !== '' || url.password !== '') throw wrong('must not hold a login');
+  return url;
+}
+
+/**
+ * Why a credential cannot be the one that was meant, in words that follow its name and never hold it; undefined when it may
+ * be right. It would be refused by the service, but only after it has been sent; and what no header can hold is not sent at all.
+ */
+export function whyNotKey(token: string): { problem: string; hint: string } | undefined {
+  const quote = /^\\?["'`“”„‘’«»]|\\?["'`“”„‘’«»]$/.exec(token)?.[0];
+  if (quote !== undefined) {
+    const where = token.startsWith(quote) ? 'begins' : 'ends';
+    return {
+      problem: `stands in quotes: it ${where} with ${quote}`,
+      hint: 'leave one pair of quotes out: those that remain are taken for a part of the key',
+    };
+  }
+  const word = /^(?:authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$))/i.exec(token)?.[0];
+  if (word !== undefined) {
+    const hint = 'leave that out: the key alone belongs there, and the header is made from it';
+    return { problem: `begins with "${word}"`, hint };
+  }
+  const name = /^(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=/.exec(token)?.[0];
+  if (name !== undefined)
+    return { problem: `begins with "${name}"`, hint: 'leave that out: only what follows is the key' };
+  if (/^[<$%{[(]|[>})\]]$/.test(token)) {
+    const hint = 'put the key in its place; $NAME and $(…) are replaced by a shell only, and not in single quotes';
+    return { problem: 'is not a key but a place for one: it has brackets, $ or % around it', hint };
+  }
+  const odd = /[^\x21-\x7e]/u.exec(token)?.[0];
+  if (odd !== undefined) {
+    const hint = 'copy the key again from the dashboard, alone and in one line';
+    return { problem: `holds ${nameOf(odd)}, which no key has`, hint };
+  }
+  if (/[,;]$/.test(token)) return { problem: `ends with ${token.at(-1)}`, hint: 'leave that out' };
+  return undefined;
+}
+
+function nameOf(character: string): string {
+  if (/[\r\n]/.test(character)) return 'a line end';
+  if (character === ' ') return 'a space';
+  if (character === '\t') return 'a tab';
+  return `the character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** Time before which nobody is told, in ms: nobody wants to be told of what is done by then. */
+const slowMs = 1000;
+
+/** Ends a run before it has begun where the service cannot be reached, in seconds, and with what is tried in sight. */
+export async function requireService(
+  { baseUrl }: Access,
+  { clock, tell, proxied }: { clock: Clock; tell: Tell; proxied: boolean },
+): Promise<void> {
+  // Then connections are made by somebody else.
+  if (proxied) return;
+  const { reachService } = await import('../service/reach.ts');
+  const slow = setTimeout(() => tell({ is: 'connecting', text: new URL(baseUrl).host }), slowMs);
+  const found = await reachService(baseUrl, {
+    clock,
+    onFailure({ host, error, tries, of }) {
+      clearTimeout(slow);
+      tell({ is: 'cannot reach', text: `${host}: ${error}; trying again (${tries + 1} of ${of})` });
+    },
+  });
+  clearTimeout(slow);
+  if (found.is === 'reached') return;
+  throw new CampaignError({
+    code: 'MB3203',
+    message: `the service cannot be reached: ${found.host}: ${found.error}`,
+    hint: way('nothing was sent; check MEDIABATCH_BASE_URL and the network, or have both looked at', call('doctor')),
+    host: found.host,
+  });
+}
+
+/** Reads `100/run,400/day,2000/month`. A limit that cannot be read is not taken for none: MB3003. `name`: where it stands. */
+export function readLimits(text: string | undefined, name = 'MEDIABATCH_LIMIT'): SpendingLimits | undefined {
+  const parts = (text ?? '').split(',').map((part) => part.trim());
+  if (parts.every((part) => part === '')) return undefined;
+  const limits: SpendingLimits = {};
+  for (const part of parts) {
+    const [, credits, per] = /^(\d{1,10})\s*\/\s*(run|day|month)$/.exec(part) ?? [];
+    const span = spans.find((one) => one === per);
+    if (span === undefined || limits[span] !== undefined) throw unreadable(name, text ?? '');
+    limits[span] = Number(credits);
+  }
+  return limits;
+}
+
+function unreadable(name: string, value: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3003',
+    message: `${name} is ${JSON.stringify(value)}, and no limit can be read from it`,
+    hint: 'write credits for a run, a day, a month, or several of them: 100/run,400/day,2000/month',
+    value,
+    known: [...spans],
+  });
+}
+
+/** The limit that leaves least now, by what was spent on this machine. Undefined: there is none. */
+export async function tightestLimit(
+  limits: SpendingLimits | undefined,
+  now: number,
+): Promise<SpendingLeft | undefined> {
+  return limits && tightestOf(limits, await readSpent(now));
 }

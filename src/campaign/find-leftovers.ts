@@ -1,16 +1,26 @@
-import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat, readdir, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { OutputError, UnsafeFileError } from '../contract/errors.ts';
-import type { Leftover } from '../contract/leftover.ts';
+import type { Leftover } from '../contract/leftovers.ts';
+import { syncFolder } from '../disk/fs/durable.ts';
 import { isErrno, orAbsent } from '../disk/fs/plain-file.ts';
 import { type Digest, hashFile } from '../disk/outputs/hash-file.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
 import type { SavedFiles } from '../disk/outputs/saved-files.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
-import { withoutExtension } from '../plan/save-names.ts';
-import type { Situation } from '../plan/situation.ts';
-import { chargeOf, findPaidOutputs, type PaidOutput } from './paid-outputs.ts';
+import { withoutExtension } from '../plan/select/names.ts';
+import type { Situation } from '../plan/situation/situation.ts';
+
+/** The purchase that gave an output. A job with several outputs was paid once. */
+interface PaidOutput {
+  address: string;
+  /** Path as recorded, relative to the output folder. */
+  path: string;
+  jobId?: string;
+  /** Absent: the lock does not say. */
+  credits?: number;
+}
 
 export interface LeftoverFile extends Leftover {
   /** The digests that the lock knows for this path; absent for a broken download. */
@@ -196,4 +206,49 @@ async function listFolder(folder: string): Promise<string[]> {
     if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return [];
     throw error;
   }
+}
+
+/** Deletes a leftover that is still what was found. False: it is gone, or somebody has changed it since. */
+export async function deleteLeftover(root: string, file: LeftoverFile): Promise<boolean> {
+  const target = findOutputFile(root, file.path);
+  if (target === undefined) return false;
+  try {
+    const before = await orAbsent(lstat(target));
+    if (before === undefined || !before.isFile() || before.size !== file.bytes) return false;
+    if (file.digests !== undefined) {
+      const digest = await hashFile(target);
+      if (digest === undefined || !file.digests.has(digest.sha256)) return false;
+    }
+    const after = await orAbsent(lstat(target));
+    if (after === undefined || after.ino !== before.ino || after.dev !== before.dev) return false;
+    await unlink(target);
+    await syncFolder(dirname(target));
+    return true;
+  } catch (error) {
+    if (error instanceof UnsafeFileError || isErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** Every output on record, by SHA-256 (hex); of several with the same bytes, one is named. */
+export function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
+  const paid = new Map<string, PaidOutput>();
+  for (const record of lock.steps.values()) {
+    for (const { jobId, credits, outputs = [] } of record.purchases) {
+      for (const { path, sha256 } of outputs) {
+        if (paid.has(sha256)) continue;
+        const charge = { ...(jobId !== undefined && { jobId }), ...(credits !== undefined && { credits }) };
+        paid.set(sha256, { address: record.address, path, ...charge });
+      }
+    }
+  }
+  return paid;
+}
+
+/** The part of it that a list of files shows. */
+export function chargeOf(
+  paid: Pick<PaidOutput, 'jobId' | 'credits'> | undefined,
+): Pick<PaidOutput, 'jobId' | 'credits'> {
+  const { jobId, credits } = paid ?? {};
+  return { ...(credits !== undefined && { credits }), ...(jobId !== undefined && { jobId }) };
 }

@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { isOpenFolder, listFolder } from '../disk/fs/list-folder.ts';
+import { dirname, join, relative, resolve } from 'node:path';
+import { isOpenFolder, listFolder } from '../disk/fs/folders.ts';
+import { repositoryOf } from '../disk/fs/own-tree.ts';
+import { readStart } from '../disk/fs/plain-file.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
+import { type Call, call } from '../ground/advice.ts';
+import { hasErrors } from '../ground/diagnostic.ts';
 import { messageOf } from '../ground/values.ts';
 import { type LockReading, readLock } from '../lock/read.ts';
-import { type Call, call } from '../plan/advice.ts';
+import type { Lock } from '../lock/record.ts';
+import type { CampaignPaths } from './paths.ts';
 
 export interface FoundLock {
   path: string;
@@ -61,4 +66,98 @@ async function read(path: string, shown: string): Promise<FoundLock> {
   } catch (error) {
     return { path, shown, problem: messageOf(error) };
   }
+}
+
+/** How far a tree is walked: anybody can commit folders. */
+interface TreeBounds {
+  folders: number;
+  entries: number;
+  depth: number;
+}
+
+/**
+ * Lists locks breadth first from the campaign's folder and from the root of its working tree, or of the working folder
+ * where that holds it. Of a folder around a campaign that is in neither only its own files are looked at.
+ */
+export async function listLocks({ folder, manifest }: CampaignPaths, bounds: TreeBounds): Promise<string[]> {
+  const found = new Set<string>();
+  const seen = new Set<string>();
+  let entries = 0;
+  const root = repositoryOf(manifest) ?? (isAbove(resolve(''), folder) ? resolve('') : undefined);
+  const open = [
+    { path: folder, depth: 0 },
+    root === undefined ? { path: dirname(folder), depth: bounds.depth } : { path: root, depth: 0 },
+  ];
+  for (const { path, depth } of open) {
+    if (seen.size >= bounds.folders || entries >= bounds.entries) break;
+    if (seen.has(path)) continue;
+    seen.add(path);
+    const list = (await listFolder(path)).slice(0, bounds.entries);
+    entries += list.length;
+    for (const entry of list) {
+      if (entry.isFile() && isLock(path, entry.name)) found.add(join(path, entry.name));
+      if (depth < bounds.depth && isOpenFolder(entry)) open.push({ path: join(path, entry.name), depth: depth + 1 });
+    }
+  }
+  return [...found];
+}
+
+/** Every lock of the working tree that is called as one, and the manifest that it belongs to by its name. Sorted. */
+export async function listOwnLocks(
+  paths: CampaignPaths,
+  { sandbox }: { sandbox: boolean },
+): Promise<{ shown: string; manifest: string | undefined }[]> {
+  const found = await listLocks(paths, { folders: 2000, entries: 100_000, depth: 8 });
+  const own = found.filter((path) => lockName.test(path) && sandboxLockName.test(path) === sandbox).sort();
+  return own.map((path) => {
+    const ending = ['.yaml', '.yml', '.json'].find((one) => existsSync(path.replace(lockEnding, one)));
+    const manifest = ending === undefined ? undefined : path.replace(lockEnding, ending);
+    return { shown: relative('', path) || path, manifest };
+  });
+}
+
+/** Whether a file is a lock, by name or beginning. One that was set aside as .orig or .bak tells of the same jobs. */
+function isLock(folder: string, name: string): boolean {
+  if (!/\.jsonl/i.test(name)) return false;
+  return /lock.*\.jsonl/i.test(name) || /"mediabatch"\s*:\s*"lock"/.test(readStart(join(folder, name), 200) ?? '');
+}
+
+function isAbove(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && !way.startsWith('..');
+}
+
+// What is found here was written by anybody who could commit it. It is only ever a hint, and reading it costs little.
+const bounds = { folders: 400, entries: 20_000, depth: 5 };
+const mostLocks = 24;
+const longestOtherLock = 8 * 1024 ** 2;
+const mostBytes = 32 * 1024 ** 2;
+
+/**
+ * Reads the other locks of the working tree that were made against a service, those beside the campaign first. What is
+ * broken, too large, behind a link, or of several services is passed over.
+ *
+ * Each comes with its path as seen from the working folder.
+ *
+ * @param service digest of the service's address, as in the header of a lock
+ */
+export async function readOtherLocks(paths: CampaignPaths, service: string): Promise<{ shown: string; lock: Lock }[]> {
+  const locks: { shown: string; lock: Lock }[] = [];
+  let left = mostBytes;
+  for (const path of (await listLocks(paths, bounds)).filter((one) => one.endsWith('.lock.jsonl'))) {
+    if (locks.length >= mostLocks || left <= 0) break;
+    if (resolve(path) === resolve(paths.lock)) continue;
+    try {
+      const bytes = await readLockBytes(path, Math.min(longestOtherLock, left));
+      if (bytes === undefined || !bytes.includes(`"service":"${service}"`)) continue;
+      left -= bytes.length;
+      const { lock, services, diagnostics } = readLock(path, bytes);
+      if (!hasErrors(diagnostics) && services.length === 1 && services[0] === service) {
+        locks.push({ shown: relative('', path) || path, lock });
+      }
+    } catch {
+      // Gone, no plain file, or not readable for us.
+    }
+  }
+  return locks;
 }

@@ -1,9 +1,10 @@
-import type { RemoteRecord } from '../contract/remote-record.ts';
+import type { RemoteRecord } from '../contract/leftovers.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Purchase, StepRecord } from '../lock/record.ts';
-import type { Match } from '../plan/find-purchases.ts';
-import { findOrphans } from '../plan/orphans.ts';
-import type { Situation } from '../plan/situation.ts';
+import type { Job, StepRecord } from '../lock/record.ts';
+import { isJob } from '../lock/sends.ts';
+import { findOrphans } from '../plan/rows/orphans.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
+import type { Situation } from '../plan/situation/situation.ts';
 import type { PresentFiles } from '../report/status/status.ts';
 
 export interface RemoteRecords {
@@ -37,8 +38,9 @@ export function findRemoteRecords(
       continue;
     }
     for (const purchase of record.purchases) {
+      if (!isJob(purchase)) continue;
       const { jobId, state } = purchase;
-      if (jobId === undefined || seen.has(jobId) || (isOrphan && inUse.has(jobId))) continue;
+      if (seen.has(jobId) || (isOrphan && inUse.has(jobId))) continue;
       if (state === 'running') {
         found.skipped.push({ address, why: `its job ${jobId} is still running; apply collects it first` });
         continue;
@@ -52,23 +54,22 @@ export function findRemoteRecords(
 
 function recordOf(
   { kind, address }: StepRecord,
-  purchase: Purchase,
+  job: Job,
   { isOrphan, present }: { isOrphan: boolean; present: PresentFiles },
 ): RemoteRecord {
-  const { jobId, recordId, credits } = purchase;
-  if (jobId === undefined) throw new Error('internal error: a purchase without a job has no record');
+  const { jobId, recordId, credits } = job;
   return {
     kind,
     address,
     jobId,
     ...(recordId !== undefined && { recordId }),
     ...(credits !== undefined && { credits }),
-    files: filesOf(purchase, present),
+    files: filesOf(job, present),
     isOrphan,
   };
 }
 
-function filesOf({ state, outputs }: Purchase, present: PresentFiles): RemoteRecord['files'] {
+function filesOf({ state, outputs }: Job, present: PresentFiles): RemoteRecord['files'] {
   if (outputs === undefined || outputs.length === 0) return state === 'done' ? 'missing' : 'none';
   return outputs.every(({ path }) => present.get(path) === 'intact') ? 'intact' : 'missing';
 }

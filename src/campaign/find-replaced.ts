@@ -1,10 +1,18 @@
 import type { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { lookAtOutput } from '../disk/outputs/look-at-output.ts';
 import type { Lock } from '../lock/record.ts';
-import type { Situation } from '../plan/situation.ts';
-import type { Leftovers } from './find-leftovers.ts';
-import { brokenAfterMs } from './find-leftovers.ts';
-import { chargeOf, findPaidOutputs } from './paid-outputs.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
+import type { Situation } from '../plan/situation/situation.ts';
+import {
+  addOutput,
+  brokenAfterMs,
+  chargeOf,
+  findPaidOutputs,
+  type LeftoverFacts,
+  type Leftovers,
+  pathsOfOthers,
+  samePath,
+} from './find-leftovers.ts';
 
 /**
  * Files that newer outputs replaced: those that this lock names, and those that no lock here names. What another
@@ -59,4 +67,33 @@ export async function findWanted({ matches }: Situation, root: string): Promise<
     }
   }
   return wanted;
+}
+
+/**
+ * Local files of outputs that people rejected, or that lost at a gate that is decided. What another step, another campaign,
+ * or an upload has at the same path stays, and so does all that `findLeftovers` would leave alone.
+ */
+export async function findUnpicked(
+  root: string,
+  { situation, others, saved }: Omit<LeftoverFacts, 'now'>,
+): Promise<Leftovers> {
+  const { matches } = situation;
+  const owned = new Set([...pathsOfOthers(others), ...matches.flatMap(pathsInUse)]);
+  const found: Leftovers = { files: [], kept: [] };
+  for (const { step, purchase } of matches) {
+    if (step.unpicked !== true) continue;
+    for (const { path, sha256, edited } of purchase?.outputs ?? []) {
+      if (owned.has(samePath(path))) continue;
+      const digests = new Set(edited === true ? [] : [sha256]);
+      const { address } = step;
+      await addOutput(found, path, { root, address, digests, saved, paidOf: () => purchase });
+    }
+  }
+  return found;
+}
+
+function pathsInUse({ step, purchase }: Match): string[] {
+  const outputs = step.unpicked === true ? [] : (purchase?.outputs ?? []);
+  const sent = step.file === undefined ? [] : [step.file];
+  return [...outputs, ...sent].map(({ path }) => samePath(path));
 }

@@ -1,9 +1,13 @@
 import { basename } from 'node:path';
+import type { HistoryLine } from '../contract/event.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { RunHistory } from '../disk/state/run-history.ts';
+import type { Json } from '../ground/json.ts';
+import { isMap } from '../ground/values.ts';
 import { type RunStory, tellRun } from '../report/history/run-story.ts';
-import { historyLines } from './history-lines.ts';
 import type { CampaignPaths } from './paths.ts';
+import { findViolations as findEventViolations } from './validate-event.generated.ts';
+import { findViolations as findLineViolations } from './validate-run-line.generated.ts';
 
 /** Earlier runs on a lock, newest first, as their first and last lines tell them. */
 export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<RunStory[]> {
@@ -31,4 +35,14 @@ export function findRun(name: string, stories: readonly RunStory[]): RunStory {
 /** Time at which a run began, to compare runs by; where its first line is damaged, by its id. */
 function beganAt({ at, id }: RunStory): string {
   return at ?? `${id.slice(0, 10)}T${id.slice(11, 13)}:${id.slice(13, 15)}`;
+}
+
+/** The lines of a run's history. The file may be anybody's: what is none of them is left out. */
+export function historyLines(values: readonly Json[]): HistoryLine[] {
+  return values.filter(isLine);
+}
+
+function isLine(value: Json): value is Json & HistoryLine {
+  if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return false;
+  return (value.mediabatch === undefined ? findEventViolations(value) : findLineViolations(value)).length === 0;
 }

@@ -3,14 +3,13 @@ import { CampaignError } from '../contract/failure.ts';
 import { isErrno, lstatOrAbsent } from '../disk/fs/plain-file.ts';
 import { findOutputFile } from '../disk/outputs/output-path.ts';
 import { knownExtensions } from '../disk/outputs/sniff.ts';
+import { type Advice, call, way } from '../ground/advice.ts';
 import { kinds } from '../kinds/index.ts';
 import { isOutputPath } from '../lock/check-line.ts';
-import { countedPurchases } from '../lock/decisions.ts';
-import type { Purchase } from '../lock/record.ts';
-import { type Advice, advise, call } from '../plan/advice.ts';
-import type { Match } from '../plan/find-purchases.ts';
-import { writeName } from '../plan/names.ts';
-import type { Situation } from '../plan/situation.ts';
+import { findSaved } from '../plan/outputs/list-outputs.ts';
+import { writeName } from '../plan/select/names.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
+import type { Situation } from '../plan/situation/situation.ts';
 import { requireStep } from './choose-steps.ts';
 import type { CampaignPaths } from './paths.ts';
 
@@ -32,23 +31,17 @@ export function findStepFiles(name: string, situation: Situation, paths: Campaig
     throw none(address, { why: `a step of kind ${kind} gives no file`, hint: undefined });
   }
   const match = situation.byAddress.get(address);
-  const { purchase, isEarlier } = findBought(match);
+  const { purchase, isEarlier } = match === undefined ? {} : findSaved(match);
   const outputs = purchase?.outputs ?? [];
   if (outputs.length === 0) throw none(address, whyNothing(address, match));
   const found = outputs.map(({ path }) => ({ path, file: findMediaFile(paths.outputs, path) }));
   const absent = found.find(({ file }) => file === undefined);
   if (absent !== undefined) {
-    const fetches = isEarlier ? `its input has changed since, so this buys it anew: ` : 'this fetches it for free: ';
-    const hint = advise`${fetches}${call('apply', '--select', writeName(address))}`;
+    const fetches = isEarlier ? `its input has changed since, so this buys it anew` : 'this fetches it for free';
+    const hint = way(fetches, call('apply', '--select', writeName(address)));
     throw none(address, { why: `${absent.path} is not here`, hint });
   }
-  return { address, paths: found.flatMap(({ file }) => file ?? []), isEarlier };
-}
-
-function findBought(match: Match | undefined): { purchase: Purchase | undefined; isEarlier: boolean } {
-  if (match?.purchase?.outputs !== undefined) return { purchase: match.purchase, isEarlier: false };
-  const counted = match?.record === undefined ? [] : countedPurchases(match.record);
-  return { purchase: counted.find(({ outputs }) => outputs !== undefined), isEarlier: true };
+  return { address, paths: found.flatMap(({ file }) => file ?? []), isEarlier: isEarlier === true };
 }
 
 function whyNothing(address: string, match: Match | undefined): { why: string; hint: Advice | undefined } {
@@ -57,15 +50,14 @@ function whyNothing(address: string, match: Match | undefined): { why: string; h
     return { why: 'its job gave nothing', hint: undefined };
   }
   if (match?.purchase?.state === 'done') {
-    return { why: 'it is bought and not saved yet', hint: advise`this fetches it for free: ${select}` };
+    return { why: 'it is bought and not saved yet', hint: way('this fetches it for free', select) };
   }
   if (match?.sharesJobOf !== undefined) {
     const why = `it shares the job of ${match.sharesJobOf}, and is not saved yet`;
-    return { why, hint: advise`this saves it: ${select}` };
+    return { why, hint: way('this saves it', select) };
   }
-  if (match?.purchase?.state === 'running')
-    return { why: 'its job is running', hint: advise`this collects it: ${select}` };
-  return { why: 'it is not bought', hint: advise`see what it costs: ${call('plan', '--select', writeName(address))}` };
+  if (match?.purchase?.state === 'running') return { why: 'its job is running', hint: way('this collects it', select) };
+  return { why: 'it is not bought', hint: way('see what it costs', call('plan', '--select', writeName(address))) };
 }
 
 /** Finds a media file: a plain one that no link leads to, because a line of the lock can name any; else undefined. */

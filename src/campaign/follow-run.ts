@@ -1,13 +1,10 @@
 import type { Clock } from '../contract/clock.ts';
-import type { RunEvent } from '../contract/event.ts';
+import type { HistoryLine, RunEvent } from '../contract/event.ts';
 import type { Holder } from '../contract/failure.ts';
-import type { HistoryLine } from '../contract/run-line.ts';
 import { readLiveHolder } from '../disk/lock/guard.ts';
-import { RunHistory } from '../disk/state/run-history.ts';
-import type { RunTail } from '../disk/state/run-tail.ts';
+import { RunHistory, type RunTail } from '../disk/state/run-history.ts';
 import { type RunStory, tellRun } from '../report/history/run-story.ts';
-import { listRuns } from './find-run.ts';
-import { historyLines } from './history-lines.ts';
+import { historyLines, listRuns } from './find-run.ts';
 import type { CampaignPaths } from './paths.ts';
 import type { ToldTimes } from './record-time.ts';
 
@@ -38,7 +35,8 @@ const lastWordsMs = 1500;
 
 /**
  * Follows the run that holds the lock, by the history that it writes: nothing is sent, written or held. A run that
- * another machine carries out writes its history there, and is not seen.
+ * another machine carries out writes its history there, and is not seen. What it follows is no `Running`: the history
+ * has no plan, and a run whose process is gone has no result.
  */
 export async function followRun(paths: CampaignPaths, options: FollowOptions): Promise<Followed> {
   const { clock, signal } = options;

@@ -1,12 +1,13 @@
 import { systemClock } from '../contract/clock.ts';
-import { outlineOf } from '../graph/outline.ts';
+import { outlineOf } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
 import type { Lock } from '../lock/record.ts';
 import { type Agreement, agreementOf, covers, holdToCeilings } from '../plan/agreement.ts';
 import type { OutputToCheck } from '../plan/assemble.ts';
-import { leftUnder } from '../plan/ceiling.ts';
 import type { Plan } from '../plan/plan.ts';
+import { leftUnder } from '../plan/prices/ceiling.ts';
 import type { ApplyGraphOptions } from './apply-options.ts';
+import { markStrangeSends } from './approvals.ts';
 import { chosenBy, refuseStale } from './check-saved-plan.ts';
 import { type CheckedGraph, planByDocument } from './checked-graph.ts';
 import { holdGuard } from './hold-guard.ts';
@@ -46,12 +47,15 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     const held = await planByDocument(checked, planOf);
     const { graph, facts, asked, planned } = held;
     const { plan: made, states } = planned;
+    await markStrangeSends(made, campaign);
     await lookAtPosts(made, campaign, { checked: held, asks: true });
     await refuseLostLock(campaign, { graph, lock, plan: made, isNew: options.new === true });
     if (saved !== undefined && !isAnew) refuseStale(saved, { plan: made, graph, service });
-    options.verify?.(made, graph);
+    options.verify?.(made, graph, lock);
     if (agreement !== undefined) goOnUnder(agreement, made, lock);
-    const finding: Json | undefined = noteUpToDate(made, { given, asked, loaded, states, seen });
+    // An index is looked after even where there is nothing else to do.
+    const finding: Json | undefined =
+      graph.index === undefined ? noteUpToDate(made, { given, asked, loaded, states, seen }) : undefined;
     const { redo, selected, hints } = planned;
     const makeLive = (agreed: Plan) => {
       const agreements = [agreementOf(agreed), ...(agreement === undefined ? [] : [agreement])];
@@ -81,6 +85,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
       facts,
       guard,
       finding,
+      ...(graph.index !== undefined && { index: graph.index }),
       ...(options.review && { makeLive }),
     };
   } catch (error) {
@@ -92,7 +97,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
 export type Held = Awaited<ReturnType<typeof holdAndPlan>>;
 
 /** Holds a plan to an agreement, whose charges count against its ceiling, however often its plan is carried out. */
-function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): void {
+export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): void {
   holdToCeilings(agreement, plan);
   plan.totals = { ...plan.totals, ceiling: leftUnder(agreement, plan, lock) }; // I39 (again)
 }

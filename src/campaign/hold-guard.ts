@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { dirname, relative } from 'node:path';
 import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
@@ -5,7 +6,9 @@ import type { Tell } from '../contract/notice.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { type EngineNote, readEngineNote } from '../disk/lock/engine-note.ts';
 import { type Guard, type GuardAnswer, takeGuard } from '../disk/lock/guard.ts';
-import { advise, call } from '../plan/advice.ts';
+import { findOpenPage } from '../disk/state/own-files.ts';
+import { type Advice, call, way } from '../ground/advice.ts';
+import { clockText } from '../report/numbers.ts';
 
 /**
  * The right to be the only run on this lock, or exit 75 naming who has it. Whoever is waited for is named before. While an
@@ -29,10 +32,10 @@ export async function holdGuard(
   }
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });
   const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell }) : first;
-  if (answer.is === 'held') throw heldError(shown, answer);
+  if (answer.is === 'held') throw heldError(shown, answer, await pageOf(lockPath, answer));
   if (answer.tookOver !== undefined) {
-    const { host, pid } = answer.tookOver;
-    tell({ is: 'notice', text: `took over from a run that is gone (process ${pid} on ${host})` });
+    const { host } = answer.tookOver;
+    tell({ is: 'notice', text: `took over from a run that is gone on ${host}` });
   }
   const note = forEngine ? undefined : readEngineNote(lockPath);
   if (note !== undefined) {
@@ -47,8 +50,12 @@ function elsewhereError(shown: string, { engine, since, run }: EngineNote): Camp
   const name = nameOfEngine(engine);
   return new CampaignError({
     code: 'MB3704',
-    message: `${shown} belongs to a run that was submitted to ${engine} at ${since}`,
-    hint: advise`${call('apply', '--engine', name)} attaches to it, and brings what it has made; ${call('cancel', '--engine', name)} stops it. If that engine is gone for good: ${call('unlock', '--id', run)}`,
+    message: `${shown} belongs to a run that was submitted to ${engine} at ${clockText(since, systemClock.now())}`,
+    hint: [
+      way('to attach to it, and bring what it has made', call('apply', '--engine', name)),
+      way('to stop it', call('cancel', '--engine', name)),
+      way('if that engine is gone for good', call('unlock', '--id', run)),
+    ],
     lock: shown,
   });
 }
@@ -71,10 +78,16 @@ export function nameOfEngine(shown: string): string {
 type Held = Extract<GuardAnswer, { is: 'held' }>;
 
 function nameOf({ by }: Held): string {
-  return `process ${by.pid} on ${by.host}, which has run since ${by.since}`;
+  return `process ${by.pid} on ${by.host}, which has run since ${clockText(by.since, systemClock.now())}`;
 }
 
-function heldError(shown: string, held: Held): CampaignError {
+/** Where the run that holds the lock lets people decide. */
+function pageOf(lockPath: string, { by, note }: Held): Promise<string | undefined> {
+  const isHere = note === undefined && by.host === hostname();
+  return isHere ? findOpenPage(lockPath, by.pid).catch(() => undefined) : Promise.resolve(undefined);
+}
+
+function heldError(shown: string, held: Held, page: string | undefined): CampaignError {
   const { by, note } = held;
   if (note !== undefined)
     return new CampaignError({
@@ -85,9 +98,17 @@ function heldError(shown: string, held: Held): CampaignError {
     });
   return new CampaignError({
     code: 'MB3401',
-    message: `another run holds ${shown}: process ${by.pid} on ${by.host}, since ${by.since}`,
-    hint: advise`wait for it to end (--lock-timeout waits longer); if it is certainly gone and was not on this machine: ${call('unlock', '--id', by.id)}`,
+    message: `another run holds ${shown}: process ${by.pid} on ${by.host}, since ${clockText(by.since, systemClock.now())}`,
+    hint: hintOf(by, page),
     lock: shown,
     holder: by,
   });
+}
+
+/** One of this machine lives: a dead one has been taken over. */
+function hintOf(by: Held['by'], page: string | undefined): Advice {
+  const wait = 'wait for it to end (--lock-timeout waits longer)';
+  if (page !== undefined) return [`decide on the page of that run: ${page}`, wait];
+  if (by.host === hostname()) return `${wait}, or end it: it is process ${by.pid} of this machine`;
+  return [wait, way('if it is certainly gone', call('unlock', '--id', by.id))];
 }

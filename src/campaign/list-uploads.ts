@@ -3,11 +3,10 @@ import type { Json } from '../ground/json.ts';
 import { kinds } from '../kinds/index.ts';
 import { readServiceDocument } from '../kinds/service-document.ts';
 import { isAssetUrl } from '../lock/check-line.ts';
-import type { UploadRow } from '../report/tables/uploads-text.ts';
+import type { UploadRow } from '../report/tables/jobs-text.ts';
 import { readRecord } from '../service/fields.ts';
-import { createHttp } from '../service/http.ts';
+import { createHttp, requireAnswer } from '../service/http.ts';
 import type { Library } from '../service/library.ts';
-import { requireAnswer } from '../service/require-answer.ts';
 import { makeRedact } from '../service/secrets.ts';
 import type { Access } from './environment.ts';
 

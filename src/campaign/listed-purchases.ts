@@ -1,10 +1,10 @@
 import { envelope } from '../kinds/envelope.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
-import type { Match } from '../plan/find-purchases.ts';
-import { type Adoption, matchListed } from '../plan/match-listed.ts';
+import { type Adoption, matchListed } from '../plan/purchases/match-listed.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
 import type { Library, ListedJob } from '../service/library.ts';
-import { mostLookedThrough } from '../service/list-jobs.ts';
+import { mostLookedThrough } from '../service/listing.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { withLibraryOf } from './with-library.ts';
 

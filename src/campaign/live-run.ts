@@ -1,19 +1,63 @@
-import type { RunEvent } from '../contract/event.ts';
+import type { RunEvent, RunFact } from '../contract/event.ts';
 import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
-import { tellLeft } from '../engine/tell-left.ts';
+import type { LocalGate } from '../engine/create-gate.ts';
+import { type Driven, tellLeft } from '../engine/driven.ts';
+import type { LocalLedger } from '../engine/local-ledger.ts';
+import type { Graph } from '../graph/graph.ts';
 import { Condition } from '../ground/condition.ts';
 import { messageOf } from '../ground/values.ts';
-import { gatesToDecide } from '../plan/gates-to-decide.ts';
+import type { Lock } from '../lock/record.ts';
+import type { Ruling } from '../plan/decisions/ruling.ts';
+import { findTakenIn, findUnwanted, type TakenIn, waitingRows, withTakenIn } from '../plan/gates/take-in.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
-import type { Ruling } from '../plan/ruling.ts';
-import { situate } from '../plan/situation.ts';
-import { findTakenIn, findUnwanted, type TakenIn, waitingRows, withTakenIn } from '../plan/take-in.ts';
+import { situate } from '../plan/situation/situation.ts';
+import { gatesToDecide } from '../plan/situation/verdicts.ts';
 import { foldEvent } from '../report/run/fold-event.ts';
 import { createRunView } from '../report/run/run-view.ts';
 import { progressText } from '../report/run/run-words.ts';
 import { ruleOn } from './decisions/judge-batch.ts';
-import type { LiveRunOptions, LiveState, Works } from './live-parts.ts';
 import type { PlannedAgain } from './plan-again.ts';
+
+interface LiveRunOptions {
+  /** Plan as somebody agreed to it. */
+  agreed: Plan;
+  /** Graph as written: without decisions. */
+  graph: Graph;
+  lock: Lock;
+  /** The steps that are bought anew. */
+  redo: ReadonlySet<string>;
+  /** The steps that the run is about. Absent: all. */
+  selected?: ReadonlySet<string> | undefined;
+  /** `took`: what the run carries out beside its plan, by address. */
+  plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
+  /** Whether the agreement covers this row, and that of a plan that was made before. */
+  covers(row: PlanRow): boolean;
+}
+
+/** Parts of a run that carry the plan out. */
+interface Works {
+  ledger: Pick<LocalLedger, 'lock' | 'decide'>;
+  gate: Pick<LocalGate, 'stopped' | 'stop'>;
+  driven: Driven;
+  signal: AbortSignal;
+  emit(fact: RunFact): void;
+}
+
+/** State that a run shows while people look at its outputs. */
+interface LiveState {
+  graph: Graph;
+  lock: Lock;
+  /** Rows of the plan as it is now, as far as it is known. */
+  rows: readonly PlanRow[];
+  selected: ReadonlySet<string> | undefined;
+  is: ReviewRun['is'];
+  /** Gates that the run waits for. */
+  gates: number;
+  /** Credits charged by it so far. */
+  spent: number;
+  /** `7 of 12 done, 2 running`. */
+  progress: string;
+}
 
 /**
  * A run during which people decide. Verdicts go through the ledger of the run. When they decide a gate, what its plan named
@@ -39,6 +83,7 @@ export class LiveRun {
   #carriedOut: Plan | undefined;
   #isToLook = false;
   #isEnough = false;
+  #others: 'can be bought' | undefined;
   #hasOutdated = false;
   #failure: { error: unknown } | undefined;
   readonly #news = new Condition();
@@ -57,7 +102,12 @@ export class LiveRun {
   state(): LiveState {
     const { graph, lock, selected, agreed } = this.#options;
     const { rows } = this.#now?.plan ?? agreed;
-    const now = { lock: this.#works?.ledger.lock ?? lock, is: this.#is, gates: this.#gates };
+    const now = {
+      lock: this.#works?.ledger.lock ?? lock,
+      is: this.#is,
+      gates: this.#gates,
+      spent: this.#view.money.spentNow,
+    };
     return { graph, rows, selected, progress: progressText(this.#view, { isOver: this.#is === 'ended' }), ...now };
   }
 
@@ -101,14 +151,14 @@ export class LiveRun {
     for (;;) {
       await this.#untilQuiet();
       if (this.#failure !== undefined) throw this.#failure.error;
-      const { driven, gate, signal, ledger, emit } = this.#requireWorks();
+      const { driven, gate, signal, emit } = this.#requireWorks();
       if (driven.underWay > 0) {
         this.#become('running', 0);
         return true;
       }
       const now = this.#now;
       const isOver = this.#isEnough || signal.aborted || gate.stopped !== undefined || now === undefined;
-      const gates = isOver ? [] : gatesToDecide(now.plan, { ...now, lock: ledger.lock, redo: this.#redo() });
+      const gates = isOver ? [] : gatesToDecide(now.plan, { ...now, ...this.#asItIs() });
       if (gates.length === 0) {
         this.#become('ended', this.#isEnough ? this.#gates : 0);
         return false;
@@ -120,10 +170,15 @@ export class LiveRun {
     }
   }
 
-  /** Ends the wait for decisions, because nobody wants to wait any longer. False: the run does not wait. */
+  /** Others can be bought from the page: from now on the run waits at gates with nothing left to pick, too. */
+  waitForOthers(): void {
+    this.#others = 'can be bought';
+  }
+
+  /** Ends the wait for decisions, because nobody wants to wait any longer. False: the run does not wait, or not any more. */
   stopWaiting(): boolean {
     // What was decided just now is being bought already.
-    if (this.#is !== 'waiting' || this.#requireWorks().driven.underWay > 0) return false;
+    if (this.#is !== 'waiting' || this.#isEnough || this.#requireWorks().driven.underWay > 0) return false;
     this.#isEnough = true;
     this.#news.notify();
     return true;
@@ -176,6 +231,10 @@ export class LiveRun {
       tellLeft(row, { emit });
     }
     return plan;
+  }
+
+  #asItIs() {
+    return { lock: this.#requireWorks().ledger.lock, redo: this.#redo(), others: this.#others };
   }
 
   #requireWorks(): Works {

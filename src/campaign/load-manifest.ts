@@ -4,17 +4,19 @@ import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
 import { makeOriginFinder, makeTracer, type OriginFinder, type Tracer } from '../graph/trace/tracer.ts';
+import { call, way } from '../ground/advice.ts';
 import { countDiagnostics, type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
+import type { Json } from '../ground/json.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
-import { advise, call } from '../plan/advice.ts';
+import { type PlacedVar, readVarFile } from '../manifest/read-var-file.ts';
 import { type Asked, type InputReader, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { readVarFiles } from './read-var-files.ts';
-import { refuseOwnFile } from './refuse-own-file.ts';
+import { refuseOwnFile } from './own-file.ts';
+import { ownVersion } from './own-version.ts';
 
 export interface LoadedManifest {
   graph?: Graph;
@@ -44,6 +46,8 @@ export interface LoadOptions {
   listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
   strict?: boolean | undefined;
+  /** Takes down the row of each step. */
+  rows?: Map<string, Json> | undefined;
   /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
@@ -72,6 +76,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
       ...known,
       ...(options.checker && { checker: options.checker }),
       ...(options.listings && { listings: options.listings }),
+      ...(options.rows && { rows: options.rows }),
     });
     if (built.files.length === 0) {
       const found = [...diagnostics, ...built.diagnostics];
@@ -108,7 +113,7 @@ async function readManifest(
   sources.set(file, read.text);
   const included = new Map<string, DataFile>();
   for (;;) {
-    const { includes, ...parsed } = parseManifest({ file, text: read.text }, included);
+    const { includes, ...parsed } = parseManifest({ file, text: read.text }, included, ownVersion());
     if (includes.length === 0) return parsed;
     for (const { path } of includes) {
       const answer = await inputs.ask('data', path);
@@ -125,18 +130,33 @@ async function readFacts(
 ): Promise<{ data: Map<string, DataFile>; schemaCompiler?: SchemaCompiler }> {
   const { file } = manifest;
   const data = new Map<string, DataFile>();
-  for (const { path, as } of dataFiles(manifest)) {
-    const answer: DataFile = await inputs.ask(as === 'files' ? 'files' : 'data', path);
+  for (const { path, as, sheets } of dataFiles(manifest)) {
+    const answer: DataFile =
+      as === 'workbook'
+        ? await readSheets(path, { inputs, sheets })
+        : await inputs.ask(as === 'files' ? 'files' : 'data', path);
     data.set(path, answer);
     if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
   }
-  if (manifest.tasks.every(({ schema }) => schema === undefined)) return { data };
+  if ([...manifest.tasks, ...manifest.tables].every(({ schema }) => schema === undefined)) return { data };
   const { loadSchemaCompiler } = await import('../manifest/check/json-schema.ts');
   return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
 }
 
+/** Its reader is loaded where there is a workbook, and nowhere else. */
+async function readSheets(
+  path: string,
+  { inputs, sheets }: { inputs: ManifestInputs; sheets: readonly (string | undefined)[] },
+): Promise<DataFile> {
+  const answer = await inputs.ask('bytes', path);
+  if ('problem' in answer) return answer;
+  const { readWorkbook } = await import('../disk/workbook/read-workbook.ts');
+  const read = await readWorkbook(answer.bytes, sheets);
+  return 'problem' in read ? { problem: 'no-workbook', detail: `it ${read.problem}` } : { workbook: read };
+}
+
 export function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CampaignError {
-  const hint = advise`give the path of a campaign.yaml; ${call('init')} makes one to start from`;
+  const hint = way('give the path of a campaign.yaml, or make one to start from', call('init'));
   switch (problem) {
     case 'missing':
       return new CampaignError({ code: 'MB1001', message: `there is no file ${file} (${resolve(file)})`, hint, file });
@@ -165,13 +185,13 @@ export function hasUnknownNames({ diagnostics }: Pick<LoadedManifest, 'diagnosti
 /** The manifest, with names that this version does not know taken from what is kept of the service's own lists. */
 export async function loadWithNames(
   campaign: OpenCampaign,
-  { reader }: Pick<LoadOptions, 'reader'> = {},
+  { reader, rows }: Pick<LoadOptions, 'reader' | 'rows'> = {},
 ): Promise<LoadedManifest> {
-  const plain = await loadManifest(campaign.file, { ...campaign, reader });
+  const plain = await loadManifest(campaign.file, { ...campaign, reader, rows });
   if (!hasUnknownNames(plain)) return plain;
   const { readListings } = await import('./service-facts.ts');
   const listings = await readListings(campaign);
-  return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, reader, listings });
+  return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, reader, rows, listings });
 }
 
 /** The graph, or the end of the command with every mistake. Warnings are told, and it goes on. */
@@ -179,12 +199,13 @@ export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
 }
 
-/** The same, with the means to trace its requests back to what they come from. */
+/** The same, with the means to trace its requests back to what they come from. `rows`: takes down the row of each step. */
 export async function requireTracedGraph(
   campaign: OpenCampaign,
+  rows?: Map<string, Json>,
 ): Promise<{ graph: Graph; trace?: Tracer; asked: readonly Asked[] }> {
   const { file, tell } = campaign;
-  const { graph, trace, asked, diagnostics, sources } = await loadWithNames(campaign);
+  const { graph, trace, asked, diagnostics, sources } = await loadWithNames(campaign, { rows });
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
   return { graph, asked, ...(trace !== undefined && { trace }) };
@@ -197,4 +218,30 @@ export function mistakesOf(
   const { errors: count } = countDiagnostics(mistakes.diagnostics);
   const message = `${file} has ${count === 1 ? '1 mistake' : `${count} mistakes`}`;
   return new CampaignError({ code: 'MB3100', message, file, ...mistakes });
+}
+
+/** Reads files of vars in their order. Their texts go into `sources`; one that cannot be read throws. */
+async function readVarFiles(
+  files: readonly string[],
+  { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
+): Promise<{ vars: PlacedVar[]; diagnostics: Diagnostic[] }> {
+  const vars: PlacedVar[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const file of files) {
+    const answer = await inputs.ask('vars', file);
+    if ('problem' in answer) {
+      const { problem, detail } = answer;
+      throw new CampaignError({
+        code: 'MB3104',
+        message: problem === 'missing' ? `there is no file ${file}` : `${file} cannot be read: ${detail}`,
+        hint: 'give --var-file a YAML or JSON file with one value for each var, as in product: Aurora Lamp',
+        file,
+      });
+    }
+    sources.set(file, answer.text);
+    const read = readVarFile(file, answer.text);
+    vars.push(...read.vars);
+    diagnostics.push(...read.diagnostics);
+  }
+  return { vars, diagnostics };
 }

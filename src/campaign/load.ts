@@ -1,9 +1,9 @@
 import { orFailure } from '../contract/failure.ts';
-import type { Notice } from '../contract/notice.ts';
+import type { Notice, Tell } from '../contract/notice.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
+import { checkCall } from './check-call.ts';
 import { type CheckedManifest, loadChecked } from './checked-graph.ts';
-import { collectNotices } from './collect-notices.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from './open-campaign.ts';
 
 /** A campaign as it was read: what `plan` needs. */
@@ -24,10 +24,23 @@ export interface Campaign extends OpenCampaign {
  * cannot be read throws. Sends nothing, and writes nothing.
  */
 export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
+  checkCall('load', [file, options]);
   const { notices, tell } = collectNotices(options.tell);
   const opened = await openCampaign(file, { ...options, tell });
   const checked = await orFailure(loadChecked(opened, { isRun: true, asksLater: true }));
   const { diagnostics, sources, graph } = checked;
   for (const text of graph?.notices ?? []) tell({ is: 'notice', text });
   return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
+}
+
+/** A `tell` that keeps what it is told, and passes it on. */
+export function collectNotices(passOn: Tell = () => {}): { notices: readonly Notice[]; tell: Tell } {
+  const notices: Notice[] = [];
+  return {
+    notices,
+    tell(notice) {
+      notices.push(notice);
+      passOn(notice);
+    },
+  };
 }

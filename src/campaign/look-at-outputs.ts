@@ -1,42 +1,66 @@
+import type { OutputFiles } from '../contract/ports.ts';
 import { KeptFiles } from '../disk/outputs/kept-files.ts';
-import { checkOutputs, measureMedia, type OutputState } from '../disk/outputs/outputs.ts';
-import type { OutputToCheck, PlanFacts } from '../plan/assemble.ts';
-import type { MediaFacts } from '../plan/expectation.ts';
+import { measureFiles } from '../disk/outputs/measure-files.ts';
+import { checkOutputs, createOutputs, type OutputState } from '../disk/outputs/outputs.ts';
+import { SavedFiles } from '../disk/outputs/saved-files.ts';
+import { type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';
+import type { SeenFiles, Situation } from '../plan/situation/situation.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** Answers to the planner's questions about recorded outputs. */
-export type OutputFacts = Required<Pick<PlanFacts, 'fileState' | 'isKept' | 'mediaFacts'>>;
+/** All that can be seen of recorded outputs. */
+export type OutputFacts = Required<SeenFiles>;
+
+type Files = Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>;
 
 /** Looks at recorded outputs on the disk, and answers what the planner asks about them. Others are missing. */
 export async function lookAtOutputs(
   recorded: readonly OutputToCheck[],
-  { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
+  campaign: Files,
 ): Promise<{
   /** State of each output, by path. */
   states: ReadonlyMap<string, OutputState>;
   facts: OutputFacts;
 }> {
+  const { paths, seen } = campaign;
   const states = await checkOutputs(
     paths.outputs,
     recorded.map(({ output }) => output),
     { seen },
   );
   const kept = await findIntactCopies(paths, recorded, states);
-  const measured = new Map<string, MediaFacts | undefined>();
-  for (const { output, measure } of recorded) {
-    if (measure && states.get(output.path) === 'intact') {
-      measured.set(output.path, await measureMedia(paths.outputs, output));
-    }
-  }
+  const mediaFacts = await measure(recorded, states, campaign);
   return {
     states,
     facts: {
       fileState: (output) => states.get(output.path) ?? 'missing',
       isKept: (output) => kept.has(output.sha256),
-      mediaFacts: (output) => measured.get(output.path),
+      mediaFacts,
     },
   };
+}
+
+/** Looks only at the outputs that `expect` is about; everything else is taken to be where it was saved. */
+export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campaign: Files): Promise<SeenFiles> {
+  const { paths, seen } = campaign;
+  const expected = outputsToCheck(matches).filter(({ aspects }) => aspects.length > 0);
+  const states = await checkOutputs(
+    paths.outputs,
+    expected.map(({ output }) => output),
+    { seen },
+  );
+  return { fileState: () => 'intact', mediaFacts: await measure(expected, states, campaign) };
+}
+
+/** Measures what is as it was saved: of other files nothing is known. */
+async function measure(
+  recorded: readonly OutputToCheck[],
+  states: ReadonlyMap<string, OutputState>,
+  { paths, measures: kept }: Files,
+): Promise<OutputFacts['mediaFacts']> {
+  const wanted = recorded.filter(({ output, aspects }) => aspects.length > 0 && states.get(output.path) === 'intact');
+  const measured = await measureFiles({ root: paths.outputs, kept }, wanted);
+  return (output) => measured.get(output);
 }
 
 /** Digests of outputs that are not at their paths, and of which an intact copy is kept. */
@@ -53,4 +77,18 @@ async function findIntactCopies(
     if ((await kept.find(output)) !== undefined) found.add(output.sha256);
   }
   return found;
+}
+
+/** Where the files of a campaign go on this machine. */
+export function outputFilesOf({
+  paths,
+  seen,
+  measures,
+}: Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>): OutputFiles {
+  return createOutputs(paths.outputs, {
+    seen,
+    measures,
+    saved: new SavedFiles(paths.state, paths.outputs),
+    kept: new KeptFiles(paths.state, paths.kept),
+  });
 }

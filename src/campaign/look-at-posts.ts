@@ -1,16 +1,21 @@
 import { systemClock } from '../contract/clock.ts';
+import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { keepAccounts, readKeptAccounts } from '../disk/state/kept-document.ts';
 import { checkPosts, type KnownAccount } from '../graph/check/check-accounts.ts';
-import { hasErrors } from '../ground/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import { mapOf, messageOf } from '../ground/values.ts';
+import { readLock } from '../lock/read.ts';
+import { emptyLock } from '../lock/write.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
+import { findPosted, isPost, sendsOf } from '../plan/posts/post-record.ts';
+import { countOf } from '../report/numbers.ts';
 import { platformName } from '../report/tables/accounts-text.ts';
 import type { Account } from '../service/read-voices.ts';
 import type { CheckedGraph } from './checked-graph.ts';
-import { mistakesOf } from './load-manifest.ts';
+import { readOtherLocks } from './find-locks.ts';
+import { type LoadedManifest, mistakesOf } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { tellMovedPosts } from './tell-moved-posts.ts';
 
 const patienceMs = 5000;
 
@@ -40,6 +45,26 @@ export async function lookAtPosts(
     const own = (post?.accounts ?? []).flatMap((id) => (names.has(id) ? [[id, names.get(id) ?? ''] as const] : []));
     if (post !== undefined && own.length > 0) post.names = Object.fromEntries(own);
   }
+}
+
+/**
+ * Holds posts that the lock does not have against the clock, without a plan, and without what the service told another day.
+ * A lock that cannot be read is left to other commands to report.
+ */
+export async function checkUnsent(
+  campaign: OpenCampaign,
+  { graph, manifest }: Pick<LoadedManifest, 'graph' | 'manifest'>,
+): Promise<Diagnostic[]> {
+  const posts = graph?.steps.filter(({ kind }) => isPost(kind)) ?? [];
+  const bytes = posts.length === 0 ? undefined : await readLockBytes(campaign.paths.lock).catch(() => undefined);
+  const lock = bytes === undefined ? emptyLock() : readLock(campaign.paths.lock, bytes).lock;
+  const postedAs = findPosted(lock);
+  const unsent = posts.filter(({ address, fingerprint }) => {
+    const record = lock.steps.get(address);
+    return (record === undefined || sendsOf(record).length === 0) && postedAs(fingerprint) === undefined;
+  });
+  if (manifest === undefined || unsent.length === 0) return [];
+  return checkPosts(unsent, { manifest, now: systemClock.now() });
 }
 
 /** Whether a post is to be sent, now or when people have agreed or picked. One that is out is not judged again. */
@@ -97,4 +122,36 @@ function describe({ id, provider, name, username, expiresAt }: Account): KnownAc
   const who = username === '' ? name || id : `@${username.replace(/^@+/, '')}`;
   const at = Date.parse(expiresAt ?? '');
   return { id, name: `${platformName(provider)} ${who}`.trim(), ...(!Number.isNaN(at) && { expiresAt: at }) };
+}
+
+const mostNamed = 5;
+
+/**
+ * Tells of posts that another campaign of the tree has sent, or may have: their task was moved here, or copied. Both may be
+ * meant, and no lock says which, so it is said before they go out.
+ */
+async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): Promise<void> {
+  const { service, paths, tell } = campaign;
+  const leaving = [...rows].flatMap(({ address, order }) =>
+    order === undefined ? [] : [{ address, fingerprint: order.fingerprint }],
+  );
+  if (service === undefined || leaving.length === 0) return;
+  const sent = new Map<string, string>();
+  for (const { shown, lock } of await readOtherLocks(paths, service)) {
+    for (const record of lock.steps.values()) {
+      for (const { fingerprint, jobId } of sendsOf(record)) {
+        sent.set(fingerprint, `${record.address} of ${shown} ${jobId === undefined ? 'may be' : 'is'} this very post`);
+      }
+    }
+  }
+  const found = leaving.flatMap(({ address, fingerprint }) => {
+    const known = sent.get(fingerprint);
+    return known === undefined ? [] : [`${address} (${known})`];
+  });
+  if (found.length === 0) return;
+  const more = found.length > mostNamed ? ` and ${found.length - mostNamed} more` : '';
+  const text = `${countOf(found.length, 'post')} may be out already, sent by another campaign: ${found.slice(0, mostNamed).join(', ')}${more}`;
+  const hint =
+    'where the task was moved here, do not publish it: look at its accounts, and take it out of this manifest';
+  tell({ is: 'notice', text, hint });
 }

@@ -1,35 +1,47 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
+import type { SpendingLeft } from '../contract/spending.ts';
 import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
 import { findStrangers, mayBeOutput, type OutputState } from '../disk/outputs/outputs.ts';
 import { readKeptDurations } from '../disk/state/kept-durations.ts';
+import { RunHistory } from '../disk/state/run-history.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Tracer } from '../graph/trace/tracer.ts';
+import { call, way } from '../ground/advice.ts';
+import { mapOf } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
-import { countJobs } from '../lock/count-jobs.ts';
 import type { Lock } from '../lock/record.ts';
+import { countJobs } from '../lock/sends.ts';
 import { isSpending } from '../plan/actions.ts';
-import { advise, call } from '../plan/advice.ts';
-import { assemblePlan, outputsOf } from '../plan/assemble.ts';
-import type { DecidedGraph } from '../plan/decided-graph.ts';
-import { expectTime } from '../plan/expected-time.ts';
-import type { Plan, StepOrder } from '../plan/plan.ts';
-import type { PriceHints } from '../plan/prices.ts';
-import { wantedPath } from '../plan/save-names.ts';
-import { limit, situate } from '../plan/situation.ts';
+import { assemblePlan, outputsToCheck } from '../plan/assemble.ts';
+import { estimateSpeech, rowsToSpeak, type SpokenFile, spokenFiles } from '../plan/outputs/estimate-speech.ts';
+import type { Plan, PlanTotals, StepOrder } from '../plan/plan.ts';
+import { isPost, sendsOf } from '../plan/posts/post-record.ts';
+import type { PriceHints } from '../plan/prices/prices.ts';
+import { wantedPath } from '../plan/select/names.ts';
+import { expectTime } from '../plan/simulate-ends.ts';
+import type { DecidedGraph } from '../plan/situation/decided-graph.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
+import { limit, type Situation, situate, withFiles } from '../plan/situation/situation.ts';
+import { shellWord } from '../report/shell-word.ts';
 import { checkPlanning } from './check-options.ts';
-import { lookAtOutputs } from './look-at-outputs.ts';
+import { tightestLimit } from './environment.ts';
+import { lookAtOutputs, type OutputFacts } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
 import { findPriceHints } from './price-hints.ts';
-import { sparePosts } from './redo-posts.ts';
 import { makeSelector } from './select-steps.ts';
 import type { ServiceFacts } from './service-facts.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
-  /** Addresses that the selections matched when the plan was first made; used instead of the selections. */
-  chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
+  /**
+   * Addresses that the selections matched when the plan was first made; used instead of the selections. `leftOut`: those
+   * that a limit did not reach then, and that are not bought now.
+   */
+  chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string>; leftOut?: ReadonlySet<string> } | undefined;
+  /** Limit of whoever carries the plan out. */
+  limitThere?: SpendingLeft | undefined;
   /** Whether the plan is to be carried out: a place that cannot be written ends it, and is only told of otherwise. */
   isRun?: boolean | undefined;
 }
@@ -59,13 +71,14 @@ export async function makePlan(
   }: { graph: Graph; lock: Lock; facts?: ServiceFacts | undefined; trace?: Tracer | undefined },
   options: MakePlanOptions,
 ): Promise<MadePlan> {
-  const { paths, seen, replays, accountOf, tell, onSize } = campaign;
+  const { paths, replays, accountOf, tell, onSize } = campaign;
   checkPlanning(options);
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
-  const everything = situate(graph, lock);
-  const { matches } = everything;
-  const outputs = await lookAtOutputs(outputsOf(matches), { paths, seen });
+  const recorded = situate(graph, lock);
+  const { matches } = recorded;
+  const outputs = await lookAtOutputs(outputsToCheck(matches), campaign);
+  const everything = withFiles(recorded, outputs.facts);
   const select = makeSelector(everything);
   const { selected, redo: asked } = options.chosen ?? {
     selected: select.chosen(options),
@@ -75,10 +88,10 @@ export async function makePlan(
   const redo = sparePosts(asked, { texts, matches, settled, tell });
   if (redo.size > 0) refusePinned(everything.graph, redo);
   const hints = await findPriceHints(campaign, { ...everything, redo, facts });
+  const spending = campaign.sandbox ? undefined : await limitOf(campaign, options.limitThere);
   const plan = assemblePlan({
     hints,
     situation: limit(everything, { redo, selected }),
-    ...outputs.facts,
     causeOf: trace,
     replays,
     accountOf,
@@ -86,16 +99,48 @@ export async function makePlan(
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
+    ...(spending !== undefined && { spending }),
+    ...(options.chosen?.leftOut !== undefined && { leftOut: options.chosen.leftOut }),
   });
   Object.assign(plan.totals, await expectTimeOf(plan, paths));
+  await warnOfSpeech(plan, everything, { ...outputs.facts, measures: campaign.measures });
+  if (!campaign.sandbox && plan.rows.some(({ action }) => isSpending(action))) {
+    const lastBalance = await readLastBalance(paths);
+    if (lastBalance !== undefined) plan.totals = { ...plan.totals, lastBalance };
+  }
   await checkPlaces(plan, lock, { paths, tell, isRun, isNew: options.new === true });
   return { plan, states: outputs.states, redo, hints, ...(selected !== undefined && { selected }) };
+}
+
+/** The tightest limit of those here and there. */
+async function limitOf(
+  { environment }: OpenCampaign,
+  there: SpendingLeft | undefined,
+): Promise<SpendingLeft | undefined> {
+  const here = await tightestLimit(environment.limits, Date.now());
+  return here === undefined || (there !== undefined && there.left < here.left) ? there : here;
 }
 
 /** Time that a plan is expected to take. Durations are read only where something is to be watched. */
 async function expectTimeOf({ rows, concurrency }: Plan, paths: CampaignPaths) {
   const isWatched = rows.some(({ action }) => isSpending(action) || action === 'attach');
   return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(paths) }) : {};
+}
+
+/** Warns where a text would be too long, or too short, as speech. Opens no file: it goes by what was measured anyway. */
+async function warnOfSpeech(
+  { rows }: Plan,
+  situation: Situation,
+  { mediaFacts, measures }: Pick<OutputFacts, 'mediaFacts'> & Pick<OpenCampaign, 'measures'>,
+): Promise<void> {
+  const asked = rowsToSpeak(rows, situation);
+  if (asked.length === 0) return;
+  const known: { spoken: SpokenFile['spoken']; seconds: number }[] = [];
+  for (const { output, spoken } of spokenFiles(situation)) {
+    const { durationSeconds: seconds } = mediaFacts(output) ?? (await measures.get(output.sha256))?.size ?? {};
+    if (seconds !== undefined) known.push({ spoken, seconds });
+  }
+  for (const [row, speech] of estimateSpeech(asked, known)) row.speech = speech;
 }
 
 /** Limit of addresses in a suggested command. */
@@ -113,7 +158,10 @@ function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
     hint:
       first.decided?.pinned === 'manifest'
         ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
-        : advise`take the pin off with ${call('unpin', ...pinned.slice(0, mostNamed).map(({ address }) => address))}, or choose other steps; nothing was spent`,
+        : way(
+            'nothing was spent; choose other steps, or take the pin off',
+            call('unpin', ...pinned.slice(0, mostNamed).map(({ address }) => address)),
+          ),
     addresses: pinned.map(({ address }) => address),
   });
 }
@@ -145,7 +193,10 @@ async function checkPlaces(
   if (stranger === undefined) return;
   const more = others.length > 0 ? `, and ${others.length} more like it` : '';
   const text = `${stranger.path} is not on record as an output of ${stranger.address}${more}; a file with other content than the download is kept under another name`;
-  const hint = advise`where a lost lock had it on record, ${call('adopt')} finds its job, if the service lists it, and nothing is bought twice`;
+  const hint = way(
+    'where a lost lock had it on record, its job is found if the service lists it, and nothing is bought twice',
+    call('adopt'),
+  );
   tell({ is: 'notice', code: 'MB1604', text, hint });
 }
 
@@ -191,4 +242,65 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
     default:
       return why satisfies never;
   }
+}
+
+const shownAddresses = 5;
+
+/**
+ * Steps that `--redo` names, without posts that are not named by their own address: a task, a tag or a wildcard sends none of them
+ * again. Where that leaves nothing, the person is told what to type instead. `settled`: of a saved plan, which is not asked
+ * anew.
+ */
+function sparePosts(
+  redo: ReadonlySet<string>,
+  context: { texts: readonly string[]; matches: readonly Match[]; settled: boolean; tell: Tell },
+): ReadonlySet<string> {
+  const { texts, matches, settled, tell } = context;
+  if (redo.size === 0) return redo;
+  // White space is “or”, and no address holds any: each word that is an address names it.
+  const named = new Set(texts.flatMap((text) => text.split(/\s+/)));
+  // I24
+  const unnamed = matches.filter(({ step }) => redo.has(step.address) && isPost(step.kind) && !named.has(step.address));
+  if (unnamed.length === 0) return redo;
+  const spared = new Set(unnamed.map(({ step }) => step.address));
+  const left = new Set([...redo].filter((address) => !spared.has(address)));
+  const out = unnamed.flatMap(({ step, record }) =>
+    record !== undefined && sendsOf(record).length > 0 ? [step.address] : [],
+  );
+  if (out.length === 0) return left;
+  const shown = out.slice(0, shownAddresses);
+  const more = out.length > shown.length ? ` and ${out.length - shown.length} more` : '';
+  const are = out.length === 1 ? 'is posted' : 'are posted';
+  const what = `${shown.join(', ')}${more} ${are}, and a post is sent again only by its very address`;
+  const hint = `${shown.map((address) => `--redo ${shellWord(address)}`).join(' ')}${more === '' ? '' : ' …'}`;
+  if (left.size === 0 && out.length === unnamed.length && !settled) {
+    throw new CampaignError({
+      code: 'MB3005',
+      message: `--redo: ${what}`,
+      hint: `name each: ${hint}; nothing was sent`,
+      addresses: out,
+    });
+  }
+  tell({ is: 'notice', text: `--redo: ${what} (${hint}); the rest is redone` });
+  return left;
+}
+
+/** Number of runs that are looked at, newest first: one that bought nothing was told no balance. */
+const looks = 5;
+
+/**
+ * Finds the balance that a run on this machine was told last: the service offers no call that only asks for it. Others may
+ * have spent since, or filled the account up, so it is only shown. Undefined where no run was told.
+ */
+async function readLastBalance({ state, runs }: CampaignPaths): Promise<PlanTotals['lastBalance']> {
+  const history = new RunHistory(state, runs);
+  for (const { id } of (await history.list()).slice(0, looks)) {
+    const lines = (await history.readEnds(id)) ?? [];
+    for (const line of lines.toReversed()) {
+      const { balance, at } = mapOf(line);
+      const isTold = typeof balance === 'number' && Number.isSafeInteger(balance) && balance >= 0;
+      if (isTold && typeof at === 'string' && !Number.isNaN(Date.parse(at))) return { credits: balance, at };
+    }
+  }
+  return undefined;
 }

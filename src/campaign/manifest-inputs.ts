@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import {
+  type DataBytes,
   type DataText,
   digestFile,
   type FileDigest,
   listFiles,
   type ManifestText,
+  readDataBytes,
   readDataFile,
   readManifestText,
 } from '../disk/inputs.ts';
@@ -18,6 +20,7 @@ export interface InputReader {
   /** Reads a person's file of variables: from the commit only where it has the file. */
   vars(path: string): Promise<Answers['vars']>;
   data(path: string): Promise<Answers['data']>;
+  bytes(path: string): Promise<Answers['bytes']>;
   files(pattern: string): Promise<Answers['files']>;
   digest(path: string): Promise<Answers['digest']>;
 }
@@ -26,6 +29,7 @@ interface Answers {
   manifest: ManifestText;
   vars: ManifestText;
   data: DataText;
+  bytes: DataBytes;
   files: Awaited<ReturnType<typeof listFiles>>;
   digest: FileDigest | { problem: string };
 }
@@ -45,6 +49,7 @@ export function diskReader(manifest: string): InputReader {
     manifest: readManifestText,
     vars: readManifestText,
     data: (path) => readDataFile(folder, path),
+    bytes: (path) => readDataBytes(folder, path),
     files: (pattern) => listFiles(folder, pattern),
     digest: (path) => digestFile(folder, path),
   };
@@ -76,6 +81,7 @@ export class ManifestInputs {
 function digestOf(answer: Answers[keyof Answers]): string {
   const hash = createHash('sha256');
   if ('text' in answer) hash.update('text ').update(answer.text);
+  else if ('bytes' in answer && typeof answer.bytes !== 'number') hash.update('bytes ').update(answer.bytes);
   else hash.update(JSON.stringify(answer));
   return hash.digest('base64');
 }

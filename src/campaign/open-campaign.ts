@@ -1,6 +1,7 @@
 import type { Tell } from '../contract/notice.ts';
 import { StatCache } from '../disk/outputs/stat-cache.ts';
-import { accountDigest, type Environment, replaysOf } from './environment.ts';
+import { KeptMeasures } from '../disk/state/kept-measures.ts';
+import { accountDigest, type Environment, replaysOf, withHiddenKey } from './environment.ts';
 import { type CampaignPaths, campaignPaths, knownService } from './paths.ts';
 import type { ReadDocuments } from './service-facts.ts';
 
@@ -21,6 +22,8 @@ export interface OpenCampaign {
   /** Digest of a send's id and the credential at hand; undefined where there is none. */
   accountOf(send: string): string | undefined;
   seen: StatCache;
+  /** Measures of its files. */
+  measures: KeptMeasures;
   /** Documents that it has read, kept as long as it is open, and by it alone. */
   documents: ReadDocuments;
   /** Fields that nobody lists are mistakes, and not only warned of. */
@@ -51,7 +54,7 @@ export interface OpenOptions {
 export async function openCampaign(file: string, options: OpenOptions = {}): Promise<OpenCampaign> {
   const { sandbox = false, lock, vars = {}, varFiles = [], tell = () => {}, onSize = () => {} } = options;
   const paths = campaignPaths(file, { sandbox, lock });
-  const environment = sandbox ? {} : withHiddenToken(options.environment ?? {});
+  const environment = sandbox ? {} : withHiddenKey(options.environment ?? {});
   return {
     file,
     sandbox,
@@ -60,18 +63,16 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     vars,
     varFiles,
     service: knownService(sandbox, environment),
-    replays: replaysOf(sandbox, environment),
+    // Of a key that a program prints only whoever plans or buys has to know.
+    get replays() {
+      return replaysOf(sandbox, environment);
+    },
     accountOf: (send) => accountDigest(send, sandbox, environment),
     strict: options.strict === true,
     seen: await StatCache.open(paths.state, paths.lock),
+    measures: new KeptMeasures(paths.state),
     documents: {},
     tell,
     onSize,
   };
-}
-
-/** The same, but that nobody prints or serializes the key by accident together with a campaign or a plan. */
-function withHiddenToken({ token, ...others }: Environment): Environment {
-  if (token === undefined) return others;
-  return Object.defineProperty({ ...others }, 'token', { value: token, enumerable: false });
 }

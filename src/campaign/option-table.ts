@@ -1,4 +1,4 @@
-import { type NotifyReason, notifyReasons } from '../contract/notifier.ts';
+import { type NotifyReason, notifyReasons } from '../contract/ports.ts';
 
 /** Values by how a command line writes them. Times in ms. */
 export interface Written {
@@ -156,7 +156,7 @@ export const planOptions = {
   ),
   detailedExitcode: here(
     '--detailed-exitcode',
-    'exit 2 when there is something to do (with --compare: when something differs), 4 when the budget does not carry it',
+    'exit 2 when there is something to do (with --compare: when something differs), 4 when the budget does not carry it, or what follows the picks',
   ),
 };
 
@@ -172,7 +172,7 @@ export const applyOptions = {
   ),
   review: here(
     '--review',
-    'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked; Ctrl-C ends the wait (exit 5)',
+    'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked, or with others bought on the page; Ctrl-C ends the wait (exit 5)',
   ),
   open: here('--no-open', 'with --review: print the address of the page, and open nothing'),
   port: here('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', {
@@ -198,7 +198,7 @@ export const applyOptions = {
   /** How long one job is watched. Default: until it ends. */
   patienceMs: run(
     '--patience <duration>',
-    'stop watching a job after so long (90s, 30m, 2h); it stays attached',
+    'stop watching a job after so long (90s, 30m, 2h); it stays attached. Longer than 10m: wait so long when the service asks to',
     // There is no timer for it.
     { takes: 'duration', range: { least: 1 } },
   ),

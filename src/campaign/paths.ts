@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
+import { sameAddress } from '../ground/same-address.ts';
 
 /** Where everything of a campaign lies. */
 export interface CampaignPaths {
@@ -51,8 +52,7 @@ export const sandboxService = 'sandbox';
  */
 export function knownService(sandbox: boolean, { baseUrl }: { baseUrl?: string }): string | undefined {
   if (sandbox) return sandboxService;
-  if (baseUrl === undefined || !URL.canParse(baseUrl)) return undefined;
-  const { protocol, host, pathname } = new URL(baseUrl);
-  const address = `${protocol}//${host.replace(/\.(?=:|$)/, '')}${pathname}`.replace(/\/+$/, '');
+  const address = baseUrl === undefined ? undefined : sameAddress(baseUrl);
+  if (address === undefined) return undefined;
   return createHash('sha256').update(address).digest('hex').slice(0, 16);
 }

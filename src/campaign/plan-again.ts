@@ -1,12 +1,12 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
-import { assemblePlan, type OutputToCheck, outputsOf } from '../plan/assemble.ts';
-import type { DecidedGraph } from '../plan/decided-graph.ts';
-import type { Match } from '../plan/find-purchases.ts';
+import { assemblePlan, type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';
+import { waitingRows } from '../plan/gates/take-in.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { PriceHints } from '../plan/prices.ts';
-import { situate } from '../plan/situation.ts';
-import { waitingRows } from '../plan/take-in.ts';
+import type { PriceHints } from '../plan/prices/prices.ts';
+import type { DecidedGraph } from '../plan/situation/decided-graph.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
+import { situate, withFiles } from '../plan/situation/situation.ts';
 import type { OutputFacts } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
@@ -39,16 +39,17 @@ export async function planAgain(
   // Whether a canary fits lets others go on that waited.
   const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
   const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
-  const recorded = outputsOf(first.matches.filter(matters));
+  const recorded = outputsToCheck(first.matches.filter(matters));
   const facts = await means.look(recorded);
   // The run goes on meanwhile, and its lock with it.
   const situation = recorded.length === 0 ? first : look();
   const looked = new Set(recorded.map(({ output }) => output.path));
   const plan = assemblePlan({
-    situation,
+    situation: withFiles(situation, {
+      ...facts,
+      fileState: (output) => (looked.has(output.path) ? facts.fileState(output) : 'intact'),
+    }),
     hints,
-    ...facts,
-    fileState: (output) => (looked.has(output.path) ? facts.fileState(output) : 'intact'),
     replays: means.replays,
     accountOf: means.accountOf,
     now: means.now(),

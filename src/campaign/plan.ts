@@ -1,14 +1,19 @@
 import { orFailure } from '../contract/failure.ts';
 import type { Notice } from '../contract/notice.ts';
+import type { Lock } from '../lock/record.ts';
 import type { Plan } from '../plan/plan.ts';
-import { graphOf } from './checked-graph.ts';
-import { collectNotices } from './collect-notices.ts';
-import type { Campaign } from './load.ts';
+import { checkCall } from './check-call.ts';
+import { chosenBy, refuseStale } from './check-saved-plan.ts';
+import { graphOf, requireCheckedGraph } from './checked-graph.ts';
+import { goOnUnder } from './hold-and-plan.ts';
+import { type Campaign, collectNotices } from './load.ts';
 import { lookAtPosts } from './look-at-posts.ts';
 import { tellLostLock } from './lost-lock/lost-lock.ts';
-import { makePlan } from './make-plan.ts';
+import { type MakePlanOptions, makePlan } from './make-plan.ts';
+import type { OpenCampaign } from './open-campaign.ts';
 import { type PlanningOptions, pickPlanningOptions } from './options.ts';
 import { requireLock } from './read-lock.ts';
+import type { SavedPlan } from './saved-plan.ts';
 
 /** A plan, and all that `apply` needs to carry out exactly that. */
 export interface Planned {
@@ -26,6 +31,7 @@ export interface Planned {
 
 /** Plans from manifest, lock and disk alone: no network, and nothing is written. Throws when the manifest has mistakes. */
 export async function plan(campaign: Campaign, given: PlanningOptions = {}): Promise<Planned> {
+  checkCall('plan', [campaign, given]);
   const options = pickPlanningOptions(given);
   const { notices, tell } = collectNotices(campaign.tell);
   const teller = { ...campaign, tell };
@@ -36,4 +42,29 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   await orFailure(lookAtPosts(made, teller, { checked, asks: false }));
   await orFailure(tellLostLock(teller, { graph, lock, plan: made, isNew: options.new === true }));
   return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
+}
+
+/** Plans what `apply` of a saved plan would do now; throws MB3102 where it is stale. Nothing is held, asked or written. */
+export async function planSaved(saved: SavedPlan, campaign: OpenCampaign): Promise<Plan> {
+  const { service } = campaign;
+  const { options } = saved;
+  const checked = await requireCheckedGraph(campaign, {});
+  const { graph, facts, trace } = checked;
+  const { lock } = await requireLock(campaign, service);
+  const chosen = chosenBy(saved, lock);
+  const { plan } = await makePlan(campaign, { graph, lock, facts, trace }, { ...options, chosen });
+  await lookAtPosts(plan, campaign, { checked, asks: false });
+  await tellLostLock(campaign, { graph, lock, plan, isNew: options.new === true });
+  refuseStale(saved, { plan, graph, service });
+  goOnUnder(saved, plan, lock);
+  return plan;
+}
+
+/** Plans what a command with these options would do now, by the manifest as it is, and this lock. Nothing is held, asked or written. */
+export async function planFromLock(campaign: OpenCampaign, lock: Lock, options: MakePlanOptions): Promise<Plan> {
+  const checked = await requireCheckedGraph(campaign, {});
+  const { graph, facts, trace } = checked;
+  const { plan } = await makePlan(campaign, { graph, lock, facts, trace }, options);
+  await lookAtPosts(plan, campaign, { checked, asks: false });
+  return plan;
 }

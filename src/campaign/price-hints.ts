@@ -1,11 +1,11 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
-import { plausiblePrices } from '../plan/charged-prices.ts';
-import type { Match } from '../plan/find-purchases.ts';
-import { heldPurchases } from '../plan/held.ts';
-import { type PriceHints, pricesFrom } from '../plan/prices.ts';
+import { heldPurchases } from '../plan/prices/held.ts';
+import { plausiblePrices } from '../plan/prices/price-sources.ts';
+import { type PriceHints, pricesFrom } from '../plan/prices/prices.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
+import { readOtherLocks } from './find-locks.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { readOtherLocks } from './read-other-locks.ts';
 import { readListings, type ServiceFacts } from './service-facts.ts';
 
 /**

@@ -2,15 +2,15 @@ import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { basename as baseOf, dirname as folderOf, join } from 'node:path/posix';
 import { CampaignError } from '../contract/failure.ts';
 import { CommitTree } from '../disk/git/commit-tree.ts';
-import { findPathAt, isAt } from '../disk/git/renames.ts';
+import { findPathAt, isAt } from '../disk/git/file-history.ts';
 import { openRepository, pathInRepository, type Repository, resolveCommit } from '../disk/git/repository.ts';
 import { readManifestText } from '../disk/inputs.ts';
 import type { Graph } from '../graph/graph.ts';
+import { shell, way } from '../ground/advice.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock } from '../lock/write.ts';
-import { shellWord } from '../report/shell-word.ts';
 import { longestLock } from './find-locks.ts';
 import { loadWithNames } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -61,6 +61,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
         return tree.has(own) ? tree.manifest(own) : readManifestText(name);
       },
       data: (name: string) => tree.data(name),
+      bytes: (name: string) => tree.bytes(name),
       files: (pattern: string) => tree.files(pattern),
       digest: (name: string) => tree.digest(name),
     };
@@ -108,7 +109,10 @@ async function readLockAt(
   const hint =
     error.code === 'MB2002'
       ? 'update mediabatch to the version that wrote it, or compare with an earlier commit'
-      : `\`git show ${shellWord(`${commit.slice(0, 12)}:${path}`)}\` prints it; compare with a commit in which it is whole`;
+      : way(
+          'compare with a commit in which it is whole; to see this one',
+          shell('git', 'show', `${commit.slice(0, 12)}:${path}`),
+        );
   throw new CampaignError({ code: 'MB3607', message: error.message, hint, file: shown, ref });
 }
 
@@ -141,12 +145,15 @@ async function readFileAt(repository: Repository, commit: string, path: string):
 }
 
 function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: boolean }): CampaignError {
-  const renamed = `\`git log --follow --oneline -- ${shellWord(file)}\` lists the commits that have it`;
-  const cut = isShallow ? '; this clone is shallow, and `git fetch --unshallow` brings the rest' : '';
+  const having = way(
+    'compare with a commit that has it; to list them',
+    shell('git', 'log', '--follow', '--oneline', '--', file),
+  );
+  const whole = way('this clone is shallow; to bring the rest', shell('git', 'fetch', '--unshallow'));
   return new CampaignError({
     code: 'MB3604',
     message: `${file} is not in ${ref}, nor does git recognize a file there that it was renamed from`,
-    hint: `compare with a commit that has it: ${renamed}${cut}`,
+    hint: isShallow ? [having, whole] : having,
     file,
     ref,
   });

@@ -1,15 +1,14 @@
 import { basename } from 'node:path';
 import type { Clock } from '../contract/clock.ts';
 import { UnsafeFileError } from '../contract/errors.ts';
-import type { RunEvent } from '../contract/event.ts';
-import type { RunClose, RunHeader } from '../contract/run-line.ts';
+import type { RunClose, RunEvent, RunHeader } from '../contract/event.ts';
 import { readSmallFile } from '../disk/fs/plain-file.ts';
-import { readCheckedOutCommit } from '../disk/git/checked-out-commit.ts';
+import { readCheckedOutCommit } from '../disk/git/repository.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import { makeRunId, RunHistory } from '../disk/state/run-history.ts';
 import { RunJournal } from '../disk/state/run-journal.ts';
 import { messageOf } from '../ground/values.ts';
-import { maxManifestBytes } from '../manifest/size-limit.ts';
+import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { countSteps } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunTimes } from '../report/run/run-time.ts';
@@ -30,6 +29,8 @@ interface Watched {
   clock: Clock;
   /** Times that those who watch are told; absent when nobody is told. */
   times?: RunTimes | undefined;
+  /** Who approved what it carries out; absent where nobody was asked before. */
+  approved?: RunHeader['approved'] | undefined;
   run(on: (event: RunEvent) => void): Promise<RunResult>;
 }
 
@@ -40,7 +41,7 @@ interface Watched {
 export async function recordRun(
   plan: Plan,
   campaign: OpenCampaign,
-  { on, clock, times, run }: Watched,
+  { on, clock, times, approved, run }: Watched,
 ): Promise<RunResult> {
   const startedAt = clock.now();
   let progress: 'before' | 'running' | 'over' = 'before';
@@ -52,7 +53,7 @@ export async function recordRun(
     else if (progress === 'over') campaign.tell({ is: 'notice', text: message });
     else on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });
   };
-  const journal = await openJournal(plan, campaign, { clock, lost });
+  const journal = await openJournal(plan, campaign, { clock, lost, approved });
   const timeLines = journal && times && new TimeLines(times);
   const timer = timeLines && setInterval(() => sayTime(journal, timeLines, clock), timeEveryMs).unref();
   let spentNow = 0;
@@ -98,7 +99,7 @@ function endOf({ exit, outcomes, unsaved }: NonNullable<RunResult['end']>) {
 async function openJournal(
   plan: Plan,
   campaign: OpenCampaign,
-  { clock, lost }: { clock: Clock; lost(error: unknown): void },
+  { clock, lost, approved }: Pick<Watched, 'clock' | 'approved'> & { lost(error: unknown): void },
 ): Promise<RunJournal | undefined> {
   const { paths } = campaign;
   try {
@@ -107,7 +108,7 @@ async function openJournal(
     const id = makeRunId(now, clock.random);
     const options = { name: `${id}.jsonl`, mostCharacters, onLost: lost };
     const journal = await RunJournal.create(paths.state, paths.runs, options);
-    journal.add(safeJson(headerOf(plan, campaign, { id, at: new Date(now).toISOString() })));
+    journal.add(safeJson(headerOf(plan, campaign, { id, at: new Date(now).toISOString(), approved })));
     journal.flush();
     return journal;
   } catch (error) {
@@ -117,7 +118,11 @@ async function openJournal(
   }
 }
 
-function headerOf(plan: Plan, { paths, sandbox }: OpenCampaign, { id, at }: { id: string; at: string }): RunHeader {
+function headerOf(
+  plan: Plan,
+  { paths, sandbox }: OpenCampaign,
+  { id, at, approved }: Pick<RunHeader, 'id' | 'at'> & Pick<Watched, 'approved'>,
+): RunHeader {
   const manifest = readSmallFile(paths.manifest, maxManifestBytes);
   const commit = readCheckedOutCommit(paths.folder);
   return {
@@ -129,6 +134,7 @@ function headerOf(plan: Plan, { paths, sandbox }: OpenCampaign, { id, at }: { id
     campaign: plan.campaign,
     ...(manifest !== undefined && { manifest: digestOf(manifest).sha256 }),
     ...(commit !== undefined && { commit }),
+    ...(approved !== undefined && { approved: { by: approved.by, at: approved.at } }),
     lock: basename(paths.lock),
     sandbox,
     steps: countSteps(plan),

@@ -1,5 +1,4 @@
-import type { RunEvent } from '../contract/event.ts';
-import type { RunTime } from '../contract/run-line.ts';
+import type { RunEvent, RunTime } from '../contract/event.ts';
 import type { Remaining, RunTimes } from '../report/run/run-time.ts';
 
 /** Most steps under way that are timed: more are a row for each task on a screen, which says nothing of single jobs. */

@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
+import { call, way } from '../ground/advice.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
-import { advise, call } from '../plan/advice.ts';
 import type { Plan } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
 import { embedSandbox, type RunningSandbox } from './embed-sandbox.ts';
@@ -91,7 +91,7 @@ function sandboxGone(
   return new CampaignError({
     code: 'MB3404',
     message: `${shown(paths.lock)} is of a sandbox that is gone: ${shown(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
-    hint: advise`it was play money: let them be made again, with ${call('forget', ...names, '--force')}`,
+    hint: way('it was play money: let them be made again', call('forget', ...names, '--force')),
     lock: shown(paths.lock),
   });
 }

@@ -2,11 +2,13 @@ import { setMaxListeners } from 'node:events';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
 import { type CarriedOut, type CarryOutOptions, carryOut } from '../engine/carry-out.ts';
+import { tellLeft } from '../engine/driven.ts';
 import { endOfRun } from '../engine/end-of-run.ts';
-import type { GraphOutline } from '../graph/outline.ts';
+import type { GraphOutline } from '../graph/graph.ts';
 import { messageOf } from '../ground/values.ts';
-import { countSteps } from '../plan/actions.ts';
+import { countForRun } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import { partsOnRecord, withoutUnneeded } from '../plan/rows/unneeded.ts';
 import type { LiveRun } from './live-run.ts';
 import { type RunSettings, settle } from './options.ts';
 import type { LoadedLock } from './read-lock.ts';
@@ -25,7 +27,17 @@ export interface Ending {
 /** Ports through which a run uses disk, network and time. */
 export type RunPorts = Pick<
   CarryOutOptions,
-  'lock' | 'file' | 'bodies' | 'outputs' | 'service' | 'clock' | 'accountOf' | 'isAlone' | 'times' | 'creates'
+  | 'lock'
+  | 'file'
+  | 'bodies'
+  | 'outputs'
+  | 'service'
+  | 'clock'
+  | 'accountOf'
+  | 'isAlone'
+  | 'times'
+  | 'creates'
+  | 'spending'
 >;
 
 export interface RunOptions extends RunSettings, Ending {
@@ -39,7 +51,7 @@ export interface RunOptions extends RunSettings, Ending {
 }
 
 export interface RunResult {
-  /** The exit code of the command; README explains the numbers. */
+  /** The exit code of the command; `help exit` explains the numbers. */
   exit: ExitCode;
   /** How each step ended, by address. Empty when the run was left. */
   outcomes: ReadonlyMap<string, StepOutcome>;
@@ -65,19 +77,18 @@ export function runPlan(
     event: 'run-started',
     version: 1,
     campaign: plan.campaign,
-    steps: countSteps(plan),
+    ...countForRun(plan, outline.tasks),
     concurrency: plan.concurrency,
     totals: plan.totals,
-    tasks: outline.tasks,
   });
   const interruption = followSignal(options.signal, {
     onAbort: (detail) => emit({ event: 'spending-stopped', because: 'signal', detail }),
     isMet: () => live?.stopWaiting() === true,
   });
   const { signal } = interruption;
-  const { onUnknown, onError, creditWaitMs } = settle(options);
+  const { onUnknown, onError, creditWaitMs, patienceMs } = settle(options);
   const goesOn = live && (() => live.goesOn());
-  const means = { ...ports, ...resumed, emit, signal, creditWaitMs, onUnknown, onError, goesOn };
+  const means = { ...ports, ...resumed, emit, signal, creditWaitMs, patienceMs, onUnknown, onError, goesOn };
   const carried = carryOut(plan, means);
   live?.begin({ ...carried, signal, emit });
   const result = endRun(plan, carried, { run, ports, options, emit, interruption });
@@ -131,8 +142,11 @@ async function endRun(
     return { exit: exitCodes.interrupted, outcomes: new Map() };
   }
   await save();
+  // What waited for consent may have turned out not to be needed meanwhile.
+  const known = withoutUnneeded((await live?.end()) ?? plan, partsOnRecord(ledger.lock));
+  for (const row of known.unneeded) tellLeft(row, { emit });
   const { exit, outcomes, end } = endOfRun({
-    plan: (await live?.end()) ?? plan,
+    plan: known.plan,
     ends,
     carried,
     interrupted: interruption.signal.aborted,
@@ -143,7 +157,8 @@ async function endRun(
   const told = { at: new Date(ports.clock.now()).toISOString(), ...end };
   on(told);
   live?.note(told);
-  return { exit, outcomes, end: told };
+  const unneeded = known.unneeded.map(({ address }) => [address, 'unneeded'] as const);
+  return { exit, outcomes: new Map([...outcomes, ...unneeded]), end: told };
 }
 
 /** A signal of the run's own, which the run itself may abort, too. `isMet`: the wish is met without aborting anything. */

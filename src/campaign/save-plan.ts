@@ -12,7 +12,7 @@ import type { Saved } from '../plan/plan.generated.ts';
 import type { Plan } from '../plan/plan.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { safeJson } from '../report/safe-text.ts';
-import { readPlanFile } from './read-plan-file.ts';
+import { readPlanFile } from './own-file.ts';
 import { optionsToKeep } from './saved-options.ts';
 
 /** Writes the plan and all that it takes to make it again. Only ever over an earlier saved plan. */

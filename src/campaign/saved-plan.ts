@@ -1,13 +1,18 @@
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { CampaignError } from '../contract/failure.ts';
 import { isInSameRepository } from '../disk/fs/own-tree.ts';
+import { digestOf } from '../disk/outputs/hash-file.ts';
+import { call, way } from '../ground/advice.ts';
+import { canonicalJson } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
-import { advise, call } from '../plan/advice.ts';
-import { type Agreement, agreementFrom } from '../plan/agreement.ts';
-import { ceilingOfRows } from '../plan/ceiling.ts';
-import type { Saved, WrittenPlan } from '../plan/plan.generated.ts';
-import { findContradiction } from './check-plan-file.ts';
-import { readPlanFile } from './read-plan-file.ts';
+import { isSpending } from '../plan/actions.ts';
+import { type Agreement, agreementFrom, findHidden } from '../plan/agreement.ts';
+import { sumAfterPicks } from '../plan/gates/block-at-gates.ts';
+import type { Row, Saved, WrittenPlan } from '../plan/plan.generated.ts';
+import { ceilingOfRows } from '../plan/prices/ceiling.ts';
+import { sumPrices } from '../plan/prices/sum-prices.ts';
+import { readPlanFile } from './own-file.ts';
 import { optionsToKeep } from './saved-options.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
@@ -15,6 +20,8 @@ import { findViolations, type Violation } from './validate-plan.generated.ts';
 export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
   /** Path as the person gave it. */
   path: string;
+  /** Digest of all that it says, however its text is laid out. */
+  digest: string;
   /** The name of the campaign, as it shows it. */
   campaign: string;
   /** The steps that it is about. */
@@ -66,6 +73,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   return {
     ...saved,
     path,
+    digest: digestOf(Buffer.from(canonicalJson(document))).sha256,
     campaign: plan.campaign,
     manifest: far(manifest),
     options: kept,
@@ -89,7 +97,45 @@ function unusable(path: string, what: string): CampaignError {
   return new CampaignError({
     code: 'MB3101',
     message: `${path} is a plan, but ${what}`,
-    hint: advise`save one with ${{ ...call('plan', '--out', path), file: 'campaign.yaml' }}`,
+    hint: way('save one', { ...call('plan', '--out', path), file: 'campaign.yaml' }),
     file: path,
   });
+}
+
+/**
+ * Where what a saved plan shows to people – its rows and totals – is not what it has done: somebody who can commit one
+ * could have it read like a plan that costs nothing. Undefined when both say the same.
+ */
+export function findContradiction(plan: WrittenPlan & { saved: Saved }): string | undefined {
+  const { rows, totals, saved } = plan;
+  // An open send may stand beside its step.
+  const steps = rows.filter(({ send }) => send === undefined);
+  if (new Set(steps.map(({ address }) => address)).size < steps.length) return 'it has two rows for one step';
+  for (const { address, action, credits } of rows) {
+    if (!isSpending(action) && credits !== 0) return `${address} costs something and buys nothing`;
+  }
+  const { purchases, afterPicks = {}, publishes = [] } = saved;
+  const hidden = findHidden(agreementFrom(rows, { purchases, afterPicks, publishes, ceiling: totals.toSpend }));
+  if (hidden !== undefined) return hidden;
+  if (!isDeepStrictEqual(totals.afterPicks, sumAfterPicks(rows))) {
+    return 'what follows its gates does not add up to its total';
+  }
+  if ((totals.posts ?? 0) < publishes.length) return 'it publishes more posts than its total says';
+  const { toSpend, unknownPrices, mayRetry = 0, estimate } = sumPrices(rows);
+  if ((totals.mayRetry ?? 0) !== mayRetry) return 'its retries do not add up to their total';
+  if (totals.toSpend !== toSpend || totals.unknownPrices !== unknownPrices)
+    return 'its rows do not add up to its total';
+  const shownPrice = ({ blockedBy, credits, wouldCost }: Row) => (blockedBy === 'gate' ? wouldCost : credits);
+  const two = rows.find((row) => row.price !== undefined && row.price.credits !== shownPrice(row));
+  if (two !== undefined) return `${two.address} has two prices`;
+  if (totals.estimate !== undefined && !isDeepStrictEqual(totals.estimate, estimate)) {
+    return 'its rows do not add up to its estimate';
+  }
+  if (totals.ceiling !== undefined && totals.ceiling !== ceilingOfRows(rows)) {
+    return 'its rows do not add up to its ceiling';
+  }
+  if (totals.asksAgain !== undefined) return 'it asks somebody whom nobody asks here';
+  const { maxCredits, concurrency = plan.concurrency } = saved.options;
+  if (totals.maxCredits !== maxCredits) return 'its cap is not the one that it shows';
+  return plan.concurrency === concurrency ? undefined : 'its concurrency is not the one that it shows';
 }

@@ -1,12 +1,19 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Graph } from '../graph/graph.ts';
-import { nearNames } from '../plan/near-names.ts';
-import { type Condition, parseSelection, type Selection, type Vocabulary } from '../plan/parse-selection.ts';
-import { type PriceOf, pricesFrom } from '../plan/prices.ts';
-import { type Sample, sampleSteps } from '../plan/sample.ts';
-import { findSteps, matchCondition, matchSelection, type SelectionFacts, vocabularyOf } from '../plan/select.ts';
-import type { Situation } from '../plan/situation.ts';
-import { stateOfStep } from '../plan/step-state.ts';
+import { type PriceOf, pricesFrom } from '../plan/prices/prices.ts';
+import { nearNames } from '../plan/select/names.ts';
+import { type Condition, parseSelection, type Selection, type Vocabulary } from '../plan/select/parse-selection.ts';
+import {
+  findSteps,
+  matchCondition,
+  matchSelection,
+  type Sample,
+  type SelectionFacts,
+  sampleSteps,
+  vocabularyOf,
+} from '../plan/select/select.ts';
+import type { Situation } from '../plan/situation/situation.ts';
+import { stateOfStep } from '../plan/situation/step-state.ts';
 import type { PlanningOptions } from './options.ts';
 
 type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first' | 'sample' | 'seed'>;
@@ -23,11 +30,12 @@ export interface Selector {
 const howToWrite =
   'write hero, hero@A*, hero@lamp,9:16, +teaser (with what it needs), hero+ (with what needs it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space is “or”, a comma is “and”, but for one within an address';
 
-export function makeSelector({ written: graph, lock, byAddress }: Situation): Selector {
+export function makeSelector(situation: Situation): Selector {
+  const { written: graph, lock, byAddress } = situation;
   let prices: PriceOf | undefined;
   const facts: SelectionFacts = {
     graph,
-    stateOf: (address: string) => stateOfStep(byAddress.get(address), byAddress),
+    stateOf: (address: string) => stateOfStep(byAddress.get(address), situation),
     costOf: (address: string) => {
       const match = byAddress.get(address);
       prices ??= pricesFrom(lock, graph.prices);

@@ -1,16 +1,16 @@
 import { LockChangedError } from '../contract/errors.ts';
 import type { RunFact } from '../contract/event.ts';
-import type { LockFile } from '../contract/state.ts';
+import type { LockFile } from '../contract/ports.ts';
 import { openLockFile, readLockBytes } from '../disk/lock/lock-file.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import type { LocalLedger } from '../engine/local-ledger.ts';
-import type { GraphOutline } from '../graph/outline.ts';
+import type { GraphOutline } from '../graph/graph.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { joinLocks } from '../lock/join.ts';
 import { readLock } from '../lock/read.ts';
 import { type Lock, lockVersion } from '../lock/record.ts';
 import { writeHeader, writeLines } from '../lock/write.ts';
-import { withoutMovedAway } from '../plan/orphans.ts';
+import { withoutMovedAway } from '../plan/rows/orphans.ts';
 import { type LoadedLock, openLoadedLock } from './read-lock.ts';
 
 /**

@@ -1,31 +1,37 @@
 import { join, resolve } from 'node:path';
 import { applyGraph } from '../campaign/apply.ts';
+import type { Applied } from '../campaign/apply-options.ts';
+import { type Approved, endApproval, findApproval } from '../campaign/approvals.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
 import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { optionTable } from '../campaign/option-table.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
+import type { Approval } from '../contract/approval.ts';
 import { systemClock } from '../contract/clock.ts';
+import type { StepOutcome } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
-import { CampaignError } from '../contract/failure.ts';
+import { CampaignError, failureOf } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
-import { planJson } from '../report/plan/plan-json.ts';
+import { clockText } from '../report/numbers.ts';
 import { planText } from '../report/plan/plan-text.ts';
+import { noteEnd, resultText, type StepEnds } from '../report/run/result-json.ts';
+import { safeText } from '../report/safe-text.ts';
 import { agreeTo, canAskAgain } from './agree.ts';
-import type { ApplyOptions } from './apply-options.ts';
-import { askAboutMove } from './ask-about-move.ts';
+import { askAboutMove } from './ask-person.ts';
+import { type Consent, consentIn, withConsent } from './consent.ts';
 import { engineFor } from './engine-choice.ts';
-import { listenForStrayErrors } from './last-resort.ts';
 import { openNotification } from './notify.ts';
+import type { ApplyOptions } from './open.ts';
+import type { AgreedOthers } from './others-desk.ts';
+import { findUnselected, tellCredential, tellUnselected, type Unselected } from './plan-notices.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
-import { listenForInterruption } from './signals.ts';
-import { tellCredential } from './tell-credential.ts';
-import { findUnselected, tellUnselected, type Unselected } from './tell-unselected.ts';
+import type { RunPage } from './review-run.ts';
+import { type Interruption, listenForInterruption, listenForStrayErrors } from './signals.ts';
 import type { Terminal } from './terminal.ts';
-import { tellOpenGates } from './waiting-gates.ts';
-import { tellWaiting } from './waiting-posts.ts';
+import { showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
 
 export interface ApplyContext {
   campaign: OpenCampaign;
@@ -36,11 +42,33 @@ export interface ApplyContext {
   saved?: SavedPlan;
 }
 
+/** Plans, asks, runs, writes the lock. Where a person had others bought on the page, the run that buys them follows. */
+export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): Promise<number> {
+  const consent = consentIn(process.env, { sandbox: typed.sandbox === true });
+  const isSaved = given.saved !== undefined;
+  const page = typed.review === true ? new (await import('./review-run.ts')).RunPage({ ...given, isSaved }) : undefined;
+  const context = { ...given, consent, page };
+  try {
+    let ended = await applyAndAsk(withConsent(typed, consent), context);
+    const next = () => (ended.exit === exitCodes.interrupted ? undefined : page?.takeAgreed());
+    for (let others = next(); others !== undefined; others = next()) {
+      const { interruption } = ended;
+      ended = await applyOnce(others.options, { ...context, given: undefined, others, interruption });
+    }
+    return ended.exit;
+  } catch (error) {
+    await page?.close(failureOf(error)?.message ?? 'something went wrong; the terminal says what');
+    throw error;
+  } finally {
+    await page?.close();
+  }
+}
+
 /**
- * Plans, asks, runs, writes the lock. Where charges showed that more would be paid than somebody agreed to, and there is
- * somebody, they are asked again, with what the rest comes to.
+ * Where charges showed that more would be paid than somebody agreed to, and there is somebody, they are asked again, with what the
+ * rest comes to.
  */
-export async function applyCampaign(options: ApplyOptions, context: ApplyContext): Promise<number> {
+async function applyAndAsk(options: ApplyOptions, context: RoundContext): Promise<Ended> {
   const { terminal } = context;
   let applied = await applyOnce(options, context);
   while (applied.isPassed && canAskAgain(options, terminal)) {
@@ -48,32 +76,54 @@ export async function applyCampaign(options: ApplyOptions, context: ApplyContext
       `\n${terminal.style.bold('asked again')}: the rest costs more than was agreed to, or is priced only now\n`,
     );
     const next = await applyOnce(options, { ...context, isAnew: true });
-    if (!next.hasRun) return applied.exit;
+    if (!next.hasRun) return applied;
     applied = next;
   }
-  return applied.exit;
+  return applied;
 }
 
-async function applyOnce(
-  options: ApplyOptions,
-  context: ApplyContext & { isAnew?: true },
-): Promise<{ exit: number; isPassed: boolean; hasRun: boolean }> {
-  const { campaign, terminal, given, saved, isAnew } = context;
+interface RoundContext extends ApplyContext {
+  consent: Consent;
+  /** Shows the run. Absent: nobody wished for that. */
+  page: RunPage | undefined;
+  isAnew?: true;
+  /** Agreed to on the page: nothing else is bought, and nobody is asked. */
+  others?: AgreedOthers;
+  /** Listens since the run before: what is pressed between the two ends both. */
+  interruption?: Interruption | undefined;
+}
+
+interface Ended {
+  exit: number;
+  isPassed: boolean;
+  hasRun: boolean;
+  interruption?: Interruption | undefined;
+}
+
+async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<Ended> {
+  const { campaign, terminal, given, saved, isAnew, consent, page, others } = context;
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes } = options;
   const engine = engineFor(options);
   const notification = openNotification(options, terminal);
   let events: ReturnType<typeof openEvents>;
-  let begun: string | undefined;
+  let begun = others?.campaign;
+  let interruption = context.interruption;
   let unselected: Unselected | undefined;
   let live: LiveRun | undefined;
-  let page: string | undefined;
+  let address: string | undefined;
   let isPassed = false;
+  let approved: Approved | undefined = others && { is: 'approved', approval: others.yes };
+  let kept: Approval | undefined;
+  const ends: StepEnds = new Map();
   const show = (planned: Plan) => {
     // Whoever is asked to agree sees what to.
     const isQuiet = options.quiet === true && (yes === true || !terminal.interactive);
     if (!options.json && options.events !== '-' && !isQuiet) {
-      const text = planText(planned, { style: terminal.style, width: terminal.width, all: options.all === true });
+      const text = planText(planned, {
+        ...{ style: terminal.style, width: terminal.width, all: options.all === true },
+        ...{ isRehearsal: campaign.sandbox, now: systemClock.now() },
+      });
       terminal.github?.(openGroup('plan'));
       terminal.err(text);
       terminal.github?.(closeGroup);
@@ -105,21 +155,34 @@ async function applyOnce(
       failRate: options.sandboxFailRate,
     },
     engine,
-    ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal }) }),
-    verify(made, graph) {
+    ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal, consent }) }),
+    agreement: others?.agreement,
+    verify(made, graph, lock) {
+      others?.verify(made, { graph, lock });
       unselected = findUnselected(made, { options, graph, command: 'apply' });
     },
     review:
-      options.review === true
-        ? async (run) => {
-            const { reviewRun } = await import('./review-run.ts');
-            const reviewed = await reviewRun(run, { campaign, options, terminal });
-            live = run;
-            page = reviewed.url;
-            return reviewed;
-          }
-        : undefined,
-    agree: (made) => agreeTo(made, options, { terminal, show, ...(!isAnew && saved && { saved }) }),
+      page &&
+      (async (run) => {
+        const shown = await page.show(run, options);
+        live = run;
+        address = shown.url;
+        return shown;
+      }),
+    async agree(made) {
+      // While the lock is held: another run may have used it up.
+      if (saved !== undefined && !isAnew) {
+        const found = await findApproval(saved, { plan: made, campaign, now: systemClock.now() });
+        approved = found;
+        kept = found.is === 'approved' ? found.approval : undefined;
+      }
+      tellApproved(approved, terminal);
+      const agreed = await agreeTo(made, options, {
+        ...{ terminal, consent, show, approved, file, showing: showingCall(file, options, saved) },
+        ...(!isAnew && saved && { saved }),
+      });
+      return interruption?.signal.aborted === true ? 'interrupted' : agreed;
+    },
     async observe(plan) {
       begun = plan.campaign;
       if (plan.rows.some(({ action }) => isSpending(action))) {
@@ -130,28 +193,30 @@ async function applyOnce(
       const recorder = await makeRecorder(plan, {
         ...{ terminal, clock: systemClock, paths },
         events: events?.(),
-        json: options.json === true ? () => planJson(live?.carriedOut ?? plan) : undefined,
-        page: options.review === true ? () => page : undefined,
+        page: options.review === true ? () => address : undefined,
         latest: () => live?.latest ?? plan,
         detail: options.quiet === true ? 'quiet' : options.verbose === true ? 'events' : undefined,
         bell: options.bell === true,
         elsewhere: engine !== undefined && engine.url !== 'embedded',
       });
       // Before a run begins a signal ends the process, and an error that nobody awaits as well.
-      const interruption = listenForInterruption();
+      interruption ??= listenForInterruption();
+      const listening = interruption;
       const stray = listenForStrayErrors();
       return {
         on(event) {
           if (event.event === 'spending-stopped' && event.because === 'price') isPassed = true;
+          if (options.json === true) noteEnd(ends, event);
           recorder.on(event);
         },
         times: recorder.times,
-        signal: interruption.signal,
-        leave: interruption.secondSignal,
+        approved: approved?.is === 'approved' ? approved.approval : undefined,
+        signal: listening.signal,
+        leave: listening.secondSignal,
         stray,
         async end() {
           await recorder.end();
-          interruption.stop();
+          if (page?.isFollowed !== true) listening.stop();
           stray.stop();
         },
       };
@@ -162,19 +227,51 @@ async function applyOnce(
     throw error;
   });
   if (applied.is !== 'ran') {
-    terminal.err(`nothing ${isAnew ? 'more ' : ''}was spent\n`);
+    terminal.err(`nothing ${isAnew || others !== undefined ? 'more ' : ''}was spent\n`);
     return { exit: applied.is === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
   }
-  if (options.json === true && applied.result.end === undefined) {
+  if (options.json === true) await printResult(applied, { ...context, file, options, ends });
+  const { exit, outcomes } = applied.result;
+  if (kept !== undefined && isDone(applied)) await endApproval(kept, systemClock.now());
+  // How it ended is told by the run that follows.
+  if (page?.isFollowed === true && exit !== exitCodes.interrupted)
+    return { exit, isPassed: false, hasRun: true, interruption };
+  tellWaiting(applied.carriedOut, { ...context, consent, file, options, planned: applied.made, outcomes });
+  tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
+  await notification?.ended(applied);
+  return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
+}
+
+/** One document on stdout: how the run ended, how each step stands now, and what leads on. */
+async function printResult(
+  applied: Extract<Applied, { is: 'ran' }>,
+  { ends, ...context }: ApplyContext & { file: string; options: ApplyOptions; ends: StepEnds },
+): Promise<void> {
+  const { carriedOut, result } = applied;
+  const { outcomes, end } = result;
+  if (end === undefined) {
     throw new CampaignError({
       code: 'MB3501',
       message: 'the run was left at once: what was on its way stays on record',
       hint: 'run again to collect it',
     });
   }
-  tellWaiting(applied.carriedOut, { ...context, file, options, planned: applied.made });
-  const { exit, outcomes } = applied.result;
-  tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
-  await notification?.ended(applied);
-  return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
+  const { nextOfRun } = await import('./next-steps.ts');
+  const next = nextOfRun(applied, context);
+  context.terminal.out(resultText({ plan: carriedOut, outcomes, ends, end, next }));
+}
+
+/** Under an approval nobody is asked: whose it is stands there instead. */
+function tellApproved(approved: Approved | undefined, { err, style }: Terminal): void {
+  if (approved?.is !== 'approved') return;
+  const { by, at, what } = approved.approval;
+  err(`${style.green('approved')} by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}\n`);
+}
+
+/** Whether nothing of the plan is left that its approval could still let be bought. */
+function isDone({ carriedOut, result }: Extract<Applied, { is: 'ran' }>): boolean {
+  const ends: readonly (StepOutcome | undefined)[] = ['done', 'failed', 'unneeded'];
+  const isOver = ({ address, action }: PlanRow) =>
+    action === 'keep' || action === 'orphan' || ends.includes(result.outcomes.get(address));
+  return result.end !== undefined && carriedOut.rows.every((row) => row.send !== undefined || isOver(row));
 }

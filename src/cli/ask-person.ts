@@ -1,24 +1,109 @@
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import type { Answer, MoveQuestion } from '../campaign/lock-service.ts';
 import { CampaignError } from '../contract/failure.ts';
-import { readAnswers } from './read-answers.ts';
+import { Condition } from '../ground/condition.ts';
+import { countOf } from '../report/numbers.ts';
+import { safeText } from '../report/safe-text.ts';
+import { wrapLines } from '../report/text-width.ts';
+import type { Consent } from './consent.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Who is asked, and whether `--yes` has answered. Without `consent` it counts for whoever types it: nothing is bought. */
+interface Asked {
+  yes: boolean | undefined;
+  terminal: Terminal;
+  consent?: Consent;
+}
+
 /** Nobody can be asked, and nobody has agreed: the command ends. */
-export function requireSomebody({ yes, terminal }: { yes: boolean | undefined; terminal: Terminal }): void {
+export function requireSomebody({ yes, terminal, consent = { flags: 'count' } }: Asked): void {
   if (yes === true || terminal.interactive) return;
-  throw new CampaignError({ code: 'MB3004', message: 'there is no terminal to ask on', hint: 'agree with --yes' });
+  if (consent.flags === 'count') {
+    throw new CampaignError({ code: 'MB3004', message: 'there is no terminal to ask on', hint: 'agree with --yes' });
+  }
+  throw new CampaignError({
+    code: 'MB3004',
+    message: `there is no terminal to ask on, and ${consent.because}`,
+    hint: 'whoever pays runs it on a terminal',
+  });
 }
 
 /**
  * One question to a person, unless `--yes` was given; anything but yes is no, and Ctrl-C is neither. Without a terminal
  * nobody can be asked: the command ends, and nothing has been done.
  */
-export async function askPerson(
-  question: string,
-  { yes, terminal }: { yes: boolean | undefined; terminal: Terminal },
-): Promise<'yes' | 'no' | 'interrupted'> {
+export async function askPerson(question: string, asked: Asked): Promise<'yes' | 'no' | 'interrupted'> {
+  const { yes, terminal } = asked;
   if (yes === true) return 'yes';
-  requireSomebody({ yes, terminal });
-  const answer = await readAnswers(terminal, (ask) => ask(`${question} [y/N] `));
+  requireSomebody(asked);
+  const lines = wrapLines([`${question} [y/N]`], terminal.width);
+  const answer = await readAnswers(terminal, async (ask, forgetTyped) => {
+    // Whoever typed it cannot have read the question.
+    await forgetTyped();
+    // A prompt of several lines would be drawn again with each key.
+    for (const line of lines.slice(0, -1)) terminal.err(`${line}\n`);
+    return ask(`${lines.at(-1) ?? ''} `);
+  });
   if (answer === 'interrupted') return answer;
   return answer !== 'left' && /^\s*y(es)?\s*$/i.test(answer.typed) ? 'yes' : 'no';
+}
+
+/** Answer of a person; `left`: Ctrl-D, or the terminal is gone; `interrupted`: Ctrl-C. */
+export type TypedAnswer = { typed: string } | 'left' | 'interrupted';
+
+/** Time in which a terminal hands over the lines that were typed before anybody read it, in milliseconds. */
+const typedAheadMs = 50;
+
+/** Asks a person one question after the other. What was typed ahead answers the next one, unless it is forgotten. */
+export async function readAnswers<Result>(
+  { err }: Pick<Terminal, 'err'>,
+  use: (ask: (prompt: string) => Promise<TypedAnswer>, forgetTyped: () => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const answers: TypedAnswer[] = [];
+  const news = new Condition();
+  let [isClosed, isEnding] = [false, false];
+  const add = (answer: TypedAnswer) => {
+    if (isEnding) return;
+    answers.push(answer);
+    if (typeof answer === 'string') err('\n');
+    news.notify();
+  };
+  reader.on('line', (typed) => add({ typed }));
+  reader.on('close', () => {
+    isClosed = true;
+    add('left');
+  });
+  reader.on('SIGINT', () => add('interrupted'));
+  const ask = async (prompt: string) => {
+    reader.setPrompt(prompt);
+    // From Node 24 on a closed one throws.
+    if (!isClosed) reader.prompt();
+    for (;;) {
+      const answer = answers.shift();
+      if (answer !== undefined) return answer;
+      await news.changed();
+    }
+  };
+  const forgetTyped = async () => {
+    await setTimeout(typedAheadMs);
+    const ends = answers.filter((answer) => typeof answer === 'string');
+    answers.splice(0, answers.length, ...ends);
+  };
+  try {
+    return await use(ask, forgetTyped);
+  } finally {
+    isEnding = true;
+    reader.close();
+  }
+}
+
+/** The question of `--service-moved`, with what hangs on it. */
+export function askAboutMove({ lock, steps, baseUrl }: MoveQuestion, asked: Asked): Promise<Answer> {
+  const { terminal } = asked;
+  terminal.err(
+    `${safeText(lock)} has ${countOf(steps, 'step')} on record, made against another address. Their jobs will be looked for at ${safeText(baseUrl)}, and what is unanswered is asked for there again.\n`,
+  );
+  return askPerson('Is that the same service, at a new address?', asked);
 }

@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-import { keepCompiledCode } from './keep-compiled-code.ts';
-
 /** Node's exit code for a promise that can no longer settle. A run that just stops must not look like one that is done. */
 const unsettled = 13;
 
@@ -26,4 +24,42 @@ if (first === '--version' || first === '-V') {
   process.stdout.write(`${(JSON.parse(text) as { version: string }).version}\n`);
 } else {
   void run(process.argv.slice(2));
+}
+
+interface CompileCache {
+  enableCompileCache?(folder: string): unknown;
+}
+
+/**
+ * Lets Node keep what V8 made of our files, where it can (22.8 and later). Node guards a kept file by a checksum and
+ * nothing else, and its default folder is in the one for temporary files, under a name that anybody may take first: their
+ * code would run as ours. So the folder is one of this person's own, which nobody else may enter. Whoever sets
+ * `NODE_COMPILE_CACHE` or `NODE_DISABLE_COMPILE_CACHE` has decided. Built-in modules are asked for where they are needed,
+ * not imported: `--version` needs none of them.
+ */
+function keepCompiledCode(): void {
+  const { enableCompileCache } = process.getBuiltinModule('node:module') as CompileCache;
+  const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, NODE_V8_COVERAGE } = process.env;
+  if (enableCompileCache === undefined) return;
+  if (NODE_COMPILE_CACHE || NODE_DISABLE_COMPILE_CACHE || NODE_V8_COVERAGE) return;
+  const { lstatSync, mkdirSync } = process.getBuiltinModule('node:fs');
+  try {
+    const folder = ownCacheFolder();
+    if (folder === undefined) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(folder);
+    const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0);
+    if (isOurs) enableCompileCache(folder);
+  } catch {
+    // Read-only, or a user without a home: every start compiles anew.
+  }
+}
+
+/** Undefined where the environment names none: a relative path would lead into the campaign's folder. */
+function ownCacheFolder(): string | undefined {
+  const { isAbsolute, join } = process.getBuiltinModule('node:path');
+  const { homedir } = process.getBuiltinModule('node:os');
+  const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env;
+  const parent = (process.platform === 'win32' ? LOCALAPPDATA : XDG_CACHE_HOME) || join(homedir(), '.cache');
+  return isAbsolute(parent) ? join(parent, 'mediabatch', 'code') : undefined;
 }

@@ -5,18 +5,17 @@ import { makePlan } from '../campaign/make-plan.ts';
 import type { OptionRow } from '../campaign/option-table.ts';
 import { findGiven, flagOf } from '../campaign/options.ts';
 import { requireLock } from '../campaign/read-lock.ts';
+import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError, failureOf, failures } from '../contract/failure.ts';
 import { repositoryOf } from '../disk/fs/own-tree.ts';
-import { commentMarker, compareMarkdown, isSame } from '../report/plan/compare-markdown.ts';
+import { commentMarker, compareMarkdown, failureMarkdown, isSame } from '../report/plan/compare-markdown.ts';
 import { compareJson, compareText } from '../report/plan/compare-text.ts';
-import { failureMarkdown } from '../report/plan/failure-markdown.ts';
-import { markdownCode } from '../report/plan/markdown-code.ts';
+import { markdownCode } from '../report/plan/fit-comment.ts';
 import { planMarkdown } from '../report/plan/plan-markdown.ts';
-import { safeJson } from '../report/safe-text.ts';
-import type { PlanCommandOptions } from './apply-options.ts';
+import type { PlanCommandOptions } from './open.ts';
 import { open } from './open.ts';
-import type { Terminal } from './terminal.ts';
+import { formOf, outAs, type Terminal } from './terminal.ts';
 
 /** `plan --compare`: what the working tree changes as seen from a commit. Nothing is sent, written or checked out. */
 export async function comparePlan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
@@ -25,35 +24,28 @@ export async function comparePlan(file: string, options: PlanCommandOptions, ter
   const campaign = await open(file, options, terminal);
   const { compare: ref = '', refresh, serviceMoved } = options;
   const checked = await requireCheckedGraph(campaign, { refresh });
-  const format = options.json ? 'json' : (options.format ?? 'text');
-  const exitOf = (differs: boolean) =>
-    options.detailedExitcode === true && differs ? exitCodes.changesPending : exitCodes.done;
+  const exitOf = (differs: boolean, missing = 0) => {
+    if (options.detailedExitcode !== true || !differs) return exitCodes.done;
+    return missing > 0 ? exitCodes.outOfCredits : exitCodes.changesPending;
+  };
   try {
     const view = await compareWithCommit(campaign, checked, { ref, serviceMoved });
-    const style = terminal.outStyle;
-    switch (format) {
-      case 'json':
-        terminal.out(`${safeJson(compareJson(view), 2)}\n`);
-        break;
-      case 'markdown':
-        terminal.out(compareMarkdown(view, { path: pathInTree(file), images }));
-        break;
-      case 'text':
-        terminal.out(compareText(view, { style, width: terminal.outWidth, all: options.all === true }));
-        break;
-      default:
-        format satisfies never;
-    }
-    return exitOf(!isSame(view));
+    const { outStyle: style, outWidth: width } = terminal;
+    await outAs(terminal, options, {
+      text: () => compareText(view, { style, width, all: options.all === true }),
+      markdown: () => compareMarkdown(view, { path: pathInTree(file), images }),
+      json: () => compareJson(view),
+    });
+    return exitOf(!isSame(view), view.fit?.missing);
   } catch (error) {
-    if (format !== 'markdown' || !isUnusableThere(error)) throw error;
+    if (formOf(options) !== 'markdown' || !isUnusableThere(error)) throw error;
     const { lock } = await requireLock(campaign, campaign.service, { serviceMoved });
     const { plan } = await makePlan(campaign, { ...checked, lock }, {});
     const notes = [
       `There is nothing to compare with, so this is the whole plan: ${markdownCode(error.failure.message)}`,
     ];
-    terminal.out(planMarkdown(plan, { marker: commentMarker(pathInTree(file)), notes }));
-    return exitOf(true);
+    terminal.out(planMarkdown(plan, { marker: commentMarker(pathInTree(file)), notes, now: systemClock.now() }));
+    return exitOf(true, plan.totals.fit?.missing);
   }
 }
 

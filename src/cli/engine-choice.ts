@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { EngineChoice } from '../campaign/apply-options.ts';
 import { engineOf } from '../campaign/on-engine/engine-address.ts';
 import { CampaignError } from '../contract/failure.ts';
-import type { ApplyOptions } from './apply-options.ts';
+import type { ApplyOptions } from './open.ts';
 
 /** In a rehearsal only one that was asked for: the address in the environment is for real runs. Throws MB3001. */
 export function engineFor({ engine, store, sandbox, workers }: ApplyOptions): EngineChoice | undefined {

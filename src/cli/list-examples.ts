@@ -1,6 +1,6 @@
-import type { Dirent } from 'node:fs';
+import { type Dirent, existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { unknownName } from './unknown-name.ts';
+import { unknownName } from './program/unknown-command.ts';
 
 const examples = new URL('../../examples/', import.meta.url);
 
@@ -40,8 +40,8 @@ export async function readExample(name: string): Promise<NewFiles> {
 /** The one to start with comes first. */
 async function exampleNames(): Promise<string[]> {
   const entries = await readdir(examples, { withFileTypes: true });
-  // Beside campaigns there are workflows for a code host.
-  const isCampaign = (entry: Dirent) => entry.isDirectory() && entry.name !== 'github';
+  // Beside campaigns there are workflows for a code host, and workers for machines.
+  const isCampaign = ({ name }: Dirent) => existsSync(new URL(`${name}/campaign.yaml`, examples));
   const names = entries.filter(isCampaign).map((entry) => entry.name);
   const first = 'quickstart';
   return [first, ...names.filter((name) => name !== first).sort()];

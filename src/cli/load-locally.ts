@@ -1,31 +1,48 @@
 import { type LoadedManifest, loadManifest } from '../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { failureOf } from '../contract/failure.ts';
+import { hasErrors } from '../ground/diagnostic.ts';
+import { isPost } from '../plan/posts/post-record.ts';
 import { fitHeap } from './fit-heap.ts';
-import { open } from './open.ts';
+import { open, type StateOptions } from './open.ts';
 import type { Terminal } from './terminal.ts';
 import { collectVars } from './vars.ts';
 
+export interface LoadedLocally extends LoadedManifest {
+  /** It was held against the service's own document. */
+  hasDocument: boolean;
+}
+
 /**
- * A manifest for commands that ask no service: held against what is kept of the one that the environment names, as a plan
- * would be.
+ * A manifest for commands that ask no service: held against what is kept of the one that the environment names, or against
+ * what the sandbox has, as a plan would be; and posts that are still to leave against the clock.
  */
 export async function loadLocally(
   file: string,
-  options: { var?: Record<string, string> | undefined; varFile?: string[] | undefined; strict?: boolean | undefined },
+  options: Pick<StateOptions, 'sandbox' | 'var' | 'varFile' | 'strict'>,
   terminal: Terminal,
-): Promise<LoadedManifest> {
+): Promise<LoadedLocally> {
   const { varFile: varFiles, strict } = options;
-  const plain = () => loadManifest(file, { vars: collectVars(options.var), varFiles, strict, onSize: fitHeap });
+  const plain = async () => {
+    const loaded = await loadManifest(file, { vars: collectVars(options.var), varFiles, strict, onSize: fitHeap });
+    return { ...loaded, hasDocument: false };
+  };
   let campaign: OpenCampaign;
   try {
-    campaign = await open(file, { var: options.var, varFile: varFiles, strict }, terminal);
+    campaign = await open(file, options, terminal);
   } catch (error) {
     // An environment that is wrong is no mistake of the manifest.
     if (failureOf(error) === undefined) throw error;
     return plain();
   }
-  if (campaign.service === undefined) return plain();
+  const loaded = campaign.service === undefined ? await plain() : await loadByDocument(campaign);
+  if (hasErrors(loaded.diagnostics) || loaded.graph?.steps.some(({ kind }) => isPost(kind)) !== true) return loaded;
+  const { checkUnsent } = await import('../campaign/look-at-posts.ts');
+  return { ...loaded, diagnostics: [...loaded.diagnostics, ...(await checkUnsent(campaign, loaded))] };
+}
+
+async function loadByDocument(campaign: OpenCampaign): Promise<LoadedLocally> {
   const { loadChecked } = await import('../campaign/checked-graph.ts');
-  return loadChecked(campaign, {});
+  const checked = await loadChecked(campaign, {});
+  return { ...checked, hasDocument: checked.facts.document !== undefined };
 }

@@ -5,16 +5,17 @@ import { exitCodes } from '../contract/exit.ts';
 import { type Failure, failureOf, failures } from '../contract/failure.ts';
 import { messageOf } from '../ground/values.ts';
 import { failureGithub, failureJson, failureText } from '../report/failure-text.ts';
-import { safeJson, safeText } from '../report/safe-text.ts';
-import { toCheckoutPath } from './checkout-path.ts';
+import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
-import { processTerminal, type Terminal } from './terminal.ts';
+import { outJson, processTerminal, type Terminal, toCheckoutPath } from './terminal.ts';
 
-export { endAtStrayErrors } from './last-resort.ts';
+export { endAtStrayErrors } from './signals.ts';
 export { allSaid } from './terminal.ts';
 
 /** Runs one command line and gives the exit code. Only a third Ctrl-C ends the process from below. */
-export async function main(argv: string[], terminal: Terminal = processTerminal()): Promise<number> {
+export async function main(typed: string[], given?: Terminal): Promise<number> {
+  const { argv, color } = readColor(typed);
+  const terminal = given ?? processTerminal({ color });
   let exitCode: number = exitCodes.done;
   const program = makeProgram({
     terminal,
@@ -30,11 +31,19 @@ export async function main(argv: string[], terminal: Terminal = processTerminal(
   }
 }
 
+/** `--no-color` stands anywhere before `--`, and is no command's own. */
+function readColor(typed: readonly string[]): { argv: string[]; color: 'wanted' | 'never' } {
+  const end = typed.indexOf('--');
+  const isMeant = (word: string, at: number) => word === '--no-color' && (end < 0 || at < end);
+  const argv = typed.filter((word, at) => !isMeant(word, at));
+  return { argv, color: argv.length < typed.length ? 'never' : 'wanted' };
+}
+
 /** Says what ended a command, on stdout too where a document is expected there, and gives its exit code. */
 export function explain(thrown: unknown, terminal: Terminal = processTerminal(), isJson = false): number {
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
   const failure = tellFailure(thrown, terminal);
-  if (isJson) terminal.out(`${safeJson(failureJson(failure, terminal.paste), 2)}\n`);
+  if (isJson) outJson(terminal, failureJson(failure, terminal.paste));
   return failures[failure.code].exit;
 }
 

@@ -2,7 +2,7 @@ import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { readDataFile } from '../disk/inputs.ts';
 import { isMap } from '../ground/values.ts';
-import { writeSeparator } from '../manifest/rows/csv-separator.ts';
+import { writeSeparator } from '../manifest/rows/read-csv.ts';
 import { readRows } from '../manifest/rows/read-rows.ts';
 import type { NewFiles } from './list-examples.ts';
 

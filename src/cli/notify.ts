@@ -1,13 +1,13 @@
 import type { Applied } from '../campaign/apply-options.ts';
-import { readNotifyAddress } from '../campaign/notify.ts';
+import { readNotifyAddress } from '../campaign/environment.ts';
 import { systemClock } from '../contract/clock.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
 import { CampaignError, failureOf, failures } from '../contract/failure.ts';
-import type { NotifyReason } from '../contract/notifier.ts';
+import type { NotifyReason } from '../contract/ports.ts';
 import { isWork } from '../plan/actions.ts';
 import { type EndedRun, notificationJson, reasonToNotify } from '../report/run/notification.ts';
-import type { ApplyOptions } from './apply-options.ts';
-import type { Terminal } from './terminal.ts';
+import type { ApplyOptions } from './open.ts';
+import { type Terminal, tellNotice } from './terminal.ts';
 
 /** Says elsewhere how a run ended. Never fails, and changes no exit code. */
 export interface Notification {
@@ -46,7 +46,7 @@ export function openNotification(
     const sent = await notifier.send(JSON.stringify(notificationJson({ ...run, sandbox }, reason)));
     if (sent.is === 'sent') return;
     const text = `the notification was not sent to MEDIABATCH_NOTIFY_URL: ${sent.why}`;
-    terminal.err(`${terminal.style.yellow('notice')} ${text}; the run itself is as told above\n`);
+    tellNotice(terminal, `${text}; the run itself is as told above`);
   };
   return {
     async ended(applied) {

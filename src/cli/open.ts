@@ -1,10 +1,17 @@
 import { readEnvironment } from '../campaign/environment.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from '../campaign/open-campaign.ts';
-import type { lockOptions, sharedOptions, varOptions } from '../campaign/option-table.ts';
+import type {
+  applyOptions,
+  lockOptions,
+  planOptions,
+  scopeOptions,
+  selectionOptions,
+  sharedOptions,
+  varOptions,
+} from '../campaign/option-table.ts';
 import type { Values } from '../campaign/options.ts';
 import { fitHeap } from './fit-heap.ts';
-import { tellOn } from './tell.ts';
-import type { Terminal } from './terminal.ts';
+import { type Terminal, tellOn } from './terminal.ts';
 import { collectVars } from './vars.ts';
 
 /** Which lock is meant, whose money, and what the manifest is told. */
@@ -27,3 +34,11 @@ function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions
     onSize: fitHeap,
   };
 }
+
+/** Which part of a campaign a plan is about, and what it may cost. */
+export type ScopeOptions = StateOptions & Values<typeof selectionOptions & typeof scopeOptions>;
+
+export type PlanCommandOptions = ScopeOptions & Values<typeof sharedOptions & typeof planOptions>;
+
+/** As they were typed: nothing is filled in. */
+export type ApplyOptions = PlanCommandOptions & Values<typeof applyOptions>;

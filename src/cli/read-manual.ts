@@ -1,17 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { libraryCalls } from '../campaign/library-calls.ts';
 import { titles } from '../contract/failure.ts';
 import type { JsonMap } from '../ground/values.ts';
 import type { ServiceDocument } from '../kinds/service-document.ts';
-import { keyReference } from '../report/manual/key-reference.ts';
-import { lossReference } from '../report/manual/lost-lock.ts';
 import {
+  agentsPage,
   type CommandDoc,
   codeReference,
   commandReference,
   exitReference,
   helperReference,
+  keyReference,
   kindReference,
+  libraryReference,
+  lossReference,
   topicReference,
 } from '../report/manual/references.ts';
 import { examples, namedCommands } from './program/examples.ts';
@@ -37,6 +40,11 @@ export async function readTopic(
   return page;
 }
 
+/** The page for programs at the keys, as a file beside a campaign. */
+export async function readAgentsPage(): Promise<string> {
+  return agentsPage(await readFile(new URL('agents.md', pages), 'utf8'));
+}
+
 async function makeReference(
   name: string,
   { program, document }: { program: Command; document: ServiceDocument | undefined },
@@ -54,6 +62,8 @@ async function makeReference(
       return exitReference();
     case 'codes':
       return codeReference();
+    case 'library':
+      return libraryReference(libraryCalls);
     case 'loss':
       return lossReference();
     case 'commands':
@@ -68,6 +78,9 @@ function describeCommands(program: Command): CommandDoc[] {
     const help = command.createHelp();
     return {
       name,
+      ...(command.parent === program && {
+        listed: { theme: command.helpGroup().replace(/:$/, ''), summary: command.summary() },
+      }),
       usage: help.commandUsage(command),
       description: help.commandDescription(command),
       options: help.visibleOptions(command).map((option) => ({

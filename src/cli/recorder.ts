@@ -1,12 +1,10 @@
 import { relative } from 'node:path';
 import type { CampaignPaths } from '../campaign/paths.ts';
 import type { Clock } from '../contract/clock.ts';
-import type { RunEvent } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { type EventSink, EventsTargetError, findEventsTarget } from '../disk/events-target.ts';
 import { readKeptDurations } from '../disk/state/kept-durations.ts';
-import type { Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -14,18 +12,15 @@ import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { foldEvent } from '../report/run/fold-event.ts';
 import { plannedWork } from '../report/run/planned-work.ts';
 import { createRunTimes } from '../report/run/remaining-time.ts';
-import { runAnnotations } from '../report/run/run-annotations.ts';
 import { createLines, type Detail } from '../report/run/run-lines.ts';
-import { createEventLines, type RunReporter } from '../report/run/run-reporter.ts';
-import type { RunTimes } from '../report/run/run-time.ts';
-import { createRunView } from '../report/run/run-view.ts';
-import { endText } from '../report/run/run-words.ts';
+import { createEventLines, type RunReporter, type RunTimes } from '../report/run/run-time.ts';
+import { createRunView, type RunView } from '../report/run/run-view.ts';
+import { endText, runAnnotations } from '../report/run/run-words.ts';
 import { summaryText } from '../report/run/summary-text.ts';
-import { showsProgress } from '../report/run/terminal-progress.ts';
-import { safeJson, safeText } from '../report/safe-text.ts';
-import { createAttention } from './attention.ts';
-import { toCheckoutPath } from './checkout-path.ts';
-import { giveCursorBackAtExit, type Terminal } from './terminal.ts';
+import { noProgress, progressSequence, showsProgress } from '../report/run/terminal-progress.ts';
+import { giveCursorBackAtExit, type Terminal, tellNotice, toCheckoutPath } from './terminal.ts';
+
+const bell = '\u0007';
 
 /** Where `--events` writes. Looked at before anything is planned, so that a wrong path costs nothing, and left as it is. */
 export function openEvents(
@@ -55,8 +50,6 @@ export async function makeRecorder(
     clock: Clock;
     paths: CampaignPaths;
     events: EventSink | undefined;
-    /** Gives the plan that was carried out as JSON, when the result is wanted as one document on stdout. */
-    json: (() => Json) | undefined;
     /** People decide during the run: gives the address of their page, once there is one. */
     page?: (() => string | undefined) | undefined;
     /** Gives the plan as it is carried out by now. */
@@ -67,11 +60,10 @@ export async function makeRecorder(
     elsewhere?: boolean;
   },
 ): Promise<RunReporter & { times?: RunTimes | undefined }> {
-  const { terminal, json, events, clock, paths, page, detail } = options;
+  const { terminal, events, clock, paths, page, detail } = options;
   const { style, github } = terminal;
   const now = () => clock.now();
   const view = createRunView();
-  let last: RunEvent | undefined;
   const hasWork = plan.rows.some(isWork) || (page !== undefined && plan.gates !== undefined);
   const unfit = new Set(
     plan.rows.flatMap(({ action, output, address }) => (action === 'failed' && output ? [address] : [])),
@@ -104,23 +96,21 @@ export async function makeRecorder(
     times,
     on(event) {
       if (hasWork) foldEvent(view, event);
-      last = event;
       for (const reporter of reporters) {
         try {
           reporter.on(event);
         } catch (error) {
           // What is bought must be recorded and collected, whether or not anybody can be told.
           reporters = reporters.filter((other) => other !== reporter);
-          const message = messageOf(error);
-          terminal.err(`${style.yellow('notice')} no more events are written: ${safeText(message)}\n`);
+          tellNotice(terminal, `no more events are written: ${messageOf(error)}`);
         }
       }
     },
     async end() {
       for (const reporter of reporters) await reporter.end();
       cursorIsBack();
-      // Whoever left a run that no worker has begun has nothing to sum up.
-      if (hasWork && !(options.elsewhere === true && view.steps === 0)) {
+      // Whoever left a run that no worker has begun, here or elsewhere, has nothing to sum up.
+      if (hasWork && view.steps > 0) {
         const outputs = relative(process.cwd(), paths.outputs);
         const isShort = detail === 'quiet' && view.end?.exit === exitCodes.done;
         terminal.err(
@@ -131,14 +121,12 @@ export async function makeRecorder(
                 paste: terminal.paste,
                 outputs,
                 unfit,
+                width: terminal.screen ? terminal.width : undefined,
                 sandbox: terminal.called.options.sandbox === true,
                 elsewhere: options.elsewhere === true,
               }),
         );
         github?.(runAnnotations(view, { file: toCheckoutPath(paths.manifest) }));
-      }
-      if (json !== undefined && last?.event === 'run-ended') {
-        terminal.out(`${safeJson({ mediabatch: 'result', version: 1, plan: json(), end: last }, 2)}\n`);
       }
     },
   };
@@ -165,4 +153,52 @@ function everyMs(ms: number, call: () => void): () => void {
   const timer = setInterval(call, ms);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+interface AttentionOptions {
+  view: RunView;
+  write(text: string): void;
+  /** Ring when people are wanted: at a gate, and at the end. */
+  bell: boolean;
+  /** Show progress in the tab or window. */
+  progress: boolean;
+  /** Calls `call` every `ms` until the returned function is called. */
+  every(ms: number, call: () => void): () => void;
+}
+
+const tickMs = 1000;
+/** Ticks after which progress is shown anew. Terminals drop it after some 15 s: whoever showed it may be gone. */
+const renewTicks = 8;
+
+/** Shows a run on the terminal beside its text. However the process ends, the progress is taken away. */
+function createAttention({ view, write, every, ...options }: AttentionOptions): RunReporter {
+  let shown = '';
+  let ticks = 0;
+  let stopTicking = () => {};
+  const clear = () => write(noProgress);
+  const show = () => {
+    ticks += 1;
+    const sequence = progressSequence(view);
+    if (sequence === shown && ticks % renewTicks !== 0) return;
+    shown = sequence;
+    write(sequence);
+  };
+  return {
+    on(event) {
+      if (event.event === 'run-started' && options.progress) {
+        process.on('exit', clear);
+        stopTicking = every(tickMs, show);
+        show();
+      }
+      if (event.event === 'picks-awaited' && options.bell) write(bell);
+    },
+    async end() {
+      stopTicking();
+      if (shown !== '') {
+        process.off('exit', clear);
+        clear();
+      }
+      if (options.bell) write(bell);
+    },
+  };
 }

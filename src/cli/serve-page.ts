@@ -1,8 +1,8 @@
 import { CampaignError } from '../contract/failure.ts';
-import type { ReviewHost } from '../contract/review.ts';
+import type { OthersDesk, PlanDesk, ReviewHost } from '../contract/review.ts';
 import { messageOf } from '../ground/values.ts';
 import { safeText } from '../report/safe-text.ts';
-import { type RunningReview, serveReview } from '../review/serve/serve-review.ts';
+import { type RunningReview, type ServeOptions, serveReview } from '../review/serve/serve-review.ts';
 import { openPage } from './open-file.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -15,12 +15,20 @@ export async function servePage(
   {
     port,
     open,
-    state,
     terminal,
     about,
-  }: { port: number; open: boolean; state: string; terminal: Terminal; about: string },
+    ...given
+  }: {
+    port: number;
+    open: boolean;
+    state: string;
+    plans?: PlanDesk | undefined;
+    others?: OthersDesk | undefined;
+    terminal: Terminal;
+    about: string;
+  },
 ): Promise<RunningReview> {
-  const running = await serve(host, { port, state }, terminal);
+  const running = await serve(host, { port, ...given }, terminal);
   terminal.err(`${terminal.style.green('review')}  ${running.url}\n`);
   terminal.err(terminal.style.dim(`  ${about}\n`));
   if (open && !(await openPage(running.entrance))) {
@@ -31,13 +39,12 @@ export async function servePage(
 
 async function serve(
   host: ReviewHost,
-  { port, state }: { port: number; state: string },
+  { port, ...given }: Pick<ServeOptions, 'state' | 'plans' | 'others'> & { port: number },
   terminal: Terminal,
 ): Promise<RunningReview> {
   try {
     return await serveReview(host, {
-      port,
-      state,
+      ...{ port, ...given },
       paste: terminal.paste,
       onError(error) {
         terminal.err(`${terminal.style.red('internal error')} ${safeText(messageOf(error), 500)}\n`);

@@ -1,6 +1,13 @@
-import type { Paste } from '../report/advice-text.ts';
+import { relative, resolve } from 'node:path';
+import type { Tell } from '../contract/notice.ts';
+import type { Advice } from '../ground/advice.ts';
+import { adviceBelow, type Paste } from '../report/advice-text.ts';
+import { diagnosticsGithub } from '../report/diagnostics/diagnostics-github.ts';
+import { diagnosticsText } from '../report/diagnostics/diagnostics-text.ts';
 import { inertText } from '../report/github-commands.ts';
+import { safeJson, safeText } from '../report/safe-text.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
+import { wrapLines } from '../report/text-width.ts';
 import type { Called } from './paste.ts';
 
 /** Where a command's words go: data to `out`, everything for people to `err`. */
@@ -53,7 +60,7 @@ export function giveCursorBackAtExit(): () => void {
  * The process's own streams. A reader that has gone away (`| head`) makes them quiet; the work goes on, because what it
  * does is paid for.
  */
-export function processTerminal(): Terminal {
+export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'never' } = {}): Terminal {
   const writer = (stream: NodeJS.WriteStream) => {
     let open = true;
     stream.on('error', () => {
@@ -71,8 +78,8 @@ export function processTerminal(): Terminal {
     out: writer(stdout),
     err: isGithub ? (text) => err(inertText(text)) : err,
     ...(isGithub && { github: err }),
-    style: makeStyle(wantsColor(env, stderr.isTTY === true)),
-    outStyle: makeStyle(wantsColor(env, stdout.isTTY === true)),
+    style: makeStyle(color === 'wanted' && wantsColor(env, stderr.isTTY === true)),
+    outStyle: makeStyle(color === 'wanted' && wantsColor(env, stdout.isTTY === true)),
     // A terminal that does not know its size says 0.
     get width() {
       return stderr.columns || defaultWidth;
@@ -98,4 +105,93 @@ export async function allSaid(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     await new Promise<void>((resolve) => stream.write('', () => resolve()));
   }
+}
+
+/** Undefined where stdout is no screen. */
+export function rowsOfScreen(): number | undefined {
+  return process.stdout.isTTY === true ? process.stdout.rows || undefined : undefined;
+}
+
+/** How tables on stdout look: they fit a terminal, and are whole where stdout is a file or a pipe. */
+export function tableOptions(terminal: Terminal): { style: Style; width?: number } {
+  return { style: terminal.outStyle, ...(process.stdout.isTTY === true && { width: terminal.outWidth }) };
+}
+
+/** Prints a document for programs. */
+export function outJson({ out }: Pick<Terminal, 'out'>, document: unknown): void {
+  out(`${safeJson(document, 2)}\n`);
+}
+
+interface Choice<Form extends string> {
+  format?: Form | undefined;
+  json?: boolean | undefined;
+}
+
+/** The form in which a result is printed: `--json` is short for `--format json`. */
+export function formOf<Form extends string = never>(options: Choice<Form>): Form | 'json' | 'text' {
+  return options.json === true ? 'json' : (options.format ?? 'text');
+}
+
+/** Prints a result in the form that was asked for. Only that one is made. */
+export async function outAs<Form extends string = never>(
+  terminal: Pick<Terminal, 'out'>,
+  options: Choice<Form>,
+  forms: { [form in Exclude<Form, 'json'> | 'text']: () => string } & { json: () => unknown },
+): Promise<void> {
+  const form = formOf(options);
+  if (form === 'json') outJson(terminal, await forms.json());
+  else terminal.out(forms[form as Exclude<Form, 'json'> | 'text']());
+}
+
+const longestText = 2000;
+
+/** Lines for a person, wrapped on a terminal. */
+export function tellBlock(
+  lines: readonly string[],
+  { err, screen, width }: Pick<Terminal, 'err' | 'screen' | 'width'>,
+) {
+  err(
+    wrapLines(lines, screen ? width : undefined)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+}
+
+/** Tells a notice of the command itself, beside its result. */
+export function tellNotice(terminal: Terminal, text: string, hint?: Advice): void {
+  tellOn(terminal)({ is: 'notice', text, ...(hint !== undefined && { hint }) });
+}
+
+/** Shows notices of the application to whoever sits at the terminal. */
+export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'paste' | 'screen' | 'width'>): Tell {
+  const { err, style, github } = terminal;
+  return (notice) => {
+    switch (notice.is) {
+      case 'notice': {
+        const mark = notice.code === undefined ? 'notice' : `notice ${notice.code}`;
+        const text = `${style.yellow(mark)} ${safeText(notice.text, longestText)}`;
+        return tellBlock([text, ...adviceBelow(notice.hint, { style, paste: terminal.paste, indent: 2 })], terminal);
+      }
+      case 'waiting':
+      case 'cannot reach':
+        return tellBlock([`${style.yellow(notice.is)} ${safeText(notice.text, longestText)}`], terminal);
+      case 'connecting':
+        return err(`connecting to ${safeText(notice.text)} …\n`);
+      case 'diagnostics': {
+        const { diagnostics, sources } = notice;
+        err(diagnosticsText(diagnostics, sources, { style }));
+        return github?.(diagnosticsGithub(diagnostics, { toCheckoutPath, limit: true }));
+      }
+      default:
+        return notice satisfies never;
+    }
+  };
+}
+
+/** GitHub looks for files from the root of the checkout, whatever folder the command runs in. */
+export function toCheckoutPath(file: string): string {
+  const root = process.env.GITHUB_WORKSPACE;
+  if (root === undefined || root === '') return file;
+  const path = relative(root, resolve(file)).replaceAll('\\', '/');
+  return path === '' || path.startsWith('..') ? file : path;
 }

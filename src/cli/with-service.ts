@@ -1,7 +1,7 @@
-import { readEnvironment } from '../campaign/environment.ts';
+import { hasKey, readEnvironment } from '../campaign/environment.ts';
 import { type OpenAccess, withLibrary } from '../campaign/with-library.ts';
-import { call } from '../plan/advice.ts';
-import type { Terminal } from './terminal.ts';
+import { call } from '../ground/advice.ts';
+import { type Terminal, tellNotice } from './terminal.ts';
 
 export interface ServiceOptions {
   /** Ask the embedded sandbox instead of the service. */
@@ -26,12 +26,11 @@ export function withService<T>(
 /** The embedded sandbox ends with the command, and its links with it. */
 export function tellLinksEnd(options: ServiceOptions, terminal: Terminal): void {
   if (options.sandbox !== true) return;
-  terminal.err(
-    `${terminal.style.yellow('notice')} links of the sandbox work while it runs; \`${terminal.paste(call('sandbox'))}\` keeps one running\n`,
-  );
+  const sandbox = terminal.paste(call('sandbox'));
+  tellNotice(terminal, `links of the sandbox work while it runs; to keep one running: ${sandbox}`);
 }
 
 /** Whether the service could be asked at all: there is a key, or it is the sandbox. */
 export function hasAccess(options: ServiceOptions): boolean {
-  return options.sandbox === true || readEnvironment(process.env, process.cwd()).token !== undefined;
+  return options.sandbox === true || hasKey(readEnvironment(process.env, process.cwd()));
 }

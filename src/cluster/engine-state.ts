@@ -1,7 +1,8 @@
 import type { EngineAccount, EngineRun, EngineState, EngineWorker } from '../contract/engine-state.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
-import type { Sql } from './database.ts';
+import type { Sql } from './database/database.ts';
+import { readLimits } from './head/account-spending.ts';
 
 /** A living worker says so every 5 s. */
 const silentMs = 20_000;
@@ -15,13 +16,15 @@ export async function readEngineState(sql: Sql): Promise<EngineState> {
   return { runs: await readRuns(sql), accounts: await readAccounts(sql), workers: await readWorkers(sql) };
 }
 
-/** Whether a worker of the account lives. */
-export async function hasWorker(sql: Sql, account: string): Promise<boolean> {
-  const rows = await sql.query<{ id: string }>(
-    `SELECT id FROM mediabatch.worker WHERE account = $1 AND ${age('beat')} <= $2 LIMIT 1`,
-    [account, silentMs],
+/** Workers of the account of a run that live, and how many of them take it: of its protocol, and with its store if it has one. */
+export async function countWorkers(sql: Sql, run: string): Promise<{ all: number; fit: number }> {
+  const rows = await sql.query<{ all: number; fit: number }>(
+    `SELECT count(*)::int AS all,
+       count(*) FILTER (WHERE w.protocol = r.protocol AND (r.store IS NULL OR w.store = r.store))::int AS fit
+     FROM mediabatch.worker w JOIN mediabatch.run r USING (account) WHERE r.id = $1 AND ${age('w.beat')} <= $2`,
+    [run, silentMs],
   );
-  return rows.length > 0;
+  return rows[0] ?? { all: 0, fit: 0 };
 }
 
 interface RunRow {
@@ -31,9 +34,11 @@ interface RunRow {
   state: string;
   cancelled: boolean;
   sandbox: boolean;
-  origin: { host?: string; manifest?: string };
+  origin: { host?: string; manifest?: string; cancelledBy?: string; pausedBy?: string };
   submittedMs: number;
   endedMs: number | null;
+  cancelledMs: number | null;
+  pausedMs: number | null;
   exit: number | null;
   ends: number;
   orders: number;
@@ -48,10 +53,9 @@ interface RunRow {
 async function readRuns(sql: Sql): Promise<EngineRun[]> {
   const rows = await sql.query<RunRow>(
     `SELECT id, account, campaign, state, cancelled IS NOT NULL AS cancelled, sandbox, origin, store, protocol, error,
-       ${age('submitted')} AS "submittedMs", ${age('ended')} AS "endedMs", (result->>'exit')::int AS exit,
+       ${age('submitted')} AS "submittedMs", ${age('ended')} AS "endedMs", ${age('cancelled')} AS "cancelledMs", ${age('paused')} AS "pausedMs", (result->>'exit')::int AS exit,
        (SELECT count(*)::int FROM mediabatch.ended WHERE run = shown.id) AS ends,
-       (SELECT coalesce(sum(length(orders) - length(replace(orders, E'\\n', '')) + 1), 0)::int
-        FROM mediabatch.part WHERE run = shown.id) AS orders,
+       (SELECT coalesce(sum(count), 0)::int FROM mediabatch.part WHERE run = shown.id) AS orders,
        (SELECT count(*)::int FROM mediabatch.file WHERE run = shown.id AND state = 'wanted') AS wanted,
        (SELECT count(*)::int FROM mediabatch.file WHERE run = shown.id AND state = 'saved') AS saved,
        (SELECT count(*)::int FROM mediabatch.file WHERE run = shown.id AND state = 'failed') AS failed
@@ -62,14 +66,31 @@ async function readRuns(sql: Sql): Promise<EngineRun[]> {
     [mostEnded],
   );
   return rows.map(
-    ({ origin, ends, orders, wanted, saved, failed, cancelled, endedMs, exit, state, error, ...row }) => ({
+    ({
+      origin,
+      ends,
+      orders,
+      wanted,
+      saved,
+      failed,
+      cancelled,
+      endedMs,
+      cancelledMs,
+      pausedMs,
+      exit,
+      state,
+      error,
+      ...row
+    }) => ({
       ...row,
-      state: state === 'ended' ? 'ended' : cancelled ? 'stopping' : 'open',
+      state: state === 'ended' ? 'ended' : cancelled ? 'stopping' : pausedMs === null ? 'open' : 'paused',
       host: origin.host ?? '',
       manifest: origin.manifest ?? '',
       ...(endedMs !== null && { endedMs }),
+      ...(cancelledMs !== null && { cancelled: { by: origin.cancelledBy ?? '', ageMs: cancelledMs } }),
+      ...(pausedMs !== null && state === 'open' && { paused: { by: origin.pausedBy ?? '', ageMs: pausedMs } }),
       ...(exit !== null && { exit }),
-      ...(error !== null && { error }),
+      ...(error !== null && state === 'open' && { error }),
       steps: { ended: ends, of: orders },
       files: { wanted, saved, failed },
     }),
@@ -80,12 +101,19 @@ async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
   const rows = await sql.query<{ id: string; head: string | null; beatMs: number | null; error: string | null }>(
     `SELECT id, head, ${age('beat')} AS "beatMs", error FROM mediabatch.account ORDER BY id`,
   );
-  return rows.map(({ id, head, beatMs, error }) => ({
-    id,
-    head,
-    ...(beatMs !== null && { beatMs }),
-    ...(error !== null && { error }),
-  }));
+  const limits = await readLimits(
+    sql,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ id, head, beatMs, error }) => {
+    const limit = limits.get(id);
+    return {
+      ...{ id, head },
+      ...(beatMs !== null && { beatMs }),
+      ...(error !== null && { error }),
+      ...(limit !== undefined && { limit }),
+    };
+  });
 }
 
 type WorkerRow = Omit<EngineWorker, 'isSilent' | 'isHead' | 'rates'> & {

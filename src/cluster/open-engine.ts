@@ -1,8 +1,8 @@
 import { type AccountFacts, accountOf } from './account-id.ts';
-import { type Boss, openBoss } from './boss.ts';
-import { type Database, openDatabase } from './database.ts';
-import { checkEngineUrl, showEngine } from './engine-url.ts';
-import { migrate } from './schema.ts';
+import { type Boss, openBoss } from './database/boss.ts';
+import { type Database, openDatabase } from './database/database.ts';
+import { checkEngineUrl, showEngine } from './database/engine-url.ts';
+import { hasTables, migrate } from './database/schema.ts';
 
 /** An engine, as whoever submits and watches runs needs it. */
 export interface Engine {
@@ -29,8 +29,7 @@ export async function openEngine(
   const database = await openDatabase(checkEngineUrl(url), { name: 'mediabatch-apply', onAway, onBack, signal });
   try {
     await migrate(database);
-    // What the queue does by itself is the workers' business.
-    const boss = await openBoss(url, database, { supervises: false, onError: () => {} });
+    const boss = await openBoss(database);
     return {
       ...{ database, boss, account: accountOf(account), shown },
       async close() {
@@ -42,4 +41,25 @@ export async function openEngine(
     await database.close();
     throw error;
   }
+}
+
+/** An engine, as whoever only looks needs it: nothing is made there. */
+export type EngineToSee = Omit<Engine, 'boss'>;
+
+/** Undefined: nothing was ever submitted there. Throws as `openEngine` does. */
+export async function openToSee(
+  url: string,
+  account: AccountFacts,
+  { onAway, onBack, shown = showEngine(url) }: EngineEars & { shown?: string | undefined },
+): Promise<EngineToSee | undefined> {
+  const database = await openDatabase(checkEngineUrl(url), { name: 'mediabatch', most: 1, onAway, onBack });
+  const engine = { database, account: accountOf(account), shown, close: () => database.close() };
+  try {
+    if (await hasTables(database)) return engine;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  await database.close();
+  return undefined;
 }

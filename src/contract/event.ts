@@ -1,4 +1,5 @@
 import type { Outcome, RunEvent } from './event.generated.ts';
+import type { RunLine } from './run-line.generated.ts';
 
 /**
  * Everything that happens in a run, in the past tense, as plain JSON with IDs, never objects. The screen, the log and
@@ -17,3 +18,8 @@ export type StepOutcome = Outcome;
 
 /** Reason why no further create is sent in this run. Running jobs are still collected. */
 export type StopReason = Extract<RunEvent, { event: 'spending-stopped' }>['because'];
+
+export type { RunClose, RunHeader, RunTime } from './run-line.generated.ts';
+
+/** A line of a run's history: one of its events, or one of those around them. */
+export type HistoryLine = RunEvent | RunLine;

@@ -1,6 +1,6 @@
+import { type Advice, call, way } from '../ground/advice.ts';
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import { codes } from '../ground/diagnostic.ts';
-import { type Advice, advise, call } from '../plan/advice.ts';
 import {
   BrokenRunError,
   GuardLostError,
@@ -35,6 +35,7 @@ export const failures = {
   MB3004: { exit: wrongUsage, title: 'there is nobody to ask' },
   MB3005: { exit: wrongUsage, title: 'something cannot be decided for what was chosen' },
   MB3006: { exit: wrongUsage, title: 'what was selected needs what was not' },
+  MB3007: { exit: exitCodes.waitsForPerson, title: 'nobody has agreed to what a plan costs' },
   // Files that were given
   MB3100: { exit: wrongInput, title: 'the manifest has mistakes' },
   MB3101: { exit: wrongInput, title: 'a saved plan cannot be used' },
@@ -78,12 +79,13 @@ export const failures = {
   MB3606: { exit: wrongInput, title: 'git cannot read the repository' },
   MB3607: { exit: wrongInput, title: 'the campaign of a commit cannot be used' },
   // Runs on an engine
-  MB3701: { exit: wrongUsage, title: 'a package for runs on an engine is not installed' },
+  MB3701: { exit: wrongUsage, title: 'a package that is optional is needed here, and not installed' },
   MB3702: { exit: unreachable, title: 'the engine cannot be used' },
   MB3703: { exit: wrongInput, title: 'the engine is of another version' },
   MB3704: { exit: lockHeld, title: 'the campaign has an open run on an engine' },
   MB3705: { exit: wrongUsage, title: 'the address of the engine or of a store cannot be used' },
   MB3706: { exit: cannotWrite, title: 'the embedded engine cannot start' },
+  MB3707: { exit: keyRefused, title: 'the engine does not let this user do what is needed' },
   // The end
   MB3501: { exit: exitCodes.interrupted, title: 'a person interrupted the command' },
   MB3901: { exit: exitCodes.internalError, title: 'mediabatch itself made a mistake' },
@@ -112,6 +114,13 @@ export interface Holder {
   since: string;
 }
 
+/** A command that leads on. `credits`: what it may spend, `null` where nobody knows. `needs`: who has to be there for it. */
+export type NextStep = {
+  command: string;
+  credits: number | null;
+  needs: 'person' | null;
+};
+
 /** Facts about a failure besides its code, for programs. Paths are absolute, or relative to the working folder. */
 interface Facts {
   MB1001: { file: string };
@@ -125,6 +134,7 @@ interface Facts {
   MB3003: { value: string; known?: readonly string[] };
   MB3005: { addresses: readonly string[] };
   MB3006: { addresses: readonly string[] };
+  MB3007: { next: readonly NextStep[] };
   MB3100: { file: string } & Mistakes;
   MB3101: { file: string };
   MB3102: { file?: string; addresses?: readonly string[] };
@@ -183,8 +193,11 @@ const writeFailures = new Set([
   ...['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE', 'EXDEV', 'EMLINK'],
   ...['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBUSY', 'ESTALE', 'ENODEV', 'ENXIO', 'ENOLCK'],
 ]);
-const takeUp =
-  'put the lock of this run or of git back if it is damaged, then run again; without it, images and songs bought within a day are asked for with the same keys and not paid again; everything else is recorded by `adopt` and `import`, before it would be bought again';
+const takeUp: Advice = [
+  'put the lock of this run or of git back if it is damaged, then run again',
+  'without it, images and songs bought within a day are asked for with the same keys and not paid again',
+  way('everything else is recorded before it would be bought again', call('adopt')),
+];
 const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
 
 /** The failure that an error represents. `undefined`: a defect of ours. */
@@ -239,14 +252,14 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3202',
         message: `the service refused the key: ${message}`,
-        hint: advise`check MEDIABATCH_API_KEY; ${call('doctor')} shows where it comes from`,
+        hint: way('check MEDIABATCH_API_KEY; to see where it comes from', call('doctor')),
         ...answered,
       };
     case 'unreachable':
       return {
         code: 'MB3203',
         message: `the service cannot be reached: ${message}`,
-        hint: advise`check MEDIABATCH_BASE_URL and the network; ${call('doctor')} looks at both`,
+        hint: way('check MEDIABATCH_BASE_URL and the network, or have both looked at', call('doctor')),
       };
     case 'refused':
       return { code: 'MB3205', message: `the service refused the request: ${message}`, ...answered };
@@ -254,7 +267,7 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3204',
         message: `the service gave an answer that cannot be used: ${message}`,
-        hint: advise`${call('doctor')} compares the service with what this version knows`,
+        hint: way('to compare the service with what this version knows', call('doctor')),
         ...answered,
       };
     default:

@@ -1,6 +1,6 @@
+import type { Advice } from '../ground/advice.ts';
 import type { Diagnostic, DiagnosticCode } from '../ground/diagnostic.ts';
-import type { Advice } from '../plan/advice.ts';
-import type { FailureCode } from './failure.ts';
+import { type FailureCode, failureOf, failures } from './failure.ts';
 
 /** Something a person should know that does not end the command. Texts are raw: whoever shows them makes them safe. */
 export type Notice =
@@ -11,3 +11,24 @@ export type Notice =
   | { is: 'diagnostics'; diagnostics: readonly Diagnostic[]; sources: ReadonlyMap<string, string> };
 
 export type Tell = (notice: Notice) => void;
+
+/** A single observation. */
+export interface Finding {
+  /** The subject: `environment`, `service`, `locks`, … */
+  about: string;
+  state: 'ok' | 'warning' | 'problem';
+  /** The observation, without a full stop. */
+  text: string;
+  /** Suggested remedy. */
+  hint?: Advice;
+  /** The exit code that it leads to; only for problems. */
+  exit?: number;
+}
+
+/** A failure that the other checks need not end by. What is no failure, or means that nobody can be asked, is thrown. */
+export function failureFinding(about: string, error: unknown): Finding & { state: 'problem' } {
+  const failure = failureOf(error);
+  if (failure === undefined || failure.code === 'MB3004') throw error;
+  const { code, message, hint } = failure;
+  return { about, state: 'problem', text: message, ...(hint !== undefined && { hint }), exit: failures[code].exit };
+}

@@ -1,6 +1,8 @@
+import type { Looks } from '../ground/picture-looks.ts';
+import type { Media } from '../kinds/kind.ts';
 import type { Output, Purchase, PurchaseState } from '../lock/record.ts';
-import type { MediaFacts } from '../plan/expectation.ts';
-import type { StepOrder } from '../plan/plan.ts';
+import type { Aspect, MediaFacts } from '../plan/outputs/expectation.ts';
+import type { AskedSend, StepOrder } from '../plan/plan.ts';
 import type {
   CreateAnswer,
   CreatedJob,
@@ -9,12 +11,25 @@ import type {
   FetchAnswer,
   JobEnd,
   JobFile,
+  ListedJob,
+  ListWalk,
+  LookUpVerdict,
   UploadAnswer,
 } from './answer.ts';
 import type { Clock } from './clock.ts';
 import type { RunFact, StopReason } from './event.ts';
-import type { ListedJob, ListWalk, LookUpVerdict } from './listed-job.ts';
-import type { OutputTarget } from './output-target.ts';
+
+/** Place where a download becomes a file. */
+export interface OutputTarget {
+  address: string;
+  /** Path without extension. */
+  save: string;
+  media: Media;
+  /** Digests of files that may be replaced. Any other file in the way is kept under another name. */
+  replaces: readonly string[];
+  /** Called when a file in the way was put aside. */
+  notice(message: string): void;
+}
 
 /** Everything a step needs from outside. */
 export interface Ports {
@@ -23,23 +38,27 @@ export interface Ports {
   lost: LostCreates;
   service: Service;
   outputs: Outputs;
+  /** Absent: no picture is compared with others. */
+  pictures?: Pictures | undefined;
   clock: Clock;
   emit(fact: RunFact): void;
   /** Whether a job that failed so may be bought again now, should the order allow it. Absent: always. */
   mayRetry?(order: StepOrder, error: string): boolean;
   /** Aborted: start no further paid act, stop watching; requests in flight are awaited. */
   signal: AbortSignal;
+  /** How long the service may ask to wait, where that is more than 10 minutes. */
+  patienceMs?: number | undefined;
 }
 
 export type Begin =
   /**
-   * The price is held (`reserved` null: not known yet). `isOpen`: the order's send still awaits its answer, with these
+   * The price is held (`reserved` null: not known yet). `open`: the order's send, which still awaits its answer, with these
    * bytes if they are still known; `job`: it was answered, nothing is to be created.
    */
   | {
       do: 'go';
       reserved: number | null;
-      isOpen?: true;
+      open?: AskedSend;
       body?: string | undefined;
       job?: { jobId: string; credits: number | null };
     }
@@ -130,8 +149,8 @@ export interface CreateGate {
   enter(order: StepOrder, options: { signal: AbortSignal; isAsked: boolean }): Promise<'in' | 'stop'>;
   /** Called once for each `in`, when its answer is known and recorded. `again`: may be retried in this run. */
   leave(order: StepOrder, departure: Departure): 'again' | 'over';
-  /** No create begins after this. */
-  stop(because: StopReason, detail: string): void;
+  /** No create begins after this. `until`: ISO 8601, when the service asks to wait until then. */
+  stop(because: StopReason, detail: string, until?: string): void;
 }
 
 /** Recovers creates whose answers were lost, from the service's list of jobs: for kinds whose keys are not replayed. */
@@ -228,5 +247,61 @@ export interface OutputFiles {
    */
   relocate(target: OutputTarget, from: Output, options?: { remove?: boolean }): Promise<Output | undefined>;
   /** Media facts of a saved file; undefined when it cannot be read. */
-  measure(output: Output): Promise<MediaFacts | undefined>;
+  measure(output: Output, aspects: readonly Aspect[]): Promise<MediaFacts | undefined>;
+}
+
+/** Pictures that are to differ from one another, within their task. */
+export interface Pictures {
+  /** Takes the picture of a step in. Resolves with the address of another one that came before it, and looks the same. */
+  add(step: Pick<StepOrder, 'address' | 'task' | 'outputs'>, looks: Looks): Promise<string | undefined>;
+}
+
+/** Reasons for telling that a run has ended: it is done, steps failed, credits ran out, or it waits for a person. */
+export const notifyReasons = ['done', 'failed', 'budget', 'gate'] as const;
+export type NotifyReason = (typeof notifyReasons)[number];
+
+/** Tells somebody elsewhere, at most so often as it takes to be heard once. */
+export interface Notifier {
+  /** Sends a JSON document. Never rejects; what it says of a failure names neither the address nor a part of it. */
+  send(body: string): Promise<{ is: 'sent' } | { is: 'unsent'; why: string }>;
+}
+
+/** The lock as a file that one run holds. */
+export interface LockFile {
+  readonly path: string;
+  /**
+   * Adds one line (with its LF). Resolves when it is durable; waiting lines share one write and one fdatasync, in order
+   * of arrival. After a failure every later call rejects with the same error. Rejects with `LockChangedError` when
+   * another program has put a file in place of ours.
+   */
+  append(line: string): Promise<void>;
+  /**
+   * Replaces the file with these lines (each with its LF), which are consumed as they are written. May still succeed
+   * after a failed `append`, and then saves what that could not. Rejects with `LockChangedError` when someone else
+   * wrote the file: read it again, join it with what is known, reopen it.
+   */
+  replace(lines: Iterable<string>): Promise<void>;
+  /** Waits for pending writes. */
+  close(): Promise<void>;
+}
+
+/**
+ * Request bodies of creates in flight, one file per idempotency key, beside the lock but out of git: a body that holds
+ * another step's link (which may be signed, and may differ tomorrow) must be resent byte for byte, and links do not
+ * belong in the lock.
+ *
+ * The folder may have come with someone else's branch: only what was written here is read, and nothing is written or
+ * removed through a link (`UnsafeFileError`).
+ */
+export interface RequestBodies {
+  keep(key: string, body: string): Promise<void>;
+  read(key: string): Promise<string | undefined>;
+  drop(key: string): Promise<void>;
+  /** Notes that its create was answered: from now on the body is only of use while the service knows its key. */
+  answered(key: string): Promise<void>;
+}
+
+/** Durations of finished jobs in ms, newest last, by kind and model; kept between runs. */
+export interface KeptDurations {
+  [kindAndModel: string]: number[];
 }

@@ -2,8 +2,8 @@ import type { Json } from '../ground/json.ts';
 import type { ReportParts } from './report.ts';
 
 /**
- * Messages between the review page and whoever serves it. The page asks for `data`, shows it, and sends batches of
- * `WantedVerdict`s; a static page has the data in it and sends nothing.
+ * Messages between the review page and whoever serves it. The page asks for `data`, shows it, lays changes over it as it
+ * hears of them, and sends batches of `WantedVerdict`s; a static page has the data in it and sends nothing.
  */
 
 /** Everything that the page shows. A later one with a higher `revision` takes its place. */
@@ -31,6 +31,10 @@ export interface ReviewData {
   groups: ReviewGroup[];
   /** A group names its assets by their index here. */
   assets: ReviewAsset[];
+  /** Whoever looks may approve saved plans: the page asks for them. */
+  canApprove?: true;
+  /** Whoever looks may have others bought of a group that is all rejected: the page asks what they cost. */
+  canBuyOthers?: true;
   /** Present in a gallery. */
   report?: ReportParts;
 }
@@ -84,6 +88,8 @@ export interface ReviewGate {
   choose: number;
   /** Criterion of the choice, in the words of the manifest. */
   note?: string;
+  /** Why an output may be turned down, each by a key. */
+  reasons?: readonly string[];
   state: 'open' | 'decided' | 'contested' | 'rejected';
   /** Steps that cannot be bought before it is decided. */
   waiting: number;
@@ -122,7 +128,7 @@ export interface ReviewAsset {
   /** Its state at the commit that the gallery was compared with; null: it was not there. */
   before?: ReviewEarlier | null;
   job?: string;
-  verdict?: { is: 'picked' | 'rejected'; note?: string };
+  verdict?: { is: 'picked' | 'rejected'; note?: string; reason?: string; by?: string };
   /** A verdict can be given: it has an output, and a gate. */
   isJudged: boolean;
   /** Earlier purchases for it, newest first. */
@@ -153,7 +159,13 @@ export interface ReviewFile {
   url?: string;
   /** A small JPEG, relative to the page; images only. Answers 404 with a reason where the picture cannot be read. */
   thumb?: string;
+  /** Waveform of a sound, as `ground/wave.ts` writes it. Told in galleries: they cannot read their files. */
+  wave?: string;
   problem?: 'missing' | 'damaged';
+  /** It brings content credentials (C2PA). Told in galleries. */
+  hasCredentials?: true;
+  /** Its bytes are not at its path, but among what newer outputs have replaced. */
+  isKept?: true;
 }
 
 /** A verdict that a person gave on the page. */
@@ -162,8 +174,22 @@ export interface WantedVerdict {
   is: 'picked' | 'rejected' | 'undecided';
   /** The job that was looked at: a verdict about anything else is refused. */
   job: string;
-  /** Absent: a note that is there stays. Empty: there is none any more. */
+  /** Absent: a note, or a reason, that is there stays. Empty: there is none any more. */
   note?: string;
+  reason?: string;
+  /** Who decided, as the host knows them. */
+  by?: string;
+}
+
+/** Changes of the data since an earlier revision. Whoever shows another one asks for everything. */
+export interface ReviewChange extends Pick<ReviewData, 'revision' | 'run' | 'next'> {
+  /** The revision that this is laid over, or any between the two. */
+  since: number;
+  /** Those that are not as they were, whole. */
+  assets: ReviewAsset[];
+  groups: ReviewGroup[];
+  /** Absent: as they were. */
+  waits?: ReviewWait[];
 }
 
 /**
@@ -171,8 +197,49 @@ export interface WantedVerdict {
  * `held`: another run holds the lock; nothing was recorded, and the same batch can be sent again later.
  */
 export type JudgeAnswer =
-  | { is: 'recorded'; revision: number; refused: { address: string; text: string; hint?: string }[] }
+  | {
+      is: 'recorded';
+      revision: number;
+      refused: { address: string; text: string; hint?: string }[];
+      /** To that revision, for whoever follows the changes. */
+      change?: ReviewChange;
+    }
   | { is: 'held'; text: string };
+
+/** A saved plan that waits for the yes of a person. */
+export interface PlanToApprove {
+  path: string;
+  /** Digest of all that it says: a yes is to exactly that. */
+  digest: string;
+  /** The plan, as a terminal shows it. */
+  text: string;
+  /** All that a yes is about: `12 credits, and 1 post to …`. */
+  what: string;
+}
+
+/** Where a person approves saved plans. There is one only where a person has started the page. */
+export interface PlanDesk {
+  /** Plans for the lock of the page that a yes would have carried out. */
+  list(): Promise<PlanToApprove[]>;
+  /** Keeps the yes. Returns, in words, what counts now. Rejects with a `CampaignError` where it cannot be kept. */
+  approve(plan: PlanToApprove): Promise<string>;
+}
+
+/**
+ * Others of a group that is all rejected, as a person is asked about them. `digest`: of all that a yes is about. `no`: they
+ * cannot be bought from the page as it is now; `command` does it, or shows what is missing.
+ */
+export type OthersAnswer =
+  | ({ is: 'offer' } & Pick<PlanToApprove, 'digest' | 'text' | 'what'>)
+  | { is: 'no'; text: string; command: string };
+
+/** Where others are bought while a run waits for people. There is one only where a person has started the run. */
+export interface OthersDesk {
+  /** Prices others of a group, by the name of its gate, as things are now. `agreed`: they are being bought already. */
+  price(group: string): Promise<OthersAnswer | { is: 'agreed'; text: string }>;
+  /** Takes the yes of a person to an offer as it was shown. To be told twice does no more than once. */
+  agree(digest: string): Promise<{ is: 'agreed' | 'no'; text: string }>;
+}
 
 /** Who has the campaign: a command of its own, or a run under way. */
 export interface ReviewHost {

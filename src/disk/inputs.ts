@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
-import { maxManifestBytes } from '../manifest/size-limit.ts';
+import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { findWayOut } from './fs/own-tree.ts';
 import { isErrno } from './fs/plain-file.ts';
 import { hashFile } from './outputs/hash-file.ts';
@@ -31,11 +31,27 @@ export async function readManifestText(path: string): Promise<ManifestText> {
   return problem === 'not-a-file' ? { problem: 'unreadable', detail } : { problem, detail };
 }
 
+export type DataBytes = { bytes: Uint8Array } | Extract<DataText, { problem: string }>;
+
+export const maxWorkbookBytes = 16 * 1024 ** 2;
+
 /**
  * Reads the text of a data file that the manifest names, without a byte order mark. Accepts only a plain file below the
  * manifest's folder; symbolic links are judged by their destination.
  */
 export async function readDataFile(folder: string, path: string): Promise<DataText> {
+  const read = await readBelow(folder, path, maxDataBytes);
+  if ('problem' in read) return read;
+  const decoded = readUtf8(read.bytes);
+  return 'text' in decoded ? decoded : { problem: 'unreadable', detail: decoded.detail };
+}
+
+/** Reads the bytes of a workbook that the manifest names, by the same rules. */
+export function readDataBytes(folder: string, path: string): Promise<DataBytes> {
+  return readBelow(folder, path, maxWorkbookBytes);
+}
+
+async function readBelow(folder: string, path: string, maxBytes: number): Promise<DataBytes> {
   const wanted = resolve(folder, path);
   if (isOutside(resolve(folder), wanted)) return { problem: 'outside' };
   let real: string;
@@ -52,16 +68,10 @@ export async function readDataFile(folder: string, path: string): Promise<DataTe
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'missing' };
     return { problem: 'unreadable', detail: messageOf(error) };
   }
-  const read = await readText(real, maxDataBytes);
-  if ('text' in read) return read;
-  switch (read.problem) {
-    case 'folder':
-      return { problem: 'not-a-file', detail: 'it is a folder' };
-    case 'not-utf8':
-      return { problem: 'unreadable', detail: read.detail };
-    default:
-      return { problem: read.problem, detail: read.detail };
-  }
+  const read = await readBytes(real, maxBytes);
+  if ('bytes' in read) return read;
+  const { problem, detail } = read;
+  return problem === 'folder' ? { problem: 'not-a-file', detail } : { problem, detail };
 }
 
 /** Most bytes of an upload: more than any has. */
@@ -107,7 +117,17 @@ type Read =
   | { problem: 'missing' | 'folder' | 'not-a-file' | 'unreadable' | 'too-large' | 'not-utf8'; detail: string };
 
 async function readText(path: string, maxBytes: number): Promise<Read> {
-  let bytes: Uint8Array;
+  const read = await readBytes(path, maxBytes);
+  return 'bytes' in read ? readUtf8(read.bytes) : read;
+}
+
+async function readBytes(
+  path: string,
+  maxBytes: number,
+): Promise<
+  | { bytes: Uint8Array }
+  | { problem: Exclude<Extract<Read, { problem: string }>['problem'], 'not-utf8'>; detail: string }
+> {
   try {
     // Does not wait for the other end of a pipe. Links are allowed: a person may link a manifest.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -118,7 +138,7 @@ async function readText(path: string, maxBytes: number): Promise<Read> {
       if (stats.size > maxBytes) {
         return { problem: 'too-large', detail: `it has ${stats.size} bytes, and at most ${maxBytes} are read` };
       }
-      bytes = await handle.readFile();
+      return { bytes: await handle.readFile() };
     } finally {
       await handle.close();
     }
@@ -127,14 +147,22 @@ async function readText(path: string, maxBytes: number): Promise<Read> {
     if (isErrno(error, 'EISDIR')) return { problem: 'folder', detail: 'it is a folder' };
     return { problem: 'unreadable', detail: messageOf(error) };
   }
-  return readUtf8(bytes);
 }
 
 /** The text of bytes, without a byte order mark. */
 export function readUtf8(bytes: Uint8Array): { text: string } | { problem: 'not-utf8'; detail: string } {
   const text = decodeUtf8(bytes);
   if (text !== undefined) return { text };
-  return { problem: 'not-utf8', detail: `line ${firstBadLine(bytes)} is not UTF-8 text; save the file as UTF-8` };
+  return { problem: 'not-utf8', detail: `${otherEncoding(bytes)}; save the file as UTF-8` };
+}
+
+/** Says of a file that is no UTF-8 what else it may be, as far as its bytes tell. */
+function otherEncoding(bytes: Uint8Array): string {
+  const mark = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
+  if (mark === 0xfffe || mark === 0xfeff) return 'it is UTF-16 text';
+  // There, bytes from 0x80 on are letters of Western Europe and quotation marks; a few of them stand for nothing.
+  const isWestern = ![0x81, 0x8d, 0x8f, 0x90, 0x9d, 0].some((byte) => bytes.includes(byte));
+  return `line ${firstBadLine(bytes)} is not UTF-8 text${isWestern ? ', but probably Windows-1252' : ''}`;
 }
 
 function isOutside(folder: string, path: string): boolean {

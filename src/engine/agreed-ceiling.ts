@@ -1,8 +1,8 @@
 import type { RunFact } from '../contract/event.ts';
 import { isSpending } from '../plan/actions.ts';
-import { shareOf, withMargin } from '../plan/ceiling.ts';
 import { orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
-import { ceilingOf } from '../plan/prices.ts';
+import { shareOf, withMargin } from '../plan/prices/ceiling.ts';
+import { ceilingOf } from '../plan/prices/prices.ts';
 
 /** Why no more is bought at a price. */
 type Passed =

@@ -1,9 +1,10 @@
 import type { RunFact, StepOutcome } from '../contract/event.ts';
+import { likenessOf } from '../ground/likeness.ts';
 import { kinds } from '../kinds/index.ts';
 import { priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
+import { isSpending, waitsFor } from '../plan/actions.ts';
 import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
-import { isBought } from './chains.ts';
 
 /** Failures for one reason, with none done, after which others like them wait. */
 const mostFailures = 5;
@@ -20,6 +21,12 @@ interface Group {
   reasons: Map<string, { count: number; error: string }>;
   /** Whether it was told that no more of it is begun. */
   isTold: boolean;
+}
+
+/** A reason for a failure. `unmet`: of an output that does not fit, without the name of its file. */
+interface Failed {
+  error?: string | undefined;
+  unmet?: string | undefined;
 }
 
 /** The orders of a run by id, and the ends of those that have ended. */
@@ -41,13 +48,17 @@ export class Breaker {
   constructor({ rows }: Pick<Plan, 'rows'>, lock: Lock) {
     const isMade = ({ action, jobId }: PlanRow) => jobId !== undefined && ['keep', 'download', 'move'].includes(action);
     const lively = new Set(rows.filter(isMade).map(({ task }) => task));
-    for (const { action, address, task } of rows) {
+    for (const { action, address, task, reason } of rows) {
       if ((action !== 'failed' && action !== 'retry') || lively.has(task)) continue;
       const record = lock.steps.get(address);
-      const failed = record?.purchases.find(({ state }) => state === 'failed' || state === 'lost');
+      // The job of an output that does not fit is done all the same.
+      const isUnfit = reason.code === 'unfit';
+      const states = isUnfit ? ['done'] : ['failed', 'lost'];
+      const failed = record?.purchases.find(({ state }) => states.includes(state));
       const kind = kinds[failed?.kind ?? record?.kind ?? ''];
       if (failed?.request === undefined || kind === undefined) continue;
-      this.#count(this.#group(`${task} ${priceClass(kind, failed.request)}`), failed.error, mostFailures - 1);
+      const group = this.#group(`${task} ${priceClass(kind, failed.request)}`);
+      this.#count(group, isUnfit ? { error: reason.text, unmet: reason.unmet } : failed, mostFailures - 1);
     }
   }
 
@@ -68,21 +79,22 @@ export class Breaker {
   /** Whether a job that failed for this reason is bought again: with it there are not enough failures alike. */
   allowsRetry(order: StepOrder, error: string): boolean {
     const { isProven, reasons } = this.#group(nameOf(order));
-    return isProven || (reasons.get(plain(error))?.count ?? 0) + 1 < mostFailures;
+    return isProven || (reasons.get(likenessOf(error))?.count ?? 0) + 1 < mostFailures;
   }
 
   /** Takes note of a job that has failed, and is bought again: it counts, too. */
   note(fact: RunFact): void {
     const group = fact.event === 'job-retried' ? this.#groupsByAddress.get(fact.address) : undefined;
-    if (fact.event === 'job-retried' && group !== undefined) this.#count(group, fact.error);
+    if (fact.event === 'job-retried' && group !== undefined) this.#count(group, fact);
   }
 
-  end(order: StepOrder, { outcome, error }: { outcome: StepOutcome; error?: string | undefined }): void {
+  end(order: StepOrder, end: Failed & { outcome: StepOutcome }): void {
+    const { outcome } = end;
     const group = this.#group(nameOf(order));
     group.underWay.delete(orderId(order));
     if (order.asksOnly) return;
     if (outcome === 'done' && order.action !== 'download' && order.action !== 'move') group.isProven = true;
-    if (failures.includes(outcome)) this.#count(group, error); // I39 (alike)
+    if (failures.includes(outcome)) this.#count(group, end); // I39 (alike)
   }
 
   /**
@@ -107,8 +119,8 @@ export class Breaker {
     return `${count} like it failed, and none was done`;
   }
 
-  #count(group: Group, error = '', most = Number.POSITIVE_INFINITY): void {
-    const reason = plain(error);
+  #count(group: Group, { error = '', unmet }: Failed, most = Number.POSITIVE_INFINITY): void {
+    const reason = likenessOf(unmet ?? error);
     const known = group.reasons.get(reason) ?? { count: 0, error };
     if (known.count < most) group.reasons.set(reason, { ...known, count: known.count + 1 });
   }
@@ -138,12 +150,93 @@ function mostOf(reasons: Group['reasons']): { count: number; error: string } | u
   );
 }
 
-/** A reason without what is different from one step to the next: names in quotes, links, ids, numbers. */
-function plain(error: string): string {
-  return error
-    .toLowerCase()
-    .replace(/https?:\/\/\S+|"[^"]*"|'[^']*'|`[^`]*`|“[^”]*”/g, '…')
-    .replace(/[\w@,.:-]*\d[\w@,.:-]*/g, '#')
-    .replace(/\s+/g, ' ')
-    .trim();
+/** Facts about money when deciding who goes first. */
+interface Means {
+  /** Credits that may still be spent; infinite while no limit is known. */
+  left: number;
+  /** Price of a purchase, as far as known by now. */
+  priceOf(order: StepOrder): number | null;
+  /** Purchases are in flight, and `left` may or may not include their cost. */
+  isMoving?: boolean;
+}
+
+/** Who may start now, and in which order: `all`, in the plan's order, or chain after chain. */
+export type Allotment =
+  | { is: 'all' }
+  /** `places`: orders of the chains that the credits carry, first chain first. Others that would spend wait. */
+  | { is: 'chains'; places: ReadonlyMap<string, number> };
+
+/**
+ * Decides who may start. When the credits carry everything, order does not matter. When they do not, or nobody knows,
+ * started work is finished before more is started: a wanted output, with everything it still needs, before another one.
+ * Outputs of one row stand together, so that a product is complete early. Pure.
+ *
+ * @param open what is still to be bought, in topological order
+ * @param ends in the order in which they are wanted
+ */
+export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepOrder[], means: Means): Allotment {
+  const { left, priceOf } = means;
+  if (left === Number.POSITIVE_INFINITY) return { is: 'all' };
+  const known = [...open.values()].map(priceOf);
+  // An unknown price is what is expected of it, else assumed to be the highest known one.
+  const guess = known.reduce<number>((most, price) => Math.max(most, price ?? 0), 1);
+  const costOf = (order: StepOrder) => priceOf(order) ?? order.price.likely ?? guess;
+  const total = [...open.values()].reduce((sum, order) => sum + costOf(order), 0);
+  if (total <= left && !known.includes(null)) return { is: 'all' };
+  // Credits that seem too few now may carry the next product in a moment: then a later one must not get them.
+  const isSure = !known.includes(null) && means.isMoving !== true;
+  const places = new Map<string, number>();
+  let room = left;
+  for (const end of ends) {
+    const chain = chainOf(end, open, places);
+    const cost = chain.reduce((sum, order) => sum + costOf(order), 0);
+    if (cost > room && !isSure) break;
+    if (cost > room) continue;
+    room -= cost;
+    const place = places.size;
+    for (const { address } of chain) places.set(address, place);
+  }
+  return { is: 'chains', places };
+}
+
+/** An end and everything it still needs, except purchases of another chain. */
+function chainOf(
+  end: StepOrder,
+  open: ReadonlyMap<string, StepOrder>,
+  others: ReadonlyMap<string, number>,
+): StepOrder[] {
+  const chain = new Map<string, StepOrder>();
+  const stack = open.has(end.address) ? [end] : [];
+  for (let order = stack.pop(); order !== undefined; order = stack.pop()) {
+    if (chain.has(order.address) || others.has(order.address)) continue;
+    chain.set(order.address, order);
+    for (const address of waitsFor(order)) {
+      const need = open.get(address);
+      if (need !== undefined) stack.push(need);
+    }
+  }
+  return [...chain.values()];
+}
+
+/** True when a run pays for it. An order that shares a job, or has one, is free. */
+export function isBought({ action, jobId, sharesJobOf, asksOnly }: StepOrder): boolean {
+  return isSpending(action) && jobId === undefined && sharesJobOf === undefined && !asksOnly;
+}
+
+/** Outputs that nothing else of this run is made from, row by row: rows in the order of their first step. */
+export function findEnds(
+  orders: ReadonlyMap<string, StepOrder>,
+  dependents: ReadonlyMap<string, unknown>,
+): StepOrder[] {
+  const rows = new Map<string, number>();
+  const rowOf = ({ address }: StepOrder) => /@([^,/]*)/.exec(address)?.[1] ?? '';
+  for (const order of orders.values()) {
+    const row = rowOf(order);
+    if (!rows.has(row)) rows.set(row, rows.size);
+  }
+  const ends = [...orders.values()].filter((order) => isBought(order) && !dependents.has(order.address));
+  return ends
+    .map((order) => ({ order, row: rows.get(rowOf(order)) ?? 0 }))
+    .sort((a, b) => a.row - b.row)
+    .map(({ order }) => order);
 }

@@ -1,7 +1,49 @@
-import { guessText } from '../plan/guess-text.ts';
-import type { Price as RowPrice } from '../plan/plan.ts';
-import { worstFactor } from '../plan/price-sources.ts';
-import { Ramp } from './ramp.ts';
+import { Condition } from '../ground/condition.ts';
+import { addressOf, type Price as RowPrice } from '../plan/plan.ts';
+import { worstFactor } from '../plan/prices/price-sources.ts';
+import { guessText } from '../plan/prices/prices.ts';
+
+/**
+ * How many creates of a price class may be on their way: 1, 2, 4, … with each charge that meets its
+ * reservation, and 1 again after one that does not. Prices may have risen since they were charged, and a lock that came
+ * with a branch may name any.
+ */
+class Ramp {
+  /** Charges in a row that met their reservations, by price class. */
+  readonly #met = new Map<string, number>();
+  /** Number of creates whose charge is not known yet, by price class. */
+  readonly #flying = new Map<string, number>();
+
+  left(name: string): void {
+    this.#flying.set(name, (this.#flying.get(name) ?? 0) + 1);
+  }
+
+  returned(name: string): void {
+    const count = (this.#flying.get(name) ?? 0) - 1;
+    if (count > 0) this.#flying.set(name, count);
+    else this.#flying.delete(name);
+  }
+
+  /** Whether a create of this class may go: of classes that no charge has borne out, one goes at a time. */
+  admits(name: string): boolean {
+    const met = this.#metBy(name);
+    if (met === 0) return [...this.#flying.keys()].every((other) => this.#metBy(other) > 0); // I14 (trial)
+    return (this.#flying.get(name) ?? 0) < 2 ** met; // I14 (ramp)
+  }
+
+  /** Takes in a charge. `proves`: the service itself said so. One told by nobody, or by a balance, meets nothing. */
+  note(
+    name: string,
+    { reserved, charged, proves }: { reserved: number | null; charged: number | null; proves: boolean },
+  ): void {
+    if (charged !== null && reserved !== null && charged > reserved) this.#met.delete(name);
+    else if (proves && reserved !== null) this.#met.set(name, Math.min(mostMet, this.#metBy(name) + 1));
+  }
+
+  #metBy(name: string): number {
+    return this.#met.get(name) ?? 0;
+  }
+}
 
 /** The part of a price that counts here. Estimates hold back, and reserve nothing. */
 type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Pick<RowPrice, 'source' | 'likely' | 'held'>>;
@@ -22,7 +64,7 @@ interface Held {
 }
 
 /** The class of what no answer can charge: nothing else waits for it, and it for nothing. */
-const uncharged = 'upload';
+export const uncharged = 'upload';
 
 /**
  * The account of one run's credits. Invariant: spent + held never exceeds the cap, for any interleaving, while no charge
@@ -46,7 +88,7 @@ export class Budget {
   readonly #waitingCanaries = new Set<string>();
   readonly #prices = new Map<string, number>();
   readonly #ramp = new Ramp();
-  #waiting: (() => void)[] = [];
+  readonly #account = new Condition();
 
   /**
    * `lostBefore`: price classes of creates whose answers earlier runs lost, and whose prices this run finds out.
@@ -148,7 +190,7 @@ export class Budget {
       const isBorneOut = proves || (charged === null && !this.#isCapped);
       this.#ramp.note(price.class, { reserved, charged, proves: isBorneOut });
     }
-    this.#wake();
+    this.#account.notify();
   }
 
   /** Credits held for a step; `null` when unknown. */
@@ -158,7 +200,7 @@ export class Budget {
 
   release(address: string): void {
     this.#drop(address);
-    this.#wake();
+    this.#account.notify();
   }
 
   /** Keeps a step's credits held: nobody knows its charge, unless the next of its price tells. Nobody waits for it. */
@@ -171,17 +213,17 @@ export class Budget {
     this.#drop(address);
     this.#doubtful.set(address, held);
     // Whoever finds the price out instead begins first: others would take what is held for all that there is.
-    setImmediate(() => this.#wake());
+    setImmediate(() => this.#account.notify());
   }
 
   /** Makes every waiting step check again. */
   nudge(): void {
-    this.#wake();
+    this.#account.notify();
   }
 
   /** Resolves at the next change of the account. */
   changed(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return this.#account.changed();
   }
 
   /**
@@ -233,8 +275,8 @@ export class Budget {
     const cost = known ?? (price.likely === undefined ? undefined : `≈ ${price.likely}`);
     const says = cost === undefined ? `${address} has no known price` : `${address} costs ${cost}`;
     const left = Math.max(0, this.left);
-    const guesses = [...this.#doubtful].flatMap(([name, one]) =>
-      this.#isGuessed(one) ? [{ address: name.split('\u0000')[0] ?? name, class: one.price.class }] : [],
+    const guesses = [...this.#doubtful].flatMap(([id, one]) =>
+      this.#isGuessed(one) ? [{ address: addressOf(id), class: one.price.class }] : [],
     );
     const isTold = guesses.length > 0 && Number.isFinite(this.#heldUnpriced);
     return `${says}, ${left} ${left === 1 ? 'is' : 'are'} left${isTold ? `; ${guessText(guesses, this.#heldUnpriced)}` : ''}`;
@@ -242,7 +284,7 @@ export class Budget {
 
   /** Ends the wait of a step. When the last of them stops waiting, steps that wait for its result check again. */
   #waitNoLonger(address: string): void {
-    if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#wake();
+    if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#account.notify();
   }
 
   #knownPrice(price: Price): number | null {
@@ -292,10 +334,7 @@ export class Budget {
   get #isPriceAwaited(): boolean {
     return this.#waitingCanaries.size > 0 || this.#hasCanary;
   }
-
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
-  }
 }
+
+/** Number of charges beyond which one more makes no difference. */
+const mostMet = 20;

@@ -1,7 +1,7 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunFact } from '../contract/event.ts';
-import type { LostCreates, Outputs, Ports, Service } from '../contract/ports.ts';
-import type { LockFile, RequestBodies } from '../contract/state.ts';
+import type { LockFile, LostCreates, Outputs, Ports, RequestBodies, Service } from '../contract/ports.ts';
+import type { Spending } from '../contract/spending.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
@@ -11,6 +11,7 @@ import { drive } from './drive.ts';
 import type { Driven, DriveOptions, OnError } from './driven.ts';
 import { LocalLedger } from './local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
+import { RunPictures } from './run-pictures.ts';
 import type { SharedSlots } from './shared-slots.ts';
 
 export interface CarryOutOptions {
@@ -24,6 +25,8 @@ export interface CarryOutOptions {
   emit(fact: RunFact): void;
   /** Aborted: nothing new is paid for; what is on the wire is awaited. */
   signal: AbortSignal;
+  /** Spending of this person over all campaigns; absent for play money. */
+  spending?: Spending | undefined;
   /** Digest of a send's id and the credential of this run. */
   accountOf(send: string): string | undefined;
   /** Whether this run still holds the lock. */
@@ -32,6 +35,8 @@ export interface CarryOutOptions {
   times: LookUpTimes;
   /** How long an empty account is waited for, in ms; 0: not at all. */
   creditWaitMs: number;
+  /** How long the service may ask creates to wait. Absent: 10 minutes. */
+  patienceMs?: number | undefined;
   /** Treatment of creates whose answers were lost. */
   onUnknown: 'ask' | 'hold';
   onError: OnError;
@@ -72,6 +77,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderId(order)) !== true ? [order] : []));
   const ledger = new LocalLedger({
     ...{ lock, file, bodies, gate, totals: plan.totals, orders, learned: options.learned, accountOf, isAlone, emit },
+    spending: options.spending,
   });
   const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();
@@ -84,7 +90,19 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     emit(fact);
   };
   const mayRetry = (order: StepOrder, error: string) => breaker?.allowsRetry(order, error) !== false;
-  const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit: told, mayRetry, signal };
+  const ports: Ports = {
+    ledger,
+    gate,
+    lost,
+    service,
+    outputs,
+    pictures: new RunPictures(plan, { lock, outputs, ends }),
+    clock,
+    emit: told,
+    mayRetry,
+    signal,
+    patienceMs: options.patienceMs,
+  };
   const breaker = onError === 'wait' ? new Breaker(plan, lock) : undefined;
   for (const { order } of plan.rows) {
     const end = order && ends?.get(orderId(order));

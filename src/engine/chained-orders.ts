@@ -1,9 +1,12 @@
 import type { RunFact } from '../contract/event.ts';
+import { Heap } from '../ground/heap.ts';
 import { orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import type { Breaker } from './breaker.ts';
-import { type Allotment, allot, findEnds, isBought } from './chains.ts';
+import { type Allotment, allot, findEnds, isBought } from './breaker.ts';
 import { priorityOf } from './order-of-work.ts';
-import { ReadyOrders } from './ready-orders.ts';
+
+/** More orders than a campaign can have, so that no number of places outweighs a priority. */
+const places = 2 ** 30;
 
 /** Priority of orders in a chain: above those without a place in one, and below those already paid for. */
 const chainPriority = 900_000;
@@ -18,7 +21,7 @@ const smallCampaign = 500;
 /** How the orders of a run hang together. */
 interface Links {
   dependents: ReadonlyMap<string, string[]>;
-  heights: ReadonlyMap<string, number>;
+  ranks: ReadonlyMap<string, number>;
 }
 
 /**
@@ -28,7 +31,7 @@ interface Links {
  */
 export class ChainedOrders {
   readonly #orders: ReadonlyMap<string, StepOrder>;
-  #heights: ReadonlyMap<string, number>;
+  #ranks: ReadonlyMap<string, number>;
   #ends: StepOrder[];
   /** Orders not bought and not given up yet, in topological order. */
   readonly #open: Map<string, StepOrder>;
@@ -54,26 +57,21 @@ export class ChainedOrders {
   constructor(
     orders: ReadonlyMap<string, StepOrder>,
     order: Links,
-    { budgetLeft, maxCredits, balance }: Pick<PlanTotals, 'budgetLeft' | 'maxCredits' | 'balance'>,
+    { budgetLeft, maxCredits, limit, balance }: Pick<PlanTotals, 'budgetLeft' | 'maxCredits' | 'limit' | 'balance'>,
   ) {
     this.#orders = orders;
-    this.#heights = order.heights;
+    this.#ranks = order.ranks;
     this.#open = new Map([...orders].filter(([, one]) => isBought(one)));
     this.#ends = findEnds(orders, order.dependents);
-    this.#caps = [budgetLeft, maxCredits].filter((cap) => cap !== undefined);
+    this.#caps = [budgetLeft, maxCredits, limit?.left].filter((cap) => cap !== undefined);
     this.#balance = balance;
     this.#ready = this.#sorted();
     this.#allotAnew();
   }
 
   /** Takes note of orders that were taken in, or are not wanted any more. */
-  relink({
-    dependents,
-    heights,
-    added,
-    gone,
-  }: Links & { added: readonly StepOrder[]; gone: ReadonlySet<string> }): void {
-    this.#heights = heights;
+  relink({ dependents, ranks, added, gone }: Links & { added: readonly StepOrder[]; gone: ReadonlySet<string> }): void {
+    this.#ranks = ranks;
     for (const id of gone) this.#close(id);
     const stays = (order: StepOrder) => !gone.has(orderId(order));
     this.#held = [...this.#ready.takeAll(), ...this.#held].filter(stays);
@@ -85,6 +83,11 @@ export class ChainedOrders {
 
   get size(): number {
     return this.#ready.size;
+  }
+
+  /** Whether `take` may return one. */
+  hasAny({ isIdle }: { isIdle: boolean }): boolean {
+    return this.#ready.size > 0 || (isIdle && this.#held.length > 0);
   }
 
   add(order: StepOrder): void {
@@ -231,10 +234,43 @@ export class ChainedOrders {
   #sorted(): ReadyOrders {
     const { is, places } = this.#allotment.is === 'chains' ? this.#allotment : { is: 'all', places: undefined };
     return new ReadyOrders((order) => {
-      const plain = priorityOf(order, this.#heights);
+      const plain = priorityOf(order, this.#ranks);
       const place = is === 'chains' ? places?.get(order.address) : undefined;
       if (place === undefined || plain >= chainPriority) return plain;
-      return chainPriority - place + Math.min(1023, this.#heights.get(order.address) ?? 0) / 1024;
+      return chainPriority - place + Math.min(1023, Math.floor(this.#ranks.get(order.address) ?? 0)) / 1024;
     });
+  }
+}
+
+/**
+ * Queue of orders that wait for a slot: highest priority first, then first come. It holds the orders themselves, in a heap:
+ * p-queue keeps a closure and its promises for each of them, and moves the others at each insertion.
+ */
+export class ReadyOrders {
+  readonly #heap = new Heap<StepOrder>();
+  readonly #priorityOf: (order: StepOrder) => number;
+  #added = 0;
+
+  constructor(priorityOf: (order: StepOrder) => number) {
+    this.#priorityOf = priorityOf;
+  }
+
+  get size(): number {
+    return this.#heap.size;
+  }
+
+  add(order: StepOrder): void {
+    this.#heap.push(this.#added - this.#priorityOf(order) * places, order);
+    this.#added += 1;
+  }
+
+  take(): StepOrder | undefined {
+    return this.#heap.pop();
+  }
+
+  takeAll(): StepOrder[] {
+    const orders: StepOrder[] = [];
+    for (let order = this.take(); order !== undefined; order = this.take()) orders.push(order);
+    return orders;
   }
 }

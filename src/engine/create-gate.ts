@@ -15,7 +15,8 @@ export class LocalGate implements CreateGate {
   /** Mark of this run in names that the runs of an account have in common. */
   readonly #prefix: string;
   readonly #emit: (fact: RunFact) => void;
-  readonly #inside = new Map<string, string>();
+  /** Takes each create out again, by name. */
+  readonly #inside = new Map<string, () => void>();
   readonly #stop = new AbortController();
   #stopped: StopReason | undefined;
   /** Price classes that passed what was agreed to. */
@@ -86,9 +87,7 @@ export class LocalGate implements CreateGate {
     const name = this.#nameOf(order);
     for (;;) {
       if ((await this.#comeToTurn(name, options)) === 'stop') return 'stop';
-      await account.enterKind(order.kind);
-      await account.takePlace();
-      this.#inside.set(name, order.kind);
+      this.#inside.set(name, await account.enter(order.kind));
       if (signal.aborted || (!isAsked && this.holdsPrice(order))) {
         this.leave(order, { is: 'undecided' });
         return 'stop';
@@ -134,14 +133,14 @@ export class LocalGate implements CreateGate {
     return this.#account.balance.answered(this.#nameOf(order), after);
   }
 
-  stop(because: StopReason, detail: string): void {
+  stop(because: StopReason, detail: string, until?: string): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
     // Other runs go on waiting.
     if (this.#isShared) this.#account.creditWait.nudge();
     else this.#account.creditWait.cancel();
     this.#stop.abort();
-    this.#emit({ event: 'spending-stopped', because, detail });
+    this.#emit({ event: 'spending-stopped', because, detail, ...(until !== undefined && { until }) });
   }
 
   /** Doors that keep creates of a kind, of whatever run, from being in flight while its list is read. */
@@ -171,11 +170,8 @@ export class LocalGate implements CreateGate {
   }
 
   #goOut(name: string): void {
-    const kind = this.#inside.get(name);
-    if (kind === undefined) return;
+    this.#inside.get(name)?.();
     this.#inside.delete(name);
-    this.#account.givePlace();
-    this.#account.leaveKind(kind);
   }
 
   #nameOf(order: StepOrder): string {

@@ -4,15 +4,13 @@ import { Condition } from '../ground/condition.ts';
 import { messageOf } from '../ground/values.ts';
 import { waitsFor } from '../plan/actions.ts';
 import { type Need, orderId, type Plan, type StepOrder } from '../plan/plan.ts';
-import { endBroken } from '../run/broken-step.ts';
-import { runStep, type Slot } from '../run/step.ts';
+import { endBroken, runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
-import { describeHold, isCanaryOf } from './canaries.ts';
 import { ChainedOrders } from './chained-orders.ts';
-import type { Driven, DriveOptions, DriveResult } from './driven.ts';
+import { type Driven, type DriveOptions, type DriveResult, tellLeft } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
-import { letsGoOn, linkOrders, measureHeights, urgencyOf } from './order-of-work.ts';
-import { tellLeft } from './tell-left.ts';
+import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf } from './order-of-work.ts';
+import { SharedSlots } from './shared-slots.ts';
 
 /** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
@@ -45,6 +43,8 @@ class Drive implements Driven {
   /** The orders of the run, needs first. */
   readonly #orders: Map<string, StepOrder>;
   #dependents: ReadonlyMap<string, string[]>;
+  /** Gates that were open when the plan was made: people wait for what they ask about. */
+  readonly #gates: Plan['gates'];
   /** Number of others that each order still waits for. */
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
@@ -56,20 +56,25 @@ class Drive implements Driven {
   readonly #errors: unknown[] = [];
   /** Orders that have begun, and have not ended. */
   #underWay = 0;
+  readonly #slots: SharedSlots;
   #slotsTaken = 0;
+  /** Slots it has asked for: one at a time, and none once the run is over. */
+  #asks: 'nothing' | 'a slot' | 'no more' = 'nothing';
   readonly #finished = new Condition();
 
   constructor(plan: Plan, ports: Ports, options: DriveOptions) {
     this.#options = options;
+    this.#slots = options.slots ?? new SharedSlots();
     this.#ports = this.#watchPorts(ports);
     this.#orders = new Map(plan.rows.flatMap(({ order }) => (order ? [[orderId(order), order] as const] : [])));
+    this.#gates = plan.gates;
     const { counts, dependents } = linkOrders(this.#orders);
     this.#waiting = counts;
     this.#dependents = dependents;
-    const heights = measureHeights(this.#orders, dependents);
+    const ranks = rankOrders(this.#orders, dependents, plan.gates);
     const before = options.ends ?? new Map<string, StepEnd>();
     const open = before.size === 0 ? this.#orders : new Map([...this.#orders].filter(([name]) => !before.has(name)));
-    this.#ready = new ChainedOrders(open, { dependents, heights }, plan.totals);
+    this.#ready = new ChainedOrders(open, { dependents, ranks }, plan.totals);
     this.#posts = holdPosts(this.#orders, {
       start: (order) => this.#ready.add(order),
       leave: (order, why) => this.#follow(this.#endUnbegun(order, 'blocked', { error: why })),
@@ -110,8 +115,8 @@ class Drive implements Driven {
       if (this.#ended.has(need)) continue;
       for (const name of names) this.#waiting.set(name, (this.#waiting.get(name) ?? 0) + 1);
     }
-    const heights = measureHeights(this.#orders, dependents);
-    this.#ready.relink({ dependents, heights, added: news.map(([, order]) => order), gone });
+    const ranks = rankOrders(this.#orders, dependents, this.#gates);
+    this.#ready.relink({ dependents, ranks, added: news.map(([, order]) => order), gone });
     for (const [name, order] of news) {
       const links = this.#brokenNeeds(order);
       if (links.length > 0) this.#follow(links);
@@ -130,7 +135,7 @@ class Drive implements Driven {
   }
 
   async #run(): Promise<DriveResult> {
-    const leaveSlots = this.#options.slots?.join(this.#options.concurrency, () => this.#fillSlots());
+    const leaveSlots = this.#slots.join(this.#options.concurrency);
     const first = [...this.#orders].filter(([name]) => !this.#waiting.has(name));
     this.#takeEnds();
     for (const [name, order] of first) if (!this.#ended.has(name)) this.#posts.ready(order);
@@ -140,7 +145,8 @@ class Drive implements Driven {
     try {
       return await this.#goOn();
     } finally {
-      leaveSlots?.();
+      this.#asks = 'no more';
+      leaveSlots();
     }
   }
 
@@ -158,17 +164,12 @@ class Drive implements Driven {
 
   async #goOn(): Promise<DriveResult> {
     for (;;) {
-      if (this.#underWay > 0 || this.#waitsForPlace) {
+      if (this.#underWay > 0 || (this.#asks === 'a slot' && this.#errors.length === 0)) {
         await this.#finished.changed();
       } else if (!(await this.#goesOn()) && this.#underWay === 0) break;
     }
     if (this.#errors.length > 0) throw this.#errors[0];
     return this.#ended;
-  }
-
-  /** Whether other plans have all places: one of theirs is given up sooner or later, and then this one goes on. */
-  get #waitsForPlace(): boolean {
-    return this.#errors.length === 0 && this.#ready.size > 0 && this.#options.slots?.isFree === false;
   }
 
   async #goesOn(): Promise<boolean> {
@@ -186,31 +187,50 @@ class Drive implements Driven {
     };
   }
 
-  get #isSlotFree(): boolean {
-    const { concurrency, slots } = this.#options;
-    if (this.#slotsTaken >= concurrency || slots?.isFree === false) return false;
-    if (this.#underWay - this.#slotsTaken >= mostSaving) return false;
-    return (slots?.taken ?? this.#slotsTaken) < (this.#ports.service.usefulInFlight?.() ?? Number.POSITIVE_INFINITY);
+  get #mayBegin(): boolean {
+    if (this.#slotsTaken >= this.#options.concurrency || this.#underWay - this.#slotsTaken >= mostSaving) return false;
+    return this.#ready.hasAny({ isIdle: this.#underWay === 0 });
   }
 
+  /** Begins as much as there are slots for, and then waits for one. */
   #fillSlots(): void {
-    const { slots, breaker } = this.#options;
+    const { breaker } = this.#options;
     const givenUp = breaker === undefined ? [] : this.#ready.giveUp(breaker, this.#ended, this.#ports.emit);
     for (const { order, why } of givenUp) this.#follow(this.#endUnbegun(order, 'left', { error: why }));
-    while (this.#isSlotFree) {
-      const order = this.#ready.take({ isIdle: this.#underWay === 0, breaker });
-      if (order === undefined) return;
-      this.#begun.add(orderId(order));
-      breaker?.begin(order);
-      this.#slotsTaken += 1;
-      slots?.take();
-      this.#underWay += 1;
-      void this.#carryOut(order);
-    }
+    this.#slots.resize(this.#ports.service.usefulInFlight?.() ?? Number.POSITIVE_INFINITY);
+    let begun: number;
+    do {
+      begun = this.#begun.size;
+      this.#askForSlot();
+    } while (this.#begun.size > begun);
   }
 
-  async #carryOut(order: StepOrder): Promise<void> {
-    const slot = this.#slotOf(order);
+  #askForSlot(): void {
+    if (this.#asks !== 'nothing' || !this.#mayBegin) return;
+    this.#asks = 'a slot';
+    this.#slots.wait(() => this.#begin());
+  }
+
+  /** Begins the order that comes next by now. It has the slot until this resolves. */
+  async #begin(): Promise<void> {
+    if (this.#asks === 'no more') return;
+    this.#asks = 'nothing';
+    const { breaker } = this.#options;
+    const order = this.#mayBegin ? this.#ready.take({ isIdle: this.#underWay === 0, breaker }) : undefined;
+    if (order === undefined) {
+      if (this.#underWay === 0) this.#finished.notify();
+      return;
+    }
+    this.#begun.add(orderId(order));
+    breaker?.begin(order);
+    this.#slotsTaken += 1;
+    this.#underWay += 1;
+    queueMicrotask(() => this.#fillSlots());
+    await new Promise<void>((free) => void this.#carryOut(order, free));
+  }
+
+  async #carryOut(order: StepOrder, giveBack: () => void): Promise<void> {
+    const slot = this.#slotOf(order, giveBack);
     try {
       const end = await runStep(order, this.#ports, slot).catch((error: unknown) => this.#break(order, error));
       this.#follow(this.#end(order, end));
@@ -223,7 +243,7 @@ class Drive implements Driven {
     if (this.#underWay === 0) this.#finished.notify();
   }
 
-  #slotOf(order: StepOrder): Slot {
+  #slotOf(order: StepOrder, giveBack: () => void): Slot {
     const dependents = this.#dependents.get(orderId(order))?.length ?? 0;
     let isTaken = true;
     return {
@@ -232,7 +252,7 @@ class Drive implements Driven {
         if (!isTaken) return;
         isTaken = false;
         this.#slotsTaken -= 1;
-        this.#options.slots?.give();
+        giveBack();
         // Deferred: the caller first emits why the slot is free. The job is over, or spending has stopped.
         queueMicrotask(() => this.#fillSlots());
       },

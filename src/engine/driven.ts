@@ -1,4 +1,5 @@
-import type { StepOrder } from '../plan/plan.ts';
+import type { Ports } from '../contract/ports.ts';
+import type { PlanRow, StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { Breaker } from './breaker.ts';
 import type { SharedSlots } from './shared-slots.ts';
@@ -47,4 +48,20 @@ export interface Driven {
   endOf(address: string): StepEnd | undefined;
   /** Orders that have begun, and have not ended. */
   readonly underWay: number;
+}
+
+/** Tells of a row that this run does not act on. */
+export function tellLeft(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {
+  const { address, task, kind, action, blockedBy, send, unneeded } = row;
+  // The step has a row of its own.
+  if (send !== undefined) return;
+  const { code, text: reason, need, job } = row.reason;
+  const by = {
+    ...(unneeded && { unneeded }),
+    ...(blockedBy !== undefined && { blockedBy }),
+    ...(need !== undefined && { need }),
+    ...(code === 'key-known' && { because: code }),
+    ...(job !== undefined && { jobId: job }),
+  };
+  emit({ event: 'step-left', address, task, kind, action, reason, ...by });
 }

@@ -1,10 +1,10 @@
 import type { RunFact, StepOutcome, StopReason } from '../contract/event.ts';
-import type { ExitCode } from '../contract/exit.ts';
+import { type ExitCode, exitCodes } from '../contract/exit.ts';
 import { hasOpenSends } from '../lock/sends.ts';
-import type { Plan } from '../plan/plan.ts';
+import { spentCredits } from '../lock/spent.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CarriedOut } from './carry-out.ts';
-import { exitCodeOf } from './exit-code.ts';
 
 export interface EndOfRun {
   exit: ExitCode;
@@ -50,7 +50,7 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     plan,
     outcomes: outcomes.values(),
     stopped: gate.stopped ?? before?.stopped,
-    overBudget: ledger.overBudget || before?.hasStopped('budget') === true,
+    overBudget: ledger.overBudget || before?.hasStopped('budget') === true || before?.hasStopped('limit') === true,
     overPrice: gate.hasHeldPrices || before?.hasStopped('price') === true,
     hasOpenSends: hasOpenSends(ledger.lock),
     interrupted,
@@ -66,7 +66,8 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     ...(unsaved > 0 && { unsaved }),
     kept: plan.rows.filter(({ action }) => action === 'keep').length,
     spentNow: ledger.budget.spentNow + (earlier?.spent ?? 0),
-    spentEver: ledger.budget.spentEver,
+    // A job that another step has on record, too, is charged once: as plan, status and costs count it.
+    spentEver: spentCredits(ledger.lock),
     held: ledger.budget.held + held,
     balance: ledger.balance ?? earlier?.balance ?? null,
     elapsedMs,
@@ -79,4 +80,43 @@ function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: nu
   const counts: { [outcome in StepOutcome]?: number } = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
+}
+
+export interface RunFindings {
+  plan: Plan;
+  outcomes: Iterable<StepOutcome>;
+  stopped: StopReason | undefined;
+  overBudget: boolean;
+  /** Something was not bought, because its price was charged more than the plan says. */
+  overPrice: boolean;
+  /** Something may have been charged, and nobody knows yet: in the manifest or not. */
+  hasOpenSends: boolean;
+  interrupted: boolean;
+  /** A mistake of ours has ended a step. */
+  hasDefects: boolean;
+  /** People have to look once more at what was made during the run. */
+  needsPeople: boolean;
+}
+
+/** Exit code of a run. Of several reasons, the one that most needs a person wins. */
+export function exitCodeOf(findings: RunFindings): ExitCode {
+  const { plan, outcomes, stopped, overBudget, overPrice, hasOpenSends, interrupted, needsPeople } = findings;
+  const seen = new Set(outcomes);
+  const actions = new Set(plan.rows.map(({ action }) => action));
+  const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
+  const blocked = plan.rows.filter(({ action }) => action === 'blocked');
+  const people: PlanRow['blockedBy'][] = ['consent', 'gate', 'newer'];
+  const waiting = blocked.filter(({ blockedBy }) => people.includes(blockedBy)).length;
+  if (interrupted) return exitCodes.interrupted;
+  if (findings.hasDefects) return exitCodes.internalError;
+  if (stopped === 'disk') return exitCodes.cannotWrite;
+  if (stopped === 'auth') return exitCodes.keyRefused;
+  if (hasOpenSends || seen.has('unresolved') || actions.has('unresolved')) return exitCodes.needsDecision;
+  if (stopped === 'balance' || overBudget || overPrice || unfunded) return exitCodes.outOfCredits;
+  if (stopped === 'unreachable' || stopped === 'throttled') return exitCodes.unreachable;
+  const fell: StepOutcome[] = ['failed', 'refused', 'lost', 'running', 'blocked', 'left'];
+  if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || blocked.length > waiting) {
+    return exitCodes.someFailed;
+  }
+  return waiting > 0 || needsPeople ? exitCodes.waitsForPerson : exitCodes.done;
 }

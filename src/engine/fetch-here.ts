@@ -20,6 +20,6 @@ export function fetchHere(downloads: Downloads, saved: OutputFiles): Outputs {
       }
     },
     relocate: (target, from, choices) => places.use(() => saved.relocate(target, from, choices)),
-    measure: (output) => saved.measure(output),
+    measure: (output, aspects) => saved.measure(output, aspects),
   };
 }

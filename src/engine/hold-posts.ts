@@ -1,6 +1,6 @@
 import { orderId, type StepOrder } from '../plan/plan.ts';
-import { accountsOf, mayMeet, type PostAccounts } from '../plan/post-accounts.ts';
-import { isPost } from '../plan/post-record.ts';
+import { accountsOf, mayMeet, type PostAccounts } from '../plan/posts/post-accounts.ts';
+import { isPost } from '../plan/posts/post-record.ts';
 import type { StepEnd } from '../run/step-end.ts';
 
 /** A post that has left, with nobody knowing yet, or any more, whether it is out. */

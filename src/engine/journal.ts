@@ -1,12 +1,13 @@
-import type { AnsweredSend, FinishedJob } from '../contract/ports.ts';
-import type { LockFile } from '../contract/state.ts';
+import type { CreatedJob } from '../contract/answer.ts';
+import type { AnsweredSend, FinishedJob, IntendedRequest, LockFile, StepResult } from '../contract/ports.ts';
 import { mostRevision } from '../lock/decisions.ts';
 import { joinInto, recordOf } from '../lock/join.ts';
-import type { Lock, LockLine, Purchase, StepRecord } from '../lock/record.ts';
-import { isOpenSend, sendOf } from '../lock/sends.ts';
+import type { Lock, LockLine, Output, Purchase, StepRecord } from '../lock/record.ts';
+import { type AwaitedSend, isJob, isOpenSend } from '../lock/sends.ts';
 import { writeLine } from '../lock/write.ts';
-import { isOwnSend, isReplayed, type SendFacts } from '../plan/open-sends.ts';
 import type { StepOrder } from '../plan/plan.ts';
+import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/open-sends.ts';
+import { digestOfBody } from '../run/kept-body.ts';
 
 /** The lock in memory and on disk at once (write-ahead): a fact is durable first, then part of the fold. */
 export class Journal {
@@ -30,11 +31,7 @@ export class Journal {
   }
 
   /** Resolves when the line is durable. `closes`: sends that it settles. */
-  async append(
-    order: StepOrder,
-    facts: Partial<Purchase> & Pick<Purchase, 'state'>,
-    closes: readonly string[] = [],
-  ): Promise<void> {
+  async append(order: StepOrder, facts: PurchaseFacts, closes: readonly string[] = []): Promise<void> {
     const line: LockLine = {
       address: order.address,
       kind: order.kind,
@@ -64,7 +61,7 @@ export class Journal {
 
   /** Adds the decisions of a record to it. Resolves when they are durable. A line holds a purchase, whatever it says. */
   async decide({ address, kind: own, decisions, purchases }: StepRecord): Promise<void> {
-    const bought = purchases.find(({ jobId }) => jobId !== undefined);
+    const bought = purchases.find(isJob);
     if (bought === undefined || decisions === undefined) throw new Error('internal error: nothing to decide about');
     const { kind = own, ...purchase } = bought;
     const line: LockLine = { address, kind, ...purchase, decisions };
@@ -97,27 +94,23 @@ export class Journal {
     const same = this.#openSends(order.kind, order.key)
       .filter(({ since }) => since !== undefined && isReplayed(at - Date.parse(since)))
       .filter((purchase) => isOwnSend(purchase, accountOf));
-    return [...new Set([id, ...same.map(sendOf)])];
+    return [...new Set([id, ...same.map(({ send }) => send)])];
   }
 
   /** Open sends of this kind under this key, at any address. */
-  #openSends(kind: string, key: string): Purchase[] {
+  #openSends(kind: string, key: string): AwaitedSend[] {
     const addresses = [...(this.#addressesByKey.get(keyName(kind, key)) ?? [])];
     return addresses
       .flatMap((address) => this.lock.steps.get(address) ?? [])
       .flatMap((record) =>
-        record.purchases.filter(
-          (purchase) => isOpenSend(purchase) && purchase.key === key && (purchase.kind ?? record.kind) === kind,
-        ),
+        record.purchases.filter(isOpenSend).filter((send) => send.key === key && (send.kind ?? record.kind) === kind),
       );
   }
 
   jobOf(address: string, fingerprint: string): FinishedJob | undefined {
     const record = this.lock.steps.get(address);
-    const done = record?.purchases.find(
-      (purchase) => purchase.state === 'done' && purchase.fingerprint === fingerprint,
-    );
-    if (record === undefined || done?.jobId === undefined) return undefined;
+    const done = record?.purchases.filter(isJob).find((job) => job.state === 'done' && job.fingerprint === fingerprint);
+    if (record === undefined || done === undefined) return undefined;
     const { jobId, url, outputs } = done;
     return { kind: done.kind ?? record.kind, jobId, files: outputs?.length ?? 0, ...(url !== undefined && { url }) };
   }
@@ -164,4 +157,78 @@ function jobName(kind: string, jobId: string): string {
 /** Name of a key with its kind: one key may occur under several kinds, each with jobs of its own. */
 function keyName(kind: string, key: string): string {
   return `${kind} ${key}`;
+}
+
+type FactsOf<Fact> = Fact extends Purchase
+  ? Omit<Fact, 'kind' | 'fingerprint' | 'generation' | 'attempt' | 'key'>
+  : never;
+/** A purchase without what its order says of it. */
+export type PurchaseFacts = FactsOf<Purchase>;
+
+export function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {
+  return { request: order.paidRequest, ...(order.take !== undefined && { take: order.take }) };
+}
+
+/** A send that is about to leave. Where its key is not replayed, it is nobody's to repeat from then on. */
+export function intentFacts(
+  order: StepOrder,
+  { replays, at, body, fence, resent }: IntendedRequest,
+  { send, account, hasLinks }: { send: string; account: string | undefined; hasLinks: boolean },
+) {
+  return {
+    state: replays ? ('intent' as const) : ('unresolved' as const), // I1
+    send,
+    since: new Date(at).toISOString(),
+    ...(account !== undefined && { account }),
+    ...(hasLinks && { digest: digestOfBody(body) }),
+    ...(fence !== undefined && { fence }),
+    ...(resent !== undefined && { resent: true as const }),
+    ...what(order),
+  };
+}
+
+/** A job that was created. */
+export function runningFacts(order: StepOrder, { jobId, recordId }: CreatedJob, credits: number | null) {
+  return {
+    state: 'running' as const,
+    jobId,
+    ...(credits !== null && { credits }),
+    ...(recordId !== undefined && { recordId }),
+    ...what(order),
+  };
+}
+
+export function creditsOf(order: StepOrder, before: Purchase | undefined): { credits?: number } {
+  const credits = before?.credits ?? order.credits;
+  return credits === undefined ? {} : { credits };
+}
+
+/** A step whose files are here. `revision`: another one than the lock says. */
+export function doneFacts(
+  order: StepOrder,
+  { jobId, outputs, url }: Extract<StepResult, { state: 'done' }>,
+  { before, revision }: { before: Purchase | undefined; revision: number | undefined },
+) {
+  const counted = revision ?? before?.revision ?? 0;
+  const known = url ?? before?.url;
+  return {
+    state: 'done' as const,
+    jobId,
+    ...creditsOf(order, before),
+    outputs,
+    ...(before?.recordId !== undefined && { recordId: before.recordId }),
+    ...(known !== undefined && { url: known }),
+    ...(counted > 0 && { revision: counted }),
+    ...what(order),
+  };
+}
+
+/** Undefined when the lock already says exactly this. */
+export function nextRevision(before: Purchase | undefined, outputs: Output[]): number | undefined {
+  const recorded = before?.outputs;
+  if (recorded === undefined) return before?.revision ?? 0;
+  const same =
+    recorded.length === outputs.length &&
+    recorded.every(({ path, sha256 }, index) => path === outputs[index]?.path && sha256 === outputs[index]?.sha256);
+  return same ? undefined : Math.min((before?.revision ?? 0) + 1, mostRevision);
 }

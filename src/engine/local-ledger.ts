@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CreatedJob } from '../contract/answer.ts';
 import { GuardLostError } from '../contract/errors.ts';
-import type { RunFact } from '../contract/event.ts';
+import type { RunEvent, RunFact } from '../contract/event.ts';
 import type {
   AnsweredSend,
   Begin,
@@ -9,23 +9,55 @@ import type {
   FinishedJob,
   IntendedRequest,
   Ledger,
+  LockFile,
+  RequestBodies,
   StepResult,
 } from '../contract/ports.ts';
-import type { LockFile, RequestBodies } from '../contract/state.ts';
+import type { Spending } from '../contract/spending.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
-import { isOpenSend, sendOf } from '../lock/sends.ts';
-import { isOwnSend, type SendFacts } from '../plan/open-sends.ts';
-import { orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { isJob, isOpenSend } from '../lock/sends.ts';
+import { orderId, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
+import { worstFactor } from '../plan/prices/price-sources.ts';
+import { isOwnSend, type SendFacts } from '../plan/purchases/open-sends.ts';
 import { takeKeptBody } from '../run/kept-body.ts';
 import { AgreedCeiling } from './agreed-ceiling.ts';
-import { Budget } from './budget.ts';
-import { chargeOf } from './charge.ts';
+import { Budget, uncharged } from './budget.ts';
 import type { LocalGate } from './create-gate.ts';
-import { Estimates } from './estimates.ts';
-import { keepBody, readFirstBody } from './first-bodies.ts';
-import { Journal } from './journal.ts';
-import { creditsOf, doneFacts, intentFacts, nextRevision, runningFacts, what } from './purchase-facts.ts';
+import {
+  creditsOf,
+  doneFacts,
+  intentFacts,
+  Journal,
+  nextRevision,
+  type PurchaseFacts,
+  runningFacts,
+  what,
+} from './journal.ts';
+
+/** Compares what a plan expected of the jobs of a run with what they were charged. */
+class Estimates {
+  readonly #seen: Estimated = { jobs: 0, likely: 0, charged: 0, unpriced: 0 };
+
+  /** `charged`: `null` where the service did not say, which tells nothing. */
+  note({ likely, credits }: Price, charged: number | null): void {
+    const expected = likely ?? credits;
+    if (charged === null || (charged === 0 && expected === 0)) return;
+    if (expected === null) {
+      this.#seen.unpriced += 1;
+      return;
+    }
+    this.#seen.jobs += 1;
+    this.#seen.likely += expected;
+    this.#seen.charged += charged;
+  }
+
+  /** Absent when nothing was charged. */
+  get result(): Estimated | undefined {
+    const { jobs, unpriced } = this.#seen;
+    return jobs + unpriced === 0 ? undefined : this.#seen;
+  }
+}
 
 /** A gate that stops the creates of one price alone, too. */
 type PricedGate = CreateGate & Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 'holdsPrice' | 'tellHeld' | 'stopping'>;
@@ -41,6 +73,7 @@ export class LocalLedger implements Ledger {
   readonly #accountOf: SendFacts['accountOf'];
   readonly #emit: (fact: RunFact) => void;
   readonly #totals: PlanTotals;
+  readonly #spending: Spending | undefined;
   readonly #isAlone: () => Promise<boolean>;
   balance: number | null = null;
   /** Whether something could not be made durable. */
@@ -55,6 +88,8 @@ export class LocalLedger implements Ledger {
     /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
     learned?: ReadonlyMap<string, number> | undefined;
+    /** Spending of this person over all campaigns. Absent: play money, or somebody else's machine. */
+    spending?: Spending | undefined;
     /** Digest of a send's ID and this run's credential. */
     accountOf?: SendFacts['accountOf'];
     /** True while this run is the only one on this lock; checked before each create. */
@@ -69,13 +104,14 @@ export class LocalLedger implements Ledger {
     this.#accountOf = options.accountOf;
     this.#emit = options.emit;
     this.#totals = totals;
+    this.#spending = options.spending;
     this.budget = new Budget({
       spentEver: totals.alreadyPaid,
       heldBefore: totals.held,
       lostBefore: totals.lostPrices,
       heldUnpriced: totals.heldUnpriced,
       total: totals.budget,
-      run: totals.maxCredits,
+      run: lesserOf(totals.maxCredits, totals.limit?.left),
       learned: options.learned,
     });
     this.ceiling = new AgreedCeiling(options);
@@ -95,10 +131,11 @@ export class LocalLedger implements Ledger {
 
   async begin(order: StepOrder): Promise<Begin> {
     const known = this.#journal.purchasesOf(order);
-    const job = known.find(({ jobId, forgotten }) => jobId !== undefined && forgotten !== true);
-    const isOpen = known.some((purchase) => isOpenSend(purchase) && purchase.send === order.send?.id);
+    const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
+    const open = known.some((one) => isOpenSend(one) && one.send === order.send?.id) ? order.send : undefined;
+    const isOpen = open !== undefined;
     // An order that asks about a send wants its own answer, whatever else is known of its key.
-    if (job?.jobId !== undefined && !(order.asksOnly && isOpen)) {
+    if (job !== undefined && !(order.asksOnly && isOpen)) {
       return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
     }
     const name = orderId(order);
@@ -121,11 +158,29 @@ export class LocalLedger implements Ledger {
         this.#tellOverBudget(order);
         return { do: 'stop', because: 'budget' };
       }
+      const held = await this.#holdSpending(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
+      if (held !== 'held') {
+        this.release(order);
+        if (held === 'later') continue;
+        this.#stopSpending('limit', held.over);
+        return { do: 'stop', because: 'limit' };
+      }
       this.#announceCredits();
-      if (!isOpen) return { do: 'go', reserved: answer.credits };
+      if (open === undefined) return { do: 'go', reserved: answer.credits };
       const body = takeKeptBody(order.request, await this.#bodies.read(order.key));
-      return { do: 'go', reserved: answer.credits, isOpen, body };
+      return { do: 'go', reserved: answer.credits, open, body };
     }
+  }
+
+  /** Nothing leaves before all that this person spends bears it, whatever the campaign. */
+  async #holdSpending(
+    order: StepOrder,
+    { credits, isSent }: { credits: number | null; isSent: boolean },
+  ): Promise<Awaited<ReturnType<Spending['hold']>>> {
+    const { key, price } = order;
+    if (this.#spending === undefined || price.class === uncharged) return 'held';
+    const hold = { name: orderId(order), key, credits, likely: price.likely ?? 0, isSent };
+    return this.#durably(this.#spending.hold(hold));
   }
 
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
@@ -164,6 +219,7 @@ export class LocalLedger implements Ledger {
     const charged = chargeOf(job, { price: order.price, reserved, fall });
     this.estimates.note(order.price, charged);
     this.ceiling.charge(order, charged);
+    this.#spending?.charge(orderId(order), charged);
     return { credits: charged ?? reserved, charged };
   }
 
@@ -172,6 +228,7 @@ export class LocalLedger implements Ledger {
       case 'refused':
         this.budget.settle(orderId(order), 0);
         this.ceiling.drop(orderId(order));
+        this.#spending?.release(orderId(order));
         this.#announceCredits();
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
         await this.#keepAnswered(order);
@@ -201,10 +258,10 @@ export class LocalLedger implements Ledger {
 
   /** Every send under this key, whoever made it: the key is older than any of them, and so is the end of its replay. */
   async #holdSends(order: StepOrder, { error, send }: { error: string; send: string }): Promise<void> {
-    const same = this.#journal.purchasesOf(order).filter((one) => isOpenSend(one) && isOwnSend(one, this.#accountOf));
-    const open = same.map(sendOf);
+    const same = this.#journal.purchasesOf(order).filter(isOpenSend);
+    const open = same.filter((one) => isOwnSend(one, this.#accountOf)).map((one) => one.send);
     for (const id of new Set([send, ...open])) {
-      await this.#record(order, { state: 'unresolved', send: id, error, ...what(order) }); // I38 (held)
+      await this.#record(order, { state: 'unresolved', send: id, keyKnown: true, error, ...what(order) }); // I38 (held)
     }
   }
 
@@ -229,12 +286,14 @@ export class LocalLedger implements Ledger {
   release(order: StepOrder): void {
     this.budget.release(orderId(order));
     this.ceiling.drop(orderId(order));
+    this.#spending?.release(orderId(order));
     this.#announceCredits();
   }
 
   doubt(order: StepOrder): void {
     this.budget.doubt(orderId(order));
     this.ceiling.doubt(order);
+    this.#spending?.doubt(orderId(order));
     this.#announceCredits();
   }
 
@@ -256,9 +315,15 @@ export class LocalLedger implements Ledger {
   /** Reported once: a step did not fit. Cheaper ones may still. */
   overBudget = false;
   #tellOverBudget({ address, price }: StepOrder): void {
+    const { maxCredits = Number.POSITIVE_INFINITY, limit, budgetLeft = Number.POSITIVE_INFINITY } = this.#totals;
+    const isLimit = limit !== undefined && limit.left < Math.min(maxCredits, budgetLeft);
+    this.#stopSpending(isLimit ? 'limit' : 'budget', this.budget.describeShortage(address, price));
+  }
+
+  #stopSpending(because: 'budget' | 'limit', detail: string): void {
     if (this.overBudget) return;
     this.overBudget = true;
-    this.#emit({ event: 'spending-stopped', because: 'budget', detail: this.budget.describeShortage(address, price) });
+    this.#emit({ event: 'spending-stopped', because, detail });
   }
 
   /** Records what people decided about steps of the lock. Their purchases stay as they are. */
@@ -266,17 +331,13 @@ export class LocalLedger implements Ledger {
     await this.#durably(Promise.all(records.map((record) => this.#journal.decide(record))));
   }
 
-  #record(
-    order: StepOrder,
-    facts: Partial<Purchase> & Pick<Purchase, 'state'>,
-    closes: readonly string[] = [],
-  ): Promise<void> {
+  #record(order: StepOrder, facts: PurchaseFacts, closes: readonly string[] = []): Promise<void> {
     return this.#durably(this.#journal.append(order, facts, closes));
   }
 
-  async #durably(written: Promise<unknown>): Promise<void> {
+  async #durably<Result>(written: Promise<Result>): Promise<Result> {
     try {
-      await written;
+      return await written;
     } catch (error) {
       this.#isBroken = true;
       this.#gate.stop('disk', error instanceof Error ? error.message : String(error)); // I2
@@ -293,4 +354,49 @@ export class LocalLedger implements Ledger {
       balance: this.balance,
     });
   }
+}
+
+type Estimated = NonNullable<Extract<RunEvent, { event: 'run-ended' }>['estimated']>;
+
+const firstOf = (key: string) => `${key}-first`;
+
+/**
+ * Keeps a body before it is sent. If others were sent under this key, and answered, the first of them stays beside it:
+ * a key belongs to the bytes that it came with first, and a lock may have lost what became of them.
+ */
+async function keepBody(bodies: RequestBodies, { key, body }: { key: string; body: string }): Promise<void> {
+  const before = await bodies.read(key);
+  if (before !== undefined && before !== body && (await bodies.read(firstOf(key))) === undefined) {
+    await bodies.keep(firstOf(key), before);
+  }
+  await bodies.keep(key, body);
+}
+
+/** The bytes that a key came with first, as far as this machine knows, where they are not those sent last. */
+function readFirstBody(bodies: RequestBodies, key: string): Promise<string | undefined> {
+  return bodies.read(firstOf(key));
+}
+
+function lesserOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+/**
+ * Charge of a create. The answer says it; else the `fall` of the balance, where the create was on the wire alone:
+ * others may use the account, so it is believed upwards, and not when it is beyond all measure. Nothing, beside a
+ * balance that fell, is no charge. A list is believed upwards, too, where a price is known. `null`: nothing tells.
+ *
+ * @param reserved what was reserved for it; `null` where its price was not known
+ */
+export function chargeOf(
+  { credits, isListed }: Pick<CreatedJob, 'credits' | 'isListed'>,
+  { price, reserved, fall = 0 }: { price: Price; reserved: number | null; fall?: number | undefined },
+): number | null {
+  const isFree = price.source === 'documented' && price.credits === 0;
+  const isTold = credits !== null && (credits > 0 || isFree || fall <= 0);
+  if (isTold) return isListed ? Math.max(credits, reserved ?? 0) : credits; // I14 (told)
+  // A balance that did not fall may be one that is behind.
+  if (isFree || fall <= 0) return null;
+  const most = worstFactor * (reserved || price.held || Number.POSITIVE_INFINITY);
+  return fall > most ? null : Math.max(fall, reserved ?? 0); // I14 (balance)
 }

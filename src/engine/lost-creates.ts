@@ -1,10 +1,10 @@
+import type { ListedJob, ListWalk } from '../contract/answer.ts';
 import { type Clock, elapsedOf } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
-import type { ListedJob, ListWalk } from '../contract/listed-job.ts';
 import type { LookUp, LostCreates, LostSend, Service } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
 import type { StepRecord } from '../lock/record.ts';
-import { isOpenSend, sendOf } from '../lock/sends.ts';
+import { isOpenSend } from '../lock/sends.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { decideLookUp, type LostCreate } from '../run/look-up.ts';
 
@@ -206,7 +206,7 @@ export class ListLookUp implements LostCreates {
     for (const record of this.#records()) {
       for (const purchase of record.purchases) {
         if ((purchase.kind ?? record.kind) !== kind || !isOpenSend(purchase)) continue;
-        const [id, { request, resent }] = [sendOf(purchase), purchase];
+        const { send: id, request, resent } = purchase;
         if (!ids.has(id) && request !== undefined) open.set(id, { id, request, resent: resent === true });
       }
     }

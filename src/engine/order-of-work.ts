@@ -1,7 +1,8 @@
+import type { StepOutcome } from '../contract/event.ts';
 import { waitsFor } from '../plan/actions.ts';
-import { orderId, type StepOrder } from '../plan/plan.ts';
+import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
+import type { PartCondition } from '../plan/situation/parts.ts';
 import type { StepEnd } from '../run/step-end.ts';
-import { isCanaryOf, provesEnough } from './canaries.ts';
 
 /** The orders of a run by id. */
 export type Orders = ReadonlyMap<string, StepOrder>;
@@ -48,37 +49,50 @@ export function linkOrders(orders: Orders): { counts: Map<string, number>; depen
   return { counts, dependents };
 }
 
-/** Length of the longest chain of dependents, for each step that has any: longer chains start first. */
-export function measureHeights(orders: Orders, dependents: ReadonlyMap<string, string[]>): Map<string, number> {
-  const heights = new Map<string, number>();
+/** Most that the number of steps which hang on one counts: less than a step more in the chain. */
+const mostHanging = 1023;
+
+/**
+ * How early each step is wanted that others wait for: first by the longest chain of what waits for it, a pick included, then
+ * by how many steps hang on it, where one that hangs on it in two ways counts twice.
+ */
+export function rankOrders(
+  orders: Orders,
+  dependents: ReadonlyMap<string, string[]>,
+  gates: Plan['gates'] = [],
+): Map<string, number> {
+  const behindGates = new Map(gates.flatMap(({ members, waiting }) => members.map((one) => [one, waiting] as const)));
+  const hanging = new Map<string, number>();
+  const ranks = new Map<string, number>();
   // Topological order: from the back, every dependent is known before what it waits for.
-  for (const address of [...orders.keys()].reverse()) {
-    const above = dependents.get(address);
-    if (above === undefined) continue;
-    heights.set(
-      address,
-      above.reduce((most, dependent) => Math.max(most, 1 + (heights.get(dependent) ?? 0)), 0),
-    );
+  for (const name of [...orders.keys()].reverse()) {
+    const above = dependents.get(name) ?? [];
+    const behind = behindGates.get(name) ?? 0;
+    if (above.length + behind === 0) continue;
+    const height = above.reduce((most, one) => Math.max(most, 1 + Math.floor(ranks.get(one) ?? 0)), behind > 0 ? 1 : 0);
+    const count = above.reduce((sum, one) => sum + 1 + (hanging.get(one) ?? 0), behind);
+    hanging.set(name, Math.min(mostHanging, count));
+    ranks.set(name, height + Math.min(mostHanging, count) / (mostHanging + 1));
   }
-  return heights;
+  return ranks;
 }
 
 /** Orders already paid for come first: attach, then download, and only then new creates. */
-export function priorityOf(order: StepOrder, heights: ReadonlyMap<string, number>): number {
-  const height = heights.get(orderId(order)) ?? 0;
+export function priorityOf(order: StepOrder, ranks: ReadonlyMap<string, number>): number {
+  const rank = ranks.get(orderId(order)) ?? 0;
   const { action } = order;
   switch (action) {
     case 'attach':
-      return 3_000_000 + height;
+      return 3_000_000 + rank;
     case 'download':
     case 'move':
-      return 2_000_000 + height;
+      return 2_000_000 + rank;
     case 'create':
     case 'redo':
     case 'retry':
       // As another head has left it: its job is one of those that an account may have at once.
-      if (order.jobId !== undefined) return 3_000_000 + height;
-      return order.send === undefined ? height : 1_000_000 + height;
+      if (order.jobId !== undefined) return 3_000_000 + rank;
+      return order.send === undefined ? rank : 1_000_000 + rank;
     default:
       return action satisfies never;
   }
@@ -108,3 +122,32 @@ export function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): 
   if (isCanaryOf(dependent, order)) return provesEnough(order, end, dependent);
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
 }
+
+export function isCanaryOf({ canaries }: StepOrder, { address }: StepOrder): boolean {
+  return canaries?.includes(address) === true;
+}
+
+/** True when what waits for this canary can go on. One that turned out not to be needed shows nothing to others. */
+function provesEnough(canary: StepOrder, end: StepEnd, { parts = [] }: StepOrder): boolean {
+  if (end.outcome === 'done') return true;
+  if (end.outcome !== 'unneeded') return false;
+  // Later parts of the same output are not needed either, and find that out themselves.
+  const isLater = ({ of, fingerprint, index }: PartCondition) =>
+    canary.parts?.some((one) => one.of === of && one.fingerprint === fingerprint && one.index <= index) === true;
+  return parts.some(isLater);
+}
+
+/** Says why what waits for a canary does not go on: `waits for its canary: hero@lamp was refused`. */
+export function describeHold({ address }: StepOrder, outcome: StepOutcome): string {
+  return `waits for its canary: ${address} ${words[outcome] ?? outcome}`;
+}
+
+const words: { readonly [outcome in StepOutcome]?: string } = {
+  refused: 'was refused',
+  left: 'was not bought',
+  running: 'is running',
+  blocked: 'is blocked',
+  unresolved: 'is unresolved',
+  unneeded: 'is not needed; the next run lets another one go first',
+  lost: 'is lost',
+};

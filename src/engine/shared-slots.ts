@@ -1,43 +1,37 @@
-/** Places among the jobs that an account may have at once, for several plans. As many as the one that asks for the most has. */
-export class SharedSlots {
-  #taken = 0;
-  /** Plans by the function that fills their slots, in the order in which they are asked next. */
-  readonly #members = new Map<() => void, number>();
+import { Places } from '../ground/places.ts';
 
-  /** `fill`: called when a place may be free. Returns what ends the membership. */
-  join(concurrency: number, fill: () => void): () => void {
-    this.#members.set(fill, concurrency);
+/**
+ * Places among the jobs that an account may have at once, for several plans: as many as the one that asks for the most
+ * has. Each plan waits for one place at a time, first come, first served, so none waits for the end of another.
+ */
+export class SharedSlots {
+  readonly #places = new Places(1);
+  readonly #members = new Map<symbol, number>();
+  #useful = Number.POSITIVE_INFINITY;
+
+  /** Returns what ends the membership. */
+  join(concurrency: number): () => void {
+    const member = Symbol();
+    this.#members.set(member, concurrency);
+    this.resize(this.#useful);
     return () => {
-      this.#members.delete(fill);
+      this.#members.delete(member);
+      this.resize(this.#useful);
     };
   }
 
   get taken(): number {
-    return this.#taken;
+    return this.#places.taken;
   }
 
-  get isFree(): boolean {
-    return this.#taken < Math.max(0, ...this.#members.values());
+  /** `useful`: places beyond which none is given. */
+  resize(useful: number): void {
+    this.#useful = useful;
+    this.#places.resize(Math.max(1, Math.ceil(Math.min(useful, Math.max(...this.#members.values())))));
   }
 
-  take(): void {
-    this.#taken += 1;
-  }
-
-  give(): void {
-    this.#taken -= 1;
-    queueMicrotask(() => this.#fill());
-  }
-
-  /** Whoever came first comes last the next time: no plan waits for the end of another. */
-  #fill(): void {
-    for (const [fill, concurrency] of [...this.#members]) {
-      if (!this.isFree) return;
-      const before = this.#taken;
-      fill();
-      if (this.#taken === before || !this.#members.has(fill)) continue;
-      this.#members.delete(fill);
-      this.#members.set(fill, concurrency);
-    }
+  /** Calls `begin` when a place is free, perhaps at once. What it returns has the place until it resolves. */
+  wait(begin: () => Promise<void>): void {
+    void this.#places.use(begin);
   }
 }

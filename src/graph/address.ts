@@ -1,3 +1,4 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
 import { flatText } from '../manifest/flat-text.ts';
 import { slug } from '../manifest/template/helpers.ts';
 
@@ -32,4 +33,55 @@ export function stepAddress(
 /** Returns the task that an address names, existing or not. */
 export function taskOfAddress(address: string): string {
   return /^[^@/]*/.exec(address)?.[0] ?? address;
+}
+
+/** Networks that a link must never lead to: this machine, local networks, and anything that is not unicast. */
+const networks = {
+  ipv4: [
+    ['0.0.0.0', 8],
+    ['10.0.0.0', 8],
+    ['100.64.0.0', 10],
+    ['127.0.0.0', 8],
+    ['169.254.0.0', 16],
+    ['172.16.0.0', 12],
+    ['192.0.0.0', 24],
+    ['192.0.2.0', 24],
+    ['192.88.99.0', 24],
+    ['192.168.0.0', 16],
+    ['198.18.0.0', 15],
+    ['198.51.100.0', 24],
+    ['203.0.113.0', 24],
+    ['224.0.0.0', 3],
+  ],
+  // Only 2000::/3 is public, except its tunnels, which carry an IPv4 address, and its documentation networks.
+  ipv6: [
+    ['::', 3],
+    ['2001::', 23],
+    ['2001:db8::', 32],
+    ['2002::', 16],
+    ['4000::', 2],
+    ['8000::', 1],
+  ],
+} as const;
+
+// Two lists, because a single one would find an IPv4 address in the IPv6 networks that it maps into.
+const inward = { ipv4: new BlockList(), ipv6: new BlockList() };
+for (const [network, prefix] of networks.ipv4) inward.ipv4.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of networks.ipv6) inward.ipv6.addSubnet(network, prefix, 'ipv6');
+
+/** Tells whether an address is not on the public internet. Anything that is not an address counts as inward. */
+export function isInward(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return inward.ipv4.check(address, 'ipv4');
+    case 6:
+      return inward.ipv6.check(address, 'ipv6');
+    default:
+      return true;
+  }
+}
+
+/** Tells whether a host, as the URL parser writes it, is this machine. A name that looks like an address is not. */
+export function isLoopbackHost(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));
 }

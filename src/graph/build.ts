@@ -1,21 +1,18 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
-import { groupBy, isScalar, type JsonMap } from '../ground/values.ts';
-import { limitDiagnostics } from '../manifest/collect.ts';
-import { type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
+import { groupBy, isScalar, type JsonMap, mustGet } from '../ground/values.ts';
+import { dropDefaults } from '../kinds/drop-defaults.ts';
+import { kinds } from '../kinds/index.ts';
+import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
 import { mergeMistakes } from './check/merge-mistakes.ts';
 import { canariesOf } from './expand/canaries.ts';
-import { expandMatrix } from './expand/expand-matrix.ts';
 import { countSteps } from './expand/expand-task.ts';
-import { expandTasks } from './expand/expand-tasks.ts';
-import { resolveVars } from './expand/resolve-vars.ts';
+import { beginExpansion, expandTasks } from './expand/expand-tasks.ts';
 import { orderTasks } from './expand/task-edges.ts';
-import { readTaskRows } from './expand/task-rows.ts';
-import { Expansion, type GraphFacts } from './expansion.ts';
-import type { Canary, Gate, Graph, Step } from './graph.ts';
-import { fingerprintChoice } from './render/fingerprint.ts';
-import { finishStep, type MadeUpload, uploadStep } from './render/finish-step.ts';
+import type { Expansion, GraphFacts } from './expansion.ts';
+import type { Canary, FileFact, Gate, Graph, OpenRequest, Step } from './graph.ts';
+import { findReferences, fingerprintChoice, fingerprintStep, replaceReferences } from './render/fingerprint.ts';
 import { type RenderedStep, renderStep } from './render/render-step.ts';
 import { renderValue } from './render/render-value.ts';
 import { uploadTask } from './uploads.ts';
@@ -31,15 +28,8 @@ export function buildGraph(
   manifest: Manifest,
   facts: GraphFacts,
 ): { graph?: Graph; diagnostics: Diagnostic[]; files: { path: string; place: Place }[] } {
-  const expansion = new Expansion(manifest, facts);
+  const expansion = beginExpansion(manifest, facts, checkTask);
   const { diagnostics, uploads } = expansion;
-  expansion.vars = resolveVars(expansion);
-  readTaskRows(expansion);
-  for (const task of manifest.tasks) {
-    const cells = expandMatrix(task, expansion);
-    if (cells !== undefined) expansion.cells.set(task.id, cells);
-    checkTask(task, expansion);
-  }
   checkDefaults(expansion);
   const descriptions = renderDescriptions(expansion);
   const order = orderTasks(expansion);
@@ -103,6 +93,9 @@ function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
   const rendered = new Map<string, RenderedStep[]>();
   for (const { id } of expansion.manifest.tasks) {
     const drafts = expansion.expanded.get(id)?.drafts ?? [];
+    for (const { address, row } of drafts) {
+      if (row !== undefined && row.part === undefined) expansion.facts.rows?.set(address, row.value);
+    }
     rendered.set(
       id,
       drafts.map((draft) => renderStep(draft, expansion)),
@@ -146,11 +139,8 @@ function assemble(
 ): Graph {
   const fingerprints = new Map<string, string>();
   const canaries: Canary[] = [];
-  const fingerprintOf = (address: string): string => {
-    const fingerprint = fingerprints.get(address);
-    if (fingerprint === undefined) throw new Error(`internal error: ${address} is not before the step that needs it`);
-    return fingerprint;
-  };
+  // Steps come after those that they need.
+  const fingerprintOf = (address: string) => mustGet(fingerprints, address);
   const steps: Step[] = from.made.map(uploadStep);
   for (const { address, fingerprint } of steps) fingerprints.set(address, fingerprint);
   const gatesByTask = groupBy(from.gates, ({ task }) => task);
@@ -174,17 +164,20 @@ function assemble(
       ...(from.made.length === 0 ? [] : [{ id: uploadTask, kind: 'upload', steps: from.made.length }]),
       ...manifest.tasks.map((task) => {
         const description = from.descriptions.get(task.id);
+        const rights = { ...manifest.rights, ...task.rights };
         return {
           id: task.id,
           kind: task.kind ?? '',
           ...(description === undefined ? {} : { description }),
           steps: from.rendered.get(task.id)?.length ?? 0,
           ...(task.tags.length === 0 ? {} : { tags: task.tags }),
+          ...(Object.keys(rights).length === 0 ? {} : { rights }),
         };
       }),
     ],
     budget: manifest.budget,
     concurrency: manifest.concurrency,
+    ...(manifest.index !== undefined && { index: manifest.index }),
     selectors: manifest.selectors,
     prices: manifest.prices,
     warnings: [...manifest.warnings, ...from.warnings],
@@ -209,4 +202,84 @@ function renderDescriptions(expansion: Expansion): Map<string, string> {
     if (isScalar(value)) descriptions.set(id, String(value));
   }
   return descriptions;
+}
+
+/** Shared by most steps, and frozen. */
+const none = Object.freeze([]) as unknown as string[];
+
+/** An upload that a template makes in place. */
+interface MadeUpload {
+  address: string;
+  file: FileFact & { path: string };
+  place: Place;
+}
+
+/** Adds the fingerprint to a step. `fingerprintOf` knows every step before it. */
+function finishStep(
+  rendered: RenderedStep,
+  from: {
+    fingerprintOf: (address: string) => string;
+    /** The place of its task. */
+    place: Place;
+  },
+): Step {
+  const { draft, save, file, unchecked, expect } = rendered;
+  const { task, take, part } = draft;
+  const kind = task.kind ?? '';
+  const request: OpenRequest = { ...dropDefaults(kinds[kind], rendered.request) };
+  const references = findReferences(request);
+  const referred = references.length === 0 ? request : replaceReferences(request, from.fingerprintOf);
+  const paidRequest = withDigest(referred, file);
+  const covered = { kind, paidRequest, take };
+  const needs = [...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])];
+  // Rare fields are added afterwards, because an object reserves room for every property of its literal.
+  const step: Step = {
+    address: draft.address,
+    task: task.id,
+    kind,
+    matrix: draft.matrix,
+    request,
+    paidRequest,
+    fingerprint: fingerprintStep(covered),
+    needs: needs.length === 0 ? none : [...new Set(needs)].sort(),
+    save,
+    tags: task.tags,
+    place: from.place,
+    ...(draft.key !== undefined && { key: draft.key }),
+    ...(draft.row !== undefined && { row: draft.row.label }),
+  };
+  if (take !== undefined) step.take = take;
+  if (file !== undefined) step.file = file;
+  if (part !== undefined) step.part = { ...part, fingerprint: from.fingerprintOf(part.of) };
+  if (task.timeoutMs !== undefined) step.timeoutMs = task.timeoutMs;
+  if (task.retry !== undefined) step.retry = task.retry;
+  if (expect !== undefined) step.expect = expect;
+  if (task.pin === true) step.pin = true;
+  if (unchecked === true) step.unchecked = unchecked;
+  return step;
+}
+
+function uploadStep({ address, file, place }: MadeUpload): Step {
+  const request = { file: file.path };
+  const paidRequest = withDigest(request, file);
+  return {
+    address,
+    task: uploadTask,
+    kind: 'upload',
+    key: address.slice(uploadTask.length + 1),
+    matrix: {},
+    request,
+    paidRequest,
+    fingerprint: fingerprintStep({ kind: 'upload', paidRequest }),
+    needs: [],
+    save: '',
+    file,
+    tags: [],
+    place,
+  };
+}
+
+/** Replaces the file's name by its bytes, which are what is paid for. */
+function withDigest(request: OpenRequest, file: FileFact | undefined): OpenRequest {
+  return file === undefined ? request : { ...request, file: { $sha256: file.sha256 } };
 }

@@ -1,13 +1,14 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
+import type { Json } from '../ground/json.ts';
 import { emptyMap, type JsonMap, type Path } from '../ground/values.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { PlacedVar } from '../manifest/read-var-file.ts';
-import type { DataFile } from '../manifest/rows/rows.ts';
+import type { DataFile, Rows } from '../manifest/rows/rows.ts';
 import type { TemplateFault } from '../manifest/template/template.ts';
 import type { RequestChecker } from './check/request-checker.ts';
-import type { Cells, ExpandedTask, TaskRows } from './expand/draft.ts';
+import type { Cells, ExpandedTask, ReadTable, TaskRows } from './expand/draft.ts';
 import { placeFault, Templates } from './render/templates.ts';
 import { type FileAnswer, Uploads } from './uploads.ts';
 
@@ -27,6 +28,8 @@ export interface GraphFacts {
   checker?: RequestChecker | undefined;
   /** Listings of the service: names that this version does not know are taken from there. */
   listings?: readonly Listing[] | undefined;
+  /** Takes down the values of each step's row, as its templates see them; a part of another output has none. */
+  rows?: Map<string, Json> | undefined;
 }
 
 /**
@@ -46,6 +49,10 @@ export class Expansion {
 
   /** Set by `resolveVars`; a var that is wrong is `unknownValue`. */
   vars: JsonMap = emptyMap();
+  /** Rows of the data files that were read, by path, separator and sheet. */
+  readonly files = new Map<string, 'unknown' | Rows>();
+  /** Set by `readTables`, by name. */
+  readonly tables = new Map<string, ReadTable>();
   /** Set by `readTaskRows`. */
   readonly rows = new Map<string, TaskRows>();
   /** Set by `expandMatrix`; absent when the matrix is wrong. */

@@ -1,6 +1,6 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import type { Expectation } from '../manifest/manifest.ts';
+import type { Expectation, Rights } from '../manifest/manifest.ts';
 
 /** An output of another step, to be filled in when that step's job has finished. */
 export interface Reference {
@@ -74,7 +74,7 @@ export interface Gate {
   name: string;
   task: string;
   /**
-   * `approve`: the one step is looked at, and references name it as ever. `canary`: so are the first of a price class, and
+   * `approve`: the one step is looked at, and references name it as ever. `canary`: so are the first of those that are alike, and
    * the others wait, too; the graph has none, because which steps these are depends on the lock.
    */
   is: 'approve' | 'choose' | 'canary';
@@ -84,15 +84,17 @@ export interface Gate {
   members: string[];
   /** Criterion of the choice, in the words of the manifest. */
   note?: string;
+  /** Why an output may be turned down, in its words. */
+  reasons?: readonly string[];
 }
 
 /**
- * Steps of one task and one price class, of which the first go alone. It belongs to requests: as soon as `first` of them
+ * Steps of one task that are alike, of which the first go alone. It belongs to requests: as soon as `first` of them
  * are bought as the manifest asks for now, and fit, or are picked, none waits any more. So new rows of an unchanged
  * template need no new canary, and a changed template, which changes every request, does.
  */
 export interface Canary {
-  /** `canary of hero`; with the price class where the task has several. */
+  /** `canary of hero`; with price class and values of fields where the task has steps of several kinds. */
   name: string;
   task: string;
   first: number;
@@ -102,15 +104,27 @@ export interface Canary {
   members: string[];
 }
 
+export interface GraphTask {
+  id: string;
+  kind: string;
+  description?: string;
+  steps: number;
+  tags?: string[];
+  /** Rights to its outputs: the campaign's, with those of the task. Absent: nothing is said. */
+  rights?: Rights;
+}
+
 /** A fully expanded campaign. `steps` is in a stable topological order: needs first, then as written. */
 export interface Graph {
   name: string;
   steps: Step[];
   /** Tasks in the order in which they are written. */
-  tasks: { id: string; kind: string; description?: string; steps: number; tags?: string[] }[];
+  tasks: GraphTask[];
   /** Hard cap over all runs, in credits. */
   budget?: number | undefined;
   concurrency?: number | undefined;
+  /** Path of the list of files that each run writes, relative to the folder of outputs. Absent: none is written. */
+  index?: string;
   /** Named selections. */
   selectors: { [name: string]: string };
   /** Credits by price class, or by a prefix of one, as written in the manifest. */
@@ -135,4 +149,19 @@ export interface FileFact {
 export function needFinder(gates: readonly Gate[] = []): (need: string) => readonly string[] {
   const byName = new Map(gates.map((gate) => [gate.name, gate.members]));
   return (need) => byName.get(need) ?? [need];
+}
+
+/** The part of a graph that a run needs. The rest takes as much memory as everything else that a run holds. */
+export interface GraphOutline {
+  /** Tasks in the order in which they are written. */
+  tasks: { id: string; kind: string; steps: number }[];
+  /** The addresses of all steps. */
+  addresses: ReadonlySet<string>;
+}
+
+export function outlineOf({ tasks, steps }: Graph): GraphOutline {
+  return {
+    tasks: tasks.map(({ id, kind, steps: count }) => ({ id, kind, steps: count })),
+    addresses: new Set(steps.map(({ address }) => address)),
+  };
 }

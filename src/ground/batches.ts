@@ -8,8 +8,10 @@ interface BatchOptions<Item> {
   write(items: readonly Item[]): Promise<void>;
   /** Awaited before each write, while more comes. Absent: what comes in the same turn is written together. */
   gather?(): Promise<void>;
-  /** Items of a batch. Default: no limit. */
-  most?: number;
+  /** How much of a batch an item is. Default: 1. */
+  sizeOf?(item: Item): number;
+  /** Limit of a batch with more than one item. Default: none. */
+  mostSize?: number;
 }
 
 /** Writes what is added in order, one batch after the other: all that waits shares a write. */
@@ -39,10 +41,19 @@ export class Batches<Item> {
     while (this.#busy !== undefined) await this.#busy;
   }
 
+  /** Does other work once nothing waits, at once if that is so; what is added meanwhile is written after it. */
+  async alone<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    while (this.#busy !== undefined) await this.#busy;
+    const answer = work();
+    const goOn = () => this.#writeAll();
+    this.#busy = answer.then(goOn, goOn);
+    return answer;
+  }
+
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       await (this.#options.gather?.() ?? Promise.resolve());
-      const batch = this.#waiting.splice(0, this.#options.most ?? this.#waiting.length);
+      const batch = this.#take();
       try {
         await this.#options.write(batch.map(({ item }) => item));
         for (const { resolve } of batch) resolve();
@@ -51,5 +62,17 @@ export class Batches<Item> {
       }
     }
     this.#busy = undefined;
+  }
+
+  #take(): Waiting<Item>[] {
+    const { sizeOf = () => 1, mostSize = Number.POSITIVE_INFINITY } = this.#options;
+    let size = 0;
+    let count = 0;
+    for (const { item } of this.#waiting) {
+      size += sizeOf(item);
+      if (count > 0 && size > mostSize) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
   }
 }

@@ -1,3 +1,5 @@
+import type { Advice, Shell } from './advice.ts';
+
 /** A point in a text file. Line and column count from 1; offset counts UTF-16 units from 0. */
 export interface Position {
   line: number;
@@ -5,9 +7,13 @@ export interface Position {
   offset: number;
 }
 
-/** A piece of a text file; `end` is exclusive. `file` is the path as the user gave it. */
+/**
+ * A piece of a text file; `end` is exclusive. `file` is the path as the user gave it. With `sheet` it is a cell of a workbook:
+ * lines are its rows, columns its columns.
+ */
 export interface Place {
   file: string;
+  sheet?: string;
   start: Position;
   end: Position;
 }
@@ -22,8 +28,8 @@ export interface Diagnostic {
   severity: 'error' | 'warning';
   /** One sentence: what was seen and which rule it breaks. No trailing full stop. */
   message: string;
-  /** One sentence: what to do about it. */
-  hint?: string | undefined;
+  /** One sentence: what to do about it. The program that reads it knows no command line of this one. */
+  hint?: Advice<Shell> | undefined;
   place?: Place | undefined;
   /** The other ends: the first of two duplicates, every edge of a cycle. */
   related?: { message: string; place: Place }[] | undefined;
@@ -61,6 +67,7 @@ export const codes = {
   MB1104: 'the manifest sets something that belongs into the environment',
   MB1105: 'the manifest version is not supported',
   MB1106: 'a text or a number cannot be sent as it is written',
+  MB1107: 'the manifest requires another version of mediabatch',
   // Templates
   MB1201: 'a template cannot be parsed',
   MB1202: 'a template uses something that is not allowed',
@@ -75,6 +82,7 @@ export const codes = {
   MB1304: 'a row does not match its schema',
   MB1305: 'a schema for rows is wrong',
   MB1306: 'a file to upload cannot be read',
+  MB1307: 'a table has no row for a step, or two',
   // The graph
   MB1401: 'a key is missing, empty or has characters that a key cannot have',
   MB1402: 'two steps have the same address',
@@ -132,4 +140,26 @@ export function countDiagnostics(
 
 export function hasErrors(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): boolean {
   return diagnostics.some(({ severity }) => severity === 'error');
+}
+
+/** Names a cell as a spreadsheet does: `B7`. Row and column count from 1. */
+export function nameCell(row: number, column: number): string {
+  return `${nameColumn(column)}${row}`;
+}
+
+/** Names a column as a spreadsheet does: A to Z, AA … */
+export function nameColumn(column: number): string {
+  const last = String.fromCharCode(65 + ((column - 1) % 26));
+  return column <= 26 ? last : `${nameColumn(Math.floor((column - 1) / 26))}${last}`;
+}
+
+/** Errors before warnings, then by file and position; diagnostics without a place come first. Stable. */
+export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.toSorted((a, b) => {
+    if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;
+    if (a.place === undefined || b.place === undefined)
+      return Number(b.place === undefined) - Number(a.place === undefined);
+    if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;
+    return a.place.start.line - b.place.start.line || a.place.start.column - b.place.start.column;
+  });
 }

@@ -1,12 +1,12 @@
 import PQueue from 'p-queue';
 
-/** A limited number of places; whoever finds none free waits, first come, first served. */
+/** A limited number of places, held by the jobs of a queue; whoever finds none free waits, first come, first served. */
 export class Places {
   readonly #queue: PQueue;
-  readonly #most: number;
+  #most: number;
 
   /** `most`: number of places; 0: nothing ever begins. */
-  constructor(most: number) {
+  constructor(most = Number.POSITIVE_INFINITY) {
     this.#queue = new PQueue({ concurrency: Math.max(1, most), autoStart: most > 0 });
     this.#most = most;
   }
@@ -15,13 +15,37 @@ export class Places {
     return Math.max(0, this.#most - this.#queue.pending - this.#queue.size);
   }
 
+  get taken(): number {
+    return this.#queue.pending;
+  }
+
   get waiting(): number {
     return this.#queue.size;
+  }
+
+  /** `most`: at least 1. Where they become fewer, those who have one keep it. */
+  resize(most: number): void {
+    this.#most = most;
+    this.#queue.concurrency = most;
   }
 
   /** `signal`: ends the wait, and rejects; not the work. */
   use<Answer>(work: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     return this.#queue.add(work, signal && { signal });
+  }
+
+  /** Resolves with what gives the place back. */
+  take(): Promise<() => void> {
+    return new Promise((enter) => {
+      void this.#queue.add(() => new Promise<void>(enter));
+    });
+  }
+
+  /** Lets nobody in any more. Resolves, when everybody has left, with what opens it again. */
+  async close(): Promise<() => void> {
+    this.#queue.pause();
+    await this.#queue.onPendingZero();
+    return () => void this.#queue.start();
   }
 }
 

@@ -20,6 +20,13 @@ export function isMap(value: Json | undefined): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns what a map holds by its construction. */
+export function mustGet<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
+  const value = map.get(key);
+  if (value === undefined) throw new Error(`internal error: nothing is known of ${String(key)}`);
+  return value;
+}
+
 /** Groups items, in the order of the groups' first members. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
@@ -90,4 +97,12 @@ export function shorten(text: string, characters = 60): string {
 /** The message of a thrown value, whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Tells whether a value is a text of one line that can be printed and kept: 1 to `most` UTF-16 code units, without control
+ * characters and halves of characters.
+ */
+export function isPlainText(value: unknown, most: number): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= most && !/[\p{Cc}\p{Cs}]/u.test(value);
 }

@@ -16,9 +16,16 @@ export const kinds: Readonly<Record<string, Kind>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, Kind>, all),
 );
 
-/** Looks up a name that was checked before; an unknown one is an internal error. */
+/** Looks up a name that was checked before. */
 export function requireKind(name: string): Kind {
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`internal error: no kind ${name}`);
   return kind;
+}
+
+/** Returns what a kind is known to have: who calls has asked. */
+export function requireOf<Part extends 'status' | 'remove'>(name: string, part: Part): NonNullable<Kind[Part]> {
+  const found = requireKind(name)[part];
+  if (found === undefined) throw new Error(`internal error: no ${part} of the kind ${name}`);
+  return found;
 }

@@ -15,14 +15,14 @@ export const music: Kind = {
   recovery: 'replay',
   fields: {
     prompt: {
-      description: 'The style: genre, mood, tempo, voice. At most 1024 characters.',
+      description: 'The style: genre, mood, tempo, voice.',
       type: 'string',
       free: true,
       required: true,
       maxLength: 1024,
     },
     lyrics: {
-      description: 'What is sung. Required by every model but song-7.5. At most 3000 characters.',
+      description: 'What is sung. Required by every model but song-7.5.',
       type: 'string',
       free: true,
       maxLength: 3000,

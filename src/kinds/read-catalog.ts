@@ -2,8 +2,7 @@ import type { Json } from '../ground/json.ts';
 import { isMap, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
-import { bare, type ListedModel, type Listing, readListedModel, readPrice } from './listed-model.ts';
-import { unitText } from './listed-unit.ts';
+import { bare, type ListedModel, type Listing, readListedModel, readPrice, unitText } from './listed-model.ts';
 import { modelOf } from './price.ts';
 
 /** A model as the service's catalog lists it. The shape is undocumented: only readable fields are here. */

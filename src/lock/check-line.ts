@@ -1,7 +1,13 @@
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
-import type { Decisions, LockLine, MayHaveUnknown, Purchase } from './record.ts';
-import { knownFields, setUnknownAside } from './unknown-fields.ts';
+import {
+  type Decisions,
+  knownFields,
+  type LockLine,
+  type MayHaveUnknown,
+  type Purchase,
+  setUnknownAside,
+} from './record.ts';
 import { expected, findViolations, type Violation } from './validate-line.generated.ts';
 
 /** A fault of a line, in words that follow "the line ". */
@@ -79,8 +85,8 @@ function checkDepth(value: Json, left: number, field: string): void {
 function describeViolation(fields: Fields, { instancePath, schemaPath, keyword, params }: Violation): string {
   const path = instancePath.split('/').slice(1);
   const value = path.reduce<Json>((whole, name) => (whole as Fields)[name] ?? null, fields);
-  if (schemaPath.endsWith('/then/not')) return `has the state "${(value as Fields).state}" and yet a "jobId"`;
-  if (schemaPath.endsWith('/then/required')) {
+  if (/\/oneOf\/\d\/not$/.test(schemaPath)) return `has the state "${(value as Fields).state}" and yet a "jobId"`;
+  if (/\/oneOf\/\d\/required$/.test(schemaPath)) {
     return `has the state "${(value as Fields).state}" but no "${params.missingProperty}"`;
   }
   if (keyword === 'required') return `has no "${params.missingProperty}"`;

@@ -1,9 +1,20 @@
 import { canonicalJson } from '../ground/json.ts';
-import type { Acceptance, Decisions, MayHaveUnknown, Purchase, StepRecord, Verdict } from './record.ts';
-import { joinUnknown, withUnknownOf } from './unknown-fields.ts';
+import {
+  type Acceptance,
+  type Decisions,
+  type Job,
+  joinUnknown,
+  type MayHaveUnknown,
+  type Purchase,
+  type StepRecord,
+  type Verdict,
+  withUnknownOf,
+} from './record.ts';
 
 /** Length of a note at most, in UTF-16 code units. */
 export const mostNote = 500;
+/** The same for the reason of a verdict, and the name of who gave it. */
+export const mostReason = 100;
 
 /** The highest revision, and generation, that a lock can be read with. Only an edited lock comes near it. */
 export const mostRevision = 1_000_000_000;
@@ -86,7 +97,7 @@ export function pinnedFingerprint(record: StepRecord | undefined): string | unde
 /** Returns the verdict of one record about exactly this purchase. Without `is` it was taken back. */
 export function verdictIn(
   decisions: Decisions | undefined,
-  { fingerprint, jobId }: Pick<Purchase, 'fingerprint' | 'jobId'>,
+  { fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>,
 ): Verdict | undefined {
   return decisions?.verdicts?.find((one) => one.fingerprint === fingerprint && one.job === jobId);
 }

@@ -1,7 +1,14 @@
 import { canonicalJson } from '../ground/json.ts';
-import type { Purchase, PurchaseState } from './record.ts';
-import { mayBeCharged } from './sends.ts';
-import { joinUnknown, withUnknownOf } from './unknown-fields.ts';
+import {
+  type Job,
+  joinUnknown,
+  type OpenSend,
+  type Purchase,
+  type PurchaseState,
+  type Refusal,
+  withUnknownOf,
+} from './record.ts';
+import { isJob, mayBeCharged } from './sends.ts';
 
 /** Ranks of the states. Within one fact a state only moves up; one that may have been charged precedes a refusal. */
 const ranks: Readonly<Record<PurchaseState, number>> = {
@@ -21,13 +28,13 @@ export function groupOf(purchase: Purchase): string {
 
 /** Names the fact that a report is about: an open send by its id, a refusal by its key, a job by its own id. */
 export function factOf(purchase: Purchase): string {
-  const is = purchase.jobId !== undefined ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
+  const is = isJob(purchase) ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
   return `${groupOf(purchase)} ${is} ${nameOf(purchase)}`;
 }
 
 function nameOf(purchase: Purchase): string {
-  const { jobId, send, key } = purchase;
-  return jobId ?? (mayBeCharged(purchase) ? send : undefined) ?? key; // I7
+  if (isJob(purchase)) return purchase.jobId; // I7
+  return mayBeCharged(purchase) ? purchase.send : purchase.key;
 }
 
 /** Total order of facts. */
@@ -41,18 +48,51 @@ export function compareNewestFirst(a: Purchase, b: Purchase): number {
   );
 }
 
-/** Joins two reports of the same fact. */
-export function joinPurchases(a: Purchase, b: Purchase): Purchase {
-  const further = ranks[a.state] >= ranks[b.state] ? a : b; // I8
+export function joinRefusals(a: Refusal, b: Refusal): Refusal {
+  return { ...joinAny(a, b), state: 'refused', ...((a.decided ?? b.decided) && { decided: true as const }) };
+}
+
+/** Joins two reports of one send. */
+export function joinSends(a: OpenSend, b: OpenSend): OpenSend {
   const since = earliest(a.since, b.since);
   const fence = joinFences(a, b, since);
+  const account = smaller(a.account, b.account);
+  const digest = smaller(a.digest, b.digest);
+  return {
+    ...joinAny(a, b),
+    state: further(a, b).state,
+    send: a.send,
+    ...(account !== undefined && { account }),
+    ...(digest !== undefined && { digest }),
+    ...((a.writtenOff ?? b.writtenOff) && { writtenOff: true as const }),
+    ...(since !== undefined && { since }),
+    ...(fence !== undefined && { fence }),
+    ...((a.resent ?? b.resent) && { resent: true as const }),
+    ...((a.keyKnown ?? b.keyKnown) && { keyKnown: true as const }),
+  };
+}
+
+/** Joins two reports of one job. */
+export function joinJobs(a: Job, b: Job): Job {
   const credits = larger(a.credits, b.credits);
-  const error = a.state === b.state ? largerText(a.error, b.error) : further.error;
   const files = joinFiles(a, b);
   const recordId = largerText(a.recordId, b.recordId);
   const url = largerText(a.url, b.url);
-  const account = smaller(a.account, b.account);
-  const digest = smaller(a.digest, b.digest);
+  return {
+    ...joinAny(a, b),
+    state: further(a, b).state,
+    jobId: a.jobId,
+    ...(credits !== undefined && { credits }),
+    ...(files.outputs !== undefined && { outputs: files.outputs }),
+    ...(files.revision !== undefined && { revision: files.revision }),
+    ...(recordId !== undefined && { recordId }),
+    ...(url !== undefined && { url }),
+  };
+}
+
+/** Joins the fields that any purchase has. */
+function joinAny<Fact extends Purchase>(a: Fact, b: Fact): Omit<Refusal, 'state' | 'decided'> {
+  const error = a.state === b.state ? largerText(a.error, b.error) : further(a, b).error;
   const kind = smaller(a.kind, b.kind);
   const take = larger(a.take, b.take);
   const request = largerJson(a.request, b.request);
@@ -60,84 +100,88 @@ export function joinPurchases(a: Purchase, b: Purchase): Purchase {
     fingerprint: a.fingerprint,
     generation: a.generation,
     attempt: a.attempt,
-    state: further.state,
-    key: smaller(a.key, b.key) ?? a.key,
-    ...(a.send !== undefined && { send: a.send }),
-    ...(account !== undefined && { account }),
-    ...(digest !== undefined && { digest }),
-    ...((a.writtenOff ?? b.writtenOff) && { writtenOff: true as const }),
+    key: smaller(a.key, b.key),
     ...((a.forgotten ?? b.forgotten) && { forgotten: true as const }),
     ...(kind !== undefined && { kind }),
-    ...(since !== undefined && { since }),
-    ...(fence !== undefined && { fence }),
-    ...((a.resent ?? b.resent) && { resent: true as const }),
-    ...(a.jobId !== undefined && { jobId: a.jobId }),
-    ...(credits !== undefined && { credits }),
     ...(error !== undefined && { error }),
-    ...(files.outputs !== undefined && { outputs: files.outputs }),
-    ...(files.revision !== undefined && { revision: files.revision }),
-    ...(recordId !== undefined && { recordId }),
-    ...(url !== undefined && { url }),
     ...(take !== undefined && { take }),
     ...(request !== undefined && { request }),
     ...joinUnknown(a, b), // I42
   };
 }
 
+function further<Fact extends Purchase>(a: Fact, b: Fact): Fact {
+  return ranks[a.state] >= ranks[b.state] ? a : b; // I8
+}
+
 /** Picks the fence of the earlier send: everything made since has a higher id. */
-function joinFences(a: Purchase, b: Purchase, since: string | undefined): string | undefined {
+function joinFences(a: OpenSend, b: OpenSend, since: string | undefined): string | undefined {
   return smaller(a.since === since ? a.fence : undefined, b.since === since ? b.fence : undefined);
 }
 
 /**
  * Returns the normal form of a purchase in a record of this kind. No later join needs what is left out here: the states
- * that drop a field are final, or the field belongs to an earlier state only.
+ * that drop a field are final, or the field belongs to another kind of fact.
  */
 export function normalPurchase(purchase: Purchase, recordKind: string): Purchase {
-  const { fingerprint, generation, attempt, state, key, jobId, error, kind, take, request } = purchase;
-  const normal: Purchase = { fingerprint, generation, attempt, state, key };
-  if (mayBeCharged(purchase)) addWhatIsOpen(normal, purchase);
-  if (jobId !== undefined) addWhatTheJobGave(normal, purchase, jobId);
+  const { error, kind, take, request } = purchase;
+  const normal = isJob(purchase)
+    ? normalJob(purchase)
+    : mayBeCharged(purchase)
+      ? normalSend(purchase)
+      : normalRefusal(purchase);
   if (purchase.forgotten) normal.forgotten = true;
   if (kind !== undefined && kind !== recordKind) normal.kind = kind;
-  if (state !== 'done' && error !== undefined) normal.error = error;
+  if (normal.state !== 'done' && error !== undefined) normal.error = error;
   if (take !== undefined) normal.take = take;
   if (request !== undefined) normal.request = request;
   if (purchase.unknownFields !== undefined) normal.unknownFields = purchase.unknownFields;
   return normal;
 }
 
-/** Adds the fields needed to ask for the answer to a send. */
-function addWhatIsOpen(normal: Purchase, { send, account, digest, writtenOff, since, fence, resent }: Purchase): void {
-  if (send !== undefined) normal.send = send;
+function normalRefusal({ fingerprint, generation, attempt, state, key, decided }: Refusal): Refusal {
+  const normal: Refusal = { fingerprint, generation, attempt, state, key };
+  if (decided) normal.decided = true;
+  return normal;
+}
+
+/** Keeps the fields needed to ask for the answer to a send. */
+function normalSend(purchase: OpenSend): OpenSend {
+  const { fingerprint, generation, attempt, state, key, send } = purchase;
+  const { account, digest, writtenOff, since, fence, resent, keyKnown } = purchase;
+  const normal: OpenSend = { fingerprint, generation, attempt, state, key, send };
   if (account !== undefined) normal.account = account;
   if (digest !== undefined) normal.digest = digest;
   if (writtenOff) normal.writtenOff = true;
   if (since !== undefined) normal.since = since;
   if (fence !== undefined) normal.fence = fence;
   if (resent) normal.resent = resent;
+  if (keyKnown) normal.keyKnown = keyKnown;
+  return normal;
 }
 
-/** Adds the fields that only a job has: its charge and its files. */
-function addWhatTheJobGave(normal: Purchase, purchase: Purchase, jobId: string): void {
+/** Keeps the fields that only a job has: its charge and its files. */
+function normalJob(purchase: Job): Job {
+  const { fingerprint, generation, attempt, state, key, jobId } = purchase;
   const { credits, outputs, revision, recordId, url } = purchase;
-  normal.jobId = jobId;
+  const normal: Job = { fingerprint, generation, attempt, state, key, jobId };
   if (credits !== undefined) normal.credits = credits;
   if (outputs !== undefined) normal.outputs = outputs;
   if (recordId !== undefined) normal.recordId = recordId;
   if (url !== undefined) normal.url = url;
   if (revision !== undefined && revision > 0) normal.revision = revision;
+  return normal;
 }
 
 /** The higher revision wins, and of equal ones the larger text; equal files have what either side knows of them. */
-function joinFiles(a: Purchase, b: Purchase): Pick<Purchase, 'outputs' | 'revision'> {
+function joinFiles(a: Job, b: Job): Pick<Job, 'outputs' | 'revision'> {
   const byRevision = (a.revision ?? 0) - (b.revision ?? 0);
   const order = byRevision || (a.outputs === b.outputs ? 0 : compareText(textOf(a.outputs), textOf(b.outputs)));
   if (order !== 0 || a.outputs === undefined || a.outputs === b.outputs) return order >= 0 ? a : b;
   return { ...a, outputs: a.outputs.map((output, index) => withUnknownOf(output, b.outputs?.[index] ?? {})) };
 }
 
-function textOf(outputs: Purchase['outputs']): string {
+function textOf(outputs: Job['outputs']): string {
   return outputs === undefined ? '' : canonicalJson(outputs.map(({ unknownFields: _unknown, ...known }) => known));
 }
 
@@ -161,6 +205,8 @@ function largerText(a: string | undefined, b: string | undefined): string | unde
 }
 
 /** Returns the smaller text; if one is absent, the other. */
+export function smaller(a: string, b: string): string;
+export function smaller(a: string | undefined, b: string | undefined): string | undefined;
 export function smaller(a: string | undefined, b: string | undefined): string | undefined {
   return a === undefined || b === undefined ? (a ?? b) : a < b ? a : b;
 }

@@ -1,8 +1,27 @@
+import { compareVersions } from '../ground/version.ts';
 import { joinDecisions } from './decisions.ts';
-import { compareNewestFirst, factOf, joinPurchases, normalPurchase, smaller } from './join-purchases.ts';
-import { type Decisions, type Lock, type LockLine, lockVersion, type Purchase, type StepRecord } from './record.ts';
-import { closedSends, mayBeCharged, writtenOffSends } from './sends.ts';
-import { joinHeaders } from './written-by.ts';
+import {
+  compareNewestFirst,
+  factOf,
+  joinJobs,
+  joinRefusals,
+  joinSends,
+  normalPurchase,
+  smaller,
+} from './join-purchases.ts';
+import {
+  type Decisions,
+  type Job,
+  joinUnknown,
+  type Lock,
+  type LockLine,
+  lockVersion,
+  type OpenSend,
+  type Purchase,
+  type Refusal,
+  type StepRecord,
+} from './record.ts';
+import { closedSends, isJob, mayBeCharged, writtenOffSends } from './sends.ts';
 
 /** The purchases and decisions of one address as one source knew them, with the kind that it gave. */
 export interface Part {
@@ -46,17 +65,15 @@ export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);
   const writtenOff = writtenOffSends(lock);
   if (closed.size === 0 && writtenOff.size === 0) return lock;
-  const isOld = (purchase: Purchase) =>
-    mayBeCharged(purchase) &&
-    purchase.send !== undefined &&
-    (closed.has(purchase.send) || (purchase.writtenOff !== true && writtenOff.has(purchase.send)));
+  const agreed = (purchase: Purchase): Purchase | undefined => {
+    if (!mayBeCharged(purchase)) return purchase;
+    if (closed.has(purchase.send)) return undefined;
+    return purchase.writtenOff || !writtenOff.has(purchase.send) ? purchase : { ...purchase, writtenOff: true };
+  };
   const steps = new Map(lock.steps);
   for (const [address, record] of lock.steps) {
-    if (!record.purchases.some(isOld)) continue;
-    const purchases = record.purchases.flatMap((purchase) => {
-      if (!isOld(purchase)) return [purchase];
-      return closed.has(purchase.send ?? '') ? [] : [{ ...purchase, writtenOff: true as const }];
-    });
+    if (record.purchases.every((purchase) => agreed(purchase) === purchase)) continue;
+    const purchases = record.purchases.flatMap((purchase) => agreed(purchase) ?? []);
     steps.set(address, joinParts(address, [{ ...record, purchases }]));
   }
   return { ...lock, steps };
@@ -76,11 +93,14 @@ export function partOf(line: LockLine): Part {
   };
 }
 
-/** Makes the line of a record as it is kept: for settled purchases only what may still be needed. */
-export function lineOf(record: StepRecord): LockLine {
+/**
+ * Makes the line of a record as it is kept: for settled purchases only what may still be needed. None where no send led
+ * to anything.
+ */
+export function lineOf(record: StepRecord): LockLine | undefined {
   const { address, kind, decisions } = record;
   const [newest, ...others] = record.purchases;
-  if (newest === undefined) throw new Error(`internal error: the record of ${address} has no purchase`);
+  if (newest === undefined) return undefined;
   const earlier = others.map(withoutExplanation);
   return {
     address,
@@ -92,29 +112,32 @@ export function lineOf(record: StepRecord): LockLine {
 }
 
 /** Joins any number of parts in one pass, so that a long journal of one step stays cheap. */
-export function joinParts(address: string, parts: readonly Part[]): StepRecord {
+export function joinParts(address: string, parts: readonly [Part, ...Part[]]): StepRecord {
   const [part, ...otherParts] = parts;
-  const [purchase, ...others] = part?.purchases ?? [];
-  const isOne = otherParts.length === 0 && others.length === 0 && part?.closes === undefined;
-  if (part !== undefined && purchase?.jobId !== undefined && isOne) return normalRecord(address, part, purchase);
+  const [purchase, ...others] = part.purchases;
+  const isOne = otherParts.length === 0 && others.length === 0 && part.closes === undefined;
+  if (purchase !== undefined && isJob(purchase) && isOne) return normalRecord(address, part, purchase);
   const decisions = joinDecisions(parts.map((part) => part.decisions));
   const closes = [...new Set(parts.flatMap((part) => part.closes ?? []))].sort();
   const closed = new Set([...closes, ...(decisions?.sends ?? [])]);
-  const facts = new Map<string, Purchase>();
+  const jobs = new Map<string, Job>();
+  const sends = new Map<string, OpenSend>();
+  const refusals = new Map<string, Refusal>();
   for (const { kind, purchases } of parts) {
     for (const one of purchases) {
       const purchase = one.kind === undefined ? { ...one, kind } : one;
-      const fact = factOf(purchase);
-      const known = facts.get(fact);
-      facts.set(fact, known === undefined ? purchase : joinPurchases(known, purchase));
+      if (isJob(purchase)) addFact(jobs, purchase, joinJobs);
+      else if (mayBeCharged(purchase)) addFact(sends, purchase, joinSends);
+      else addFact(refusals, purchase, joinRefusals);
     }
   }
-  const bought = new Set([...facts.values()].flatMap((fact) => (fact.jobId === undefined ? [] : [boughtAs(fact)])));
-  const isTold = (fact: Purchase) => {
-    if (fact.state === 'refused') return !bought.has(boughtAs(fact));
-    return !(mayBeCharged(fact) && fact.send !== undefined && closed.has(fact.send)); // I22
-  };
-  const told = [...facts.values()].filter(isTold).sort(compareNewestFirst);
+  // A refusal only determines the next key: once its purchase has a job, no key follows.
+  const bought = new Set([...jobs.values()].map(boughtAs));
+  const told = [
+    ...jobs.values(),
+    ...[...sends.values()].filter(({ send }) => !closed.has(send)), // I22
+    ...[...refusals.values()].filter((refusal) => !bought.has(boughtAs(refusal))),
+  ].sort(compareNewestFirst);
   // The newest purchase determines the kind: a step whose task was rewritten may have had another one before.
   const kind = told[0]?.kind ?? smallestKind(parts);
   // Made by `map` because it is long-lived: a list grown by `push` reserves room for 16 more.
@@ -128,7 +151,17 @@ export function joinParts(address: string, parts: readonly Part[]): StepRecord {
   };
 }
 
-/** A refusal only determines the next key: once its purchase has a job, no key follows. */
+/** Adds a report to those of the same fact. */
+function addFact<Fact extends Purchase>(
+  facts: Map<string, Fact>,
+  report: Fact,
+  join: (a: Fact, b: Fact) => Fact,
+): void {
+  const name = factOf(report);
+  const known = facts.get(name);
+  facts.set(name, known === undefined ? report : join(known, report));
+}
+
 function boughtAs({ generation, fingerprint }: Purchase): string {
   return `${generation} ${fingerprint}`;
 }
@@ -142,17 +175,35 @@ function normalRecord(address: string, { kind: own, decisions: decided }: Part, 
 }
 
 /** Finds the kind of a record without purchases, none of whose sends led to anything. */
-function smallestKind(parts: readonly Part[]): string {
-  const kind = parts.reduce<string | undefined>((least, part) => smaller(least, part.kind), undefined);
-  if (kind === undefined) throw new Error('internal error: a record of no parts');
-  return kind;
+function smallestKind([first, ...others]: readonly [Part, ...Part[]]): string {
+  return others.reduce((least, { kind }) => smaller(least, kind), first.kind);
 }
 
 /** Drops the request, except where it is needed to ask for, or price, what may have been charged. */
 function withoutExplanation(purchase: Purchase): Purchase {
-  if (mayBeCharged(purchase) || (purchase.jobId !== undefined && purchase.credits === undefined)) return purchase;
+  if (mayBeCharged(purchase) || (isJob(purchase) && purchase.credits === undefined)) return purchase;
   const { request: _request, ...rest } = purchase;
   if (rest.state !== 'refused') return rest;
-  const { error: _error, ...proof } = rest;
+  const { error: _error, decided: _decided, ...proof } = rest;
   return proof;
+}
+
+/** Facts that a header states beside the version of the format. */
+export type Header = Pick<Lock, 'writtenBy' | 'service' | 'unknownFields'>;
+
+/** Joins two headers: commutative, associative, idempotent. Of two services the smaller digest stays. */
+export function joinHeaders(a: Header, b: Header): Header {
+  const service = smaller(a.service, b.service);
+  const writtenBy = newestVersion(a.writtenBy, b.writtenBy);
+  return {
+    ...(writtenBy !== undefined && { writtenBy }),
+    ...(service !== undefined && { service }),
+    ...joinUnknown(a, b),
+  };
+}
+
+/** The newer of two versions of this program; a lock keeps the newest that has written it. */
+export function newestVersion(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return compareVersions(a, b) >= 0 ? a : b;
 }

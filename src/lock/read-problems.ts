@@ -1,7 +1,8 @@
+import { type Advice, type Shell, shell, way } from '../ground/advice.ts';
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import { lockVersion } from './record.ts';
 import type { FileLine } from './split-lines.ts';
-import { tellsOfLostJob } from './torn-line.ts';
+import { tellsOfLostJob } from './split-lines.ts';
 
 /** A lock file as it was read; `file` is the path as the user gave it. */
 export interface Source {
@@ -66,7 +67,11 @@ export function twoServices(source: Source, lines: number[]): Diagnostic {
     code: 'MB2003',
     severity: 'error',
     message: `${source.file} mixes records of different services (header lines ${numbers})`,
-    hint: `Nothing was sent. Where they are one service that has a new address, say so with --service-moved. Where they are two, give each a lock of its own for --lock FILE: "git show BRANCH:./${source.file}" prints the one of a branch`,
+    hint: [
+      'Nothing was sent. Where they are one service that has a new address, say so with --service-moved',
+      'where they are two, give each a lock of its own for --lock FILE',
+      way('to see the one of a branch, as in', shell('git', 'show', `main:./${source.file}`)),
+    ],
     place: placeOf(source, { text: '', start: 0, number: lines[0] ?? 1 }),
   };
 }
@@ -119,7 +124,10 @@ export function mendedLine(source: Source, line: FileLine): Diagnostic {
     code: 'MB2004',
     severity: 'warning',
     message: `the end of ${source.file} is gone: of line ${line.number} only a part is left, and the job that it tells of is kept`,
-    hint: `No run leaves that behind: a merge, a copy or an editor cut the file. What was decided about this step, and earlier jobs of it, may be missing: "git diff ${source.file}" shows what was there`,
+    hint: [
+      'No run leaves that behind: a merge, a copy or an editor cut the file. What was decided about this step, and earlier jobs of it, may be missing',
+      way('to see what was there', shell('git', 'diff', source.file)),
+    ],
     place: placeOf(source, { ...line, text: '' }),
   };
 }
@@ -135,8 +143,8 @@ export function conflictMarkers(source: Source, { first, count }: { first: FileL
   };
 }
 
-function wayBack(file: string, otherwise: string): string {
-  return `Nothing was sent. Restore the file with "git restore ${file}" (or "git checkout -- ${file}"), ${otherwise}`;
+function wayBack(file: string, otherwise: string): Advice<Shell> {
+  return [way('Nothing was sent; to put the file back', shell('git', 'restore', file)), otherwise];
 }
 
 function placeOf({ file, bytes }: Source, line: FileLine): Place {

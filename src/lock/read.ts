@@ -1,9 +1,10 @@
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
+import { isProgramVersion } from '../ground/version.ts';
 import { checkHeader, checkLine, LineProblem, shown } from './check-line.ts';
-import { findDoublePayments } from './double-payment.ts';
-import { agreeOnSends, joinParts, type Part, partOf } from './join.ts';
+import { agreeOnSends, type Header, joinHeaders, joinParts, type Part, partOf } from './join.ts';
+import { groupOf } from './join-purchases.ts';
 import {
   conflictMarkers,
   damagedLines,
@@ -15,11 +16,9 @@ import {
   tornTail,
   twoServices,
 } from './read-problems.ts';
-import { type Lock, lockVersion, type StepRecord } from './record.ts';
-import { isOfRecord, isRunLine } from './run-line.ts';
-import { type FileLine, isConflictMarker, splitLines } from './split-lines.ts';
+import { type Lock, lockVersion, type Purchase, type StepRecord } from './record.ts';
+import { type FileLine, isConflictMarker, isOfRecord, isRunLine, splitLines } from './split-lines.ts';
 import { emptyLock, writeLines } from './write.ts';
-import { type Header, isProgramVersion, joinHeaders } from './written-by.ts';
 
 /** The content of a lock file, and its problems. */
 export interface LockReading {
@@ -41,7 +40,7 @@ export interface LockReading {
 const maxDamages = 20;
 
 interface Findings {
-  parts: Map<string, Part[]>;
+  parts: Map<string, [Part, ...Part[]]>;
   /** Each service with the number of the first header line that names it. */
   services: Map<string, number>;
   headers: Header[];
@@ -54,9 +53,10 @@ interface Findings {
 
 /**
  * Reads a lock with its lines in any order, with duplicates, CRLF, a byte order mark or merge conflict markers. `file`
- * is the path as the user gave it, for messages; `isOwnTail`: its end was appended on this machine.
+ * is the path as the user gave it, for messages; `isOwnTail`: its end was appended on this machine; `isOnlyRead`: nobody asks
+ * whether it is to be rewritten, which takes as long as reading it.
  */
-export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false } = {}): LockReading {
+export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false, isOnlyRead = false } = {}): LockReading {
   const source: Source = { file, bytes };
   const findings: Findings = {
     parts: new Map(),
@@ -103,7 +103,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false } 
     services: [...services.keys()],
     ...(torn !== undefined && { tornTailAt: torn.start }),
     ...(mended !== undefined && { isMended: true as const }),
-    needsRewrite: !isNormalForm(bytes, lock),
+    needsRewrite: !isOnlyRead && !isNormalForm(bytes, lock),
   };
 }
 
@@ -190,4 +190,44 @@ function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
     at += expected.length;
   }
   return at === bytes.length;
+}
+
+/** Jobs that are named individually. */
+const mostNamed = 5;
+
+/** Finds purchases with more than one job: two people, or two branches, paid for the same thing. All jobs are kept. */
+function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  for (const { address, purchases } of lock.steps.values()) {
+    if (purchases.length < 2) continue;
+    const groups = new Map<string, Purchase[]>();
+    for (const purchase of purchases) {
+      if (purchase.jobId === undefined) continue;
+      const jobs = groups.get(groupOf(purchase));
+      if (jobs === undefined) groups.set(groupOf(purchase), [purchase]);
+      else jobs.push(purchase);
+    }
+    for (const jobs of groups.values()) {
+      if (jobs.length > 1) found.push(doublePayment(file, address, jobs));
+    }
+  }
+  return found;
+}
+
+function doublePayment(file: string, address: string, jobs: readonly Purchase[]): Diagnostic {
+  const others = jobs.length > mostNamed ? ` and ${jobs.length - mostNamed} more` : '';
+  const named = jobs
+    .slice(0, mostNamed)
+    .map(({ jobId, credits, state }) => `${jobId} (${state}, ${price(credits)})`)
+    .join(' and ');
+  return {
+    code: 'MB2006',
+    severity: 'warning',
+    message: `${address} was paid for ${jobs.length === 2 ? 'twice' : `${jobs.length} times`} in ${file}: ${named}${others}`,
+    hint: 'All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step',
+  };
+}
+
+function price(credits: number | undefined): string {
+  return credits === undefined ? 'charge unknown' : credits === 1 ? '1 credit' : `${credits} credits`;
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../ground/json.ts';
+import { canonicalJson, type Json } from '../ground/json.ts';
 import type * as line from './record.generated.ts';
 
 /**
@@ -13,9 +13,43 @@ export type Output = line.Output & MayHaveUnknown;
 export type Acceptance = line.Acceptance & MayHaveUnknown;
 export type Verdict = line.Verdict & MayHaveUnknown;
 
-export interface Purchase extends Omit<line.Purchase, 'outputs'>, MayHaveUnknown {
-  outputs?: Output[];
+/** Facts that every purchase has, or may have. */
+type OfAny = MayHaveUnknown &
+  Pick<
+    line.Purchase,
+    'kind' | 'fingerprint' | 'generation' | 'attempt' | 'key' | 'forgotten' | 'error' | 'take' | 'request'
+  >;
+/** Facts of a send, beside its state. */
+type OfSend = { send: string } & Pick<
+  line.Purchase,
+  'account' | 'digest' | 'writtenOff' | 'since' | 'fence' | 'resent' | 'keyKnown'
+>;
+/** Facts of a refusal, beside its state. */
+type OfRefusal = Pick<line.Purchase, 'decided'>;
+/** Facts of a job, beside its state. */
+type OfJob = { jobId: string; outputs?: Output[] } & Pick<line.Purchase, 'credits' | 'recordId' | 'url' | 'revision'>;
+type None<Facts> = { [field in keyof Facts]?: never };
+
+/** A create whose answer is unknown: it may have been charged. */
+export interface OpenSend extends OfAny, OfSend, None<OfRefusal>, None<OfJob> {
+  state: line.OpenSend['state'];
 }
+
+/** A key that the service said no to, or of which a person said that nothing came. Nothing was charged. */
+export interface Refusal extends OfAny, OfRefusal, None<OfSend>, None<OfJob> {
+  state: line.Refusal['state'];
+}
+
+/** A create that the service accepted. */
+export interface Job extends OfAny, OfJob, None<OfSend>, None<OfRefusal> {
+  state: line.Job['state'];
+}
+
+/**
+ * One fact about money at an address. A line may have fields of the others beside its own: they are checked where the
+ * line is read, and left out where it is folded.
+ */
+export type Purchase = OpenSend | Refusal | Job;
 
 export interface Decisions extends Omit<line.Decisions, 'pin' | 'accepted' | 'verdicts'>, MayHaveUnknown {
   pin?: NonNullable<line.Decisions['pin']> & MayHaveUnknown;
@@ -23,11 +57,12 @@ export interface Decisions extends Omit<line.Decisions, 'pin' | 'accepted' | 've
   verdicts?: Verdict[];
 }
 
-export interface LockLine extends Purchase, Pick<line.LockLine, 'address' | 'kind' | 'closes'> {
-  kind: string;
-  decisions?: Decisions;
-  earlier?: Purchase[];
-}
+export type LockLine = Purchase &
+  Pick<line.LockLine, 'address' | 'closes'> & {
+    kind: string;
+    decisions?: Decisions;
+    earlier?: Purchase[];
+  };
 
 export type PurchaseState = Purchase['state'];
 
@@ -58,4 +93,84 @@ export interface Lock {
   /** Unknown fields of its header. */
   unknownFields?: MayHaveUnknown['unknownFields'];
   steps: Map<string, StepRecord>;
+}
+
+type Fields = { readonly [name: string]: Json };
+type FieldsOf<T> = Record<Exclude<keyof T, 'unknownFields'>, true>;
+
+const ofPurchase: FieldsOf<Job> = {
+  ...{ kind: true, fingerprint: true, generation: true, attempt: true, state: true, key: true, send: true },
+  ...{ account: true, digest: true, since: true, jobId: true, credits: true, error: true, writtenOff: true },
+  ...{
+    forgotten: true,
+    fence: true,
+    resent: true,
+    keyKnown: true,
+    decided: true,
+    outputs: true,
+    recordId: true,
+    url: true,
+    revision: true,
+  },
+  ...{ take: true, request: true },
+};
+const ofOutput: FieldsOf<Output> = {
+  ...{ path: true, sha256: true, bytes: true, type: true },
+  ...{ edited: true, accepted: true, same: true },
+};
+const ofDecisions: FieldsOf<Decisions> = { pin: true, accepted: true, verdicts: true, sends: true };
+const ofPin: FieldsOf<NonNullable<Decisions['pin']>> = { fingerprint: true, revision: true };
+const ofAcceptance: FieldsOf<Acceptance> = { wanted: true, fingerprint: true, revision: true };
+const ofVerdict: FieldsOf<Verdict> = {
+  ...{ fingerprint: true, job: true, is: true, note: true, reason: true, by: true, revision: true },
+};
+
+/** Names of the fields that are known, by what has them. */
+export const knownFields = {
+  header: new Set(['mediabatch', 'version', 'writtenBy', 'service']),
+  // An earlier purchase may become the newest one, and then stands among the fields of its line.
+  purchase: new Set([...Object.keys(ofPurchase), 'address', 'decisions', 'earlier', 'closes']),
+  output: new Set(Object.keys(ofOutput)),
+  decisions: new Set(Object.keys(ofDecisions)),
+  pin: new Set(Object.keys(ofPin)),
+  acceptance: new Set(Object.keys(ofAcceptance)),
+  verdict: new Set(Object.keys(ofVerdict)),
+};
+
+/** Puts the fields that are not known aside, under `unknownFields`. */
+export function setUnknownAside<T>(value: Fields, known: ReadonlySet<string>): T & MayHaveUnknown {
+  const entries = Object.entries(value);
+  if (entries.every(([name]) => known.has(name))) return value as T & MayHaveUnknown;
+  const unknown = entries.filter(([name]) => !known.has(name));
+  const rest = Object.fromEntries(entries.filter(([name]) => known.has(name)));
+  return { ...rest, unknownFields: Object.fromEntries(unknown) } as T & MayHaveUnknown;
+}
+
+/** Joins what two reports of one thing have beside the known fields: of two values of a field the larger text. */
+export function joinUnknown(a: MayHaveUnknown, b: MayHaveUnknown): MayHaveUnknown {
+  const [one, other] = [a.unknownFields, b.unknownFields];
+  const left = one ?? other;
+  if (left === undefined) return {};
+  if (one === undefined || other === undefined || one === other) return { unknownFields: left };
+  const joined = new Map(Object.entries(one));
+  for (const [name, value] of Object.entries(other)) {
+    const known = joined.get(name);
+    if (known === undefined || canonicalJson(known) < canonicalJson(value)) joined.set(name, value);
+  }
+  return { unknownFields: Object.fromEntries(joined) };
+}
+
+/** Joins two things that are alike but for their unknown fields. */
+export function withUnknownOf<T extends MayHaveUnknown>(one: T, other: MayHaveUnknown): T {
+  return other.unknownFields === undefined ? one : { ...one, ...joinUnknown(one, other) };
+}
+
+/** The text of an object: what is known in its order, then what is not, by name. */
+export function objectText(known: object, unknown: MayHaveUnknown['unknownFields']): string {
+  const parts = [JSON.stringify(known).slice(1, -1), ...unknownText(unknown)];
+  return `{${parts.filter((part) => part !== '').join(',')}}`;
+}
+
+export function unknownText(unknown: MayHaveUnknown['unknownFields']): string[] {
+  return unknown === undefined ? [] : [canonicalJson(unknown).slice(1, -1)];
 }

@@ -1,39 +1,40 @@
-import type { Lock, Purchase, StepRecord } from './record.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Job, Lock, OpenSend, Purchase, StepRecord } from './record.ts';
 
 /** Recognizes a create that left, or was about to, and whose answer is unknown: it may have been charged. */
-export function mayBeCharged({ state }: Pick<Purchase, 'state'>): boolean {
-  return state === 'intent' || state === 'unresolved';
+export function mayBeCharged(purchase: Purchase): purchase is OpenSend {
+  return purchase.state === 'intent' || purchase.state === 'unresolved';
 }
 
+/** An open send that nobody has written off. */
+export type AwaitedSend = OpenSend & { writtenOff?: never };
+
 /** Recognizes a create that still waits for its own answer, or for a person's decision. */
-export function isOpenSend(purchase: Pick<Purchase, 'state' | 'writtenOff'>): boolean {
+export function isOpenSend(purchase: Purchase): purchase is AwaitedSend {
   return mayBeCharged(purchase) && purchase.writtenOff !== true;
 }
 
-/** An open send and its record. */
-export interface OpenSend {
-  record: StepRecord;
-  /** Always with a `send`. */
-  purchase: Purchase;
+export function isJob(purchase: Purchase): purchase is Job {
+  return purchase.state !== 'refused' && !mayBeCharged(purchase);
 }
 
-/** Returns the id of an open send. */
-export function sendOf({ send, key }: Purchase): string {
-  if (send === undefined) throw new Error(`internal error: the open send of key ${key} has no id`);
-  return send;
+/** An open send and its record. */
+export interface RecordedSend {
+  record: StepRecord;
+  purchase: AwaitedSend;
 }
 
 /**
  * Lists each open send of a lock once. A renamed step takes its history along, so a send may be recorded at two
  * addresses until the lock is settled: one of `addresses` takes precedence.
  */
-export function openSends(lock: Lock, addresses: ReadonlySet<string>): OpenSend[] {
+export function openSends(lock: Lock, addresses: ReadonlySet<string>): RecordedSend[] {
   const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);
-  const found = new Map<string, OpenSend>();
+  const found = new Map<string, RecordedSend>();
   for (const record of lock.steps.values()) {
     for (const purchase of record.purchases) {
       if (!isOpenSend(purchase)) continue;
-      const id = sendOf(purchase);
+      const id = purchase.send;
       const known = found.get(id);
       if (settled.has(id) || (known !== undefined && !addresses.has(record.address))) continue;
       found.set(id, { record, purchase });
@@ -62,8 +63,18 @@ export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   const writtenOff = new Set<string>();
   for (const { purchases } of lock.steps.values()) {
     for (const purchase of purchases) {
-      if (mayBeCharged(purchase) && purchase.writtenOff && purchase.send !== undefined) writtenOff.add(purchase.send);
+      if (mayBeCharged(purchase) && purchase.writtenOff) writtenOff.add(purchase.send);
     }
   }
   return writtenOff;
+}
+
+/** Counts what was bought, or may have been. Uploads are free, and so is what was refused. */
+export function countJobs({ steps }: Lock): number {
+  let count = 0;
+  for (const { kind, purchases } of steps.values()) {
+    if (kinds[kind]?.recovery === 'again') continue;
+    for (const { state } of purchases) if (state !== 'refused') count += 1;
+  }
+  return count;
 }

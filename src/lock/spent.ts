@@ -1,4 +1,5 @@
-import type { Lock, Purchase } from './record.ts';
+import type { Job, Lock } from './record.ts';
+import { isJob } from './sends.ts';
 
 /**
  * Sums the credits charged for the jobs in the lock, unknown charges as 0. A job shared by several steps counts once;
@@ -15,16 +16,15 @@ export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   const charged = new Map<string, number>();
   for (const { purchases } of lock.steps.values()) {
     for (const purchase of purchases) {
-      const { jobId, credits } = purchase;
-      if (jobId === undefined || credits === undefined) continue;
+      if (!isJob(purchase) || purchase.credits === undefined) continue;
       const job = chargeName(purchase);
-      charged.set(job, Math.max(credits, charged.get(job) ?? 0));
+      charged.set(job, Math.max(purchase.credits, charged.get(job) ?? 0));
     }
   }
   return charged;
 }
 
 /** Names the charge of a job, equal wherever it is recorded. */
-export function chargeName({ fingerprint, jobId }: Pick<Purchase, 'fingerprint' | 'jobId'>): string {
+export function chargeName({ fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>): string {
   return `${fingerprint} ${jobId}`;
 }

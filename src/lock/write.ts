@@ -6,10 +6,12 @@ import {
   type LockLine,
   lockVersion,
   type Output,
+  objectText,
   type Purchase,
+  type StepRecord,
+  unknownText,
   type Verdict,
 } from './record.ts';
-import { objectText, unknownText } from './unknown-fields.ts';
 
 export function emptyLock(): Lock {
   return { version: lockVersion, steps: new Map() };
@@ -28,8 +30,14 @@ export function* writeLines(lock: Lock): Generator<string> {
   yield writeHeader(lock);
   for (const address of [...steps.keys()].sort()) {
     const record = steps.get(address);
-    if (record !== undefined && record.purchases.length > 0) yield writeLine(lineOf(record));
+    if (record !== undefined) yield writeRecord(record);
   }
+}
+
+/** Returns the line of a record, with its LF. */
+export function writeRecord(record: StepRecord): string {
+  const line = lineOf(record);
+  return line === undefined ? '' : writeLine(line);
 }
 
 /** Returns the first line of the file, with its LF. */
@@ -62,14 +70,17 @@ function earlierText(purchase: Purchase): string {
 function purchaseFields(purchase: Purchase): string {
   const { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId } = purchase;
   const { credits, error } = purchase;
-  const { writtenOff, forgotten, fence, resent, outputs, recordId, url, revision, take, request } = purchase;
+  const { writtenOff, forgotten, decided, fence, resent, keyKnown, outputs, recordId, url, revision, take, request } =
+    purchase;
   const { unknownFields } = purchase;
   const named = { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId, credits, error };
   const parts = [JSON.stringify(named).slice(1, -1)];
   if (writtenOff) parts.push('"writtenOff":true');
   if (forgotten) parts.push('"forgotten":true');
+  if (decided) parts.push('"decided":true');
   if (fence !== undefined) parts.push(`"fence":${JSON.stringify(fence)}`);
   if (resent !== undefined) parts.push('"resent":true');
+  if (keyKnown !== undefined) parts.push('"keyKnown":true');
   if (outputs !== undefined) parts.push(`"outputs":[${outputs.map(outputText).join(',')}]`);
   if (recordId !== undefined) parts.push(`"recordId":${JSON.stringify(recordId)}`);
   if (url !== undefined) parts.push(`"url":${JSON.stringify(url)}`);
@@ -80,8 +91,13 @@ function purchaseFields(purchase: Purchase): string {
   return parts.join(',');
 }
 
-export function outputText({ path, sha256, bytes, type, edited, unknownFields }: Output): string {
-  return objectText({ path, sha256, bytes, type, ...(edited === true && { edited }) }, unknownFields);
+export function outputText({ path, sha256, bytes, type, edited, accepted, same, unknownFields }: Output): string {
+  const marks = {
+    ...(edited === true && { edited }),
+    ...(accepted === true && { accepted }),
+    ...(same === true && { same }),
+  };
+  return objectText({ path, sha256, bytes, type, ...marks }, unknownFields);
 }
 
 function decisionsText({ pin, accepted, verdicts, sends, unknownFields }: Decisions): string {
@@ -101,6 +117,6 @@ function decisionsText({ pin, accepted, verdicts, sends, unknownFields }: Decisi
   return `{${[...parts, ...unknownText(unknownFields)].join(',')}}`;
 }
 
-export function verdictText({ fingerprint, job, is, note, revision, unknownFields }: Verdict): string {
-  return objectText({ fingerprint, job, is, note, revision }, unknownFields);
+export function verdictText({ fingerprint, job, is, note, reason, by, revision, unknownFields }: Verdict): string {
+  return objectText({ fingerprint, job, is, note, reason, by, revision }, unknownFields);
 }

@@ -1,11 +1,27 @@
 import { type Diagnostic, hasErrors, type Place } from '../ground/diagnostic.ts';
-import { mapOf } from '../ground/values.ts';
-import { limitDiagnostics } from './collect.ts';
-import { pathFrom, patternFrom } from './file-path.ts';
-import { type Manifest, type Task, taskPath } from './manifest.ts';
-import { mergeFiles } from './merge-files.ts';
-import { readManifestFiles } from './read-included.ts';
+import type { Json } from '../ground/json.ts';
+import {
+  emptyMap,
+  isMap,
+  isScalar,
+  type JsonMap,
+  mapOf,
+  ownValue,
+  type Path,
+  shorten,
+  unknownValue,
+} from '../ground/values.ts';
+import { kinds } from '../kinds/index.ts';
+import { isAbsolutePath, pathFrom, patternFrom } from './file-path.ts';
+import { limitDiagnostics, type Manifest, type Task, tablePath, taskPath } from './manifest.ts';
+import { type ManifestFile, readManifestFiles } from './read-included.ts';
+import { readTask } from './read-manifest.ts';
+import { readTable } from './rows/read-row-source.ts';
+import { extensionOf } from './rows/read-rows.ts';
 import type { DataFile } from './rows/rows.ts';
+import { suggestName } from './suggest.ts';
+import { isTemplate } from './template/template.ts';
+import type { FilePlaces, Places } from './yaml/places.ts';
 
 export type { DataFile } from './rows/rows.ts';
 
@@ -22,33 +38,36 @@ export interface IncludedFile {
  *
  * A pure stage reads no files: `includes` are those whose text is not in `included` yet, by the same paths. The caller
  * reads them (an answer may also say why one cannot be read) and calls again until there are none; until then there is
- * no manifest, and the mistakes are those of the known files.
+ * no manifest, and the mistakes are those of the known files. `program` is the version that reads them, for `requires`.
  */
 export function parseManifest(
   source: { file: string; text: string },
   included: ReadonlyMap<string, DataFile> = new Map(),
+  program?: string,
 ): {
   manifest?: Manifest;
   diagnostics: Diagnostic[];
   includes: IncludedFile[];
 } {
-  const { files, diagnostics: found, unread, incomplete } = readManifestFiles(source, included);
+  const { files, diagnostics: found, unread, incomplete } = readManifestFiles(source, included, program);
   const main = files.at(-1);
   // With a part of the campaign missing, every name defined in it would be reported as unknown.
   if (main === undefined || incomplete || unread.length > 0) {
     return { diagnostics: limitDiagnostics(found), includes: unread };
   }
-  const { diagnostics: doubled, ...merged } = mergeFiles(files);
+  const { diagnostics: doubled, ...merged } = mergeFiles(files, main);
   const diagnostics = limitDiagnostics([...found, ...doubled, ...findNoTasks(merged.tasks, main.value, main.places)]);
   const { name, description } = main.value;
   const budget = mapOf(main.value.budget).credits;
   const { concurrency } = mapOf(main.value.service);
+  const { index } = mapOf(main.value.outputs);
   const manifest: Manifest = {
     file: source.file,
     name: typeof name === 'string' ? name : '',
     ...(typeof description === 'string' ? { description } : {}),
     ...(typeof budget === 'number' ? { budget } : {}),
     ...(typeof concurrency === 'number' ? { concurrency } : {}),
+    ...(typeof index === 'string' ? { index } : {}),
     ...merged,
     sound: !hasErrors(diagnostics),
     warnings: diagnostics.filter((diagnostic) => diagnostic.severity === 'warning'),
@@ -69,24 +88,241 @@ export interface NeededFile {
   path: string;
   /** The place that asks for it first. */
   place: Place;
-  /** `text`: the content of a data file or of a row schema. `files`: the matches of a pattern. */
-  as: 'text' | 'files';
+  /** `text`: the content of a data file or of a row schema. `workbook`: sheets of one. `files`: the matches of a pattern. */
+  as: 'text' | 'workbook' | 'files';
+  /** Sheets of a workbook that are asked for, `undefined` for its only one. */
+  sheets: (string | undefined)[];
 }
 
 /** Lists the files that a manifest asks for, each of them once. */
 export function dataFiles(manifest: Manifest): NeededFile[] {
   const files = new Map<string, NeededFile>();
-  const add = (path: string, task: Task, { as, key }: { as: NeededFile['as']; key: 'foreach' | 'schema' }) => {
+  const add = (path: string, as: NeededFile['as'], at: Path): NeededFile => {
     const id = `${as} ${path}`;
-    if (!files.has(id)) files.set(id, { path, place: manifest.places.value(taskPath(task.id, key)), as });
+    const file = files.get(id) ?? { path, place: manifest.places.value(at), as, sheets: [] };
+    files.set(id, file);
+    return file;
   };
-  for (const task of manifest.tasks) {
-    const { rows, schema, folder } = task;
-    if (rows.from === 'file') add(pathFrom(folder, rows.path), task, { as: 'text', key: 'foreach' });
-    if (rows.from === 'files') add(patternFrom(folder, rows.pattern), task, { as: 'files', key: 'foreach' });
-    if (schema !== undefined && rows.from === 'file') {
-      add(pathFrom(folder, schema), task, { as: 'text', key: 'schema' });
-    }
+  const addData = (path: string, sheet: string | undefined, at: Path) => {
+    add(path, extensionOf(path) === 'xlsx' ? 'workbook' : 'text', at).sheets.push(sheet);
+  };
+  for (const { name, file, sheet, schema } of manifest.tables) {
+    if (file !== undefined) addData(file, sheet, tablePath(name, 'file'));
+    if (schema !== undefined) add(schema, 'text', tablePath(name, 'schema'));
+  }
+  for (const { id, rows, schema, folder } of manifest.tasks) {
+    if (rows.from === 'file') addData(pathFrom(folder, rows.path), rows.sheet, taskPath(id, 'foreach'));
+    if (rows.from === 'files') add(patternFrom(folder, rows.pattern), 'files', taskPath(id, 'foreach'));
+    if (schema !== undefined && rows.from === 'file') add(pathFrom(folder, schema), 'text', taskPath(id, 'schema'));
   }
   return [...files.values()];
+}
+
+/** The combined content of a campaign's files. */
+type Merged = Pick<Manifest, 'vars' | 'tables' | 'defaults' | 'selectors' | 'prices' | 'rights' | 'tasks' | 'places'>;
+
+/**
+ * Joins the files of a campaign: for vars, tables, default fields, selectors, prices and rights the last one wins, and a task may be in
+ * one file only. Places lead into the file that wins.
+ */
+function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged & { diagnostics: Diagnostic[] } {
+  const owners = new Map<string, ManifestFile>();
+  const vars = mergeSection(files, 'vars', owners);
+  const tables = mergeSection(files, 'tables', owners);
+  const selectors = mergeSection(files, 'selectors', owners);
+  const prices = mergeSection(files, 'prices', owners);
+  const rights = mergeSection(files, 'rights', owners);
+  const defaults = mergeDefaults(files, owners);
+  const { written, diagnostics } = collectTasks(files, owners);
+  const rows = mergeSection(files, 'rows', owners);
+  const moved = new Map<string, Path>();
+  const folderOf = (name: string) => owners.get(idOf(['rows', name]))?.folder ?? '';
+  const tasks = written.map(({ id, value, file }): Task => {
+    const { folder } = file;
+    const shared = shareRows(id, { value, file }, { rows, folderOf });
+    diagnostics.push(...shared.diagnostics);
+    for (const { from, to } of shared.moved) moved.set(idOf(from), to);
+    const defaultsOf = (kind: string) => defaultsFor(kind, { fields: defaults[kind] ?? emptyMap(), folder, owners });
+    return readTask(id, shared.value, { folder, defaultsOf });
+  });
+  return {
+    vars,
+    tables: Object.entries(tables).map(([name, value]) =>
+      readTable(name, value, owners.get(idOf(tablePath(name)))?.folder ?? ''),
+    ),
+    defaults,
+    selectors: only(selectors, (value) => typeof value === 'string'),
+    prices: only(prices, (value) => typeof value === 'number'),
+    rights: only(rights, isScalar),
+    tasks,
+    places: files.length === 1 && moved.size === 0 ? main.places : joinPlaces(main.places, { owners, moved }),
+    diagnostics,
+  };
+}
+
+/** Keeps values of the right type; the others were reported. */
+function only<Wanted extends Json>(
+  map: JsonMap,
+  isRight: (value: Json) => value is Wanted,
+): { [name: string]: Wanted } {
+  const right = Object.create(null) as { [name: string]: Wanted };
+  for (const [name, value] of Object.entries(map)) if (isRight(value)) right[name] = value;
+  return right;
+}
+
+function mergeSection(
+  files: readonly ManifestFile[],
+  section: 'vars' | 'rows' | 'tables' | 'selectors' | 'prices' | 'rights',
+  owners: Map<string, ManifestFile>,
+): JsonMap {
+  const merged = emptyMap();
+  for (const file of files) {
+    for (const [name, value] of Object.entries(mapOf(file.value[section]))) {
+      merged[name] = value;
+      owners.set(idOf([section, name]), file);
+    }
+  }
+  return merged;
+}
+
+function mergeDefaults(files: readonly ManifestFile[], owners: Map<string, ManifestFile>): { [kind: string]: JsonMap } {
+  const merged = Object.create(null) as { [kind: string]: JsonMap };
+  for (const file of files) {
+    for (const [kind, fields] of Object.entries(mapOf(file.value.defaults))) {
+      if (kinds[kind] === undefined) continue;
+      const all = merged[kind] ?? emptyMap();
+      merged[kind] = all;
+      owners.set(idOf(['defaults', kind]), file);
+      for (const [field, value] of Object.entries(mapOf(fields))) {
+        all[field] = value;
+        owners.set(idOf(['defaults', kind, field]), file);
+      }
+    }
+  }
+  return merged;
+}
+
+/** Rewrites a path in `defaults`, which is relative to its own file, for a task of another folder. */
+function defaultsFor(
+  kind: string,
+  from: { fields: JsonMap; folder: string; owners: ReadonlyMap<string, ManifestFile> },
+): JsonMap {
+  const seen = emptyMap();
+  for (const [field, value] of Object.entries(from.fields)) {
+    const folder = from.owners.get(idOf(['defaults', kind, field]))?.folder ?? '';
+    const isPath = kinds[kind]?.fields[field]?.type === 'file' && typeof value === 'string' && !isAbsolutePath(value);
+    const up = '../'.repeat(from.folder.split('/').length - 1);
+    seen[field] = isPath && folder !== from.folder ? `${up}${folder}${value}` : value;
+  }
+  return seen;
+}
+
+interface WrittenTask {
+  id: string;
+  value: Json;
+  file: ManifestFile;
+}
+
+function collectTasks(
+  files: readonly ManifestFile[],
+  owners: Map<string, ManifestFile>,
+): { written: WrittenTask[]; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const written = new Map<string, WrittenTask>();
+  for (const file of files) {
+    for (const [id, value] of Object.entries(mapOf(file.value.tasks))) {
+      const first = written.get(id);
+      if (first === undefined) {
+        written.set(id, { id, value, file });
+        owners.set(idOf(taskPath(id)), file);
+        continue;
+      }
+      const place = first.file.places.key(taskPath(id));
+      diagnostics.push({
+        code: 'MB1004',
+        severity: 'error',
+        message: `the task \`${shorten(id)}\` stands in two files, first in ${first.file.file} on line ${place.start.line}`,
+        hint: 'rename one of the two: the tasks of all included files have one list of names',
+        place: file.places.key(taskPath(id)),
+        related: [{ message: 'the first one', place }],
+      });
+    }
+  }
+  return { written: [...written.values()], diagnostics };
+}
+
+/** Joins the places of several files: each path leads into the file whose value counts, and to where it stands there. */
+function joinPlaces(
+  main: Places,
+  { owners, moved }: { owners: ReadonlyMap<string, ManifestFile>; moved: ReadonlyMap<string, Path> },
+): Places {
+  const find = (asked: Path): { places: Places; path: Path } => {
+    const to = moved.get(idOf(asked.slice(0, 3)));
+    const path = to === undefined ? asked : [...to, ...asked.slice(3)];
+    const owner = owners.get(idOf(path.slice(0, 3))) ?? owners.get(idOf(path.slice(0, 2)));
+    return { places: owner?.places ?? main, path };
+  };
+  const at = <Found>(asked: Path, place: (places: Places, path: Path) => Found): Found => {
+    const { places, path } = find(asked);
+    return place(places, path);
+  };
+  return {
+    value: (path) => at(path, (places, own) => places.value(own)),
+    key: (path) => at(path, (places, own) => places.key(own)),
+    within: (path, part) => at(path, (places, own) => places.within(own, part)),
+  };
+}
+
+function idOf(path: Path): string {
+  return JSON.stringify(path);
+}
+
+/** Keys of rows, and the keys of a task that they become. A task may have a condition of its own beside theirs. */
+const takenOver = { foreach: 'foreach', maxItems: 'maxItems', schema: 'schema', key: 'key', when: 'rowsWhen' } as const;
+
+/** A task as if it said itself what the rows say that it names. `moved`: what stands elsewhere, by its path in the task. */
+interface SharedTask {
+  value: Json;
+  moved: { from: Path; to: Path }[];
+  diagnostics: Diagnostic[];
+}
+
+/** Gives a task the rows that it names. `folderOf`: the folder of the file in which rows stand. */
+function shareRows(
+  id: string,
+  task: { value: Json; file: { folder: string; places: FilePlaces } },
+  { rows, folderOf }: { rows: JsonMap; folderOf: (name: string) => string },
+): SharedTask {
+  const { value, file } = task;
+  const name = ownValue(value, 'rows');
+  if (!isMap(value) || typeof name !== 'string') return { value, moved: [], diagnostics: [] };
+  const shared = ownValue(rows, name);
+  const merged = Object.assign(emptyMap(), value);
+  if (shared === undefined || !isMap(shared)) {
+    Object.assign(merged, { foreach: unknownValue, key: unknownValue });
+    const place = file.places.value(taskPath(id, 'rows'));
+    const message = `task \`${id}\` names rows that do not exist: \`${shorten(name)}\``;
+    const known = Object.keys(rows);
+    const hint = known.length === 0 ? 'declare them under `rows:`' : suggestName(name, known, { what: 'rows' });
+    const unknown: Diagnostic = { code: 'MB1103', severity: 'error', message, hint, place };
+    return { value: merged, moved: [], diagnostics: shared === undefined && !isTemplate(name) ? [unknown] : [] };
+  }
+  // Rows without a source are told where they stand.
+  merged.foreach = unknownValue;
+  const moved: SharedTask['moved'] = [];
+  for (const [key, own] of Object.entries(takenOver)) {
+    const item = ownValue(shared, key);
+    if (item === undefined) continue;
+    merged[own] = ['foreach', 'schema'].includes(key) ? seenFrom(file.folder, folderOf(name), item) : item;
+    moved.push({ from: taskPath(id, own), to: ['rows', name, key] });
+  }
+  return { value: merged, moved, diagnostics: [] };
+}
+
+/** Writes a path in a file of one folder as a file of another one would. */
+function seenFrom(folder: string, own: string, value: Json): Json {
+  if (folder === own) return value;
+  if (isMap(value) && typeof value.file === 'string') return { ...value, file: seenFrom(folder, own, value.file) };
+  if (typeof value !== 'string' || value.includes('{{') || isAbsolutePath(value)) return value;
+  return `${'../'.repeat(folder.split('/').length - 1)}${own}${value}`;
 }

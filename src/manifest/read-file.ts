@@ -1,17 +1,20 @@
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { describeValue, emptyMap, isMap, type JsonMap, unknownValue } from '../ground/values.ts';
-import { checkPrices } from './check/check-prices.ts';
+import { describeValue, emptyMap, isMap, type JsonMap, ownValue, shorten, unknownValue } from '../ground/values.ts';
+import { fitsRange } from '../ground/version.ts';
+import { kinds } from '../kinds/index.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { checkShape } from './check/check-shape.ts';
+import { checkTables } from './check/check-tables.ts';
 import { checkTaskKeys } from './check/check-task-keys.ts';
 import { checkKinds, checkTemplatePlaces, findCutTexts } from './check/text-rules.ts';
-import { maxManifestBytes } from './size-limit.ts';
-import type { FilePlaces } from './yaml/places.ts';
+import { suggestName } from './suggest.ts';
+import type { FilePlaces, Places } from './yaml/places.ts';
 import { includedFaults, manifestFaults, readYaml } from './yaml/read-yaml.ts';
-import { placeBetween, readSource } from './yaml/source.ts';
+import { maxManifestBytes, placeBetween, readSource } from './yaml/source.ts';
 
 /** Keys about the whole campaign, which only its main manifest can have. */
-const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service'];
+const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service', 'outputs'];
 
 /** One file as written, and its mistakes. `content` is absent when it has no shape at all. */
 export interface ReadFile {
@@ -19,8 +22,14 @@ export interface ReadFile {
   diagnostics: Diagnostic[];
 }
 
-/** Reads one file and checks its shape. `main` names the manifest that includes it; absent for the main one itself. */
-export function readManifestFile(source: { file: string; text: string }, options: { main?: string }): ReadFile {
+/** Facts that a file does not tell: `main` names the manifest that includes it, `program` the version that reads it. */
+export interface ReadOptions {
+  main?: string;
+  program?: string | undefined;
+}
+
+/** Reads one file and checks its shape. */
+export function readManifestFile(source: { file: string; text: string }, options: ReadOptions): ReadFile {
   const read = readSource(source.file, source.text);
   if (new TextEncoder().encode(source.text).length > maxManifestBytes) {
     const message = `${source.file} is larger than ${maxManifestBytes / 1024 / 1024} MiB`;
@@ -33,6 +42,8 @@ export function readManifestFile(source: { file: string; text: string }, options
   if (!isMap(value) || value === unknownValue) {
     return { diagnostics: value === unknownValue ? diagnostics : [...diagnostics, describeNoMap(value, places)] };
   }
+  const refusal = refuseProgram(value, { file: source.file, places, program: options.program });
+  if (refusal !== undefined) return { diagnostics: [refusal] };
   const own = main === undefined ? { value, diagnostics: [] } : withoutMainKeys(value, { places, main });
   const content = { value: own.value, places };
   return {
@@ -42,6 +53,7 @@ export function readManifestFile(source: { file: string; text: string }, options
       ...own.diagnostics,
       ...checkShape(own.value, places, { isIncluded: main !== undefined }),
       ...checkKinds(own.value, places),
+      ...checkTables(own.value, places),
       ...checkTemplatePlaces(own.value, places),
       ...checkTaskKeys(own.value, places),
       ...checkPrices(own.value, places),
@@ -54,6 +66,18 @@ function describeNoMap(value: Json, places: FilePlaces): Diagnostic {
   const message = `the manifest is ${describeValue(value)}`;
   const hint = 'it must be a map, with `tasks:` and what else belongs to a campaign';
   return { code: 'MB1103', severity: 'error', message, hint, place: places.value([]) };
+}
+
+/** Reports a file that is for another version, and nothing else of it: it has keys that this one would call mistakes. */
+function refuseProgram(
+  value: JsonMap,
+  { file, places, program }: { file: string; places: FilePlaces; program: string | undefined },
+): Diagnostic | undefined {
+  const range = ownValue(value, 'requires');
+  if (program === undefined || typeof range !== 'string' || fitsRange(program, range) !== false) return undefined;
+  const message = `${file} requires mediabatch ${shorten(range)}, and this is mediabatch ${program}`;
+  const hint = `install a version that fits, as with npm install --save-dev "mediabatch@${shorten(range.trim())}"`;
+  return { code: 'MB1107', severity: 'error', message, hint, place: places.value(['requires']) };
 }
 
 function withoutMainKeys(
@@ -76,4 +100,68 @@ function withoutMainKeys(
     });
   }
   return { value, diagnostics };
+}
+
+/** Tells a manifest, with mistakes or without, from other files of its name: tables are YAML and JSON, too. */
+export function isManifest(source: { file: string; text: string }): boolean {
+  const { content } = readManifestFile(source, {});
+  // Half edited it has no shape, and is one all the same.
+  if (content === undefined) return /^["']?tasks["']?\s*:/m.test(source.text);
+  const tasks = ownValue(content.value, 'tasks');
+  return isMap(tasks) || (tasks === undefined && Array.isArray(ownValue(content.value, 'include')));
+}
+
+/** Finds keys of `prices` that name no price: a kind, its model, and fields, as in `image/alpha-2/resolution=4k`. */
+function checkPrices(value: Json, places: Places): Diagnostic[] {
+  const prices = ownValue(value, 'prices');
+  return Object.keys(isMap(prices) ? prices : {}).flatMap((name) => {
+    const fault = findFault(name);
+    if (fault === undefined) return [];
+    const place = places.key(['prices', name]);
+    return [{ code: fault.code, severity: 'error', message: fault.message, hint: fault.hint, place }];
+  });
+}
+
+type Fault = { code: 'MB1101' | 'MB1103'; message: string; hint: string };
+
+function findFault(name: string): Fault | undefined {
+  const [kindName = '', ...parts] = name.split('/');
+  const kind = kinds[kindName];
+  if (kind === undefined) {
+    const message = `\`${shorten(name)}\` in \`prices\` does not begin with a kind`;
+    return { code: 'MB1101', message, hint: suggestName(kindName, Object.keys(kinds), { what: 'kinds' }) };
+  }
+  if (kind.free === true) {
+    const message = `\`${shorten(name)}\` in \`prices\` has no price: a task of kind ${kind.name} takes no credits`;
+    return { code: 'MB1103', message, hint: 'remove it' };
+  }
+  for (const [index, part] of parts.entries()) {
+    const fault = findPartFault(kind, { part, index, name });
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function findPartFault(kind: Kind, at: { part: string; index: number; name: string }): Fault | undefined {
+  const { part, index } = at;
+  const name = shorten(at.name);
+  const field = /^([^=~]+)(?:=.+|~[0-9]+)$/.exec(part)?.[1];
+  if (field === undefined) {
+    if (index > 0 || part === '' || /[=~]/.test(part)) {
+      const message = `\`${name}\` in \`prices\` cannot be read at "${shorten(part)}"`;
+      const hint = 'write a kind, then a model, then fields with their values: image/alpha-2/resolution=4k';
+      return { code: 'MB1103', message, hint };
+    }
+    const models = kind.model === undefined ? undefined : Object.keys(kind.model.models);
+    if (models === undefined || models.includes(part)) return undefined;
+    const message = `\`${name}\` in \`prices\` names a model that ${kind.name} does not have: ${shorten(part)}`;
+    return { code: 'MB1101', message, hint: suggestName(part, models, { what: 'models', prefix: `${kind.name}/` }) };
+  }
+  if (kind.pricedBy === 'all' || kind.pricedBy.includes(field)) return undefined;
+  const message = `\`${name}\` in \`prices\` names \`${shorten(field)}\`, and the price of ${kind.name} does not depend on it`;
+  const hint =
+    kind.pricedBy.length === 0
+      ? `write ${kind.name}, or ${kind.name}/ and a model`
+      : suggestName(field, kind.pricedBy, { what: 'it depends on', prefix: `${kind.name}/` });
+  return { code: 'MB1101', message, hint };
 }

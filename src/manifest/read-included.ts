@@ -1,7 +1,6 @@
 import type { Diagnostic, DiagnosticCode, Place } from '../ground/diagnostic.ts';
 import { type JsonMap, ownValue, shorten } from '../ground/values.ts';
-import { besideManifest, folderOf } from './file-path.ts';
-import { readIncludePath } from './include-path.ts';
+import { besideManifest, folderOf, isAbsolutePath, normalizePath } from './file-path.ts';
 import { type ReadFile, readManifestFile } from './read-file.ts';
 import type { DataFile } from './rows/rows.ts';
 import { isTemplate } from './template/template.ts';
@@ -43,9 +42,10 @@ interface Edge {
 export function readManifestFiles(
   source: { file: string; text: string },
   included: ReadonlyMap<string, DataFile>,
+  program: string | undefined,
 ): ManifestFiles {
-  const walk = new Walk(source.file, included);
-  walk.visit('', readManifestFile(source, {}));
+  const walk = new Walk(source.file, included, program);
+  walk.visit('', readManifestFile(source, { program }));
   const { files, diagnostics, unread, incomplete } = walk;
   return { files, diagnostics, unread, incomplete };
 }
@@ -57,13 +57,15 @@ class Walk {
   incomplete = false;
   readonly #main: string;
   readonly #included: ReadonlyMap<string, DataFile>;
+  readonly #program: string | undefined;
   readonly #known = new Set<string>();
   /** The chain of includes to the current file. */
   readonly #way: Edge[] = [];
 
-  constructor(main: string, included: ReadonlyMap<string, DataFile>) {
+  constructor(main: string, included: ReadonlyMap<string, DataFile>, program: string | undefined) {
     this.#main = main;
     this.#included = included;
+    this.#program = program;
   }
 
   /** `path` is relative to the main manifest's folder, and empty for the main manifest itself. */
@@ -110,7 +112,8 @@ class Walk {
       this.unread.push({ path, place });
     } else if ('text' in answer) {
       this.#way.push(edge);
-      this.visit(path, readManifestFile({ file: this.#shown(path), text: answer.text }, { main: this.#main }));
+      const source = { file: this.#shown(path), text: answer.text };
+      this.visit(path, readManifestFile(source, { main: this.#main, program: this.#program }));
       this.#way.pop();
     } else if ('problem' in answer) {
       this.#refuse('MB1010', place, explainProblem(this.#shown(path), answer));
@@ -185,14 +188,44 @@ function explainProblem(
         message: `${shown} is too large${detail}`,
         hint: 'move long lists into data files and read them with `foreach:`',
       };
+    case 'no-workbook':
     case 'unreadable':
       return {
         message: `${shown} cannot be read${detail}`,
         hint: 'check its permissions and that it is a UTF-8 text',
       };
-    default: {
-      const never: never = file.problem;
-      throw new Error(`internal error: an included file with the problem ${String(never)}`);
-    }
+    default:
+      return file.problem satisfies never;
   }
+}
+
+/** The path of an included file, relative to the main manifest's folder; or why there is none. */
+type IncludePath = { path: string } | { message: string; hint: string };
+
+/** Reads one entry of `include`; `folder` is that of the file that contains it. */
+function readIncludePath(written: string, folder: string): IncludePath {
+  const shown = shorten(written);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) {
+    const message = `${shown} is a web address, and manifests are included from files only`;
+    return { message, hint: 'download it into the folder of the campaign, read it, and include the file' };
+  }
+  if (isAbsolutePath(written) || written.startsWith('~')) {
+    const message = `${shown} is not a relative path`;
+    return { message, hint: 'name a file below the folder of the campaign, relative to this file' };
+  }
+  if (written.includes('\\')) {
+    return { message: `${shown} has a backslash`, hint: `write / between folders: ${shown.replaceAll('\\', '/')}` };
+  }
+  if (/[*?[\]{}]/.test(written)) {
+    return { message: `${shown} is a pattern, and \`include\` names files`, hint: 'write one path for each file' };
+  }
+  const path = normalizePath(`${folder}${written}`);
+  if (path === '..' || path.startsWith('../')) {
+    const message = `${shown} is outside the folder of the main manifest`;
+    return { message, hint: 'move it below that folder, or run the campaign from a manifest that stands higher up' };
+  }
+  if (!/\.(?:ya?ml|json)$/i.test(path)) {
+    return { message: `${shown} is not the path of a yaml file`, hint: 'name a file that ends in .yaml or .yml' };
+  }
+  return { path };
 }

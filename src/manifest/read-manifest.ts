@@ -10,11 +10,10 @@ import {
   unknownValue,
 } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
-import { isWholeVar } from './check/text-rules.ts';
+import { isWholeList } from './check/text-rules.ts';
 import { knownKeys } from './check/validate.generated.ts';
-import type { Matrix, Task } from './manifest.ts';
-import { readCanary, readGate } from './read-gate.ts';
-import { readExpectation, readRetry, readTimeout, readWhen } from './read-task-limits.ts';
+import type { CanaryRule, GateRule, Matrix, Task } from './manifest.ts';
+import { readExpectation, readRetry, readTextLimits, readTimeout, readWhen } from './read-task-limits.ts';
 import { readRowSource } from './rows/read-row-source.ts';
 import { nearestName } from './suggest.ts';
 
@@ -45,9 +44,11 @@ export function readTask(
     schema: text('schema'),
     folder: from.folder,
     when: readWhen(ownValue(written, 'when')),
+    rowsWhen: readWhen(ownValue(written, 'rowsWhen')),
     timeoutMs: readTimeout(ownValue(written, 'timeout')),
     retry: readRetry(ownValue(written, 'retry')),
     expect: readExpectation(ownValue(written, 'expect')),
+    limits: readTextLimits(ownValue(written, 'limits')),
     key,
     keyBroken: key === undefined && isKeyBroken(written) ? true : undefined,
     matrix: readMatrix(ownValue(written, 'matrix')),
@@ -60,6 +61,7 @@ export function readTask(
     save: text('save'),
     tags: textsOf(ownValue(written, 'tags')),
     description: text('description'),
+    rights: readCell(ownValue(written, 'rights') ?? null),
   };
 }
 
@@ -102,15 +104,20 @@ function readMatrix(value: Json | undefined): Matrix | undefined {
         if (cell === undefined) matrix.broken = true;
         else matrix[name].push(cell);
       }
-    } else if (typeof item === 'string' && isWholeVar(item)) {
+    } else if (typeof item === 'string' && isWholeList(item)) {
       matrix.axes.push({ name, values: { text: item } });
-    } else if (Array.isArray(item) && item.every(isScalar)) {
+    } else if (Array.isArray(item) && item.every(isAxisValue)) {
       matrix.axes.push({ name, values: item });
     } else {
       matrix.broken = true;
     }
   }
   return matrix;
+}
+
+/** Tells whether a value can be one of an axis: a scalar, or a map that says by `id` which one it stands for. */
+export function isAxisValue(value: Json): value is Scalar | JsonMap {
+  return isScalar(value) || isScalar(ownValue(value, 'id'));
 }
 
 function readCell(value: Json): { [axis: string]: Scalar } | undefined {
@@ -136,4 +143,32 @@ function textOf(value: Json | undefined): string | undefined {
 
 function textsOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** Reads a valid gate of a task with so many takes; whatever is wrong was reported by the checks. */
+function readGate(value: Json | undefined, takes: number): GateRule | undefined {
+  if (value === 'approve') return { is: 'approve' };
+  if (!isMap(value)) return undefined;
+  const { choose, among, note } = value;
+  const reasons = textsOf(ownValue(value, 'reasons'));
+  const noted = { ...(typeof note === 'string' && { note }), ...(reasons.length > 0 && { reasons }) };
+  if (ownValue(value, 'approve') === true) return { is: 'approve', ...noted };
+  if (typeof choose !== 'number' || !Number.isInteger(choose) || choose < 1) return undefined;
+  const of = amongOf(typeof among === 'string' ? among : takes > 1 ? 'takes' : undefined);
+  return of === undefined ? undefined : { is: 'choose', choose, among: of, ...noted };
+}
+
+function amongOf(among: string | undefined): Extract<GateRule, { is: 'choose' }>['among'] | undefined {
+  if (among === undefined) return undefined;
+  return among === 'takes' || among === 'all' ? { by: among } : { by: 'axis', axis: among };
+}
+
+/** Reads a valid `canary:`; whatever is wrong was reported by the checks. */
+function readCanary(value: Json | undefined): CanaryRule | undefined {
+  const written = typeof value === 'number' ? { first: value } : value;
+  if (!isMap(written)) return undefined;
+  const first = ownValue(written, 'first') ?? 1;
+  const then = ownValue(written, 'then') ?? 'check';
+  if (typeof first !== 'number' || !Number.isInteger(first) || first < 1) return undefined;
+  return then === 'check' || then === 'ask' ? { first, asks: then === 'ask' } : undefined;
 }

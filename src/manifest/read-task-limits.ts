@@ -29,6 +29,12 @@ export function readRetry(value: Json | undefined): Task['retry'] {
   return isWhole(credits) ? { attempts, credits } : { attempts };
 }
 
+/** Reads the most characters of each field; those of a wrong one were reported. */
+export function readTextLimits(value: Json | undefined): Task['limits'] {
+  if (!isMap(value)) return undefined;
+  return Object.fromEntries(Object.entries(value).flatMap(([field, most]) => (isWhole(most) ? [[field, most]] : [])));
+}
+
 export function readExpectation(value: Json | undefined): Expectation | undefined {
   if (!isMap(value)) return undefined;
   const width = readRange(ownValue(value, 'width'));
@@ -37,6 +43,9 @@ export function readExpectation(value: Json | undefined): Expectation | undefine
   const durationSeconds = readRange(ownValue(value, 'duration'), durationToleranceSeconds);
   const ratio = ownValue(value, 'ratio');
   const type = ownValue(value, 'type');
+  const lufs = readPair(ownValue(ownValue(value, 'loudness'), 'lufs'));
+  const peakDb = readRange(ownValue(value, 'peak'));
+  const silentSeconds = readRange(ownValue(value, 'silence'));
   const expectation: Expectation = {
     ...(width === undefined ? {} : { width }),
     ...(height === undefined ? {} : { height }),
@@ -44,6 +53,11 @@ export function readExpectation(value: Json | undefined): Expectation | undefine
     ...(durationSeconds === undefined ? {} : { durationSeconds }),
     ...(bytes === undefined ? {} : { bytes }),
     ...(typeof type === 'string' ? { type } : {}),
+    ...(lufs === undefined ? {} : { lufs }),
+    ...(peakDb === undefined ? {} : { peakDb }),
+    ...(silentSeconds === undefined ? {} : { silentSeconds }),
+    ...(ownValue(value, 'blank') === false ? { blank: false as const } : {}),
+    ...(ownValue(value, 'same') === false ? { same: false as const } : {}),
   };
   return Object.keys(expectation).length === 0 ? undefined : expectation;
 }
@@ -51,10 +65,22 @@ export function readExpectation(value: Json | undefined): Expectation | undefine
 /** Reads a number as a range around it, plus or minus `tolerance`. */
 function readRange(value: Json | undefined, tolerance = 0): Range | undefined {
   if (typeof value === 'number') return { min: Math.max(0, value - tolerance), max: value + tolerance };
-  const min = ownValue(value, 'min');
-  const max = ownValue(value, 'max');
+  const min = readLimit(ownValue(value, 'min'));
+  const max = readLimit(ownValue(value, 'max'));
   if (typeof min !== 'number' && typeof max !== 'number') return undefined;
   return { ...(typeof min === 'number' ? { min } : {}), ...(typeof max === 'number' ? { max } : {}) };
+}
+
+/** Reads a number, or seconds as in `1.5s`. */
+function readLimit(value: Json | undefined): Json | undefined {
+  const seconds = typeof value === 'string' ? /^([0-9]{1,6}(?:\.[0-9]{1,3})?)s$/.exec(value)?.[1] : undefined;
+  return seconds === undefined ? value : Number(seconds);
+}
+
+/** Reads `[min, max]`. */
+function readPair(value: Json | undefined): Range | undefined {
+  const [min, max] = Array.isArray(value) ? value : [];
+  return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
 }
 
 function isWhole(value: Json | undefined): value is number {

@@ -1,5 +1,24 @@
-import { galleryInPage } from './gallery/data.ts';
+import type { PackedData } from '../contract/report.ts';
+import type { ReviewAsset, ReviewData } from '../contract/review.ts';
 import { openGallery } from './gallery/open.ts';
+import { unpack } from './gallery/unpack.ts';
 import { startPage } from './start.tsx';
+import { dataInPage } from './state/host.ts';
 
-startPage(galleryInPage, openGallery);
+/** The data of a gallery, packed or not. */
+function galleryInPage(): ReviewData | undefined {
+  const value = dataInPage() as ReviewData | PackedData | undefined;
+  if (value === undefined) return undefined;
+  const data = 'shapes' in value ? unpack(value) : value;
+  if (data.report?.embedded !== undefined) for (const asset of data.assets) showSmallOnes(asset);
+  return data;
+}
+
+/** In a single file a small picture is all that there is of a picture, and stands in its place. */
+function showSmallOnes({ files, earlier, before }: ReviewAsset): void {
+  for (const file of [...files, ...earlier.flatMap((one) => one.files), ...(before?.files ?? [])]) {
+    if (file.thumb !== undefined) file.url ??= file.thumb;
+  }
+}
+
+startPage({ read: galleryInPage, loadLater: () => import('./gallery/later.ts'), prepare: openGallery });

@@ -1,79 +1,92 @@
-import { compareKeyHelp } from './compare/keys.ts';
-import { compareOf } from './compare/state.ts';
-import { actOnSoundKey, soundKeyHelp } from './sound/keys.ts';
-import type { KeyHelp, Offer, Page } from './state/page.ts';
+import { isTypedInto } from './parts/use-focus.ts';
+import { soundsOf } from './sound/state.ts';
+import { isSoundGroup } from './sound/tracks.ts';
+import type { Page } from './state/page.ts';
 import { viewOf } from './views/registry.ts';
 
 const arrows = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' } as const;
 
-const pageKeyHelp: readonly KeyHelp[] = [
-  ['← → ↑ ↓', 'the asset beside it'],
-  ['[ ]', 'group before, next group'],
-  ['J K', 'next undecided group, the one before'],
-  ['1 – 9', 'pick the take of this number'],
-  ['P', 'pick'],
-  ['X', 'reject'],
-  ['U', 'undecided again'],
-  ['N', 'note'],
-  ['Ctrl Z', 'undo'],
-  ['Enter', 'loupe: one asset'],
-  ['S', 'survey: one group, as large as fits'],
-  ['C', 'compare two'],
-  ['B', 'blink between two'],
-  ['M', 'matrix'],
-  ['+ − Z 0', 'larger, smaller, 1:1 (each pixel of the picture), whole'],
-  ['Shift arrows', 'move the picture'],
-  ['I', 'details'],
-  ['/', 'search'],
-  ['Esc', 'back'],
-  ['?', 'this help'],
-];
-
-/** Keys of the page, as its help names them, by where they act. A gallery has more. */
-export const pageKeys: Offer['keyHelp'] = [
-  { where: 'Everywhere', keys: pageKeyHelp },
-  { where: 'Songs and voices', keys: soundKeyHelp },
-  { where: 'Compare', keys: compareKeyHelp },
-];
-
 /** Listens for keys in the whole document, and tells the page. Returns what ends it. */
 export function listenForKeys(page: Page): () => void {
-  const listener = (event: KeyboardEvent) => {
-    if (event.defaultPrevented || isForAnother(event)) return;
-    if (act(page, event)) event.preventDefault();
+  const stop = new AbortController();
+  const options = { signal: stop.signal };
+  /** The element that a pointer pressed last, if no key came since: it has not got its focus from the keyboard. */
+  let pointed: Element | undefined;
+  const keyboardBack = () => {
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    page.activate(page.active.value);
   };
-  document.addEventListener('keydown', listener);
-  return () => document.removeEventListener('keydown', listener);
+  document.addEventListener(
+    'pointerdown',
+    ({ target }) => {
+      pointed =
+        target instanceof Element ? (target.closest('button, a, summary, label, select, input') ?? target) : undefined;
+    },
+    { ...options, capture: true },
+  );
+  document.addEventListener(
+    'change',
+    ({ target }) => {
+      const isChosen = target instanceof Element && target.matches('select, input[type="checkbox"]');
+      if (isChosen && pointed !== undefined && (pointed === target || pointed.contains(target))) keyboardBack();
+    },
+    options,
+  );
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      const isPointed = pointed !== undefined && pointed === event.target;
+      if (event.key !== 'Shift' && event.key !== 'Control' && event.key !== 'Meta') pointed = undefined;
+      if (event.defaultPrevented || isForAnother(event, isPointed)) return;
+      if (event.key === 'Escape' && isControl(event.target)) keyboardBack();
+      else if (!act(page, event)) return;
+      event.preventDefault();
+    },
+    options,
+  );
+  return () => stop.abort();
 }
 
-/** Nothing can be typed into a slider: other keys are for the page. */
+/** Fields in which nothing is typed. */
+function isControl(target: EventTarget | null): target is HTMLElement {
+  return target instanceof HTMLElement && target.matches('select, input') && !isTypedInto(target);
+}
+
 const sliderKeys = [...Object.keys(arrows), 'Home', 'End', 'PageUp', 'PageDown'];
 
-/** Fields, open dialogs, players and the browser have keys of their own. */
-function isForAnother(event: KeyboardEvent): boolean {
+/**
+ * Fields, open dialogs, players and the browser have keys of their own; of a checkbox, a slider and a list only those that do
+ * something there. `isPointed`: the keyboard is where a pointer has pressed, and nobody went there by keys.
+ */
+function isForAnother(event: KeyboardEvent, isPointed: boolean): boolean {
+  const { target, key } = event;
   // Brackets are typed with AltGr on many keyboards, which some systems report as Ctrl and Alt.
   const isTyped = event.getModifierState('AltGraph');
-  if (event.isComposing || (!isTyped && (event.altKey || event.metaKey))) return true;
-  if (!isTyped && event.ctrlKey && event.key.toLowerCase() !== 'z') return true;
-  const { target } = event;
+  if (event.isComposing || (!isTyped && event.altKey)) return true;
+  if (!isTyped && isCommand(event) && !/^[zy]$/i.test(key)) return true;
   if (!(target instanceof HTMLElement)) return false;
-  const isSlider = target.matches('input[type="range"]');
-  if (isSlider) return sliderKeys.includes(event.key);
-  if (target.isContentEditable || target.matches('input, select, textarea')) return true;
-  if (target.closest('dialog') !== null) return true;
-  const isPress = event.key === 'Enter' || event.key === ' ';
-  if (isPress && target.matches('button:not([data-asset]), a, summary')) return true;
-  return target.matches('audio, video') && (isPress || event.key in arrows);
+  if (isTypedInto(target) || target.closest('dialog') !== null) return true;
+  if (target.matches('input[type="range"]')) return sliderKeys.includes(key);
+  if (target.matches('input')) return key === ' ';
+  if (target.matches('select'))
+    return !isCommand(event) && (/^[\p{L}\p{N} ]$/u.test(key) || [...sliderKeys, 'Enter'].includes(key));
+  const isPress = key === 'Enter' || key === ' ';
+  if (isPress && !isPointed && target.matches('button:not([data-asset]), a, summary')) return true;
+  return target.matches('audio, video') && (isPress || key in arrows);
+}
+
+/** On a Mac it is another key that means the same. */
+function isCommand({ ctrlKey, metaKey }: KeyboardEvent): boolean {
+  return ctrlKey || metaKey;
 }
 
 /** Does what a key says. False: it says nothing here. */
 function act(page: Page, event: KeyboardEvent): boolean {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   // A key that is held goes on moving, and decides once.
-  if (event.repeat && /^[\dpuxz]$/.test(key)) return true;
-  if (event.ctrlKey && key === 'z') {
-    if (event.shiftKey) return false;
-    page.undo();
+  if (event.repeat && /^[\dpruxz]$/.test(key)) return true;
+  if (isCommand(event) && (key === 'z' || key === 'y')) {
+    page.goBack(key === 'y' || event.shiftKey ? 'redo' : 'undo');
     return true;
   }
   const view = viewOf(page);
@@ -85,6 +98,12 @@ function act(page: Page, event: KeyboardEvent): boolean {
   const opened = page.offer.views.find((one) => one.key === key);
   if (opened !== undefined) {
     page.open(opened.name);
+    return true;
+  }
+  // On some keyboards a digit, or `/`, is typed with Shift.
+  const digit = event.shiftKey ? /^Digit([1-9])$/.exec(event.code)?.[1] : undefined;
+  if (digit !== undefined && !/\d/.test(key) && actions[key] === undefined) {
+    page.rejectFor(Number(digit));
     return true;
   }
   if (/^[1-9]$/.test(key)) {
@@ -109,12 +128,24 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
   x: (page) => page.judge(page.active.value, 'rejected'),
   u: (page) => page.judge(page.active.value, 'undecided'),
   n: (page) => page.editNote(),
-  b: (page) => {
-    page.open('compare');
-    compareOf(page).blink();
-  },
+  r: (page) => page.toggleSecond(),
+  b: (page) => page.later.value?.blink(page),
   i: (page) => page.toggleDetails(),
   '/': (page) => page.search(),
   '?': (page) => page.toggleHelp(),
   Escape: (page) => page.back(),
 };
+
+/** Does what a key says where there is something to listen to. False: the page decides. */
+function actOnSoundKey(page: Page, event: KeyboardEvent): boolean {
+  const group = page.activeGroup.value;
+  if (event.ctrlKey || group === undefined || !isSoundGroup(group)) return false;
+  const sounds = soundsOf(page);
+  if (/^[1-9]$/.test(event.key)) sounds.listen(Number(event.key));
+  else if (event.key === ' ') sounds.toggle();
+  else if (event.key === ',') sounds.jump(-1);
+  else if (event.key === '.') sounds.jump(1);
+  else if (event.key.toLowerCase() === 'l') sounds.toggleMatch();
+  else return false;
+  return true;
+}

@@ -1,4 +1,4 @@
 import { startPage } from './start.tsx';
 import { dataInPage } from './state/host.ts';
 
-startPage(dataInPage);
+startPage({ read: dataInPage, loadLater: () => import('./later.ts') });

@@ -1,5 +1,5 @@
 import type { Action, Plan, PlanRow, SpendingAction, StepOrder, WorkRow } from './plan.ts';
-import { isPost } from './post-record.ts';
+import { isPost } from './posts/post-record.ts';
 
 /** Recognizes the actions for which a run sends a create, and pays. */
 export function isSpending(action: Action): action is SpendingAction {
@@ -26,9 +26,31 @@ export function hasWork({ rows }: Pick<Plan, 'rows'>): boolean {
   return rows.some(isWork);
 }
 
-/** Number of steps that a plan is about: orphans of the lock are none. */
+/** Number of steps that a plan is about. */
 export function countSteps({ rows }: Pick<Plan, 'rows'>): number {
-  return rows.filter(({ action }) => action !== 'orphan').length;
+  return rows.filter(isOfStep).length;
+}
+
+/** The same for a run, with those of each of its tasks, in the order of `tasks`: what was not selected has no row. */
+export function countForRun(
+  { rows }: Pick<Plan, 'rows'>,
+  tasks: readonly { id: string; kind: string }[],
+): { steps: number; tasks: { id: string; kind: string; steps: number }[] } {
+  const counts = new Map<string, number>();
+  const ofSteps = rows.filter(isOfStep);
+  for (const { task } of ofSteps) counts.set(task, (counts.get(task) ?? 0) + 1);
+  return {
+    steps: ofSteps.length,
+    tasks: tasks.flatMap(({ id, kind }) => {
+      const steps = counts.get(id);
+      return steps === undefined ? [] : [{ id, kind, steps }];
+    }),
+  };
+}
+
+/** Orphans of the lock are no steps, and an open send that is asked about stands beside its step. */
+function isOfStep({ action, send }: PlanRow): boolean {
+  return action !== 'orphan' && send === undefined;
 }
 
 /** Tells whether a step stays as it is although its input changed: it is pinned, or a post that is out. */
@@ -44,4 +66,24 @@ export function isQuiet({ rows }: Pick<Plan, 'rows'>): boolean {
 /** Addresses of the steps that must be done before an order of the same run is bought. */
 export function waitsFor({ needs, canaries }: Pick<StepOrder, 'needs' | 'canaries'>): readonly string[] {
   return canaries === undefined ? needs : [...canaries, ...needs];
+}
+
+/** How a step stands of which a run has told no end, where it is not kept. */
+export function stateLeft(action: Exclude<Action, 'keep'>): 'failed' | 'blocked' | 'unresolved' | 'left' {
+  switch (action) {
+    case 'failed':
+    case 'blocked':
+    case 'unresolved':
+      return action;
+    case 'create':
+    case 'redo':
+    case 'retry':
+    case 'attach':
+    case 'download':
+    case 'move':
+    case 'orphan':
+      return 'left';
+    default:
+      return action satisfies never;
+  }
 }

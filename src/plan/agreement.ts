@@ -1,8 +1,8 @@
-import { canonicalJson } from '../ground/json.ts';
 import { isSpending, publishes } from './actions.ts';
 import type { LaterPurchase, Purchases, Row } from './plan.generated.ts';
-import type { Plan, PlanRow, PostTarget, Price, StepOrder } from './plan.ts';
-import { ceilingOf, isWithin } from './prices.ts';
+import type { Plan, PlanRow, Price, StepOrder } from './plan.ts';
+import { ceilingOf, isWithin } from './prices/prices.ts';
+import { sumPrices } from './prices/sum-prices.ts';
 
 /** All that somebody said yes to: what may be bought, each at what price, and how much all of it may be charged. */
 export interface Agreement {
@@ -131,23 +131,6 @@ export function findUncovered(agreement: Agreement, { rows }: Plan): { text: str
   return { text, addresses: others.map(({ address }) => address) };
 }
 
-/** Whether the agreement says what each purchase of the plan costs. */
-export function tellsAllPrices({ afterPicks, purchases, shown }: Agreement, { rows }: Plan): boolean {
-  // What follows a gate may be shown with the ceiling of a list only, and its price be known by now, or not.
-  const priceOf = ({ address, credits }: PlanRow) =>
-    afterPicks.has(address) ? credits === null || shown.get(address)?.wouldCost : purchases.get(address)?.credits;
-  return rows.every((row) => !isSpending(row.action) || typeof priceOf(row) === 'number');
-}
-
-/** Whether the agreement shows each post that goes out now: to the same accounts, at the same time. */
-export function tellsAllPosts({ publishes: named, shown }: Agreement, { rows }: Plan): boolean {
-  // What accounts are called may be known here, and not there.
-  const targetOf = ({ names: _names, ...target }: PostTarget = { accounts: [] }) => canonicalJson({ ...target });
-  const isNamed = ({ address, post }: PlanRow) =>
-    named.has(address) && targetOf(shown.get(address)?.post) === targetOf(post); // I24
-  return rows.filter(publishes).every(isNamed);
-}
-
 /** Finds what the agreement names, and does not show: whoever read its rows said yes to something else. */
 export function findHidden({ purchases, afterPicks, publishes: named, shown }: Agreement): string | undefined {
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
@@ -177,10 +160,31 @@ function ceilingIn(shown: Row | undefined): number | undefined {
 }
 
 /**
+ * Where a price was agreed to that nobody could estimate, and that is only expected by now, the purchase goes as it was
+ * agreed to: the first alone, and its charge tells of the rest. Counted by the estimate, the ceiling would let none go.
+ */
+function holdToUnknown({ shown }: Agreement, plan: Plan): void {
+  const blind = plan.rows.filter((row) => {
+    const said = shown.get(row.address);
+    const wasUnknown = said?.credits === null && said.price !== undefined && said.price.likely === undefined;
+    return wasUnknown && row.credits === null && row.price?.likely !== undefined;
+  });
+  if (blind.length === 0) return;
+  for (const row of blind) {
+    const { class: priceClass, held } = row.order?.price ?? row.price ?? { class: '' };
+    const price: Price = { class: priceClass, credits: null, source: 'unknown', ...(held !== undefined && { held }) };
+    row.price = price;
+    if (row.order !== undefined) row.order.price = price;
+  }
+  plan.totals = { ...plan.totals, ...sumPrices(plan.rows) };
+}
+
+/**
  * Holds what is bought to the ceilings of single prices that were shown: they were agreed to, and whoever carries the
  * plan out may have other lists of the service, or none. Only ever lowers them.
  */
 export function holdToCeilings(agreement: Agreement, plan: Plan): void {
+  holdToUnknown(agreement, plan);
   const held = new Map<string, Readonly<Price>>();
   for (const { address, order } of plan.rows) {
     const ceiling = ceilingIn(agreement.shown.get(address));

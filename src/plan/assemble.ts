@@ -1,71 +1,73 @@
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
-import { blockDependents, blockUnfunded } from './block.ts';
-import { blockAtGates, openGates } from './block-at-gates.ts';
-import { blockUndecidable } from './block-undecidable.ts';
-import { boughtAtIn } from './bought-at.ts';
-import type { ChangeFacts } from './changes.ts';
-import { type Decision, type DecisionFacts, decide, type FileState } from './decide.ts';
-import { tellDecided } from './decided-reason.ts';
-import { Draft } from './draft.ts';
-import { type MediaFacts, needsMeasuring } from './expectation.ts';
-import type { Match } from './find-purchases.ts';
-import { tellFollowing } from './follow.ts';
-import { heldPurchases, sumHeld } from './held.ts';
-import { holdForCanaries } from './hold-for-canaries.ts';
-import { holdPosts } from './hold-posts.ts';
-import { findLostPrices, waitForPrices } from './lost-prices.ts';
-import { makeOrder } from './make-order.ts';
-import { openSendRows, type SendFacts } from './open-sends.ts';
-import { orphanRows } from './orphans.ts';
-import { type CountParts, findConditions, findMissingPart, type PartCondition, partCounter } from './parts.ts';
-import type { Plan, PlanRow, StepOrder, WorkRow } from './plan.ts';
-import { tellPost } from './post-consent.ts';
-import { findPosted } from './post-record.ts';
-import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices.ts';
-import { reasonOf } from './reason.ts';
-import { costOfRetries } from './retry.ts';
-import type { Situation } from './situation.ts';
+import type { ChangeFacts } from './compare/changes.ts';
+import { type Decision, type DecisionFacts, decide } from './decide.ts';
+import { blockAtGates, openGates } from './gates/block-at-gates.ts';
+import { holdForCanaries } from './gates/hold-for-canaries.ts';
+import { type Aspect, aspectsOf } from './outputs/expectation.ts';
+import type { Plan, PlanRow, PlanTotals, Price, StepOrder, WorkRow } from './plan.ts';
+import { holdPosts } from './posts/hold-posts.ts';
+import { tellPost } from './posts/post-consent.ts';
+import { findPosted } from './posts/post-record.ts';
+import { blockUnfunded, leaveOut } from './prices/block-unfunded.ts';
+import { findLostPrices, heldPurchases, sumHeld, waitForPrices } from './prices/held.ts';
+import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices/prices.ts';
+import { makeOrder } from './purchases/make-order.ts';
+import { blockUndecidable, openSendRows, type SendFacts } from './purchases/open-sends.ts';
+import { costOfRetries } from './purchases/retry.ts';
+import { tellChanges } from './reason.ts';
+import { blockDependents } from './rows/block.ts';
+import { Draft } from './rows/draft.ts';
+import { tellFollowing } from './rows/follow.ts';
+import { orphanRows } from './rows/orphans.ts';
+import { notNeeded } from './rows/unneeded.ts';
+import { boughtAtIn, type Match } from './situation/find-purchases.ts';
+import {
+  type CountParts,
+  findConditions,
+  findMissingPart,
+  type PartCondition,
+  partCounter,
+} from './situation/parts.ts';
+import type { SeenSituation } from './situation/situation.ts';
 import { budgetCap, type Doubts, sumUp } from './sum-up.ts';
 
 /** All inputs of a plan. The same facts always give the same plan. */
 export interface PlanFacts extends SendFacts {
   /** The situation, within the limits of the run. */
-  situation: Situation;
-  /** State on disk of the outputs that `outputsOf` listed. */
-  fileState(output: Output): FileState;
-  /** True when an intact copy of an output that is not `intact` at its path is kept here. Absent: none is. */
-  isKept?(output: Output): boolean;
+  situation: SeenSituation;
   concurrency: number;
-  /** Measurements of a recorded file; requested only for steps with an `expect:` that needs them. */
-  mediaFacts?(output: Output): MediaFacts | undefined;
   /** Cap of this run alone. */
   maxCredits?: number;
+  /** The tightest limit of whoever pays, whatever the campaign. */
+  spending?: NonNullable<PlanTotals['limit']>;
+  /** Steps that the limit did not reach when somebody agreed, and that are not bought whatever is left of it now. */
+  leftOut?: ReadonlySet<string>;
   /** Tells what in the campaign made an input differ; absent where nobody asks. */
   causeOf?: ChangeFacts['causeOf'] | undefined;
   /** Hints at prices that manifest and lock do not tell. */
   hints?: PriceHints;
 }
 
-/** A file whose state a plan needs. `measure`: its measurements, too. */
+/** A file whose state a plan needs, and what has to be measured of it. */
 export interface OutputToCheck {
   output: Output;
-  measure: boolean;
+  aspects: readonly Aspect[];
 }
 
 /** Lists the questions for the disk before `assemblePlan`. */
-export function outputsOf(matches: readonly Match[]): OutputToCheck[] {
+export function outputsToCheck(matches: readonly Match[]): OutputToCheck[] {
   const outputs: OutputToCheck[] = [];
   for (const { purchase, step } of matches) {
     if (purchase?.state !== 'done') continue;
-    const measure = step.expect !== undefined && needsMeasuring(step.expect);
-    for (const output of purchase.outputs ?? []) outputs.push({ output, measure });
+    const aspects = aspectsOf(step.expect);
+    for (const output of purchase.outputs ?? []) outputs.push({ output, aspects });
   }
   return outputs;
 }
 
-type About = PlanFacts & Situation & { priceOf: PriceOf };
+type About = PlanFacts & SeenSituation & { priceOf: PriceOf };
 type Pass = (draft: Draft, about: About) => void;
 
 /** Passes over the rows before money is given out. Each stands where it does for the reason beside it. */
@@ -98,7 +100,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   const about = { ...given, ...given.situation, priceOf: pricesFrom(lock, graph.prices, given.hints) };
   const draft = new Draft(makeRows(about), selected);
   for (const pass of beforeMoney) pass(draft, about);
-  const doubts = giveOutMoney(draft, about);
+  const { doubts, fit } = giveOutMoney(draft, about);
   for (const pass of afterMoney) pass(draft, about);
   const orphans = selected === undefined ? orphanRows(matches, lock) : [];
   const rows = [...draft.inRun, ...draft.asks, ...orphans]; // I21
@@ -110,7 +112,7 @@ export function assemblePlan(given: PlanFacts): Plan {
     concurrency: given.concurrency,
     rows,
     ...(open && { gates: open }),
-    totals: sumUp(rows, about, doubts),
+    totals: { ...sumUp(rows, about, doubts), ...(fit && { fit }) },
   };
 }
 
@@ -118,17 +120,22 @@ function askAboutSends(draft: Draft, about: About): void {
   draft.asks = openSendRows(about, draft.inRun);
 }
 
-/** Blocks what the credits do not cover. Returns what may have been charged all the same. */
-function giveOutMoney(draft: Draft, about: About): Doubts {
-  const { graph, lock, priceOf, hints, maxCredits = Number.POSITIVE_INFINITY } = about;
+/** Blocks what the credits do not cover. Returns what may have been charged all the same, and how all of it fits. */
+function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTotals['fit'] } {
+  const { graph, lock, priceOf, hints, maxCredits = Number.POSITIVE_INFINITY, spending, leftOut } = about;
+  if (leftOut !== undefined) leaveOut(draft, leftOut);
   const asked = sendsAsked(draft);
   const held = [...heldPurchases(lock, priceOf, asked)];
   const lostPrices = findLostPrices(about, { held: sumHeld(held), priceOf, asked, rows: draft.inRun });
   if (lostPrices.length > 0) waitForPrices(draft);
   const doubts = { lostPrices, heldUnpriced: heldWhereUnpriced(lock, graph.prices, hints) };
-  blockUnfunded(draft, { budget: budgetCap(about, { ...doubts, held }), run: maxCredits });
+  const fit = blockUnfunded(
+    draft,
+    { budget: budgetCap(about, { ...doubts, held }), run: maxCredits, limit: spending },
+    about,
+  );
   // What there was no money to ask about is held as before.
-  return { ...doubts, held: [...heldPurchases(lock, priceOf, sendsAsked(draft))] };
+  return { doubts: { ...doubts, held: [...heldPurchases(lock, priceOf, sendsAsked(draft))] }, fit };
 }
 
 /** A row for each step, as if there were no others, and no end of money. */
@@ -152,13 +159,13 @@ function makeRow(
 ): PlanRow {
   const { about, decisionFacts, conditions, count } = context;
   const { step, purchase } = match;
-  const missing = findMissingPart(conditions.get(step.address), count);
-  const isUnneeded = missing !== undefined && purchase === undefined;
+  const missing = about.unneeded.has(step.address) ? findMissingPart(conditions.get(step.address), count) : undefined;
+  const isUnneeded = missing !== undefined;
   // Priced lazily: most steps of a finished campaign are kept, whatever they would cost.
   const priceOf = () => about.priceOf(step.kind, step.request);
   const isPinned = step.decided?.pinned !== undefined;
   const plain: Decision = isUnneeded
-    ? { action: 'keep', reason: reasonOf('not-needed', `not needed: ${missing.condition.of} gave ${missing.parts}`) }
+    ? { action: 'keep', reason: notNeeded(missing) }
     : decide(match, about.redo.has(step.address) && !isPinned ? decisionFacts.again : decisionFacts.once);
   const decision =
     step.decided === undefined || isUnneeded
@@ -169,6 +176,8 @@ function makeRow(
     ? makeWork(match, decision, { action, price: priceOf(), campaign: about.graph.name, conditions })
     : { address: step.address, task: step.task, kind: step.kind, action, reason, credits: 0 };
   if (step.key !== undefined) row.key = step.key;
+  if (Object.keys(step.matrix).length > 0) row.matrix = step.matrix;
+  if (step.take !== undefined) row.take = step.take;
   if (step.tags.length > 0) row.tags = step.tags;
   if (isUnneeded) row.unneeded = true;
   if (isPinned) row.pinned = true;
@@ -177,7 +186,8 @@ function makeRow(
   const output = purchase?.outputs?.[0];
   if (!isSpending(action) && purchase?.jobId !== undefined) row.jobId = purchase.jobId;
   if (!isSpending(action) && output !== undefined) row.output = output.path;
-  tellPost(row, { match, decision });
+  const parts = conditions.get(step.address) ?? [];
+  tellPost(row, { match, decision, isPerhaps: parts.some((one) => count(one.of, one.fingerprint) === undefined) });
   return row;
 }
 
@@ -225,4 +235,23 @@ function sendsAsked(draft: Draft): ReadonlySet<string> {
   return new Set(
     [...draft.inRun, ...draft.asks].flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])),
   );
+}
+
+/** Adds people's earlier decisions to the reason of a decision. */
+function tellDecided(
+  match: Match,
+  decision: Decision,
+  { price, facts }: { price: Price; facts: ChangeFacts },
+): Decision {
+  const { decided } = match.step;
+  if (decided === undefined) return decision;
+  const { pinned, wanted } = decided;
+  const code = pinned === undefined ? 'accepted' : 'pinned';
+  const { text } = decision.reason;
+  if (decision.action !== 'keep') return { ...decision, reason: { ...decision.reason, text: `${text} (${code})` } };
+  if (wanted === undefined) return { ...decision, reason: { code, text: `${text}, and ${code}` } };
+  const cost = price.credits === null ? 'what it would cost is not known' : `would cost ${price.credits}`;
+  const tell = (change: string) =>
+    pinned === undefined ? `accepted as it is, although ${change}` : `pinned; ${change} (${cost})`;
+  return { ...decision, reason: tellChanges(code, { bought: match.purchase, match }, { facts, tell }) };
 }

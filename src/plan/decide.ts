@@ -1,30 +1,26 @@
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
-import type { Output, Purchase } from '../lock/record.ts';
+import type { Job, OpenSend, Output, Purchase, Refusal } from '../lock/record.ts';
 import { mayBeCharged } from '../lock/sends.ts';
-import type { ChangeFacts } from './changes.ts';
-import { findUnmet, type MediaFacts } from './expectation.ts';
-import type { Match } from './find-purchases.ts';
-import { ownOpenSend, type SendFacts, settlingOf } from './open-sends.ts';
+import type { ChangeFacts } from './compare/changes.ts';
+import { decidedText } from './decisions/resolve-purchase.ts';
+import { type Unfit, unfitText } from './outputs/expectation.ts';
 import type { Reason } from './plan.generated.ts';
 import type { Action } from './plan.ts';
-import { isPost } from './post-record.ts';
-import { decidePost } from './posts.ts';
-import { reasonOf, tellChanges, upToDate } from './reason.ts';
-import { nextPurchase } from './repeat.ts';
-import { findRetry } from './retry.ts';
-import { wantedPath, withoutExtension } from './save-names.ts';
-
-/** State on disk of an output in the lock. */
-export type FileState = 'intact' | 'missing' | 'changed';
+import { isPost } from './posts/post-record.ts';
+import { decidePost } from './posts/posts.ts';
+import { nextPurchase } from './purchases/key.ts';
+import { ownOpenSend, type SendFacts, settlingOf } from './purchases/open-sends.ts';
+import { findRetry } from './purchases/retry.ts';
+import { jobFailed, reasonOf, tellChanges, upToDate } from './reason.ts';
+import { wantedPath, withoutExtension } from './select/names.ts';
+import type { Match } from './situation/find-purchases.ts';
+import type { FileState, SeenFiles } from './situation/situation.ts';
 
 export interface DecisionFacts extends SendFacts, ChangeFacts {
-  /** State of a recorded output. */
-  fileState(output: Output): FileState;
-  /** True when an intact copy of a recorded output is kept here, though not at its path. Absent: none is. */
-  isKept?(output: Output): boolean;
-  /** Measurements of a file; requested only where `expect:` is written. */
-  mediaFacts?(output: Output): MediaFacts | undefined;
+  files: SeenFiles;
+  /** Steps with a file that does not fit `expect`. */
+  unfit: ReadonlyMap<string, Unfit>;
   /** True when the user asked to buy this step again. */
   redo: boolean;
   /** Returns the address under which a request of this fingerprint was posted, if any. */
@@ -38,7 +34,7 @@ export interface Decision {
   /** For spending actions: the purchase to make. */
   purchase?: { generation: number; repeat: number };
   /** The open send to ask about first; `purchase` is absent then. */
-  asks?: Purchase;
+  asks?: OpenSend;
   /** For `keep`: it was posted, and its input has changed since. */
   changedSince?: true;
 }
@@ -56,7 +52,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
     case 'refused':
       return {
         action: 'create',
-        reason: reasonOf('refused', `refused before${because(purchase)}`),
+        reason: reasonOf('refused', refusedBefore(purchase, match)),
         purchase: next(match),
       };
     case 'running':
@@ -74,7 +70,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
     case 'done':
       return decideDone(match, purchase, facts);
     default:
-      return purchase.state satisfies never;
+      return purchase satisfies never;
   }
 }
 
@@ -104,47 +100,48 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   return { action: 'redo', reason, purchase: next(match) };
 }
 
-function collect(match: Match, { jobId }: Purchase): Decision {
+function collect(match: Match, { jobId }: Job): Decision {
   return { action: 'attach', reason: reasonOf('job-running', `job ${jobId} is running${movedFrom(match)}`) };
 }
 
-function buyAgain(match: Match, purchase: Purchase): Decision {
+function buyAgain(match: Match, purchase: Job | Refusal): Decision {
   const failed = purchase.state === 'failed' || purchase.state === 'lost';
   if (purchase.state === 'refused') {
     return {
       action: 'create',
-      reason: reasonOf('refused', `refused before${because(purchase)}`),
+      reason: reasonOf('refused', refusedBefore(purchase, match)),
       purchase: next(match),
     };
   }
   return {
     action: failed ? 'retry' : 'redo',
     reason: failed
-      ? reasonOf('job-failed', `job ${purchase.jobId} ${purchase.state}${because(purchase)}; --redo asks`)
+      ? jobFailed(purchase, `job ${purchase.jobId} ${purchase.state}${because(purchase)}; --redo asks`)
       : reasonOf('redo-asked', '--redo asks for another'),
     purchase: next(match),
   };
 }
 
 /** Spends at most once, because what it asks for was sent before. */
-function decideOpenSend(purchase: Purchase, facts: DecisionFacts): Decision {
+function decideOpenSend(purchase: OpenSend, facts: DecisionFacts): Decision {
   const settling = settlingOf(purchase, facts);
-  const reason = reasonOf('answer-lost', settling.reason);
+  const isKnown = settling.by === 'person' && settling.isKeyKnown === true;
+  const reason = reasonOf(isKnown ? 'key-known' : 'answer-lost', settling.reason);
   return settling.by === 'person' ? { action: 'unresolved', reason } : { action: 'create', reason, asks: purchase };
 }
 
-function decideFailed(match: Match, purchase: Purchase): Decision {
+function decideFailed(match: Match, purchase: Job): Decision {
   const failed = `job ${purchase.jobId} failed${because(purchase)}`;
   const retry = findRetry(match);
   switch (retry.is) {
     case 'none':
-      return { action: 'failed', reason: reasonOf('job-failed', `${failed}; --redo buys it again`) };
+      return { action: 'failed', reason: jobFailed(purchase, `${failed}; --redo buys it again`) };
     case 'used-up':
-      return { action: 'failed', reason: reasonOf('job-failed', `${failed}; ${retry.why} (--redo buys it again)`) };
+      return { action: 'failed', reason: jobFailed(purchase, `${failed}; ${retry.why} (--redo buys it again)`) };
     case 'again':
       return {
         action: 'retry',
-        reason: reasonOf('job-failed', `${failed}; attempt ${retry.made + 1} of ${retry.attempts}`),
+        reason: jobFailed(purchase, `${failed}; attempt ${retry.made + 1} of ${retry.attempts}`),
         purchase: next(match),
       };
     default:
@@ -152,7 +149,7 @@ function decideFailed(match: Match, purchase: Purchase): Decision {
   }
 }
 
-function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Decision {
+function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision {
   if (kinds[match.step.kind]?.media === 'none') {
     if (match.movedFrom === undefined) return { action: 'keep', reason: upToDate };
     return { action: 'move', reason: renamed(match.movedFrom) };
@@ -163,8 +160,8 @@ function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Dec
   if (first === undefined && isEmpty) return { action: 'keep', reason: reasonOf('no-output', 'its job gave nothing') };
   if (first === undefined)
     return { action: 'download', reason: reasonOf('not-saved', `paid, and not saved yet${movedFrom(match)}`) };
-  const output = outputs.find((one) => facts.fileState(one) !== 'intact') ?? first;
-  const state = facts.fileState(output);
+  const output = outputs.find((one) => facts.files.fileState(one) !== 'intact') ?? first;
+  const state = facts.files.fileState(output);
   if (state === 'missing' && match.step.unpicked === true) {
     return { action: 'keep', reason: reasonOf('unpicked', 'not picked; its file is not here') };
   }
@@ -173,17 +170,18 @@ function decideDone(match: Match, purchase: Purchase, facts: DecisionFacts): Dec
   const displaced = outputs.find(({ path }, index) => withoutExtension(path) !== wantedPath(match.step, index));
   if (displaced !== undefined)
     return { action: 'move', reason: reasonOf('saved-elsewhere', `saved under a new name; was ${displaced.path}`) };
-  return decideSaved(match, outputs, facts);
+  return decideSaved(facts.unfit.get(match.step.address));
 }
 
 /** Decides about a paid output that is not at its path: it comes back from where it was kept, or from the service. */
 function decideGone(
   { record, movedFrom: from }: Match,
-  purchase: Purchase,
+  purchase: Job,
   lost: { facts: DecisionFacts; outputs: Output[]; output: Output; state: Exclude<FileState, 'intact'> },
 ): Decision {
   const { facts, outputs, output, state } = lost;
-  const isHere = outputs.every((one) => facts.fileState(one) === 'intact' || facts.isKept?.(one) === true);
+  const { files } = facts;
+  const isHere = outputs.every((one) => files.fileState(one) === 'intact' || files.isKept?.(one) === true);
   const action = isHere ? 'move' : 'download';
   const newest = record?.purchases[0];
   if (newest !== undefined && newest !== purchase && from === undefined) {
@@ -191,7 +189,8 @@ function decideGone(
     return { action, reason: reasonOf('bought-before', `this very request was bought before; its output is ${how}`) };
   }
   const seen = describeLoss(output, state);
-  const end = isHere ? '; it comes back from what is kept' : '';
+  const back = isHere ? '; it comes back from what is kept' : state === 'changed' ? '; that one is fetched again' : '';
+  const end = state === 'changed' ? `${back}, and yours renamed: \`accept\` takes yours instead` : back;
   const bought = from === undefined ? '' : ` (bought as ${from})`;
   const code = state === 'changed' ? 'edited' : 'missing';
   return { action, reason: reasonOf(code, `paid; ${output.path} ${seen}${bought}${end}`) };
@@ -203,21 +202,10 @@ function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): 
 }
 
 /** Decides about a present output, which may not meet `expect`: it is kept, and never automatically bought again. */
-function decideSaved(match: Match, outputs: Output[], facts: DecisionFacts): Decision {
-  const { expect } = match.step;
-  if (expect === undefined) return { action: 'keep', reason: upToDate };
-  for (const output of outputs) {
-    const [unmet] = findUnmet(expect, output, facts.mediaFacts?.(output));
-    if (unmet === undefined) continue;
-    return {
-      action: 'failed',
-      reason: reasonOf(
-        'unfit',
-        `${output.path} does not fit \`expect\`: ${unmet}; change \`expect\`, or buy it again with --redo`,
-      ),
-    };
-  }
-  return { action: 'keep', reason: upToDate };
+function decideSaved(unfit: Unfit | undefined): Decision {
+  if (unfit === undefined) return { action: 'keep', reason: upToDate };
+  const text = `${unfitText(unfit)}; change \`expect\`, take it as it is with \`accept\`, or buy it again with --redo`;
+  return { action: 'failed', reason: { ...reasonOf('unfit', text), unmet: unfit.unmet } };
 }
 
 /** Returns the next purchase of this step's request. */
@@ -225,12 +213,17 @@ function next(match: Match): { generation: number; repeat: number } {
   return nextPurchase(match.record?.purchases ?? [], match.step.fingerprint);
 }
 
+/** A refusal by the service, or a person's word that nothing came of the create. */
+function refusedBefore(purchase: Refusal, { step }: Match): string {
+  return purchase.decided ? decidedText(purchase.kind ?? step.kind) : `refused before${because(purchase)}`;
+}
+
 function because(purchase: Purchase): string {
   return purchase.error === undefined ? '' : `: ${purchase.error.replace(/\.$/, '')}`;
 }
 
 function renamed(from: string): Reason {
-  return reasonOf('renamed', `same request as ${from} before`);
+  return reasonOf('renamed', `was ${from}`);
 }
 
 function movedFrom(match: Match): string {

@@ -1,8 +1,8 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import type { Output } from '../lock/record.ts';
 import type { Expectation } from '../manifest/manifest.ts';
-import type { PartCondition } from './parts.ts';
 import type { Action, LaterPurchase, Row, RowPrice, WrittenPlan } from './plan.generated.ts';
+import type { PartCondition } from './situation/parts.ts';
 
 export type { Action, Need, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
 
@@ -56,6 +56,8 @@ export interface AskedSend {
   fence?: string;
   resent?: true;
   digest?: string;
+  /** Nothing on this machine says that it ever left: to send its key again may buy what nobody agreed to. */
+  isStrange?: true;
 }
 
 /** Everything needed to carry out one step. */
@@ -112,9 +114,11 @@ type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
 };
 
 /** Facts of a row that something is in the way of, which no other row states. */
-type Waiting = Pick<Row, 'wouldRetry' | 'beside'> & {
+type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
   /** The purchase that may follow, of a step that waits at a gate. Nothing carries it out. */
   later?: LaterPurchase;
+  /** Parts of other steps' outputs without which this step is not needed. */
+  parts?: PartCondition[];
   /** The row that a post which waits `beside` another one is when a person says that it is none of them. */
   asked?: WorkRow;
 };
@@ -158,6 +162,11 @@ export function orderId(order: StepOrder): string {
 /** The same for a row. A send that is asked about has a row, and an order, beside those of its step. */
 export function rowId({ address, send }: { address: string; send?: string | undefined }): string {
   return send === undefined ? address : `${address}\u0000${send}`;
+}
+
+/** The step that an id is about. */
+export function addressOf(id: string): string {
+  return id.split('\u0000')[0] ?? id;
 }
 
 /** An action, a reason and a price for every step. `apply` does what is written here and nothing else. */

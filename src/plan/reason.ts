@@ -1,12 +1,19 @@
 import type { Purchase } from '../lock/record.ts';
-import { type ChangeFacts, describeChanges, findChanges } from './changes.ts';
-import type { Match } from './find-purchases.ts';
+import { type ChangeFacts, describeChanges, findChanges } from './compare/changes.ts';
 import type { Reason } from './plan.generated.ts';
+import type { Match } from './situation/find-purchases.ts';
+
+export type { Reason } from './plan.generated.ts';
 
 export type ReasonCode = Reason['code'];
 
 export function reasonOf(code: ReasonCode, text: string): Reason {
   return { code, text };
+}
+
+/** Names the job, by which the sentence differs from that of another step. */
+export function jobFailed({ jobId }: Pick<Purchase, 'jobId'>, text: string): Reason {
+  return { ...reasonOf('job-failed', text), ...(jobId !== undefined && { job: jobId }) };
 }
 
 /** Shared by all steps that it is true of: most steps of a finished campaign are up to date. */

@@ -1,17 +1,18 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
-import { sumAfterPicks } from './block-at-gates.ts';
-import { ceilingOfRows } from './ceiling.ts';
-import { type HeldPurchase, sumHeld } from './held.ts';
+import { sumAfterPicks } from './gates/block-at-gates.ts';
 import type { PlanRow, PlanTotals } from './plan.ts';
-import { countPosts } from './post-consent.ts';
-import { sumPrices } from './sum-prices.ts';
+import { countPosts } from './posts/post-consent.ts';
+import { ceilingOfRows } from './prices/ceiling.ts';
+import { type HeldPurchase, sumHeld } from './prices/held.ts';
+import { sumPrices } from './prices/sum-prices.ts';
 
 interface Means {
   graph: Pick<Graph, 'budget'>;
   lock: Lock;
   maxCredits?: number;
+  spending?: PlanTotals['limit'];
 }
 
 /** Possible charges that nobody knows the amount of. */
@@ -25,7 +26,7 @@ export interface Doubts {
 
 /** Sums up the rows of a plan. */
 export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals {
-  const { graph, lock, maxCredits } = means;
+  const { graph, lock, maxCredits, spending } = means;
   const { budget } = graph;
   const { lostPrices, heldUnpriced } = doubts;
   const afterPicks = sumAfterPicks(rows);
@@ -33,7 +34,7 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   const isUnpriced = rows.some(
     ({ price }) => price !== undefined && price.credits === null && price.held === undefined,
   );
-  const isGuess = guessed.length > 0 || (isUnpriced && (budget ?? maxCredits) !== undefined);
+  const isGuess = guessed.length > 0 || (isUnpriced && (budget ?? maxCredits ?? spending) !== undefined);
   const sums = sumPrices(rows);
   const ceiling = ceilingOfRows(rows);
   return {
@@ -47,6 +48,7 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
     ...(budget !== undefined && { budget, budgetLeft: budgetCap(means, doubts) }),
     ...(lostPrices.length > 0 && { lostPrices: [...lostPrices] }),
     ...(maxCredits !== undefined && { maxCredits }),
+    ...(spending !== undefined && { limit: spending }),
     ...countPosts(rows),
   };
 }

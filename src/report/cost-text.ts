@@ -1,15 +1,14 @@
 import type { Json } from '../ground/json.ts';
-import type { Approved } from '../plan/sum-approved.ts';
-import type { CostDimension, CostRow, CostSums } from '../plan/tally-charges.ts';
+import type { Approved, CostDimension, CostRow, CostSums } from '../plan/prices/tally-charges.ts';
 import { countOf, creditsText } from './numbers.ts';
-import { safeText } from './safe-text.ts';
+import { csvText, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { tableText } from './tables/table.ts';
 import { wrapText } from './text-width.ts';
 
-/** Cost of a campaign, as it is shown. */
+/** Cost of a campaign, as it is shown; without its name, of all of them. */
 export interface CostView {
-  campaign: string;
+  campaign?: string;
   by: readonly CostDimension[];
   since?: { ref: string; commit: string };
   rows: readonly CostRow[];
@@ -18,6 +17,7 @@ export interface CostView {
 }
 
 const unknown: { readonly [by in CostDimension]: string } = {
+  campaign: 'unknown',
   task: 'unknown',
   kind: 'unknown',
   model: 'unknown',
@@ -32,7 +32,7 @@ export function costText(view: CostView, options: { style: Style; width?: number
   const { style } = options;
   const { campaign, by, since, rows, totals } = view;
   const after = since === undefined ? '' : ` since ${safeText(since.ref)}`;
-  const head = `${safeText(campaign)}: ${countOf(totals.spent, 'credit')} spent${after}`;
+  const head = `${campaign === undefined ? 'all campaigns' : safeText(campaign)}: ${countOf(totals.spent, 'credit')} spent${after}`;
   if (rows.length === 0) return `${style.bold(head)}\n`;
   const { width = Number.POSITIVE_INFINITY } = options;
   const told = view.approved === undefined ? [] : wrapText(approvedText(view.approved), width, { maxLines: 4 });
@@ -55,7 +55,7 @@ const parts: readonly { title: string; of(sums: CostSums): string }[] = [
   { title: 'running', of: ({ running }) => some(running) },
   { title: 'superseded', of: ({ superseded }) => some(superseded) },
   { title: 'failed', of: ({ failed }) => some(failed) },
-  { title: 'on hold', of: heldText },
+  { title: 'reserved', of: heldText },
 ];
 
 function whereText(sums: CostSums): string {
@@ -66,7 +66,7 @@ function whereText(sums: CostSums): string {
     `${creditsText(superseded)} superseded`,
     `${creditsText(failed)} failed and charged`,
   ];
-  return `${spent.join(', ')}; ${heldText(sums) || '0'} on hold`;
+  return `${spent.join(', ')}; ${heldText(sums) || '0'} reserved`;
 }
 
 /** `4 picked at gates, 9.5 credits each: 38 for their tasks`. */
@@ -94,7 +94,7 @@ export function costJson(view: CostView): Json {
   return {
     mediabatch: 'cost',
     version: 1,
-    campaign,
+    ...(campaign !== undefined && { campaign }),
     by: [...by],
     ...(since !== undefined && { since: { ...since } }),
     rows: rows.map(({ keys, jobs, credits }) => ({
@@ -109,21 +109,14 @@ export function costJson(view: CostView): Json {
 
 const sums = ['spent', 'delivered', 'running', 'superseded', 'failed', 'held', 'heldUnknown'] as const;
 
-/** RFC 4180, for spreadsheets: what is not known is an empty cell, and no cell is taken for a formula. */
+/** For spreadsheets: what is not known is an empty cell. */
 export function costCsv({ by, rows }: CostView): string {
-  const lines = [
+  return csvText([
     [...by, 'jobs', ...sums],
     ...rows.map(({ keys, jobs, credits }) => [
-      ...keys.map((key) => safeCell(key ?? '')),
-      String(jobs),
-      ...sums.map((name) => String(credits[name])),
+      ...keys.map((key) => safeText(key ?? '', 2000)),
+      jobs,
+      ...sums.map((name) => credits[name]),
     ]),
-  ];
-  return lines.map((cells) => `${cells.join(',')}\r\n`).join('');
-}
-
-function safeCell(text: string): string {
-  const safe = safeText(text, 2000);
-  const inert = /^[=+\-@]/.test(safe) ? `'${safe}` : safe;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+  ]);
 }

@@ -1,9 +1,9 @@
 import type { Json } from '../ground/json.ts';
 import { groupBy } from '../ground/values.ts';
-import type { LockChange, LockDiff, LockDifference } from '../plan/diff-locks.ts';
+import type { LockChange, LockDiff, LockDifference } from '../plan/compare/diff-locks.ts';
 import { countOf, creditsText, signedText } from './numbers.ts';
+import { markdownCode, markdownTable } from './plan/fit-comment.ts';
 import { footerLines } from './plan/footer-lines.ts';
-import { markdownCode, markdownTable } from './plan/markdown-code.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { tableText } from './tables/table.ts';
@@ -69,7 +69,7 @@ export function diffText(view: DiffView, options: { style: Style; width?: number
   const head = wrapText(`lock from ${sideText(view.from)} to ${sideText(view.to)}`, width, { maxLines: 4 });
   const items = itemsOf(view.rows, all);
   const cells = items.map((item) => [item.mark, item.name, item.kind, item.count, item.credits, item.what]);
-  const money = moneyFacts(view).flatMap(({ label, text }) => footerLines(label, text, options));
+  const money = footerLines(moneyFacts(view), options);
   const blocks = [`${head.map(style.bold).join('\n')}\n`, tableText(columns, cells, options), `${money.join('\n')}\n`];
   return blocks.filter((block) => block !== '').join('\n');
 }
@@ -129,8 +129,21 @@ function itemsOf(rows: readonly LockDifference[], all: boolean): Item[] {
 }
 
 function nounOf(change: LockChange): string {
-  if (change === 'asked' || change === 'settled' || change === 'resolved') return 'create';
-  return /pin|accept|pick|reject|undecided/.test(change) ? 'step' : 'job';
+  switch (change) {
+    case 'asked':
+    case 'settled':
+    case 'resolved':
+      return 'create';
+    case 'bought':
+    case 'gone':
+    case 'changed':
+    case 'moved':
+    case 'forgotten':
+    case 'remembered':
+      return 'job';
+    default:
+      return 'step';
+  }
 }
 
 function whatOf(group: readonly LockDifference[], { change, movedFrom }: LockDifference): string {

@@ -1,7 +1,8 @@
+import { answersOfExit } from '../contract/exit.ts';
 import { type Failure, failures } from '../contract/failure.ts';
+import { sortDiagnostics } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { adviceText, type Paste } from './advice-text.ts';
-import { sortDiagnostics } from './diagnostics/diagnostic-order.ts';
+import { adviceBelow, adviceLines, adviceText, type Paste } from './advice-text.ts';
 import { diagnosticsGithub } from './diagnostics/diagnostics-github.ts';
 import { diagnosticJson } from './diagnostics/diagnostics-json.ts';
 import { diagnosticsText } from './diagnostics/diagnostics-text.ts';
@@ -20,8 +21,8 @@ export function failureText(
   const { diagnostics = [], sources = new Map() } = 'diagnostics' in failure ? failure : {};
   if (diagnostics.length > 0)
     return diagnosticsText(diagnostics, sources, { style, ...(most !== undefined && { most }) });
-  const advice = hint === undefined ? '' : `  ${style.cyan('→')} ${adviceText(hint, paste)}\n`;
-  return `${style.red('error')} ${code} ${safeText(message, longestText)}\n${advice}`;
+  const text = `${style.red('error')} ${code} ${safeText(message, longestText)}`;
+  return [text, ...adviceBelow(hint, { style, paste, indent: 2 })].map((line) => `${line}\n`).join('');
 }
 
 /** The same as workflow commands of GitHub Actions: an annotation for the failure, or for each mistake. */
@@ -32,8 +33,8 @@ export function failureGithub(
   const { code, message, hint } = failure;
   const { diagnostics = [] } = 'diagnostics' in failure ? failure : {};
   if (diagnostics.length > 0) return diagnosticsGithub(diagnostics, { toCheckoutPath, limit: true });
-  const advice = hint === undefined ? '' : `\n${safeText(adviceText(hint, paste), longestText)}`;
-  const text = `${safeText(message, longestText)}${advice}`;
+  const advice = hint === undefined ? [] : adviceLines(hint, paste).map((line) => safeText(line, longestText));
+  const text = [safeText(message, longestText), ...advice].join('\n');
   return annotationText({ level: 'error', properties: [['title', code]], message: text });
 }
 
@@ -46,6 +47,7 @@ export function failureJson(failure: Failure, paste: Paste): Json {
     version: 1,
     code,
     exit: failures[code].exit,
+    ...answersOfExit(failures[code].exit),
     message,
     ...(hint !== undefined && { hint: adviceText(hint, paste) }),
     ...(plain as { [fact: string]: Json }),

@@ -1,3 +1,5 @@
+import type { PlanTotals } from '../plan/plan.ts';
+
 /** A number of credits, with thousands separated by a narrow space from 10,000 on; unknown is `?`, never 0. */
 export function creditsText(credits: number | null): string {
   if (credits === null) return '?';
@@ -20,6 +22,12 @@ export function countOf(count: number, noun: string): string {
   return `${creditsText(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** `400 a day, 120 left`. */
+export function limitText({ credits, per, left, of }: NonNullable<PlanTotals['limit']>): string {
+  const most = `${creditsText(credits)} a ${per}${of === 'engine' ? ' by all workers' : ''}`;
+  return per === 'run' ? most : `${most}, ${creditsText(left)} left`;
+}
+
 /** `0:41`, `1:02:03`. */
 export function elapsedText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
@@ -40,4 +48,29 @@ export function bytesText(bytes: number): string {
     unit += 1;
   }
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+}
+
+/** A duration in its largest unit: `20 s`, `5 min`, `3 h`, `12 d`. For ages, where more detail would be noise. */
+export function spanText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** Age of a service time; `?` for an invalid time, and `0 s` for one ahead of this clock. */
+export function ageText(time: string | undefined, now: number): string {
+  const at = time === undefined ? Number.NaN : Date.parse(time);
+  return Number.isNaN(at) ? '?' : spanText(now - at);
+}
+
+/** A moment by the clock and time zone of this machine: `2026-11-23 14:05`, or `14:05` on the day of `now`. */
+export function clockText(time: string | number, now?: number): string {
+  const at = new Date(time);
+  if (Number.isNaN(at.getTime())) return '?';
+  const two = (value: number) => String(value).padStart(2, '0');
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  if (now !== undefined && at.toDateString() === new Date(now).toDateString()) return clock;
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
 }

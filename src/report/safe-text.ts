@@ -77,3 +77,29 @@ function escapeUnits(text: string): string {
   }
   return escaped;
 }
+
+/** `a, b, … and 3 more`: at most so many names, made safe. */
+export function shortList(names: readonly string[], most: number): string {
+  const shown = names.slice(0, most).map((name) => safeText(name, 300));
+  const hidden = names.length - shown.length;
+  return `${shown.join(', ')}${hidden > 0 ? `, … and ${hidden} more` : ''}`;
+}
+
+/**
+ * A table as RFC 4180 has it. A text that a spreadsheet would calculate gets an apostrophe before it; numbers stay numbers.
+ */
+export function csvText(rows: Iterable<readonly (string | number)[]>): string {
+  const lines: string[] = [];
+  for (const cells of rows) lines.push(`${cells.map(cellText).join(',')}\r\n`);
+  return lines.join('');
+}
+
+function cellText(cell: string | number): string {
+  if (typeof cell === 'number') return String(cell);
+  const inert = mayCalculate.test(cell) && !isNumber.test(cell) ? `'${cell}` : cell;
+  return mustQuote.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+const mayCalculate = /^[=+\-@\t\r]/;
+const isNumber = /^[+-]?\d+(?:\.\d+)?$/;
+const mustQuote = /[",\r\n]/;

@@ -1,16 +1,17 @@
 import type { Failure } from '../contract/failure.ts';
-import type { Diagnostic } from '../ground/diagnostic.ts';
-import type { OtherAction, PlanDifference } from '../plan/compare-plans.ts';
+import { type Diagnostic, sortDiagnostics } from '../ground/diagnostic.ts';
+import type { Json } from '../ground/json.ts';
+import type { OtherAction, PlanDifference } from '../plan/compare/compare-plans.ts';
 import type { Plan, PlanTotals } from '../plan/plan.ts';
 import type { Paste } from './advice-text.ts';
+import { diagnosticJson } from './diagnostics/diagnostics-json.ts';
 import { diagnosticsText } from './diagnostics/diagnostics-text.ts';
-import { failureText } from './failure-text.ts';
+import { failureJson, failureText } from './failure-text.ts';
 import { countOf, signedText } from './numbers.ts';
 import { chargesText, differenceLines } from './plan/compare-text.ts';
 import { actionWords, planHeadline } from './plan/plan-counts.ts';
 import { budgetText, spendText } from './plan/plan-money.ts';
-import { safeText } from './safe-text.ts';
-import { shortList } from './short-list.ts';
+import { safeText, shortList } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { displayWidth, wrapText } from './text-width.ts';
 
@@ -118,4 +119,36 @@ function changeLines(
 /** `hero@lamp, hero@vase and 10 more: up to date, before: to create`. */
 function otherText({ from, to, addresses }: OtherAction): string {
   return `${shortList(addresses, mostNamed)}: ${actionWords[to]}, before: ${actionWords[from]}`;
+}
+
+/**
+ * Renders what there is to say after a save, for programs, as `schemas/watch.schema.json` describes it. `changes` and
+ * `totals` are those of `plan --compare --json` and `plan --json`.
+ */
+export function watchJson(view: WatchView, paste: Paste): Json {
+  const { plan, difference, diagnostics, failure, notices, at, tookMs } = view;
+  const actions: { [action: string]: number } = {};
+  for (const { action } of plan?.rows ?? []) actions[action] = (actions[action] ?? 0) + 1;
+  const json = {
+    mediabatch: 'watch',
+    version: 1,
+    at: new Date(at).toISOString(),
+    tookMs: Math.round(tookMs),
+    valid: plan !== undefined,
+    ...(plan !== undefined && {
+      campaign: plan.campaign,
+      steps: plan.rows.filter(({ action }) => action !== 'orphan').length,
+      actions,
+      totals: plan.totals,
+    }),
+    ...(difference !== undefined && {
+      changes: difference.steps,
+      others: difference.others,
+      bought: difference.bought.map(({ id, address, credits }) => ({ id, address, credits })),
+    }),
+    diagnostics: sortDiagnostics(diagnostics).map(diagnosticJson),
+    ...(failure !== undefined && { failure: failureJson(failure, paste) }),
+    notices,
+  };
+  return json as unknown as Json;
 }

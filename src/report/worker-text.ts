@@ -1,7 +1,7 @@
-import type { NotForIt, WorkerNews } from '../contract/worker.ts';
-import { spanText } from './age-text.ts';
-import { countOf } from './numbers.ts';
-import { safeText } from './safe-text.ts';
+import { type NotForIt, newsName, type WorkerNews } from '../contract/engine-state.ts';
+import type { Json } from '../ground/json.ts';
+import { countOf, spanText } from './numbers.ts';
+import { safeJson, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 
 const longestError = 300;
@@ -13,12 +13,34 @@ export function workerLine(news: WorkerNews, { style, now }: { style: Style; now
   return `${style.dim(time)} ${word} ${safeText(text, 1000)}\n`;
 }
 
+const levels: Partial<Record<WorkerNews['is'], 'warn' | 'error'>> = {
+  'not for it': 'warn',
+  'no store': 'warn',
+  'server away': 'warn',
+  'not told': 'warn',
+  'put aside': 'error',
+  failed: 'error',
+};
+
+/** The same for a program: one JSON document. */
+export function workerJsonLine({ is, ...facts }: WorkerNews, { now }: { now: number }): string {
+  const line = {
+    at: new Date(now).toISOString(),
+    level: levels[is] ?? 'info',
+    event: newsName(is),
+    ...facts,
+  };
+  return `${safeJson(line as Json)}\n`;
+}
+
 function wordsOf(news: WorkerNews, style: Style): { word: string; text: string } {
   const worker = style.green('worker');
   const head = style.green('head');
   switch (news.is) {
     case 'started':
       return { word: worker, text: startText(news) };
+    case 'listening':
+      return { word: worker, text: `serves /healthz, /readyz and /metrics on port ${news.port}` };
     case 'head': {
       const { epoch, runs, waitMs } = news;
       const waits = waitMs > 0 ? `; what the last head may have sent is looked for in ${spanText(waitMs + 999)}` : '';
@@ -52,6 +74,21 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
         word: style.red('error'),
         text: `${safeText(news.error, longestError)}; the next attempt is in ${spanText(news.againAfterMs)}`,
       };
+    case 'not told':
+      return {
+        word: style.yellow('notice'),
+        text: `nobody was told how the run of ${news.campaign} has ended (MEDIABATCH_NOTIFY_URL): ${safeText(news.error, longestError)}`,
+      };
+    case 'leaving':
+      return {
+        word: worker,
+        text: `ends (${news.because}): waits for the answers of ${countOf(news.creates, 'create')}, which are paid; a second signal does not wait`,
+      };
+    case 'draining':
+      return {
+        word: worker,
+        text: `ends (${news.because}) as soon as no run of the account is open; a second signal hands over`,
+      };
     case 'ending':
       return { word: worker, text: `ends: ${news.because}` };
     default:
@@ -77,7 +114,8 @@ function notForItText(why: NotForIt, runs: number): string {
       return `${are} not for this worker: of another MEDIABATCH_API_KEY, or another MEDIABATCH_BASE_URL`;
     case 'protocol': {
       const age = why.theirs > why.own ? 'a newer' : 'an older';
-      return `${are} not for this worker: ${they} begun by ${age} mediabatch (protocol ${why.theirs}, here ${why.own}), and needs workers of that version`;
+      const needs = runs === 1 ? 'needs' : 'need';
+      return `${are} not for this worker: ${they} begun by ${age} mediabatch, ${why.version} (protocol ${why.theirs}, here ${why.own}), and ${needs} workers of that version`;
     }
     case 'store':
       return `${are} not for this worker: files go to a store that is not its --store`;

@@ -1,5 +1,8 @@
 import { lstat } from 'node:fs/promises';
-import { judgeBatch } from '../campaign/decisions/judge-batch.ts';
+import type { Judged } from '../campaign/decisions/judge-batch.ts';
+import { Desk } from '../campaign/desk.ts';
+import { requireTracedGraph } from '../campaign/load-manifest.ts';
+import { type Asked, ManifestInputs } from '../campaign/manifest-inputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { findPriceHints } from '../campaign/price-hints.ts';
 import { requireLock } from '../campaign/read-lock.ts';
@@ -8,29 +11,42 @@ import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { PriceHints } from '../plan/prices.ts';
-import { type Situation, situate } from '../plan/situation.ts';
+import type { PriceHints } from '../plan/prices/prices.ts';
+import { type Situation, situate } from '../plan/situation/situation.ts';
 import type { Paste } from '../report/advice-text.ts';
-import { reviewCommands } from './commands.ts';
-import { describeCampaign } from './describe/describe-campaign.ts';
+import { describeCampaign, withVerdicts } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
-import { LatestGraph } from './latest-graph.ts';
+import { givenBy, refusalsOf, reviewCommands } from './host-words.ts';
 import { planForPage } from './plan-for-page.ts';
-import { refusalsOf } from './refusals.ts';
 import { tellGivenUp, tellNext } from './tell.ts';
 
 /** How often lock, manifest and outputs are looked at for changes, in ms. */
 const lookEveryMs = 700;
 /** Pauses are at least so many times as long as a look for changes, and as reading what has changed. */
 const pauses = { looking: 20, reading: 3 };
+/** A campaign with so many assets is described anew as a whole after each verdict. */
+const fewAssets = 300;
+/**
+ * Pause before a larger campaign is described anew beyond the group of a verdict: so many times as long as describing it takes,
+ * without another verdict, within these bounds in ms.
+ */
+const settle = { pauses: 20, leastMs: 1000, mostMs: 10_000 };
 /** How long a run that holds the lock is waited for before verdicts stay in the page, in ms. */
 const waitForLockMs = 2000;
+
+/** Why nothing was recorded, for people who look at pictures: no process, and no time of a machine. */
+const busyWords = {
+  MB3401: 'another run is busy, and what waits is recorded when it ends',
+  MB3402: 'the lock was changed by another program just now, and what waits is recorded in a moment',
+} as const;
 
 export interface CampaignHostOptions {
   select?: string[] | undefined;
   exclude?: string[] | undefined;
   /** Writes commands for hints. */
   paste: Paste;
+  /** Whose verdicts these are. */
+  by?: string | undefined;
   /** Somebody edits the manifest: what a run would give up for the edits is told. */
   isEdited?: boolean | undefined;
 }
@@ -41,13 +57,15 @@ export class CampaignHost implements ReviewHost {
   readonly #options: CampaignHostOptions;
   readonly #graph: LatestGraph;
   readonly #finder: FileFinder;
+  readonly #desk: Desk;
   readonly #listeners = new Set<() => void>();
-  /** Verdicts are written one batch after the other. */
+  /** Verdicts are written one batch after the other, and no look for changes takes them for those of others. */
   #lastBatch: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
+  #settleTimer: NodeJS.Timeout | undefined;
   #revision = 1;
-  /** Stamp of what `#revision` stands for. */
-  #stamp: string | undefined;
+  /** Stamps of what `#revision` stands for. */
+  #stamps: Stamps | undefined;
   /** How long reading the campaign took the last time. */
   #readMs = 0;
   #known: { revision: number; data: Promise<ReviewData> } | undefined;
@@ -61,6 +79,7 @@ export class CampaignHost implements ReviewHost {
     this.#options = options;
     this.#graph = new LatestGraph(campaign);
     this.#finder = new FileFinder(campaign.paths);
+    this.#desk = new Desk(campaign, { keepsOpen: process.platform !== 'win32' });
   }
 
   look(): Promise<ReviewData> {
@@ -101,20 +120,54 @@ export class CampaignHost implements ReviewHost {
     this.#noteChange(undefined);
   }
 
+  /** Resolves when what was recorded stands in the lock as it is to stay. */
+  async close(): Promise<void> {
+    clearTimeout(this.#settleTimer);
+    await this.#lastBatch;
+    await this.#desk.close();
+  }
+
   async #record(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
-    const { paste } = this.#options;
+    const { paste, by } = this.#options;
     try {
       const graph = await this.#graph.get();
-      const rulings = await judgeBatch(this.#campaign, verdicts, { lockTimeoutMs: waitForLockMs, graph });
-      const refused = refusalsOf(rulings, paste);
-      if (rulings.some(({ is }) => is === 'recorded')) this.#noteChange(await this.#readStamp());
-      return { is: 'recorded', revision: this.#revision, refused };
+      const judged = await this.#desk.judge(givenBy(by, verdicts), { graph, lockTimeoutMs: waitForLockMs });
+      if (judged.gates.length > 0) await this.#take(judged);
+      return { is: 'recorded', revision: this.#revision, refused: refusalsOf(judged.rulings, paste) };
     } catch (error) {
       const failure = failureOf(error);
       // Somebody else is writing it; what was meant can be said again.
-      if (failure?.code === 'MB3401' || failure?.code === 'MB3402') return { is: 'held', text: failure.message };
+      if (failure?.code === 'MB3401' || failure?.code === 'MB3402')
+        return { is: 'held', text: busyWords[failure.code] };
       throw failure === undefined || error instanceof CampaignError ? error : new CampaignError(failure);
     }
+  }
+
+  /** Shows what was recorded: at once where it was decided, and what hangs on it, at the latest when nobody decides any more. */
+  async #take(judged: Judged): Promise<void> {
+    const { revision, data } = this.#known ?? {};
+    const known = revision === this.#revision ? await data?.catch(() => undefined) : undefined;
+    const source = await this.#stampSource();
+    if (known === undefined || this.#stamps === undefined || known.assets.length <= fewAssets) {
+      this.#noteChange(undefined);
+      return;
+    }
+    const next = this.#revision + 1;
+    const now = { ...withVerdicts(known, judged.gates), revision: next };
+    this.#known = { revision: next, data: Promise.resolve(now) };
+    this.#noteChange({ ...this.#stamps, source });
+    const isOpen = now.groups.some(({ gate }) => gate?.state === 'open' || gate?.state === 'contested');
+    const readsMs = Math.min(settle.mostMs, this.#readMs * settle.pauses);
+    const waitMs = isOpen ? Math.max(settle.leastMs, readsMs) : settle.leastMs;
+    clearTimeout(this.#settleTimer);
+    this.#settleTimer = setTimeout(() => void this.#settle(), waitMs).unref();
+  }
+
+  async #settle(): Promise<void> {
+    const tidied = this.#lastBatch.then(() => this.#desk.tidy());
+    this.#lastBatch = tidied;
+    await tidied;
+    this.refresh();
   }
 
   async #read(revision: number): Promise<ReviewData> {
@@ -129,10 +182,10 @@ export class CampaignHost implements ReviewHost {
       situation,
       selected: makeSelector(situation).chosen(this.#options),
       rows,
-      problemOf: this.#finder.newLook(),
+      placeOf: this.#finder.newLook(),
     });
     this.#shown = described.assets.flatMap(({ files }) => files);
-    this.#stamp = source + this.#stampFiles();
+    this.#stamps = { source, files: this.#stampFiles() };
     this.#readMs = performance.now() - began;
     const { paste, isEdited = false } = this.#options;
     const edits = isEdited ? tellGivenUp(described, paste) : undefined;
@@ -158,26 +211,33 @@ export class CampaignHost implements ReviewHost {
     const timer = setTimeout(async () => {
       const began = performance.now();
       // A disk that fails now may not do so the next time.
-      const stamp = await this.#readStamp().catch(() => this.#stamp);
+      const looked = this.#lastBatch.then(async () => ({
+        before: this.#stamps,
+        stamps: await this.#readStamps().catch(() => undefined),
+      }));
+      this.#lastBatch = looked;
+      const { before, stamps } = await looked;
       if (this.#timer !== timer) return;
       const tookMs = performance.now() - began;
       const pauseMs = Math.max(lookEveryMs, tookMs * pauses.looking, this.#readMs * pauses.reading);
       this.#timer = this.#startLooking(pauseMs);
-      const before = this.#stamp;
-      this.#stamp ??= stamp;
-      if (stamp !== undefined && before !== undefined && stamp !== before) this.#noteChange(stamp);
+      // Read anew meanwhile: what was seen is of an earlier state.
+      if (this.#stamps !== before) return;
+      this.#stamps ??= stamps;
+      if (stamps === undefined || before === undefined) return;
+      if (stamps.source !== before.source || stamps.files !== before.files) this.#noteChange(stamps);
     }, waitMs).unref();
     return timer;
   }
 
-  #noteChange(stamp: string | undefined): void {
-    this.#stamp = stamp;
+  #noteChange(stamps: Stamps | undefined): void {
+    this.#stamps = stamps;
     this.#revision += 1;
     for (const listener of this.#listeners) listener();
   }
 
-  async #readStamp(): Promise<string> {
-    return (await this.#stampSource()) + this.#stampFiles();
+  async #readStamps(): Promise<Stamps> {
+    return { source: await this.#stampSource(), files: this.#stampFiles() };
   }
 
   async #stampSource(): Promise<string> {
@@ -195,11 +255,36 @@ export class CampaignHost implements ReviewHost {
   }
 }
 
+/** Stamps of the manifest and the lock, and of outputs, by which changes of others are noticed. */
+interface Stamps {
+  source: string;
+  files: string;
+}
+
 async function stampOf(path: string): Promise<string> {
   try {
     const { ino, size, mtimeMs } = await lstat(path);
     return `${ino} ${size} ${mtimeMs}`;
   } catch {
     return 'absent';
+  }
+}
+
+/** The graph of a manifest that somebody may be editing: it is made anew only when a file that it is made from has changed. */
+class LatestGraph {
+  readonly #campaign: OpenCampaign;
+  #known: { graph: Graph; asked: readonly Asked[] } | undefined;
+
+  constructor(campaign: OpenCampaign) {
+    this.#campaign = campaign;
+  }
+
+  /** Rejects with a `CampaignError` while the manifest has mistakes. */
+  async get(): Promise<Graph> {
+    const inputs = new ManifestInputs(this.#campaign.file);
+    if (this.#known === undefined || !(await inputs.areAnsweredAlike(this.#known.asked))) {
+      this.#known = await requireTracedGraph(this.#campaign);
+    }
+    return this.#known.graph;
   }
 }

@@ -3,16 +3,12 @@ import type { ReviewFile } from '../contract/review.ts';
 import { statPlainFile } from '../disk/fs/plain-file.ts';
 import { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
-import type { Output } from '../lock/record.ts';
-
-type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
+import type { PlaceOf } from './describe/describe-asset.ts';
 
 /** Finds where the bytes of outputs are on this disk: at their paths, or among what newer ones have replaced. */
 export class FileFinder {
   readonly #outputs: string;
   readonly #kept: KeptFiles;
-  /** Places where each was when it was last looked at. */
-  readonly #places = new Map<string, 'placed' | 'kept'>();
   /** Kept files whose bytes have been read, as they were then. */
   readonly #verified = new Map<string, string>();
 
@@ -23,38 +19,21 @@ export class FileFinder {
   }
 
   /** A look at all outputs, one by one; nothing is read. `isKeptOnly`: its path has the bytes of another one by now. */
-  newLook(): (output: Wanted, isKeptOnly: boolean) => ReviewFile['problem'] {
+  newLook(): PlaceOf {
     const placed = new PlacedFiles(this.#outputs);
     return (output, isKeptOnly) => {
       const found = isKeptOnly ? 'missing' : placed.look(output);
-      const name = nameOf(output);
-      if (typeof found !== 'string') this.#places.set(name, 'placed');
-      else if (this.#kept.glance(output) !== undefined) this.#places.set(name, 'kept');
-      else {
-        this.#places.delete(name);
-        return found;
-      }
-      return undefined;
+      if (typeof found !== 'string') return 'placed';
+      return this.#kept.glance(output) === undefined ? found : 'kept';
     };
   }
 
-  /** Says where it was when it was last looked at: at its path, or among what was kept. */
-  placeOf(file: Wanted): 'placed' | 'kept' | undefined {
-    return this.#places.get(nameOf(file));
-  }
-
-  /** Absolute path of the file, as it was last seen and still is; undefined when it is not there any more. */
+  /** Absolute path of the file, where it was last seen and still is; undefined when it is not there any more. */
   async find(file: ReviewFile): Promise<string | undefined> {
-    switch (this.#places.get(nameOf(file))) {
-      case 'placed': {
-        const found = new PlacedFiles(this.#outputs).look(file);
-        return typeof found === 'string' ? undefined : found.path;
-      }
-      case 'kept':
-        return this.#findKept(file);
-      default:
-        return undefined;
-    }
+    if (file.problem !== undefined) return undefined;
+    if (file.isKept === true) return this.#findKept(file);
+    const found = new PlacedFiles(this.#outputs).look(file);
+    return typeof found === 'string' ? undefined : found.path;
   }
 
   /** The folder can have come with a branch: its files are what their names say only when they have been read. */
@@ -67,10 +46,6 @@ export class FileFinder {
     if (found !== undefined && stamp !== undefined) this.#verified.set(found, stamp);
     return found;
   }
-}
-
-function nameOf({ path, sha256 }: Wanted): string {
-  return `${sha256} ${path}`;
 }
 
 function stampOf(stats: Stats | undefined): string | undefined {

@@ -1,13 +1,12 @@
 import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, ReviewRun, WantedVerdict } from '../contract/review.ts';
-import { situate } from '../plan/situation.ts';
+import { situate } from '../plan/situation/situation.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
-import { reviewCommands } from './commands.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
-import { refusalsOf } from './refusals.ts';
+import { givenBy, refusalsOf, reviewCommands } from './host-words.ts';
 
 /** Changes that come this close to each other are told once, in ms. */
 const tellEveryMs = 250;
@@ -16,12 +15,15 @@ const lookShare = 8;
 
 /** A campaign that a run of this process has: what is shown is what the run knows, and verdicts are written by it. */
 export class LiveHost implements ReviewHost {
-  readonly #live: LiveRun;
+  #live: LiveRun;
   readonly #campaign: Pick<OpenCampaign, 'file' | 'paths'>;
   readonly #paste: Paste;
+  readonly #by: string | undefined;
   readonly #finder: FileFinder;
   readonly #listeners = new Set<() => void>();
-  readonly #stopWatching: () => void;
+  #stopWatching: () => void;
+  /** Told in place of what the run says of itself. */
+  #told: ReviewRun | undefined;
   #timer: NodeJS.Timeout | undefined;
   #revision = 1;
   #known: { revision: number; data: ReviewData } | undefined;
@@ -29,7 +31,11 @@ export class LiveHost implements ReviewHost {
   #isOlder = false;
   #lookMs = 0;
 
-  constructor(live: LiveRun, { campaign, paste }: { campaign: Pick<OpenCampaign, 'file' | 'paths'>; paste: Paste }) {
+  constructor(
+    live: LiveRun,
+    { campaign, paste, by }: { campaign: Pick<OpenCampaign, 'file' | 'paths'>; paste: Paste; by?: string | undefined },
+  ) {
+    this.#by = by;
     this.#live = live;
     this.#campaign = campaign;
     this.#paste = paste;
@@ -46,7 +52,7 @@ export class LiveHost implements ReviewHost {
       situation: situate(graph, lock),
       rows,
       selected,
-      problemOf: this.#finder.newLook(),
+      placeOf: this.#finder.newLook(),
     });
     const data: ReviewData = {
       version: 1,
@@ -54,7 +60,7 @@ export class LiveHost implements ReviewHost {
       file: this.#campaign.file,
       canDecide: true,
       commands: reviewCommands(this.#paste),
-      run: { is: run.is, text: textOf(run) },
+      run: this.#told ?? { is: run.is, text: textOf(run) },
       ...described,
     };
     this.#known = { revision, data };
@@ -63,9 +69,10 @@ export class LiveHost implements ReviewHost {
   }
 
   async judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
-    const rulings = await this.#live.judge(verdicts);
-    if (rulings === 'over')
-      return { is: 'held', text: 'the run has ended: what is judged now takes the command review' };
+    const rulings = await this.#live.judge(givenBy(this.#by, verdicts));
+    if (rulings === 'over') {
+      return { is: 'held', text: this.#told?.text ?? 'the run has ended: what is judged now takes the command review' };
+    }
     const refused = refusalsOf(rulings, this.#paste);
     return { is: 'recorded', revision: this.#currentRevision(), refused };
   }
@@ -79,10 +86,31 @@ export class LiveHost implements ReviewHost {
     return this.#finder.find(file);
   }
 
-  /** Tells at once how the run has ended, and nothing after that. */
-  end(): void {
+  /** Tells at once how the run has ended, and nothing after that. `why`: in words, where none of its own say it. */
+  end(why?: string): void {
     this.#stopWatching();
+    this.#told = why === undefined ? undefined : { is: 'ended', text: why };
+    this.#tellNow();
+  }
+
+  /** Tells that the run makes way for another one. `text`: what for. */
+  makeWay(text: string): void {
+    this.#told = { is: 'running', text };
+    this.#tellNow();
+  }
+
+  /** Shows the run for which another one made way. */
+  follow(live: LiveRun): void {
+    this.#stopWatching();
+    this.#live = live;
+    this.#told = undefined;
+    this.#stopWatching = live.watch(() => this.#change());
+    this.#tellNow();
+  }
+
+  #tellNow(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#isOlder = true;
     for (const listener of this.#listeners) listener();
   }

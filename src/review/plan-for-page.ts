@@ -3,8 +3,8 @@ import { systemClock } from '../contract/clock.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import { assemblePlan } from '../plan/assemble.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { PriceHints } from '../plan/prices.ts';
-import type { Situation } from '../plan/situation.ts';
+import type { PriceHints } from '../plan/prices/prices.ts';
+import { type Situation, withFiles } from '../plan/situation/situation.ts';
 
 /** The plan as far as a page tells of it: what waits at gates, and what there is to buy. No file is read for it. */
 export function planForPage(
@@ -14,12 +14,13 @@ export function planForPage(
 ): Plan {
   const placed = new PlacedFiles(paths.outputs);
   return assemblePlan({
-    situation,
+    situation: withFiles(situation, {
+      fileState: (output) => {
+        const found = placed.look(output);
+        return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
+      },
+    }),
     hints,
-    fileState: (output) => {
-      const found = placed.look(output);
-      return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
-    },
     replays,
     accountOf,
     now: systemClock.now(),

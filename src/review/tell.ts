@@ -1,6 +1,6 @@
 import type { ReviewData, ReviewGroup } from '../contract/review.ts';
+import { call } from '../ground/advice.ts';
 import { isSpending } from '../plan/actions.ts';
-import { call } from '../plan/advice.ts';
 import type { PlanRow } from '../plan/plan.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';

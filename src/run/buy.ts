@@ -1,10 +1,18 @@
 import type { Ports } from '../contract/ports.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
-import type { StepOrder } from '../plan/plan.ts';
-import { makeBody } from './job-links.ts';
+import type { AskedSend, StepOrder } from '../plan/plan.ts';
 import { digestOfBody } from './kept-body.ts';
-import { type Bought, type Create, type Ended, msAhead, type Purchase } from './purchase.ts';
-import { giveUp, recordFound, unfound } from './record-job.ts';
+import {
+  type Bought,
+  type Create,
+  type Ended,
+  giveUp,
+  msAhead,
+  type Purchase,
+  recordFound,
+  unfound,
+} from './record-job.ts';
+import { makeBody } from './references.ts';
 import { sendCreate } from './send-create.ts';
 import type { StepEnd } from './step-end.ts';
 
@@ -30,11 +38,11 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
   const begin = await ledger.begin(order);
   if (begin.do === 'stop') return { end: { outcome: 'left', credits: 0 } };
   if (begin.job !== undefined) return { end: { order, ...begin.job, fresh: false } };
-  if (order.asksOnly && !begin.isOpen) {
+  if (order.asksOnly && begin.open === undefined) {
     ledger.release(order);
     return { end: { outcome: 'done', credits: 0 } };
   }
-  let create = begin.isOpen ? await resume(order, ports) : ({ is: 'new' } satisfies Create);
+  let create = begin.open === undefined ? ({ is: 'new' } satisfies Create) : await resume(order, begin.open, ports);
   const made = begin.body ?? (await makeRequest(order, ports, absent));
   const body = create.is === 'sent' ? requireSame(made, order) : made;
   const purchase = { order, ports, body, reserved: begin.reserved, startedAt: clock.now(), tries: 0 };
@@ -61,9 +69,7 @@ function requireSame(made: string | StepEnd, { send }: StepOrder): string | Step
 }
 
 /** Resumes where an earlier run, or another clone, stopped. */
-async function resume(order: StepOrder, ports: Ports): Promise<Create> {
-  const { send: open } = order;
-  if (open === undefined) throw new Error(`internal error: ${order.address} has no send to ask about`);
+async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<Create> {
   const { id, since, fence, resent = false } = open;
   const send = {
     id,

@@ -1,9 +1,8 @@
-import type { ListWalk, LookUpVerdict } from '../contract/listed-job.ts';
+import type { ListWalk, LookUpVerdict } from '../contract/answer.ts';
 import type { OpenRequest } from '../graph/graph.ts';
 import { canonicalJson } from '../ground/json.ts';
 import { groupBy } from '../ground/values.ts';
-import { foldText, isOpenField, isSameField } from '../plan/compare-fields.ts';
-import type { ListedRecord } from '../plan/match-listed.ts';
+import { foldText, isOpenField, isSameField, type ListedRecord } from '../plan/purchases/match-listed.ts';
 
 /** A create that may have reached the service, without a known answer. */
 export interface LostCreate {

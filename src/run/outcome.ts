@@ -1,6 +1,6 @@
 import type { CreateAnswer } from '../contract/answer.ts';
 import type { StopReason } from '../contract/event.ts';
-import { isReplayed, knownKeyError } from '../plan/open-sends.ts';
+import { isReplayed, knownKeyError } from '../plan/purchases/open-sends.ts';
 
 /** Facts known when a create call has returned. */
 export interface CreateSituation {
@@ -16,17 +16,19 @@ export interface CreateSituation {
   ageMs: number;
   /** Time since the first request of this run. */
   elapsedMs: number;
+  /** How long somebody is ready to wait; more than 10 minutes count. */
+  patienceMs?: number | undefined;
 }
 
 /** Consequence of an answer. `again` always means the same key and the same bytes. */
 export type Next =
   | { do: 'again'; afterMs: number; because: string; throttled?: true }
   /** Nothing was charged; the next key may be tried, in this run if this one was refused before. */
-  | { do: 'refuse'; error: string; stop?: StopReason }
-  /** Nothing was sent at all: as if it had never begun. */
-  | { do: 'drop'; error: string; stop?: StopReason }
+  | { do: 'refuse'; error: string; stop?: StopReason; because?: 'no-operation' }
+  /** Nothing was sent at all: as if it had never begun. `waitMs`: what the service asks to wait, which is too long. */
+  | { do: 'drop'; error: string; stop?: StopReason; waitMs?: number }
   /** It may have been charged, and this cannot be found out now. The intent stays on record. */
-  | { do: 'give-up'; error: string; stop?: StopReason }
+  | { do: 'give-up'; error: string; stop?: StopReason; waitMs?: number }
   /** It was charged, under this very key, and nothing tells which job it is. No key of this purchase is sent again. */
   | { do: 'hold'; error: string }
   /** It may have been charged; the service's list will tell. */
@@ -46,8 +48,13 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
     case 'not-sent':
       if (!enough) return { do: 'again', afterMs: backoffMs(tries), because: answer.message };
       return { do: maybeSent ? 'give-up' : 'drop', error: answer.message, stop: 'unreachable' };
-    case 'throttled':
-      if (elapsedMs < longestReplayMs) {
+    case 'throttled': {
+      const longestMs = Math.max(longestReplayMs, situation.patienceMs ?? 0);
+      const askedMs = answer.afterMs ?? 0;
+      if (askedMs > longestMs) {
+        return { do: maybeSent ? 'give-up' : 'drop', error: answer.message, stop: 'throttled', waitMs: askedMs };
+      }
+      if (elapsedMs < longestMs) {
         return {
           do: 'again',
           afterMs: clampRetryAfter(answer.afterMs, tries),
@@ -56,6 +63,7 @@ export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }
         };
       }
       return { do: maybeSent ? 'give-up' : 'drop', error: answer.message, stop: 'unreachable' };
+    }
     case 'refused':
     case 'no-route':
       return afterRefusal(answer, situation);
@@ -94,8 +102,9 @@ function afterRefusal(
   const error = isOpen ? `${answer.message}; an earlier answer was lost, so it may have been charged` : answer.message;
   switch (why) {
     case 'invalid':
-    case 'route':
       return { do: does, error };
+    case 'route':
+      return isOpen ? { do: 'give-up', error } : { do: 'refuse', error, because: 'no-operation' };
     case 'credits':
       return { do: does, error, stop: 'balance' }; // I15 (402)
     case 'auth':

@@ -1,9 +1,8 @@
-import type { CreatedJob } from '../contract/answer.ts';
+import type { CreatedJob, ListedJob } from '../contract/answer.ts';
 import { isDefect } from '../contract/failure.ts';
-import type { ListedJob } from '../contract/listed-job.ts';
-import type { LookUp } from '../contract/ports.ts';
+import type { LookUp, Ports } from '../contract/ports.ts';
 import { messageOf } from '../ground/values.ts';
-import { type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
+import type { StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from './step-end.ts';
 
 /** Number of job IDs named when only a person can tell which it is. */
@@ -22,7 +21,7 @@ export function giveUp(
 export async function holdSend(purchase: Purchase, { error, send }: { error: string; send: string }): Promise<StepEnd> {
   const { order, ports } = purchase;
   await ports.ledger.finish(order, { state: 'unresolved', error, send });
-  return giveUp(purchase, { error, recoverable: false });
+  return { ...giveUp(purchase, { error, recoverable: false }), because: 'key-known' };
 }
 
 /** Message about a create on which the list is inconclusive. */
@@ -85,15 +84,61 @@ export async function recordJob(
     const message = `the service refused it (${made.doubt}) and names job ${jobId}, which is taken for its own`;
     emit({ event: 'noticed', address: order.address, message });
   }
+  // A step known to be free is not “of unknown price” because nobody says 0.
+  credits ??= order.price.credits === 0 ? 0 : null;
   if (order.asksOnly) return { credits };
   emit({
     event: 'job-created',
     address: order.address,
     jobId,
-    // A step known to be free is not “of unknown price” because nobody says 0.
-    credits: credits ?? (order.price.credits === 0 ? 0 : null),
+    credits,
     balance,
     ...(made.model !== undefined && { model: made.model }),
   });
   return { credits };
+}
+
+/** `order`: the order bought in the end, possibly under a later key than the plan's. */
+export type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
+
+/** A create on record, and its known facts. Times are milliseconds since 1970, by the service's clock. */
+export interface Sent {
+  id: string;
+  /** Time of the first send. */
+  at: number;
+  /** Reason why its answer is unknown. */
+  because: string;
+  fence?: string | undefined;
+  /** A list has shown that nothing came of the first send. */
+  resent: boolean;
+  /** The service knows a purchase under its key: this is what it said, while the first bytes of the key are tried. */
+  keyError?: string;
+}
+
+/**
+ * Progress of the paid act. `intended`: durable, and certainly not at the service. `sent`: it may have been charged;
+ * where its key is replayed, it is resent. `searching`: reading the service's list. `made-nothing`: as that list shows.
+ */
+export type Create =
+  | { is: 'new' }
+  | { is: 'intended' | 'sent' | 'made-nothing'; send: Sent }
+  | { is: 'searching'; send: Sent; found: Promise<LookUp> };
+
+export type Ended = { end: Bought | StepEnd } | { next: StepOrder };
+
+/** Everything that stays the same while one key is used. */
+export interface Purchase {
+  order: StepOrder;
+  ports: Ports;
+  /** The bytes to send, or the reason why they cannot be made. */
+  body: string | StepEnd;
+  reserved: number | null;
+  /** Milliseconds since 1970, by this clock. */
+  startedAt: number;
+  tries: number;
+}
+
+/** How far the service's clock is ahead of this one, in ms; an unknown one is assumed to equal this clock. */
+export function msAhead(ahead: number | { unreachable: string }): number {
+  return typeof ahead === 'number' ? ahead : 0;
 }

@@ -1,13 +1,12 @@
 import type { JobResult } from '../contract/answer.ts';
 import { OutputError } from '../contract/errors.ts';
-import type { OutputTarget } from '../contract/output-target.ts';
-import type { Ports } from '../contract/ports.ts';
+import type { OutputTarget, Ports } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Output } from '../lock/record.ts';
-import { findUnmet, needsMeasuring } from '../plan/expectation.ts';
+import { aspectsOf, findUnfit, type MediaFacts, unfitText } from '../plan/outputs/expectation.ts';
+import { firstLooks } from '../plan/outputs/same-pictures.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import { wantedPath } from '../plan/save-names.ts';
-import { collectOutput } from './collect.ts';
+import { wantedPath } from '../plan/select/names.ts';
 import type { StepEnd } from './step-end.ts';
 
 type How = 'downloaded' | 'moved' | 'restored';
@@ -27,13 +26,13 @@ export async function saveOutputs(
         const { interrupted, error } = collected;
         return interrupted ? { outcome: 'running', error, unsaved: true } : { outcome: 'failed', error };
       }
-      saved.push(collected.output);
+      saved.push(asAccepted(collected.output, order));
     }
-    // A growing array keeps room for 16 more, and this one stays in memory.
-    const outputs = [...saved];
+    const same = await findSame(order, ports, saved);
+    const outputs = marked(saved, same);
     const how = order.outputs === undefined ? 'downloaded' : 'restored';
     await recordOutputs(order, ports, { jobId: job.jobId, outputs, how });
-    return await checkExpectation(order, ports, outputs);
+    return await checkExpectation(order, ports, { outputs, same });
   } catch (error) {
     const end = outputFailure(error, ports);
     return end.outcome === 'running' ? { ...end, unsaved: true } : end;
@@ -43,18 +42,20 @@ export async function saveOutputs(
 /** Gives paid files that are already here their new names: no request at all. */
 export async function moveOutputs(order: StepOrder, ports: Ports): Promise<StepEnd | undefined> {
   if (order.action !== 'move' || order.jobId === undefined) return undefined;
-  const { jobId, outputs = [] } = order;
+  const { jobId, outputs: known = [] } = order;
   const hasFiles = kinds[order.kind]?.media !== 'none';
-  if (hasFiles && outputs.length === 0) return undefined;
+  if (hasFiles && known.length === 0) return undefined;
   try {
     const moved: Output[] = [];
-    for (const [index, from] of outputs.entries()) {
+    for (const [index, from] of known.entries()) {
       const output = await ports.outputs.relocate(targetOf(order, ports, index), from, { remove: true });
       if (output === undefined) return undefined;
       moved.push(output);
     }
-    await recordOutputs(order, ports, { jobId, outputs: moved, how: 'moved' });
-    return { ...(await checkExpectation(order, ports, moved)), credits: 0 };
+    const same = await findSame(order, ports, moved);
+    const outputs = marked(moved, same);
+    await recordOutputs(order, ports, { jobId, outputs, how: 'moved' });
+    return { ...(await checkExpectation(order, ports, { outputs, same })), credits: 0 };
   } catch (error) {
     return { ...outputFailure(error, ports), credits: 0 };
   }
@@ -70,20 +71,45 @@ export async function recordOutputs(
   for (const output of outputs) ports.emit({ event: 'output-saved', address: order.address, output, how });
 }
 
+/** Marks what a person has taken as it is when the same bytes are fetched again. */
+function asAccepted(output: Output, { outputs = [] }: StepOrder): Output {
+  const isAccepted = outputs.some(({ sha256, accepted }) => accepted === true && sha256 === output.sha256);
+  return isAccepted ? { ...output, accepted: true } : output;
+}
+
+/** Finds the step of its task that has the same picture already, where `expect` wants them to differ. */
+async function findSame(order: StepOrder, ports: Ports, outputs: readonly Output[]): Promise<string | undefined> {
+  if (order.expect?.same !== false) return undefined;
+  const measured = new Map<Output, MediaFacts | undefined>();
+  for (const output of outputs) measured.set(output, await ports.outputs.measure(output, ['looks']));
+  const looks = firstLooks(outputs, (output) => measured.get(output));
+  return looks && (await ports.pictures?.add(order, looks));
+}
+
+/** Keeps with the files which of two equal ones came second: nothing else would tell it to a later plan. */
+function marked(outputs: readonly Output[], same: string | undefined): Output[] {
+  return outputs.map(({ same: _, ...output }) => (same === undefined ? output : { ...output, same: true }));
+}
+
 /** Checks files once they are on record: one that misses its expectation is paid for all the same. */
 async function checkExpectation(
-  { expect }: StepOrder,
+  order: StepOrder,
   ports: Ports,
-  outputs: Output[],
+  { outputs, same }: { outputs: readonly Output[]; same: string | undefined },
 ): Promise<Omit<StepEnd, 'credits'>> {
-  if (expect === undefined) return { outcome: 'done' };
-  for (const output of outputs) {
-    const facts = needsMeasuring(expect) ? await ports.outputs.measure(output) : undefined;
-    const [unmet] = findUnmet(expect, output, facts);
-    if (unmet === undefined) continue;
-    return { outcome: 'failed', error: `${output.path} does not fit \`expect\`: ${unmet}; the file is kept` };
+  const { expect } = order;
+  const aspects = aspectsOf(expect);
+  const measured = new Map<Output, MediaFacts | undefined>();
+  if (aspects.length > 0) {
+    for (const output of outputs) measured.set(output, await ports.outputs.measure(output, aspects));
   }
-  return { outcome: 'done' };
+  const unfit = findUnfit(expect, outputs, { factsOf: (output) => measured.get(output), same });
+  if (unfit === undefined) return { outcome: 'done' };
+  return {
+    outcome: 'failed',
+    error: `${unfitText(unfit)}; the file is kept`,
+    unmet: unfit.unmet,
+  };
 }
 
 function outputFailure(error: unknown, ports: Ports): Omit<StepEnd, 'credits'> {
@@ -101,5 +127,55 @@ function targetOf(order: StepOrder, ports: Ports, index: number): OutputTarget {
     media,
     replaces: order.replaces,
     notice: (message) => ports.emit({ event: 'noticed', address: order.address, message }),
+  };
+}
+
+type Collected = { is: 'collected'; output: Output } | { is: 'uncollected'; error: string; interrupted: boolean };
+
+const mostTries = 5;
+
+/**
+ * Fetches the `index`-th file of a finished job. It is paid for, so nothing here gives it up for good: an expired link
+ * is renewed, a broken body is fetched again, and whatever still fails stays attached to its job for the next run.
+ */
+export async function collectOutput(
+  order: StepOrder,
+  ports: Ports,
+  job: { jobId: string; result: JobResult; index: number; target: OutputTarget },
+): Promise<Collected> {
+  const { service, outputs, clock, signal } = ports;
+  const { jobId, index } = job;
+  let url = job.result.files[index] ?? '';
+  let error = '';
+  for (let tries = 1; tries <= mostTries; tries += 1) {
+    if (tries > 1) await clock.sleep(Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2), signal);
+    if (signal.aborted) return { is: 'uncollected', error: 'interrupted', interrupted: true };
+    const answer = await outputs.fetch(job.target, { jobId, index, url }, { signal });
+    switch (answer.is) {
+      case 'saved':
+        return { is: 'collected', output: answer.output };
+      case 'refused':
+        return { is: 'uncollected', error: answer.message, interrupted: false };
+      case 'unreachable':
+      case 'bad-bytes':
+        error = answer.message;
+        break;
+      case 'expired': {
+        error = answer.message;
+        const end = await service.watch(
+          { kind: order.kind, jobId },
+          { signal, fresh: false, onStatus: () => {}, notice: job.target.notice },
+        );
+        if (end.is === 'completed') url = end.result.files[index] ?? url;
+        break;
+      }
+      default:
+        return answer satisfies never;
+    }
+  }
+  return {
+    is: 'uncollected',
+    error: `${error} (tried ${mostTries} times; the job is kept)`,
+    interrupted: signal.aborted,
   };
 }

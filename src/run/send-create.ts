@@ -3,11 +3,19 @@ import { elapsedOf } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { Departure, Ports } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
-import { idempotencyKey } from '../plan/key.ts';
 import { type StepOrder, withoutSend } from '../plan/plan.ts';
+import { idempotencyKey } from '../plan/purchases/key.ts';
 import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
-import { type Create, type Ended, msAhead, type Purchase, type Sent } from './purchase.ts';
-import { giveUp, holdSend, recordJob } from './record-job.ts';
+import {
+  type Create,
+  type Ended,
+  giveUp,
+  holdSend,
+  msAhead,
+  type Purchase,
+  recordJob,
+  type Sent,
+} from './record-job.ts';
 import type { StepEnd } from './step-end.ts';
 
 /** Sends one request through the gate, and acts on its answer. */
@@ -36,7 +44,7 @@ export async function sendCreate(
     purchase.tries += 1;
     const leftAt = elapsedOf(clock);
     const { answer, sent } =
-      typeof ahead === 'number' ? await post(create, purchase, at) : unanswered(create, ahead.unreachable);
+      typeof ahead === 'number' ? await post(create, { ...purchase, body }, at) : unanswered(create, ahead.unreachable);
     let missed: Exclude<CreateAnswer, { is: 'accepted' }>;
     if (answer.is === 'accepted' && sent !== undefined) {
       departure = { is: 'accepted' };
@@ -53,6 +61,7 @@ export async function sendCreate(
       tries: purchase.tries,
       ageMs: at - (sent?.at ?? at),
       elapsedMs: clock.now() - purchase.startedAt,
+      patienceMs: ports.patienceMs,
     });
     const isUnknown = missed.is === 'ambiguous' || missed.is === 'in-progress';
     switch (next.do) {
@@ -67,7 +76,13 @@ export async function sendCreate(
       }
       case 'again': {
         const afterMs = next.throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
-        ports.emit({ event: 'create-repeated', address: order.address, because: next.because, afterMs });
+        ports.emit({
+          event: 'create-repeated',
+          address: order.address,
+          because: next.because,
+          afterMs,
+          ...(next.throttled && { throttled: true }),
+        });
         gate.leave(order, next.throttled ? { is: 'throttled', afterMs } : { is: 'returning' });
         departure = { is: 'returning' };
         if (!next.throttled) await clock.sleep(afterMs, signal);
@@ -75,16 +90,17 @@ export async function sendCreate(
         const isSent = isUnknown || create.is === 'sent' || create.is === 'made-nothing';
         return { create: { is: isSent ? 'sent' : 'intended', send: { ...sent, because: next.because } } };
       }
-      case 'refuse':
-        if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
-        return await refuse(purchase, next, { id: sent.id, departAs: (how) => (departure = how) });
       case 'drop':
-        if (next.stop !== undefined) gate.stop(next.stop, next.error);
+        stopGate(next, ports);
         if (sent === undefined) ports.ledger.release(order);
         else return { end: await takeBack(purchase, sent, { outcome: 'left', credits: 0, error: next.error }) };
         return { end: { outcome: 'left', credits: 0, error: next.error } };
+      case 'refuse':
       case 'hold':
         if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
+        if (next.do === 'refuse') {
+          return await refuse(purchase, next, { id: sent.id, departAs: (how) => (departure = how) });
+        }
         if (await sendFirstBody(purchase)) {
           departure = { is: 'returning' };
           return { create: { is: 'intended', send: { ...sent, keyError: next.error } } };
@@ -92,7 +108,7 @@ export async function sendCreate(
         return { end: await holdSend(purchase, { error: next.error, send: sent.id }) };
       case 'give-up': {
         if (next.stop === 'balance') departure = { is: 'out-of-credits', error: next.error };
-        else if (next.stop !== undefined) gate.stop(next.stop, next.error);
+        else stopGate(next, ports);
         const recoverable =
           sent === undefined || sent.fence !== undefined || canReplay({ replays, ageMs: at - sent.at });
         return { end: giveUp(purchase, { error: next.error, recoverable }) };
@@ -103,6 +119,11 @@ export async function sendCreate(
   } finally {
     gate.leave(order, departure);
   }
+}
+
+function stopGate({ stop, error, waitMs }: Extract<Next, { do: 'drop' | 'give-up' }>, { gate, clock }: Ports): void {
+  if (stop === undefined) return;
+  gate.stop(stop, error, waitMs === undefined ? undefined : new Date(clock.now() + waitMs).toISOString());
 }
 
 /** Goes back to the bytes that a known key came with first: those bring the same answer again. */
@@ -125,19 +146,20 @@ function unanswered(
 /** Makes the send durable, and then sends it. Without `sent` nothing was put on record, and nothing left. */
 async function post(
   create: Exclude<Create, { is: 'searching' }>,
-  purchase: Purchase,
+  purchase: Purchase & { body: string },
   at: number,
 ): Promise<{ answer: CreateAnswer; sent?: Sent }> {
   const { order, ports, body } = purchase;
-  if (typeof body !== 'string') throw new Error('internal error: a create without a request');
   const call = { kind: order.kind, body, key: order.key };
   if (create.is === 'intended' || create.is === 'sent') {
+    // The send of a run before: whoever watches this one has not heard of it.
+    if (purchase.tries === 1) tellIntended(purchase);
     return { answer: await ports.service.create(call), sent: create.send };
   }
   const known = create.is === 'new' ? undefined : create.send;
   const fence = known?.fence ?? (await readFence(order.kind, ports));
   if (typeof fence === 'object') return { answer: fence };
-  const sent = await intend({ ...purchase, body }, { at, known, fence });
+  const sent = await intend(purchase, { at, known, fence });
   return { answer: await ports.service.create(call), sent };
 }
 
@@ -154,17 +176,22 @@ async function readFence(kind: string, { lost }: Ports): Promise<string | undefi
 
 /** Makes the send durable before its request leaves. */
 async function intend(
-  { order, ports, body, reserved }: Purchase & { body: string },
+  purchase: Purchase & { body: string },
   { at, known, fence }: { at: number; known: Sent | undefined; fence: string | undefined },
 ): Promise<Sent> {
-  const { ledger, service, emit } = ports;
+  const { order, ports, body } = purchase;
+  const { ledger, service } = ports;
   const fenced = fence === undefined ? {} : { fence };
   const replays = service.replays(order.kind);
   const again = known === undefined ? {} : { resent: known.id };
   const id = await ledger.intent(order, { body, replays, at, ...fenced, ...again }); // I2
-  emit({ event: 'create-intended', address: order.address, key: order.key, reserved });
+  tellIntended(purchase);
   const because = known?.because ?? 'its answer was lost';
   return { id, at: known?.at ?? at, because, resent: known !== undefined, ...fenced };
+}
+
+function tellIntended({ order, ports, reserved }: Purchase): void {
+  ports.emit({ event: 'create-intended', address: order.address, key: order.key, reserved });
 }
 
 /**
@@ -177,9 +204,9 @@ async function refuse(
   { id, departAs }: { id: string; departAs(how: Departure): void },
 ): Promise<Ended> {
   const { gate, ledger, service } = ports;
-  const { error } = next;
+  const { error, because } = next;
   await ledger.finish(order, { state: 'refused', error, send: id });
-  const end: StepEnd = { outcome: 'refused', credits: 0, error };
+  const end: StepEnd = { outcome: 'refused', credits: 0, error, ...(because && { because }) };
   if (next.stop !== undefined && next.stop !== 'balance') {
     gate.stop(next.stop, error);
     return { end };

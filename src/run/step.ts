@@ -1,12 +1,17 @@
+import { isDefect } from '../contract/failure.ts';
 import type { Ports } from '../contract/ports.ts';
+import { messageOf } from '../ground/values.ts';
 import { requireKind } from '../kinds/index.ts';
-import type { StepOrder } from '../plan/plan.ts';
+import { isOpenSend } from '../lock/sends.ts';
+import type { Carry, StepOrder } from '../plan/plan.ts';
+import { laterPost } from '../plan/posts/post-accounts.ts';
+import { idempotencyKey } from '../plan/purchases/key.ts';
+import { isHopeless } from '../plan/purchases/retry.ts';
+import { findMissingPart, type PartCondition } from '../plan/situation/parts.ts';
 import { buyJob } from './buy.ts';
-import { findNeed } from './needed.ts';
-import { nextOrder } from './retry.ts';
+import { emptiesList } from './references.ts';
 import { moveOutputs, recordOutputs, saveOutputs } from './save.ts';
-import type { StepEnd } from './step-end.ts';
-import { stopFor } from './stop-for.ts';
+import { type StepEnd, stopFor } from './step-end.ts';
 import { uploadFile } from './upload.ts';
 
 /** A place among the jobs that may run at once; given back when the job has ended, before its output is fetched. */
@@ -30,7 +35,8 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
 }
 
 /** Tells how a step ended, or what became of a send. */
-export function tellEnd({ address, task, key, asksOnly }: StepOrder, ports: Ports, end: StepEnd, jobId?: string): void {
+export function tellEnd(order: StepOrder, ports: Ports, end: StepEnd, jobId?: string): void {
+  const { address, task, key, asksOnly } = order;
   const { outcome, credits } = end;
   const error = end.error === undefined ? {} : { error: end.error };
   if (asksOnly) {
@@ -45,8 +51,10 @@ export function tellEnd({ address, task, key, asksOnly }: StepOrder, ports: Port
     outcome,
     credits,
     ...error,
+    ...(end.because !== undefined && { because: end.because }),
     ...(end.recoverable && { recoverable: true }),
     ...(end.unsaved && { unsaved: true }),
+    ...(outcome === 'done' && laterPost(order.kind, order.request, ports.clock.now())),
   });
 }
 
@@ -175,10 +183,107 @@ async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<
 }
 
 /** Adds the credits to an end. Written out, because it stays in memory for each step. */
-function withCredits({ outcome, error, unsaved }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
+function withCredits({ outcome, error, unmet, unsaved }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
+  if (unmet !== undefined) return { outcome, credits, error, unmet };
   return unsaved ? { outcome, credits, error, unsaved } : { outcome, credits, error };
 }
 
 function addCredits(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
+}
+
+/** Need for a step, once the steps before it are done. `absent`: members of its lists that do not exist. */
+type Need = { is: 'needed'; absent: ReadonlySet<string> } | { is: 'unneeded'; because: string };
+
+async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Promise<Need> {
+  const optional = Object.entries(order.optional ?? {});
+  const conditions = [...(order.parts ?? []), ...optional.flatMap(([, list]) => list)];
+  if (conditions.length === 0) return { is: 'needed', absent: new Set() };
+  const counts = new Map<string, number>();
+  const nameOf = ({ of, fingerprint }: Pick<PartCondition, 'of' | 'fingerprint'>) => `${of} ${fingerprint}`;
+  for (const condition of conditions) {
+    const job = await ledger.jobOf(condition.of, condition.fingerprint);
+    if (job !== undefined) counts.set(nameOf(condition), job.files);
+  }
+  const count = (of: string, fingerprint: string) => counts.get(nameOf({ of, fingerprint }));
+  const missing = findMissingPart(order.parts, count);
+  if (missing !== undefined) {
+    return { is: 'unneeded', because: `${missing.condition.of} gave ${missing.parts}` };
+  }
+  const absent = new Set(
+    optional.filter(([, list]) => findMissingPart(list, count) !== undefined).map(([address]) => address),
+  );
+  if (emptiesList(order.request, absent)) return { is: 'unneeded', because: 'nothing is left of a list that it uses' };
+  return { is: 'needed', absent };
+}
+
+/**
+ * Ends a step that a mistake of ours broke off somewhere in the middle, by what is on record of it: where a send is open it
+ * may have been charged, whatever broke. `undefined`: it was no such mistake, or the record itself is at fault, which
+ * concerns every step.
+ */
+export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepEnd | undefined {
+  if (ports.signal.aborted || !isDefect(error)) return undefined; // I26 (step)
+  const left = ports.ledger.abandon(order);
+  if (left === 'broken') return undefined;
+  const text = messageOf(error);
+  const end: StepEnd = {
+    ...stateOf(order, ports, left),
+    error: text.startsWith('internal error') ? text : `internal error: ${text}`,
+  };
+  try {
+    tellEnd(order, ports, end);
+  } catch {
+    // Whoever listens may be what is broken.
+  }
+  return end;
+}
+
+type Left = Exclude<ReturnType<Ports['ledger']['abandon']>, 'broken'>;
+
+function stateOf(
+  { kind }: StepOrder,
+  { service }: Ports,
+  left: Left,
+): Pick<StepEnd, 'outcome' | 'credits' | 'recoverable'> {
+  if (left === undefined) return { outcome: 'failed', credits: 0 };
+  // I26 (open)
+  if (isOpenSend(left)) {
+    const isFound = service.replays(kind) || requireKind(kind).recovery === 'list';
+    return { outcome: 'unresolved', credits: null, ...(isFound && { recoverable: true }) };
+  }
+  switch (left.state) {
+    case 'running':
+    case 'done':
+    case 'lost':
+      return { outcome: left.state, credits: left.credits ?? null };
+    default:
+      return { outcome: 'failed', credits: left.credits ?? 0 };
+  }
+}
+
+/**
+ * The order for buying a failed job again, if the plan allows one. It is another purchase: a generation and a key of
+ * its own, made from the same facts as a plan would.
+ */
+export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): Carry | undefined {
+  if (order.asksOnly) return undefined;
+  const { retries, campaign, fingerprint } = order;
+  if (retries === undefined || retries.left <= 0 || isHopeless(failed.error)) return undefined;
+  // The charge for the failed job is the best available estimate for the next one.
+  const price = Math.max(1, order.price.credits ?? 0, failed.charged ?? 0);
+  const left = retries.credits === null ? null : retries.credits - price;
+  if (left !== null && left < 0) return undefined;
+  const { generation, repeat } = retries;
+  const { jobId: _jobId, credits: _credits, send: _send, sharesJobOf: _shared, outputs: _outputs, ...same } = order;
+  return {
+    ...same,
+    action: 'retry',
+    generation,
+    attempt: 1,
+    repeat,
+    refused: 0,
+    key: idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 }),
+    retries: { left: retries.left - 1, credits: left, generation: generation + 1, repeat: repeat + 1 },
+  };
 }

@@ -2,10 +2,9 @@ import type { Ports, UploadOrder } from '../contract/ports.ts';
 import type { Json } from '../ground/json.ts';
 import { mapOf } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import { fillRequest } from './job-links.ts';
+import { fillRequest } from './references.ts';
 import { recordOutputs } from './save.ts';
-import type { StepEnd } from './step-end.ts';
-import { stopFor } from './stop-for.ts';
+import { type StepEnd, stopFor } from './step-end.ts';
 
 /**
  * Brings a file into the media library. It costs nothing, so there is no intent: if its answer is lost, it is resent.

@@ -37,7 +37,7 @@ export async function applyFault(
       return replacementFor(action);
     }
     default:
-      return unknownAction(action);
+      return action satisfies never;
   }
 }
 
@@ -52,7 +52,7 @@ function replacementFor(action: FaultAction & { type: 'status' | 'html' | 'reset
     case 'hang':
       return { type: 'hang', abandoned: () => undefined };
     default:
-      return unknownAction(action);
+      return action satisfies never;
   }
 }
 
@@ -75,8 +75,4 @@ function fillIn(value: Json, id: string): Json {
   if (Array.isArray(value)) return value.map((item) => fillIn(item, id));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillIn(item, id)]));
-}
-
-function unknownAction(action: never): never {
-  throw new Error(`internal error: unknown fault action ${JSON.stringify(action)}`);
 }

@@ -80,27 +80,22 @@ export class Books {
   /** Books a create: on disk first, where there is a disk. Throws when that fails; then nothing is booked. */
   book(user: string, kind: SandboxKind, create: Create): Job {
     const { credits } = kind.settle(create.body);
-    const job = this.write({ user, kind: kind.name, credits }, create);
-    if (job === undefined) throw new Error('internal error: a job was booked as something else');
-    return job;
+    return this.takeJob(this.write({ user, kind: kind.name, credits }, create));
   }
 
   /** Books a post. It costs nothing. */
   bookPost(user: string, create: { readonly now: number; readonly body: JsonObject }): LedgerEntry {
-    this.write({ user, kind: postKind, credits: 0 }, { ...create, key: null });
-    const entry = this.posts.at(-1);
-    if (entry === undefined) throw new Error('internal error: a post was booked as something else');
-    return entry;
+    return this.takePost(this.write({ user, kind: postKind, credits: 0 }, { ...create, key: null }));
   }
 
-  private write(what: { user: string; kind: string; credits: number }, create: Create): Job | undefined {
+  private write(what: { user: string; kind: string; credits: number }, create: Create): LedgerEntry {
     const { user, kind, credits } = what;
     const at = new Date(create.now).toISOString();
     const id = this.nextId(user, kind, { at, ...create });
     const balance = this.balance(user) - credits;
     const entry: LedgerEntry = { at, id, user, kind, key: create.key, credits, balance, body: create.body };
     this.journal?.ledger.append({ ...entry });
-    return this.take(entry);
+    return entry;
   }
 
   /** With a key the id is a function of the purchase, so that two runs of one campaign can be compared byte by byte. */
@@ -155,12 +150,20 @@ export class Books {
     this.syncTimes.set(job.entry.id, now);
   }
 
-  private take(entry: LedgerEntry): Job | undefined {
-    const job = entry.kind === postKind ? undefined : this.takeJob(entry);
-    if (job === undefined) this.posts.push(entry);
+  private take(entry: LedgerEntry): void {
+    if (entry.kind === postKind) this.takePost(entry);
+    else this.takeJob(entry);
+  }
+
+  private takePost(entry: LedgerEntry): LedgerEntry {
+    this.posts.push(entry);
+    this.count(entry);
+    return entry;
+  }
+
+  private count(entry: LedgerEntry): void {
     this.entries.push(entry);
     this.balances.set(entry.user, entry.balance);
-    return job;
   }
 
   private takeJob(entry: LedgerEntry): Job {
@@ -173,6 +176,7 @@ export class Books {
       this.jobsByKey.set(key, job);
       this.timesByKey.set(key, (this.timesByKey.get(key) ?? 0) + 1);
     }
+    this.count(entry);
     return job;
   }
 

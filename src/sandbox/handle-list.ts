@@ -9,12 +9,14 @@ import { answerJson, type Call, type JsonObject, type Reply } from './wire.ts';
 export const pageLimit = { default: 12, least: 1, most: 100 };
 
 /** The caller's jobs of the kind, newest first. */
-export function handleJobList(context: Context, kind: SandboxKind, call: Call): Promise<Reply> | Reply {
+export function handleJobList(
+  context: Context,
+  call: Call,
+  { kind, list }: { kind: SandboxKind; list: NonNullable<SandboxKind['list']> },
+): Promise<Reply> | Reply {
   return handleList(context, call, {
     kind: kind.name,
     describe: (user) => {
-      const { list } = kind;
-      if (list === undefined) throw new Error(`internal error: jobs of the kind ${kind.name} are not listed`);
       const model = list.byModel ? (call.query.get('model') ?? '') : '';
       const isChosen = (job: Job) =>
         job.kind === kind && job.entry.user === user && (model === '' || kind.settle(job.body).model === model);

@@ -2,13 +2,17 @@ import { applyFault, type Handled } from './apply-fault.ts';
 import { TooLargeError } from './blob-store.ts';
 import { authenticate, type Context } from './context.ts';
 import { handleList } from './handle-list.ts';
+import { findUrlProblem } from './kinds/public-url.ts';
 import type { Asset } from './library.ts';
-import { assetType, guessMediaType, isMediaType } from './media-types.ts';
-import { uploadArea } from './own-url.ts';
+import { assetType, guessMediaType, isMediaType, unknownMediaType } from './media-types.ts';
+import { findOwnFile } from './own-files.ts';
+import { isLoopbackUrl, uploadArea } from './own-url.ts';
+import { readPieces } from './pieces.ts';
 import { answerInvalid, answerTooLarge, checkBody, readJson } from './read-body.ts';
 import type { BodySchema } from './schema.ts';
-import { BrokenSourceError, decodeBase64, mostBase64Bytes, openUrl, refuseUrl } from './upload-source.ts';
 import { answerJson, answerProblem, type Call, type Json, type JsonObject, type Reply } from './wire.ts';
+
+const mostBase64Bytes = 7 * 1024 * 1024;
 
 export const fileNameRules = { type: 'string', minLength: 1, pattern: '\\S', maxLength: 255 };
 
@@ -133,4 +137,140 @@ export function describeUpload({ id, name, createdAt, blob }: Asset, origin: str
     fileSize: size,
     createdAt,
   };
+}
+
+/** Where the bytes of an upload come from. */
+type UploadSource =
+  | {
+      readonly type: 'bytes';
+      readonly chunks: AsyncIterable<Uint8Array>;
+      readonly mediaType: string | undefined;
+      /** It is not the file itself. */
+      readonly isStandIn?: true;
+    }
+  | { readonly type: 'refused'; readonly code: string; readonly message: string };
+
+const patienceMs = 60_000;
+
+/**
+ * A file of this sandbox or of this machine. The sandbox never asks anybody else: what lies elsewhere has a stand-in, so that
+ * a campaign that imports it can be rehearsed. `name`: of the file.
+ */
+async function openUrl(context: Context, url: string, name: string): Promise<UploadSource> {
+  const own = findOwnFile(context, url);
+  if (own !== undefined) {
+    const file = await own.open();
+    if (file === undefined) return refuseUrl('There is no file under this url yet.');
+    return { type: 'bytes', chunks: readPieces(file.content), mediaType: file.mediaType };
+  }
+  if (isLoopbackUrl(url)) return fetchLocal(url);
+  if (findUrlProblem('url', url, { isOwnFile: () => false }) !== undefined) {
+    const message =
+      'The sandbox never leaves this machine: url must be one of its own files, a loopback address as in http://127.0.0.1:8080/logo.png, or a public https URL, which gets a stand-in.';
+    return { type: 'refused', code: 'url_not_local', message };
+  }
+  const { bytes, mediaType } = await makeStandIn(url, name);
+  return {
+    type: 'bytes',
+    chunks: readPieces({ type: 'bytes', bytes: Buffer.from(bytes) }),
+    mediaType,
+    isStandIn: true,
+  };
+}
+
+/** Redirects are not followed: they might lead away from this machine. */
+async function fetchLocal(url: string): Promise<UploadSource> {
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs) });
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel();
+      return refuseUrl(`The url answered ${response.status}; a file is expected.`);
+    }
+    const given = response.headers.get('content-type') ?? '';
+    const mediaType = isMediaType(given) && given !== unknownMediaType ? given : undefined;
+    return { type: 'bytes', chunks: markFailures(response.body), mediaType };
+  } catch (error) {
+    return refuseUrl(describeFailure(error));
+  }
+}
+
+/** The other side has broken off: no fault of this one. */
+class BrokenSourceError extends Error {}
+
+async function* markFailures(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await iterator.next().catch((error: unknown) => {
+        throw new BrokenSourceError(describeFailure(error));
+      });
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+function describeFailure(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return `The url could not be fetched: ${cause instanceof Error ? cause.message : String(cause)}.`;
+}
+
+/** Raw base64 or a `data:` URL, whose media type counts only where the request names none. */
+function decodeBase64(text: string): UploadSource {
+  const comma = /^data:/i.test(text) ? text.indexOf(',') : -1;
+  const header = comma < 0 ? undefined : text.slice('data:'.length, comma);
+  if (header !== undefined && !/;base64$/i.test(header)) {
+    return { type: 'refused', code: 'validation_error', message: 'base64 holds a data: URL that is not in base64.' };
+  }
+  const digits = text.slice(comma + 1).replace(/\s+/g, '');
+  const unpadded = digits.replace(/={1,2}$/, '');
+  // One sign at a time: a pattern for all of them remembers each, which is too much for some megabytes of them.
+  if (unpadded === '' || /[^A-Za-z0-9+/_-]/.test(unpadded)) {
+    return {
+      type: 'refused',
+      code: 'validation_error',
+      message: 'base64 holds no data, or signs that are not base64.',
+    };
+  }
+  const bytes = Buffer.from(digits, 'base64');
+  const mediaType = header?.replace(/;base64$/i, '') ?? '';
+  return {
+    type: 'bytes',
+    chunks: readPieces({ type: 'bytes', bytes }),
+    mediaType: isMediaType(mediaType) ? mediaType : undefined,
+  };
+}
+
+function refuseUrl(message: string): UploadSource & { readonly type: 'refused' } {
+  return { type: 'refused', code: 'url_not_fetched', message };
+}
+
+/** A file that the sandbox has in the place of one that it does not fetch, and that says so. */
+interface StandIn {
+  readonly bytes: Uint8Array;
+  readonly mediaType: string;
+}
+
+const formats = { 'image/jpeg': 'jpeg', 'image/webp': 'webp' } as const;
+
+/** A picture for a picture, and otherwise a text under the type that the file's name has. */
+async function makeStandIn(url: string, name: string): Promise<StandIn> {
+  const guessed = guessMediaType(name);
+  if (assetType(guessed) !== 'IMAGE') {
+    return { bytes: Buffer.from(`A stand-in for ${url}, which the sandbox did not fetch.\n`), mediaType: guessed };
+  }
+  const format = formats[guessed as keyof typeof formats] ?? 'png';
+  const { drawPicture } = await import('./render/picture.ts');
+  const prompt = `Stand-in for ${name}`;
+  const bytes = await drawPicture({
+    seed: url,
+    prompt,
+    footer: 'sandbox · not fetched',
+    width: 640,
+    height: 360,
+    format,
+  });
+  return { bytes, mediaType: `image/${format}` };
 }

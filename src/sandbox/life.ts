@@ -1,6 +1,6 @@
 import type { Job } from './books.ts';
+import { lot } from './digest.ts';
 import type { Life } from './kinds/job-view.ts';
-import { lot } from './lot.ts';
 
 /** Where a job stands. Computed from the clock, so nothing ticks and nothing is lost with the process. */
 export function lifeOf(job: Job, now: number, options: { speed: number; failRate: number }): Life {

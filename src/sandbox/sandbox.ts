@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import { createDiskStore, createMemoryStore } from './blob-store.ts';
 import { Books } from './books.ts';
 import { mainUser } from './caller.ts';
-import { CreatesLimit } from './creates-limit.ts';
+import { CreatesLimit } from './context.ts';
 import { type Fault, FaultScript } from './faults.ts';
 import { type Journal, openJournal } from './journal.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 import { Library } from './library.ts';
 import { OutputFiles } from './output-files.ts';
-import { createRenderer } from './renderer.ts';
-import { serveFetch } from './serve-fetch.ts';
+import { cutPieces, pacePieces, readPieces } from './pieces.ts';
+import { createRenderer, type Renderer } from './renderer.ts';
 import { type Listener, listenHttp } from './serve-http.ts';
 import { createService } from './service.ts';
-import { answerProblem, type Call, type Reply } from './wire.ts';
+import { type Answer, answerProblem, type Body, type Call, largestBodyBytes, type Reply } from './wire.ts';
 
 export interface SandboxOptions {
   /** Balance that every user starts with. Default 1000. A `dataDir` with a ledger knows better. */
@@ -26,6 +26,8 @@ export interface SandboxOptions {
    * same request gives the same bytes.
    */
   filesDir?: string;
+  /** Draws the files in place of the sandbox's own renderer, which it is given. */
+  renderer?: (own: Renderer) => Renderer;
   /** The API key that is accepted. Default `sandbox_live_local`. */
   apiKey?: string;
   /** The clock, in ms. Default `Date.now`. */
@@ -72,7 +74,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const filesDir = options.filesDir ?? (dataDir === undefined ? undefined : join(dataDir, 'files'));
   const now = options.now ?? Date.now;
   const journal = dataDir === undefined ? undefined : openJournal(dataDir);
-  const renderer = createRenderer();
+  const ownRenderer = createRenderer();
+  const renderer = options.renderer?.(ownRenderer) ?? ownRenderer;
   const faults = new FaultScript();
   faults.add(options.faults ?? []);
   const startingCredits = options.credits ?? 1000;
@@ -154,4 +157,66 @@ function openRecords<Records>(journal: Journal | undefined, open: () => Records)
 
 function answerClosed(): Reply {
   return answerProblem({ status: 503, code: 'closed', message: 'The sandbox is closed.' });
+}
+
+/** The service without a socket: a reset rejects, a hang never settles (unless the request is aborted). */
+async function serveFetch(request: Request, serve: (call: Call) => Promise<Reply>): Promise<Response> {
+  const url = new URL(request.url);
+  const reply = await serve({
+    method: request.method,
+    path: url.pathname,
+    query: url.searchParams,
+    origin: `${url.protocol}//${request.headers.get('host') ?? url.host}`,
+    header: (name) => request.headers.get(name) ?? undefined,
+    isLocal: true,
+    body: await readBody(request),
+  });
+  switch (reply.type) {
+    case 'reset':
+      throw new TypeError('fetch failed: the connection was reset');
+    case 'hang':
+      return new Promise((_resolve, reject) => {
+        const leave = () => {
+          reply.abandoned();
+          reject(request.signal.reason);
+        };
+        if (request.signal.aborted) leave();
+        else request.signal.addEventListener('abort', leave, { once: true });
+      });
+    case 'answer':
+      return toResponse(reply, request.method);
+    default:
+      return reply satisfies never;
+  }
+}
+
+async function readBody(request: Request): Promise<Body> {
+  if (request.method === 'PUT') return { type: 'stream', chunks: request.body ?? readPieces(nothing) };
+  const bytes = Buffer.from(await request.arrayBuffer());
+  return bytes.length > largestBodyBytes ? { type: 'too large' } : { type: 'whole', bytes };
+}
+
+const nothing = { type: 'bytes', bytes: Buffer.alloc(0) } as const;
+
+function toResponse(answer: Answer, method: string): Response {
+  const bodiless = method === 'HEAD' || answer.status === 204 || answer.status === 304;
+  return new Response(bodiless ? null : bodyOf(answer), { status: answer.status, headers: answer.headers });
+}
+
+function bodyOf({ body, delivery }: Answer): Uint8Array<ArrayBuffer> | ReadableStream {
+  switch (delivery.type) {
+    case 'whole':
+      return body.type === 'bytes' ? new Uint8Array(body.bytes) : ReadableStream.from(readPieces(body));
+    case 'cut':
+      return ReadableStream.from(breakOff(cutPieces(readPieces(body), delivery.bytes)));
+    case 'paced':
+      return ReadableStream.from(pacePieces(readPieces(body), delivery.bytesPerSecond));
+    default:
+      return delivery satisfies never;
+  }
+}
+
+async function* breakOff(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+  throw new TypeError('terminated: the connection was closed before the body ended');
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isLoopbackAddress } from './loopback.ts';
+import { isLoopbackAddress } from './own-url.ts';
 import { cutPieces, pacePieces, readPieces } from './pieces.ts';
 import { type Answer, type Body, type Call, largestBodyBytes, type Reply } from './wire.ts';
 
@@ -77,7 +77,7 @@ async function handle(
       await send(response, reply, request.method === 'HEAD');
       return;
     default:
-      unknownReply(reply);
+      reply satisfies never;
   }
 }
 
@@ -130,7 +130,7 @@ async function send(response: ServerResponse, answer: Answer, headOnly: boolean)
       response.end();
       return;
     default:
-      unknownReply(delivery);
+      delivery satisfies never;
   }
 }
 
@@ -147,8 +147,4 @@ async function write(response: ServerResponse, pieces: AsyncIterable<Uint8Array>
       response.write(piece, done);
     });
   }
-}
-
-function unknownReply(reply: never): never {
-  throw new Error(`internal error: unknown reply ${JSON.stringify(reply)}`);
 }

@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { isInward, isLoopbackHost } from '../graph/inward-address.ts';
+import { isInward, isLoopbackHost } from '../graph/address.ts';
 
 export type JudgedLink = { is: 'allowed'; url: URL; isOwn: boolean } | { is: 'refused'; message: string };
 

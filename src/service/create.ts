@@ -6,8 +6,7 @@ import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { shown } from '../lock/check-line.ts';
 import { isServiceError, parseRetryAfter, readAt, readMessage } from './fields.ts';
-import type { Http, HttpAnswer } from './http.ts';
-import { pathWithId } from './job-path.ts';
+import { type Http, type HttpAnswer, pathWithId } from './http.ts';
 import { findNamedJob, readKeyTalk, readMissing } from './read-refusal.ts';
 import type { Redact } from './secrets.ts';
 
@@ -46,16 +45,15 @@ export async function createJob(
   const routes = routesOf(kind, options);
   if ('missing' in routes) return { is: 'no-route', message: `not sent: ${routes.missing} [MB1511]` };
   const tried: string[] = [];
+  let message = '';
   for (const route of routes) {
     const answer = await postJob(http, call, { ...options, kind, route });
     // No operation, no purchase: the same send may go to the next path.
     if (answer.is !== 'no-route') return answer; // I4 (path)
     tried.push(`POST ${route.path}`);
-    if (tried.length === routes.length) {
-      return { is: 'no-route', message: `the service has no ${tried.join(' or ')} (${answer.message}) [MB1511]` };
-    }
+    message = answer.message;
   }
-  throw new Error(`internal error: no path for ${kind.name}`);
+  return { is: 'no-route', message: `the service has no ${tried.join(' or ')} (${message}) [MB1511]` };
 }
 
 type KnownRoute = Exclude<CreateRoute, { missing: string }>;

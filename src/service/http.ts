@@ -1,7 +1,11 @@
 import { Pool } from 'undici';
+import { ServiceError } from '../contract/errors.ts';
+import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
+import { envelope } from '../kinds/envelope.ts';
 import { keptForMs } from './connections.ts';
 import { exchange } from './exchange.ts';
+import { isServiceError, parseRetryAfter, readMessage } from './fields.ts';
 import type { Redact } from './secrets.ts';
 
 /** Largest JSON answer that is read, in bytes: the service's own description is the longest. */
@@ -103,4 +107,33 @@ export function describeError(error: unknown): string {
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
   const text = error.message === '' && inner instanceof Error ? inner.message : error.message;
   return typeof code === 'string' && !text.includes(code) ? `${text} (${code})` : text;
+}
+
+/** A path of the service with an ID in place of `{id}`, as one segment. The only way for an ID to get into a URL. */
+export function pathWithId(pattern: string, id: string): string {
+  if (!isJobId(id)) throw new Error('internal error: not an id of the service');
+  return pattern.replace('{id}', () => encodeURIComponent(id));
+}
+
+/** The JSON of a good answer. Throws `ServiceError` for any other, with the credential redacted. */
+export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
+  if (answer.is === 'broken') throw new ServiceError('unreachable', answer.message);
+  const { status, json, headers } = answer;
+  if (status >= 200 && status < 300) {
+    if (json === undefined) throw new ServiceError('unusable', `HTTP ${status}: the answer is not JSON`, { status });
+    if (isServiceError(json)) {
+      throw new ServiceError('refused', readMessage(json, status, redact), { status });
+    }
+    return json;
+  }
+  const message = readMessage(json, status, redact);
+  if (status === 401 || status === 403) throw new ServiceError('auth', message, { status });
+  if (!mayPass(status) && status >= 400) throw new ServiceError('refused', message, { status });
+  const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
+  throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
+}
+
+/** True when the same request may get another answer a little later. */
+export function mayPass(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429;
 }

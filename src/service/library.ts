@@ -1,30 +1,34 @@
+import type { ListedJob } from '../contract/answer.ts';
 import type { Clock } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
-import type { ListedJob } from '../contract/listed-job.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
-import { requireKind } from '../kinds/index.ts';
+import { requireKind, requireOf } from '../kinds/index.ts';
 import { type CatalogModel, readCatalog } from '../kinds/read-catalog.ts';
-import { readAt } from './fields.ts';
-import { createHttp } from './http.ts';
-import { pathWithId } from './job-path.ts';
+import { readAt, readCredits, readText } from './fields.ts';
+import { createHttp, type HttpAnswer, pathWithId, requireAnswer } from './http.ts';
 import { createLinks } from './links.ts';
-import { listJobs } from './list-jobs.ts';
+import { listJobs, readListed } from './listing.ts';
 import type { FileToUpload } from './planned-file.ts';
-import { type JobFacts, readJobFacts } from './read-job.ts';
-import { readListed } from './read-listed.ts';
 import { type Account, readAccountList, readAccounts, readVoices, type Voice } from './read-voices.ts';
-import { removeJob } from './remove-job.ts';
-import { requireAnswer } from './require-answer.ts';
-import { makeRedact } from './secrets.ts';
+import { makeRedact, type Redact } from './secrets.ts';
 import { type Asset, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
+/** Facts from the status of a job. Texts are the service's own: show them through `safeText`. */
+export interface JobFacts {
+  status: string;
+  /** Present only for kinds that share a status path. */
+  kind?: string;
+  credits?: number;
+  error?: string;
+}
+
+export type { ListedJob } from '../contract/answer.ts';
 export { ServiceError } from '../contract/errors.ts';
-export type { ListedJob } from '../contract/listed-job.ts';
 export type { CatalogModel } from '../kinds/read-catalog.ts';
 export type { FileToUpload } from './planned-file.ts';
-export type { JobFacts } from './read-job.ts';
+
 export type { Account, Voice } from './read-voices.ts';
 export type { Asset, UploadProgress } from './upload-file.ts';
 
@@ -80,9 +84,8 @@ export function createLibrary(options: LibraryOptions): Library {
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs, fromRoot }), redact);
   const lists = new Map<string, Promise<ListedJob[]>>();
   const jobOf = async (name: string, jobId: string): Promise<JobFacts | undefined> => {
-    const { status } = requireKind(name);
-    if (status === undefined) throw new Error(`internal error: no status of a ${name} job`);
-    const answer = await http.call({ method: 'GET', path: pathWithId(status.path, jobId), deadlineMs });
+    const { path } = requireOf(name, 'status');
+    const answer = await http.call({ method: 'GET', path: pathWithId(path, jobId), deadlineMs });
     if (answer.is === 'answer' && (answer.status === 404 || answer.status === 410)) return undefined;
     return readJobFacts(requireAnswer(answer, redact), jobId);
   };
@@ -147,4 +150,66 @@ async function fetchDocument(get: (path: string, fromRoot?: boolean) => Promise<
   const document = await get(paths.documentAtRoot, true);
   if (isMap(readAt(document, 'paths'))) return document;
   throw new ServiceError('unusable', `GET ${paths.document}: the answer is not an OpenAPI document`);
+}
+
+/** Throws `ServiceError` if the answer is not about this job. */
+function readJobFacts(answer: Json, jobId: string): JobFacts {
+  const { job, kindWords } = envelope;
+  const data = readAt(answer, envelope.answer.data);
+  const status = readAt(data, job.status);
+  if (!isMap(data) || typeof status !== 'string') {
+    throw new ServiceError('unusable', 'the answer has no status of a job');
+  }
+  const id = readAt(data, job.id);
+  if (id !== undefined && id !== jobId) throw new ServiceError('unusable', 'the answer is about another job');
+  const word = Object.values(data).find((value) => typeof value === 'string' && Object.hasOwn(kindWords, value));
+  const kind = typeof word === 'string' ? kindWords[word] : undefined;
+  const credits = readCredits(data, job.credits);
+  const error = readText(data, job.error);
+  return {
+    status: status.slice(0, 60),
+    ...(kind !== undefined && { kind }),
+    ...(credits !== undefined && { credits }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+interface JobIds {
+  jobId: string;
+  recordId?: string;
+}
+
+interface RemovalPorts {
+  remove(path: string): Promise<HttpAnswer>;
+  /** The jobs of a kind that has a list. */
+  list(kind: string): Promise<readonly ListedJob[]>;
+  /** Whether the service knows the job. */
+  knows(kind: string, jobId: string): Promise<boolean>;
+  redact: Redact;
+}
+
+/**
+ * Removes a job's record, by the id that its kind is removed by, then by its other one: which of them it is, the
+ * documentation leaves open. `gone`: neither is known, and the service shows it nowhere any more. Throws `ServiceError`.
+ */
+async function removeJob(kindName: string, ids: JobIds, ports: RemovalPorts): Promise<'removed' | 'gone'> {
+  const remove = requireOf(kindName, 'remove');
+  const { jobId, recordId = jobId } = ids;
+  const tried = remove.by === 'record' ? [recordId, jobId] : [jobId, recordId];
+  for (const id of new Set(tried)) {
+    const answer = await ports.remove(pathWithId(remove.path, id));
+    if (answer.is === 'answer' && (answer.status === 404 || answer.status === 410)) continue;
+    if (answer.is === 'answer' && answer.status === 204) return 'removed';
+    requireAnswer(answer, ports.redact);
+    return 'removed';
+  }
+  if (!(await isShown(kindName, ids, ports))) return 'gone';
+  const named = [...new Set(tried)].join(' nor ');
+  throw new ServiceError('refused', `it is there still, and cannot be removed as ${named}: HTTP 404`, { status: 404 });
+}
+
+async function isShown(kind: string, { jobId, recordId }: JobIds, ports: RemovalPorts): Promise<boolean> {
+  if (requireKind(kind).list === undefined) return ports.knows(kind, jobId);
+  const isIt = (id: string | undefined) => id !== undefined && (id === jobId || id === recordId);
+  return (await ports.list(kind)).some((job) => isIt(job.jobId) || isIt(job.recordId));
 }

@@ -1,9 +1,8 @@
+import type { ListedJob } from '../contract/answer.ts';
 import { ServiceError } from '../contract/errors.ts';
-import type { ListedJob } from '../contract/listed-job.ts';
 import type { Json } from '../ground/json.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getPage, hasMore, itemsOf, pageSize, saysMore } from './list-page.ts';
-import { readListed } from './read-listed.ts';
+import { getPage, hasMore, itemsOf, pageSize, readListed, saysMore } from './listing.ts';
 
 /** Limit on a walk: while a job takes its time to appear in its list, hundreds of others may be made. */
 const mostPages = 50;

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import type { Clock } from '../contract/clock.ts';
-import type { Notifier } from '../contract/notifier.ts';
+import type { Notifier } from '../contract/ports.ts';
 import { type ExchangeEnd, exchange } from './exchange.ts';
 
 /** Waits before the second and the third try, in ms; there is no fourth. */

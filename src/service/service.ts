@@ -1,19 +1,19 @@
-import type { Clock } from '../contract/clock.ts';
-import type { Downloads, Service } from '../contract/ports.ts';
-import { steadyClock } from '../contract/steady-clock.ts';
+import { basename, join } from 'node:path';
+import type { UploadAnswer } from '../contract/answer.ts';
+import { type Clock, steadyClock } from '../contract/clock.ts';
+import { ServiceError } from '../contract/errors.ts';
+import type { Downloads, Service, UploadOrder } from '../contract/ports.ts';
 import type { Json } from '../ground/json.ts';
+import { envelope } from '../kinds/envelope.ts';
 import { kinds, requireKind } from '../kinds/index.ts';
 import { type CreateRoutes, createJob } from './create.ts';
 import { createDownloader } from './download.ts';
-import { createHttp } from './http.ts';
+import { createHttp, type Http, type HttpAnswer, requireAnswer } from './http.ts';
 import { createLibrary, type Library } from './library.ts';
 import { findNewest, walkToFences } from './look-up-jobs.ts';
 import type { Durations } from './polling/durations.ts';
 import { Poller } from './polling/poller.ts';
-import { requireAnswer } from './require-answer.ts';
 import { makeKeyFinder, makeRedact, readCredential } from './secrets.ts';
-import { ServiceClock } from './service-clock.ts';
-import { uploadOrder } from './upload-order.ts';
 import { type WatchPorts, watchJob } from './watch.ts';
 
 export interface ServiceOptions {
@@ -24,6 +24,8 @@ export interface ServiceOptions {
   clock: Clock;
   /** Fixed interval between two queries of a job, in ms. Default: depends on durations and the service's limits. */
   pollIntervalMs?: number;
+  /** Hears how long after its end a job was seen to be over, in ms. */
+  onSeen?: ((lagMs: number) => void) | undefined;
   /** Known job durations; grows. Default: none. */
   durations?: Durations;
   /** Timeout of every call except creates. */
@@ -53,6 +55,7 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
       http,
       clock,
       fixedMs: options.pollIntervalMs,
+      onSeen: options.onSeen,
       get deadlineMs() {
         return options.requestTimeoutMs;
       },
@@ -107,4 +110,84 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
       await Promise.all([http.close(), downloader.close(), library?.close()]);
     },
   };
+}
+
+/**
+ * Tracks how far the service's clock is ahead of this one, by the `Date` of its answers (RFC 9110, whole seconds). The
+ * service expires keys by its own clock, and a local clock may be wrong by hours.
+ */
+class ServiceClock {
+  readonly #now: () => number;
+  #aheadMs: number | undefined;
+  readonly #probeMs: number;
+  #probe: Promise<HttpAnswer> | undefined;
+
+  /** `probeMs`: longest wait for an answer that tells the time. */
+  constructor(now: () => number, { probeMs }: { probeMs: number }) {
+    this.#now = now;
+    this.#probeMs = probeMs;
+  }
+
+  /** Wraps the calls: each answer is examined. */
+  watch(http: Http): Http {
+    return {
+      call: async (call) => {
+        const answer = await http.call(call);
+        if (answer.is === 'answer') this.#observe(answer.headers[envelope.headers.date]);
+        return answer;
+      },
+      close: () => http.close(),
+    };
+  }
+
+  /**
+   * Milliseconds; 0 if the service does not say. Queries the service if no answer has told yet, and again if it must be
+   * `fresh`: a local clock may have been set, or have stood still with its machine.
+   */
+  async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {
+    if (this.#aheadMs !== undefined && !fresh) return this.#aheadMs;
+    const probe = { method: 'GET', path: envelope.paths.accounts, deadlineMs: this.#probeMs } as const;
+    this.#probe ??= http.call(probe).finally(() => {
+      this.#probe = undefined;
+    });
+    const answer = await this.#probe;
+    return answer.is === 'broken' ? { unreachable: answer.message } : (this.#aheadMs ?? 0);
+  }
+
+  #observe(date: string | undefined): void {
+    const ahead = date === undefined ? Number.NaN : Date.parse(date) - this.#now();
+    // The header has whole seconds, and the answer took time to arrive: a smaller difference means nothing.
+    this.#aheadMs = Number.isNaN(ahead) ? (this.#aheadMs ?? 0) : Math.abs(ahead) < 2000 ? 0 : ahead;
+  }
+}
+
+/** Brings an order's file into the media library. Every answer of the service becomes an answer here. */
+async function uploadOrder(
+  library: Library,
+  order: UploadOrder,
+  { folder, signal }: { folder: string; signal: AbortSignal },
+): Promise<UploadAnswer> {
+  try {
+    const asset =
+      'url' in order
+        ? await library.uploadUrl(order.url, order.fileName, signal)
+        : await library.upload(
+            { ...order, path: join(folder, order.path), fileName: order.fileName ?? basename(order.path) },
+            signal,
+          );
+    return { is: 'uploaded', assetId: asset.id, url: asset.url };
+  } catch (error) {
+    if (signal.aborted) return { is: 'failed', why: 'interrupted', message: 'interrupted' };
+    if (!(error instanceof ServiceError)) throw error;
+    switch (error.why) {
+      case 'auth':
+      case 'unreachable':
+      case 'refused':
+        return { is: 'failed', why: error.why, message: error.message };
+      case 'unusable':
+        return { is: 'failed', why: 'refused', message: error.message };
+      default:
+        return error.why satisfies never;
+    }
+  }
 }

@@ -1,16 +1,15 @@
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { isAssetUrl } from '../lock/check-line.ts';
-import { contentTypeOf } from './content-type.ts';
-import { readAt, readText } from './fields.ts';
-import type { Http } from './http.ts';
+import { judgeLink, RefusedAddressError } from './address-guard.ts';
+import { parseRetryAfter, readAt, readText } from './fields.ts';
+import { describeError, type Http, mayPass, requireAnswer } from './http.ts';
 import type { Links } from './links.ts';
-import { type FileToUpload, readPlannedFile } from './planned-file.ts';
-import { putFile } from './put-file.ts';
-import { requireAnswer } from './require-answer.ts';
+import { type FileToUpload, openPlannedFile, readPlannedFile, streamPlannedFile } from './planned-file.ts';
 import type { Redact } from './secrets.ts';
 
 const { paths, upload: names } = envelope;
@@ -145,4 +144,109 @@ function isUsable(url: Json | undefined, { links }: UploadPorts): url is string 
   if (!isAssetUrl(url)) return false;
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || hostname === links.ownHost;
+}
+
+interface Storage {
+  uploadUrl: string;
+  links: Links;
+  redact: Redact;
+  signal: AbortSignal;
+  /** Bytes handed to the network so far, and the total. */
+  onProgress?: ((sentBytes: number, bytes: number) => void) | undefined;
+}
+
+/** Silence after which the storage counts as gone: no byte accepted, and no answer begun. */
+const silenceMs = 120_000;
+
+/**
+ * Streams a file to a signed URL. The storage gets no credential, its address is checked like that of any link, and
+ * redirects are not followed. Throws `ServiceError`.
+ */
+async function putFile(file: FileToUpload, storage: Storage): Promise<void> {
+  const { links, redact, signal } = storage;
+  const link = judgeLink(storage.uploadUrl, links.ownHost);
+  if (link.is === 'refused') throw new ServiceError('refused', redact(link.message));
+  const { host } = link.url;
+  const handle = await openPlannedFile(file);
+  const sent = { isWhole: false };
+  try {
+    const answer = await links.ask(link, {
+      method: 'PUT',
+      headers: {
+        'content-type': file.contentType ?? contentTypeOf(file.fileName),
+        'content-length': String(file.bytes),
+      },
+      body: withProgress(streamPlannedFile(handle, file), { file, storage, sent }),
+      signal,
+      silenceMs,
+    });
+    // Only the status matters.
+    answer.destroy();
+    checkAnswer(answer, { host, isWhole: sent.isWhole });
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    if (error instanceof RefusedAddressError) throw new ServiceError('refused', redact(error.message));
+    throw new ServiceError('unreachable', redact(`${host}: ${describeError(error)}`));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* withProgress(
+  pieces: AsyncIterable<Uint8Array>,
+  { file, storage, sent }: { file: FileToUpload; storage: Storage; sent: { isWhole: boolean } },
+): AsyncGenerator<Uint8Array> {
+  let sentBytes = 0;
+  for await (const piece of pieces) {
+    // The answer may be here before anyone requests the end of the stream.
+    sent.isWhole = sentBytes + piece.length === file.bytes;
+    yield piece;
+    sentBytes += piece.length;
+    storage.onProgress?.(sentBytes, file.bytes);
+  }
+}
+
+function checkAnswer(
+  { statusCode = 0, headers }: IncomingMessage,
+  { host, isWhole }: { host: string; isWhole: boolean },
+) {
+  if (statusCode >= 200 && statusCode < 300) {
+    if (!isWhole) throw new ServiceError('unreachable', `${host} answered before it had the whole file`);
+    return;
+  }
+  const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
+  // 403: the signed URL has expired; the next try requests another one.
+  const why = mayPass(statusCode) || statusCode === 403 ? 'unreachable' : 'refused';
+  throw new ServiceError(why, `${host} answered HTTP ${statusCode} to the upload`, {
+    status: statusCode,
+    ...(retryAfterMs !== null && { retryAfterMs }),
+  });
+}
+
+const byExtension: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  avif: 'image/avif',
+  svg: 'image/svg+xml',
+  mp4: 'video/mp4',
+  m4v: 'video/mp4',
+  mov: 'video/quicktime',
+  webm: 'video/webm',
+  mkv: 'video/x-matroska',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  m4a: 'audio/mp4',
+  ogg: 'audio/ogg',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+};
+
+/** The media type that a file name stands for. */
+export function contentTypeOf(fileName: string): string {
+  const extension = /\.([A-Za-z0-9]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? '';
+  return (Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined) ?? 'application/octet-stream';
 }

@@ -3,11 +3,10 @@ import type { Clock } from '../contract/clock.ts';
 import type { WatchOptions } from '../contract/ports.ts';
 import type { Json } from '../ground/json.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
-import { requireKind } from '../kinds/index.ts';
+import { requireKind, requireOf } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { parseRetryAfter, readAt, readMessage, readText } from './fields.ts';
-import { pathWithId } from './job-path.ts';
-import { readResult } from './job-result.ts';
+import { parseRetryAfter, readAt, readMessage, readResult, readText } from './fields.ts';
+import { pathWithId } from './http.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
 
@@ -71,8 +70,7 @@ async function follow(
 ): Promise<JobEnd> {
   const { clock, health, redact } = ports;
   const { kind, observed } = job;
-  if (kind.status === undefined) throw new Error(`internal error: nothing is waited for with the kind ${kind.name}`);
-  const { status: statusCall } = kind;
+  const statusCall = requireOf(kind.name, 'status');
   const patienceMs = Math.min(ports.patienceMs, options.patienceMs ?? Number.POSITIVE_INFINITY);
   const startedAt = clock.now();
   let unknownSince: number | undefined;

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore } from '../../src/cluster/store.ts';
+import { openStore } from '../../src/cluster/store/store.ts';
 import { Processes, type Running } from '../cluster/rig/processes.ts';
 import { Server } from '../cluster/rig/server.ts';
 import { logNormal, seeded } from '../rig/random.ts';
@@ -30,16 +30,26 @@ interface Shape {
   name: string;
   steps: BenchStep[];
   concurrency: number;
+  /** At most so much, where the jobs take no time: ratios to the run here, ms of Postgres for a step, memory. */
+  most: { headCpu: number; handsCpu: number; postgresMs: number; wall: number; headMiB: number };
 }
 
+const most = { headCpu: 1.5, handsCpu: 1.8, postgresMs: 1.5, wall: 1.8, headMiB: 200 };
 const shapes: Shape[] = [
-  { name: '2,000 steps of 0 s', steps: independent(2000, () => 0), concurrency: 200 },
+  { name: '2,000 steps of 0 s', steps: independent(2000, () => 0), concurrency: 200, most },
   {
     name: '500 jobs log-normal around 3 s',
     steps: independent(500, logNormal(3000, 0.5, seeded(7))),
     concurrency: 100,
+    most,
   },
 ];
+const longShape: Shape = {
+  name: '10,000 steps of 0 s',
+  steps: independent(10_000, () => 0),
+  concurrency: 200,
+  most: { ...most, postgresMs: 0.6, wall: 1.4 },
+};
 const hows: How[] = ['local', 'head fetches', 'hands fetch'];
 const workers = 3;
 /** Of one second, Linux counts so many. */
@@ -48,13 +58,13 @@ const ticks = 100;
 /** Measures in turn, so that what is compared ran side by side; prints a table, and gives the goals. */
 export async function benchCluster(options: {
   repetitions: number;
-  /** 100,000 steps as well. */
+  /** 10,000 and 100,000 steps as well. */
   long: boolean;
   tell(message: string): void;
   print(text: string): void;
 }): Promise<Goal[]> {
   const goals: Goal[] = [];
-  for (const shape of shapes) {
+  for (const shape of options.long ? [...shapes, longShape] : shapes) {
     const runs = new Map<How, Measured[]>(hows.map((how) => [how, []]));
     for (let repetition = 0; repetition < options.repetitions; repetition += 1) {
       for (const how of hows) {
@@ -211,7 +221,7 @@ function measureLarge(): Promise<Goal[]> {
   });
 }
 
-function goalsOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): Goal[] {
+function goalsOf({ name, steps, most }: Shape, runs: ReadonlyMap<How, Measured[]>): Goal[] {
   const ratio = (how: How, pick: (one: Measured) => number) =>
     median((runs.get(how) ?? []).map((one, index) => pick(one) / pick(runs.get('local')?.[index] ?? one)));
   const trial = `cluster, ${name}`;
@@ -226,18 +236,15 @@ function goalsOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): Go
       },
     ]);
   }
-  const postgres = (runs.get('hands fetch') ?? []).map(({ postgresMs }) => postgresMs / steps.length);
-  return [
-    { trial, text: 'hands fetch: CPU of Node × local', most: 2, value: ratio('hands fetch', ({ nodeMs }) => nodeMs) },
-    {
-      trial,
-      text: 'head fetches: CPU of Node × local',
-      most: 1.3,
-      value: ratio('head fetches', ({ nodeMs }) => nodeMs),
-    },
-    { trial, text: 'hands fetch: ms of Postgres per step', most: 1.5, value: median(postgres) },
-    { trial, text: 'hands fetch: wall × local', most: 1.8, value: ratio('hands fetch', ({ wallMs }) => wallMs) },
+  const middle = (pick: (one: Measured) => number) => median((runs.get('hands fetch') ?? []).map(pick));
+  const rows: [text: string, most: number, value: number][] = [
+    ['head fetches: CPU of Node × local', most.headCpu, ratio('head fetches', ({ nodeMs }) => nodeMs)],
+    ['hands fetch: CPU of Node × local', most.handsCpu, ratio('hands fetch', ({ nodeMs }) => nodeMs)],
+    ['hands fetch: ms of Postgres per step', most.postgresMs, middle(({ postgresMs }) => postgresMs / steps.length)],
+    ['hands fetch: wall × local', most.wall, ratio('hands fetch', ({ wallMs }) => wallMs)],
+    ['hands fetch: head, MiB', most.headMiB, middle(({ headMiB }) => headMiB)],
   ];
+  return rows.map(([text, bound, value]) => ({ trial, text, most: bound, value }));
 }
 
 function tableOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): string {

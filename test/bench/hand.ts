@@ -1,9 +1,9 @@
-import { openBoss } from '../../src/cluster/boss.ts';
-import { openDatabase } from '../../src/cluster/database.ts';
+import { openBoss } from '../../src/cluster/database/boss.ts';
+import { openDatabase } from '../../src/cluster/database/database.ts';
 import { makeSeal } from '../../src/cluster/seal.ts';
-import { serveFiles } from '../../src/cluster/serve-files.ts';
-import { Slots } from '../../src/cluster/slots.ts';
-import { openStore } from '../../src/cluster/store.ts';
+import { openStore } from '../../src/cluster/store/store.ts';
+import { serveFiles } from '../../src/cluster/worker/serve-files.ts';
+import { Slots } from '../../src/cluster/worker/slots.ts';
 import { systemClock } from '../../src/contract/clock.ts';
 import { createDownloader } from '../../src/service/download.ts';
 
@@ -12,7 +12,7 @@ const { url, account, token, store: name } = JSON.parse(process.env.BENCH_HAND ?
 const end = new AbortController();
 process.once('SIGTERM', () => end.abort());
 const db = await openDatabase(url, { name: 'hand' });
-const boss = await openBoss(url, db, { supervises: true, onError: () => {} });
+const boss = await openBoss(db);
 const store = await openStore(name, { makes: false });
 const baseUrl = process.env.MEDIABATCH_BASE_URL ?? '';
 const downloads = createDownloader({ baseUrl, redact: (text) => text, requestTimeoutMs: 30_000 });

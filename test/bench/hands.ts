@@ -6,16 +6,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Boss, openBoss } from '../../src/cluster/boss.ts';
-import { type Database, openDatabase } from '../../src/cluster/database.ts';
-import { FileDesk, type OwnHand } from '../../src/cluster/file-desk.ts';
-import { startPostgres } from '../../src/cluster/postgres-server.ts';
-import { submitRun } from '../../src/cluster/runs.ts';
-import { migrate } from '../../src/cluster/schema.ts';
+import { type Boss, openBoss } from '../../src/cluster/database/boss.ts';
+import { type Database, openDatabase } from '../../src/cluster/database/database.ts';
+import { startPostgres } from '../../src/cluster/database/postgres-server.ts';
+import { migrate } from '../../src/cluster/database/schema.ts';
+import { FileDispatcher, type OwnHand } from '../../src/cluster/head/file-dispatcher.ts';
+import { submitRun } from '../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../src/cluster/seal.ts';
-import { serveFiles } from '../../src/cluster/serve-files.ts';
-import { Slots } from '../../src/cluster/slots.ts';
-import { openStore } from '../../src/cluster/store.ts';
+import { openStore } from '../../src/cluster/store/store.ts';
+import { serveFiles } from '../../src/cluster/worker/serve-files.ts';
+import { Slots } from '../../src/cluster/worker/slots.ts';
 import { systemClock } from '../../src/contract/clock.ts';
 import { createDownloader } from '../../src/service/download.ts';
 import { submission } from '../rooms/cluster/submission.ts';
@@ -78,7 +78,7 @@ async function main(): Promise<void> {
   const postgres = await startPostgres(join(folder, 'postgres'));
   const db = await openDatabase(postgres.url, { name: 'bench' });
   await migrate(db);
-  const boss = await openBoss(postgres.url, db, { supervises: true, onError: () => {} });
+  const boss = await openBoss(db);
   mkdirSync(join(folder, 'store'));
   const store = await openStore(join(folder, 'store'), { makes: true });
   const bench = { db, boss, origin, store: store.id, url: postgres.url };
@@ -148,8 +148,8 @@ async function fetchAll(
 ): Promise<{ ms: number; cpuMs: number }> {
   const { id } = await submitRun(db, boss, submission({ account, store, campaign: `${what} ${Math.random()}` }));
   await db.query('UPDATE mediabatch.account SET epoch = 1');
-  const desk = new FileDesk({ db, boss, account, epoch: 1, seal: makeSeal(token) });
-  const outputs = desk.outputsOf({ id, campaign: 'bench', store }, own);
+  const dispatcher = new FileDispatcher({ db, boss, account, epoch: 1, seal: makeSeal(token) });
+  const outputs = dispatcher.outputsOf({ id, campaign: 'bench', store }, own);
   const { signal } = new AbortController();
   setMaxListeners(0, signal);
   const cpu = process.cpuUsage();
@@ -168,7 +168,7 @@ async function fetchAll(
   if (bad !== undefined) throw new Error(`a file did not come: ${JSON.stringify(bad)}`);
   const ms = performance.now() - since;
   const { user, system } = process.cpuUsage(cpu);
-  await desk.close();
+  await dispatcher.close();
   for (const name of readdirSync(join(folder, 'store'))) {
     if (name !== '.mediabatch') rmSync(join(folder, 'store', name), { recursive: true });
   }

@@ -78,6 +78,6 @@ function pair({ wall, cpu }: { wall: number; cpu: number }): string {
   return Number.isNaN(wall) ? '' : `${wall.toFixed(2)}, ${cpu.toFixed(2)}`;
 }
 
-function figure(value: number, digits: number): string {
+export function figure(value: number, digits: number): string {
   return Number.isFinite(value) ? value.toFixed(digits) : '';
 }

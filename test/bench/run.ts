@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ablate } from './ablation/ablate.ts';
 import { type Goal, isMet, judge, type Results } from './goals.ts';
+import { pageOfNumbers } from './page.ts';
 import { tableOfGoals, tableOfStart, tableOfTrial, tellMachine } from './print.ts';
 import { compilePeers } from './service.ts';
 import { judgeStart, measureStart, type Start } from './start.ts';
@@ -25,10 +26,9 @@ const wanted = asked.length === 0 ? known : asked;
 const extra = values.with.split(' ').filter((word) => word !== '');
 const tell = (message: string) => void process.stderr.write(`${message}\n`);
 const print = (text: string) => {
-  if (!values.json) process.stdout.write(`${text}\n\n`);
+  if (!values.json && !values.markdown) process.stdout.write(`${text}\n\n`);
 };
 
-if (values.markdown) print(tellMachine(extra));
 compilePeers();
 if (values.ablate) {
   await ablate({ repetitions: repetitions ?? 3, only: positionals, timeoutMs, print, tell });
@@ -54,6 +54,10 @@ const onEngine = wanted.includes('cluster')
   : [];
 const goals: Goal[] = [...judgeStart(starts), ...judge(results), ...onEngine];
 if (goals.length > 0) print(tableOfGoals(goals));
+if (values.markdown) {
+  const trials = workloads.flatMap((workload) => workload.trials);
+  process.stdout.write(`${pageOfNumbers({ trials, results, starts, goals }, extra)}\n`);
+}
 if (values.json) {
   const document = { machine: tellMachine(extra), start: starts, workloads: Object.fromEntries(results), goals };
   process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);

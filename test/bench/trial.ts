@@ -16,6 +16,8 @@ export type Tool = 'limit' | 'floor' | 'naive' | 'mediabatch' | 'learned';
 export interface Trial {
   name: string;
   title: string;
+  /** As the manual's page of numbers names it, in 28 columns at most. */
+  short: string;
   steps: BenchStep[];
   kind?: 'image' | 'video';
   width?: number;

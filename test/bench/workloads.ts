@@ -21,6 +21,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
   const grown = (count: number, name: string, repetitions: number): Trial => ({
     name: `W6 ${name}`,
     title: `${name} steps, jobs of 0 s, 32 at once`,
+    short: `${name} images, made at once`,
     steps: none(count),
     concurrency: 32,
     tools: ['limit', 'floor', 'mediabatch'],
@@ -33,6 +34,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
         {
           name: 'W1',
           title: '1,000 steps, jobs of 0 s, 32 at once',
+          short: '1,000 images, made at once',
           steps: none(1000),
           concurrency: 32,
           tools: [...withFloor],
@@ -41,6 +43,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
         {
           name: 'W1 far',
           title: '1,000 steps, jobs of 0 s, 32 at once, over TLS, 40 ms there and back',
+          short: 'the same, 40 ms away by TLS',
           steps: none(1000),
           concurrency: 32,
           oneWayMs: 20,
@@ -55,6 +58,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
         {
           name: 'W2',
           title: '200 steps, jobs log-normal around 3 s (σ 0.5), 50 at once',
+          short: '200 images of about 3 s',
           steps: various,
           concurrency: 50,
           tools: [...all, 'learned'],
@@ -69,6 +73,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
         {
           name: 'W3',
           title: '10 layers of 50 steps that need 3 each, jobs of 0.5 s, 50 at once',
+          short: '500 images in ten layers',
           steps: layers,
           width: 50,
           concurrency: 50,
@@ -84,6 +89,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
         {
           name: 'W4',
           title: '10,000 steps, nothing to do, no requests',
+          short: '10,000 steps, nothing to do',
           steps: none(10_000),
           concurrency: 32,
           tools: [...all],
@@ -106,6 +112,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
         {
           name: 'W7',
           title: '64 files of 16 MiB, 16 at once',
+          short: '64 files of 16 MiB',
           steps: none(64),
           concurrency: 16,
           stub: { outputBytes: 16 * 1024 ** 2 },
@@ -120,6 +127,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
         {
           name: 'lists',
           title: '3,000 videos log-normal around 20 s (σ 0.25), up to 1,000 at once, 25 creates and 2 reads per second',
+          short: '3,000 videos of about 20 s',
           steps: videos,
           kind: 'video',
           concurrency: 1000,

@@ -5,6 +5,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -16,10 +17,10 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../src/cluster/database.ts';
-import { openEmbedded } from '../../src/cluster/embedded.ts';
-import { startPostgres } from '../../src/cluster/postgres-server.ts';
-import { root, temporaryFolder } from '../rig/command.ts';
+import { openDatabase } from '../../src/cluster/database/database.ts';
+import { openEmbedded } from '../../src/cluster/database/embedded.ts';
+import { startPostgres } from '../../src/cluster/database/postgres-server.ts';
+import { bin, root, temporaryFolder } from '../rig/command.ts';
 import { until } from './rig/processes.ts';
 
 const run = promisify(execFile);
@@ -53,11 +54,10 @@ const isRunning = (pid: number) => {
 /** A program that opens the engine of a folder, says its address and pid, and waits for the end of its input. */
 function program(folder: string, modules: string): string {
   const path = join(folder, 'open.mts');
-  const own = (name: string) => JSON.stringify(pathToFileURL(join(modules, 'src/cluster', name)).href);
+  const own = (name: string) => JSON.stringify(pathToFileURL(join(modules, 'src/cluster/database', name)).href);
   writeFileSync(
     path,
-    `import { openDatabase } from '../../src/cluster/database.ts';
-import { openEmbedded } from ${own('embedded.ts')};
+    `import { openEmbedded } from ${own('embedded.ts')};
 const { url } = await openEmbedded(process.argv[2] ?? '');
 console.log(url);
 process.kill(process.pid, 'SIGKILL');
@@ -144,6 +144,67 @@ test('what a server says while it stops gives no warning', async () => {
   expect(warnings).toEqual([]);
 });
 
+/** A campaign of two pictures, and a folder beside it that no run has made a store of. Limits of real money are not read. */
+function campaignBesideStore() {
+  const folder = folderHere();
+  const campaign = join(folder, 'campaign');
+  mkdirSync(campaign);
+  mkdirSync(join(folder, 'store'));
+  const task = 'pic: { kind: image, foreach: [a, b], with: { prompt: "A {{row}}", resolution: 1k } }';
+  writeFileSync(join(campaign, 'campaign.yaml'), `version: 1\nname: stored\ntasks: { ${task} }\n`);
+  const words = [bin, 'apply', 'campaign.yaml', '--engine', 'embedded', '--yes'];
+  const env: NodeJS.ProcessEnv = { ...process.env, MEDIABATCH_SANDBOX: '1', MEDIABATCH_LIMIT: 'of nothing' };
+  const apply = (...more: string[]) =>
+    run(process.execPath, [...words, ...more], { cwd: campaign, env, timeout: 60_000 });
+  const saved = join(campaign, 'campaign.sandbox/output');
+  return { apply, env, saved, store: join(folder, 'store/stored/output') };
+}
+
+const bothPictures = ['pic-a.png', 'pic-b.png'];
+
+test('the workers that come with it have the store of the run, and its sandbox where only play money is known', async () => {
+  const { apply, saved, store } = campaignBesideStore();
+  const { stderr } = await apply('--store', '../store');
+  expect(stderr).toContain('stored: all 2 steps done');
+  expect(readdirSync(store).toSorted()).toEqual(bothPictures);
+  expect(readdirSync(saved).toSorted()).toEqual(bothPictures);
+});
+
+test('a worker that refuses what it was started with ends the command, and the next one goes on', async () => {
+  const { apply, env, saved } = campaignBesideStore();
+  const refusing = join(dirname(dirname(saved)), 'refuse.cjs');
+  writeFileSync(
+    refusing,
+    "if (process.argv.includes('worker')) { console.error('error MB3201 no key'); process.exit(77); }\n",
+  );
+  env.NODE_OPTIONS = `--require ${refusing}`;
+  const refused = apply();
+  delete env.NODE_OPTIONS;
+  await expect(refused).rejects.toMatchObject({
+    code: 73,
+    stderr: expect.stringContaining('MB3706 a worker cannot start: error MB3201 no key'),
+  });
+  await apply();
+  expect(readdirSync(saved).toSorted()).toEqual(bothPictures);
+});
+
+test('a run that was submitted without a store goes on when one is given', async () => {
+  const { apply, saved, store } = campaignBesideStore();
+  const first = apply('--sandbox-speed', '0.1');
+  let said = '';
+  first.child.stderr?.on('data', (piece) => {
+    said += piece;
+  });
+  await until('a worker is the head', () => said.includes('is the head'));
+  first.child.kill('SIGTERM');
+  await expect(first).rejects.toMatchObject({ code: 130 });
+  const { stderr } = await apply('--store', '../store', '--sandbox-speed', '1000');
+  expect(stderr).toContain('submitted without --store');
+  expect(stderr).toContain('stored: all 2 steps done');
+  expect(readdirSync(saved).toSorted()).toEqual(bothPictures);
+  expect(existsSync(store)).toBe(false);
+});
+
 // Only root starts servers as somebody else.
 test.runIf(process.getuid?.() === 0)('root can start it from a checkout that nobody else can enter', async () => {
   const folder = folderHere();
@@ -158,7 +219,10 @@ test.runIf(process.getuid?.() === 0)('root can start it from a checkout that nob
       verbatimSymlinks: true,
     });
   }
-  for (const name of ['pg', 'tsx']) symlinkSync(join(root, 'node_modules', name), join(checkout, 'node_modules', name));
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    const there = join(checkout, 'node_modules', name);
+    if (!existsSync(there)) symlinkSync(join(root, 'node_modules', name), there);
+  }
   // As an installation with a strict umask leaves it.
   await run('chmod', ['-R', 'go=', checkout]);
   const url = await openAndDie(program(folder, checkout), join(checkout, 'engine'), checkout);

@@ -5,7 +5,7 @@ import { expect, type TestContext, test } from 'vitest';
 import type { RunEvent } from '../../src/contract/event.ts';
 import type { Fault } from '../../src/sandbox/index.ts';
 import { readLines } from '../rig/command.ts';
-import { serviceHere } from '../rig/service-here.ts';
+import { firstAccount, serviceHere } from '../rig/service-here.ts';
 import { type Applied, applied, applyWords, ClusterPlace } from './rig/place.ts';
 
 /** Every kind, with takes, a canary, a retry and parts of a video whose number nobody knows before. */
@@ -75,10 +75,7 @@ async function launch(
   onTestFinished(() => service.close());
   place.write('campaign.yaml', manifest);
   writeFileSync(place.path('logo.png'), png);
-  const { MEDIABATCH_BASE_URL: base, MEDIABATCH_API_KEY: key } = service.env;
-  const answer = await fetch(`${base}/accounts`, { headers: { authorization: `Bearer ${key}` } });
-  const { data } = (await answer.json()) as { data: { id: string }[] };
-  const args = ['--publish', '--var', `account=${data[0]?.id}`, '--events', 'events.jsonl'];
+  const args = ['--publish', '--var', `account=${await firstAccount(service)}`, '--events', 'events.jsonl'];
   const ran = await run(place, { env: service.env, args });
   const events = readLines<RunEvent>(place.path('events.jsonl'));
   // A file of ours goes up before anything is submitted.

@@ -64,12 +64,12 @@ test.concurrent('a saved plan with `retry:` goes on there after its first job fa
   place.write('campaign.yaml', `version: 1\nname: again\nprices: { image: 2 }\ntasks:\n  ${hero}\n`);
   const saved = await place.run(['plan', 'campaign.yaml', '--out', 'again.plan.json'], { env });
   it(saved.code, saved.err).toBe(0);
-  const here = place.start(['apply', 'again.plan.json', '-v'], { env: { ...env, MEDIABATCH_ENGINE: '' } });
+  const here = place.start(['apply', 'again.plan.json', '--yes', '-v'], { env: { ...env, MEDIABATCH_ENGINE: '' } });
   await until('its first job failed', () => here.err().includes('it is bought again'));
   here.signal('SIGKILL');
   await here.ended;
   place.worker([], { env });
-  const there = await place.run(['apply', 'again.plan.json', '--store', place.store], { env });
+  const there = await place.run(['apply', 'again.plan.json', '--yes', '--store', place.store], { env });
   it(there.code, there.err).toBe(3);
   it(service.ledger()).toHaveLength(2);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
 import { exitCodes } from '../../src/contract/exit.ts';
 import { readLockFile } from '../rig/oracle.ts';
-import { serviceHere } from '../rig/service-here.ts';
+import { firstAccount, serviceHere } from '../rig/service-here.ts';
 import { applied, ClusterPlace, loading } from './rig/place.ts';
 import { until } from './rig/processes.ts';
 
@@ -32,10 +32,11 @@ async function placeWithPosts(onTestFinished: TestContext['onTestFinished']) {
   });
   onTestFinished(() => service.close());
   place.write('campaign.yaml', manifest);
-  const { MEDIABATCH_BASE_URL: base, MEDIABATCH_API_KEY: key } = service.env;
-  const answer = await fetch(`${base}/accounts`, { headers: { authorization: `Bearer ${key}` } });
-  const { data } = (await answer.json()) as { data: { id: string }[] };
-  return { place, service, args: ['--publish', '--var', `account=${data[0]?.id}`, '--store', place.store] };
+  return {
+    place,
+    service,
+    args: ['--publish', '--var', `account=${await firstAccount(service)}`, '--store', place.store],
+  };
 }
 
 describe('a head that dies', () => {

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { openBoss } from '../../src/cluster/boss.ts';
-import { openDatabase } from '../../src/cluster/database.ts';
-import { openLines, readLines } from '../../src/cluster/lines.ts';
-import { openRunsOf, readEnds, submitRun, writeEnds } from '../../src/cluster/runs.ts';
-import { migrate } from '../../src/cluster/schema.ts';
+import { openBoss } from '../../src/cluster/database/boss.ts';
+import { openDatabase } from '../../src/cluster/database/database.ts';
+import { migrate } from '../../src/cluster/database/schema.ts';
+import { openLines, readLines } from '../../src/cluster/head/lines.ts';
+import { openRunsOf, readEnds, submitRun, writeEnds } from '../../src/cluster/runs/runs.ts';
 import { seeded } from '../rig/random.ts';
 import { submission } from '../rooms/cluster/engine-here.ts';
 import { ClusterPlace } from './rig/place.ts';
@@ -13,10 +13,15 @@ import { until } from './rig/processes.ts';
 const account = 'a'.repeat(32);
 const kills = 6;
 
-/** Kills the server at random moments and starts it again, `kills` times. */
-async function torment({ server }: ClusterPlace, seed: number): Promise<void> {
+/**
+ * Kills the server at random moments and starts it again, `kills` times; every other time only when something was `done`
+ * since, because on a slow machine it would be away whenever it is tried again.
+ */
+async function torment({ server }: ClusterPlace, seed: number, done: readonly unknown[]): Promise<void> {
   const next = seeded(seed);
   for (let n = 0; n < kills; n += 1) {
+    const before = done.length;
+    if (n % 2 === 0) await until('something is done', () => done.length > before);
     await wait(100 + next() * 400);
     if (n % 3 === 2) await server.stop();
     else await server.kill();
@@ -53,7 +58,7 @@ test.concurrent('lines that were said to be durable are there, once and in order
       if (no % 20 === 0) await wait(1);
     }
   })();
-  await torment(place, 19);
+  await torment(place, 19, written);
   isOver = true;
   await writing;
   const found: string[] = [];
@@ -64,8 +69,7 @@ test.concurrent('lines that were said to be durable are there, once and in order
     after = page.next;
   }
   expect(found).toEqual(written);
-  // However slow the machine is, some were written between two ends of the server.
-  expect(found.length).toBeGreaterThan(kills);
+  expect(found.length).toBeGreaterThan(kills / 2);
   const batches = written.filter((line) => line.includes('.0"')).length;
   expect((await readEnds(database, 'r')).size).toBe(batches);
 });
@@ -77,7 +81,7 @@ test.concurrent('runs are submitted once each, with all their lines and one job,
   const database = await openDatabase(place.server.url, { name: 'test' });
   onTestFinished(() => database.close());
   await migrate(database);
-  const boss = await openBoss(place.server.url, database, { supervises: false, onError: () => {} });
+  const boss = await openBoss(database);
   onTestFinished(() => boss.stop({ graceful: false }));
   const heard: unknown[] = [];
   await database.listen('mediabatch_work', (payload) => heard.push(payload));
@@ -91,11 +95,11 @@ test.concurrent('runs are submitted once each, with all their lines and one job,
       ids.push(run.id);
     }
   })();
-  await torment(place, 20);
+  await torment(place, 20, ids);
   isOver = true;
   await submitting;
   expect((await openRunsOf(database, account)).map(({ id }) => id)).toEqual(ids);
-  expect(ids.length).toBeGreaterThan(kills);
+  expect(ids.length).toBeGreaterThan(kills / 2);
   for (const id of ids) expect((await readLines(database, id)).lines).toHaveLength(50);
   const jobs = "SELECT count(*)::int AS n FROM mediabatch_queue.job WHERE name LIKE 'head-%'";
   expect(await database.query(jobs)).toEqual([{ n: 1 }]);

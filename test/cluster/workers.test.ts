@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, test } from 'vitest';
-import { openStore } from '../../src/cluster/store.ts';
+import { openStore } from '../../src/cluster/store/store.ts';
 import { manifestOf } from './rig/campaign.ts';
 import type { Asked } from './rig/judge.ts';
 import { applied, ClusterPlace, openRuns } from './rig/place.ts';

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readResultFiles } from '../rig/media-files.ts';
+import { firstAccount, type ServiceOptions } from '../rig/service-here.ts';
 import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
 
 /** Every kind once, each with something that another one made. */
@@ -30,14 +31,11 @@ tasks:
     with: { accountIds: ["{{vars.account}}"], caption: "Part {{row.number}}", media: ["{{row.url}}", "{{tasks.cover.url}}"] }
 `;
 
-async function launch(options: { service?: string[] } = {}): Promise<{ trial: Trial; apply: Trial['apply'] }> {
+async function launch(options: { service?: ServiceOptions } = {}): Promise<{ trial: Trial; apply: Trial['apply'] }> {
   const trial = await makeTrial(manifest, options);
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55', 'hex');
   writeFileSync(trial.path('logo.png'), png);
-  const { MEDIABATCH_BASE_URL: base, MEDIABATCH_API_KEY: key } = trial.sandbox.env;
-  const answer = await fetch(`${base}/accounts`, { headers: { authorization: `Bearer ${key}` } });
-  const { data } = (await answer.json()) as { data: { id: string }[] };
-  const vars = ['--var', `account=${data[0]?.id}`];
+  const vars = ['--var', `account=${await firstAccount(trial.sandbox)}`];
   return { trial, apply: (args = [], given = {}) => trial.apply(['--publish', ...vars, ...args], given) };
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { apply, load, plan } from '../../src/index.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
+import { sitAtTheKeys } from './at-the-keys.ts';
 import { runInProcess } from './in-process.ts';
 import { folderWith } from './scripted.ts';
 
@@ -25,6 +26,9 @@ async function dearService(credits: (nth: number) => number, text = manifest) {
     folder,
     service,
     run: (...args: string[]) => runInProcess(args, service.env, folder),
+    /** The same where somebody sits. */
+    runHere: (seat: ReturnType<typeof sitAtTheKeys>, ...args: string[]) =>
+      runInProcess(args, service.env, folder, seat),
     charged: () => service.books.jobs.reduce((sum, job) => sum + job.credits, 0),
   };
 }
@@ -40,6 +44,17 @@ describe('what was agreed to is a cap', () => {
     expect(first.err).toContain('nothing more is bought at a price that would pass what was agreed to');
     const next = await run('apply', 'campaign.yaml', '--yes');
     expect([next.code, charged()]).toEqual([0, 60]);
+  });
+
+  test('who is at the keys is asked again each time that a charge passes what they agreed to, until they have enough', async () => {
+    const { run, runHere, charged } = await dearService((nth) => 10 ** nth);
+    await run('plan', 'campaign.yaml', '--refresh');
+    const answers = ['y', 'y', 'n'];
+    const seat = sitAtTheKeys((keys) => void keys.write(`${answers.shift()}\n`));
+    const { code, err } = await runHere(seat, 'apply', 'campaign.yaml');
+    expect(err.split('asked again').length - 1, err).toBe(2);
+    expect([code, charged(), answers]).toEqual([4, 110, []]);
+    expect(err).toContain('nothing more was spent');
   });
 
   test('I39 a saved plan that is applied again goes on under the same ceiling', async () => {
@@ -65,7 +80,7 @@ describe('what was agreed to is a cap', () => {
     const { run, charged, folder } = await dearService(() => Number(price), priced('3'));
     await run('plan', 'campaign.yaml', '--out', 'x.plan.json');
     writeFileSync(join(folder, 'campaign.yaml'), price === undefined ? manifest : priced(price));
-    const applied = await run('apply', 'x.plan.json');
+    const applied = await run('apply', 'x.plan.json', '--yes');
     expect({ code: applied.code, err: applied.err }).toEqual({ code, err: expect.stringContaining(why) });
     expect(charged()).toBe(code === 0 ? 6 * Number(price) : 0);
   });

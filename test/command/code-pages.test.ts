@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeF
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { ownVersion } from '../../src/campaign/own-version.ts';
 import { main } from '../../src/cli/main.ts';
 import { titles } from '../../src/contract/failure.ts';
-import { type PagePart, type PageSection, readCodePage } from '../../src/report/diagnostics/code-page.ts';
-import { codePageText } from '../../src/report/diagnostics/code-page-text.ts';
+import { codePageText, type PagePart, type PageSection, readCodePage } from '../../src/report/diagnostics/code-page.ts';
 import { makeStyle } from '../../src/report/style.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
@@ -31,6 +31,7 @@ const unsaid = [
   'MB3402',
   'MB3403',
   'MB3404',
+  'MB3405',
   'MB3406',
   'MB3409',
   'MB3415',
@@ -48,6 +49,7 @@ const unsaid = [
   'MB3704',
   'MB3705',
   'MB3706',
+  'MB3707',
   'MB3901',
 ];
 
@@ -84,7 +86,8 @@ async function say(section: PageSection, command: string): Promise<{ code: numbe
   const code = await main(command.split(' ').slice(1), terminal);
   const shown = said.err
     .replaceAll(`${realpathSync(folder.path)}/`, '/campaigns/')
-    .replaceAll(`${folder.path}/`, '/campaigns/');
+    .replaceAll(`${folder.path}/`, '/campaigns/')
+    .replaceAll(`this is mediabatch ${ownVersion()}`, 'this is mediabatch 0.1.0');
   return { code, err: shown };
 }
 

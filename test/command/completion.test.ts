@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bin, command, temporaryFolder } from '../rig/command.ts';
 
 const manifest = `version: 1
@@ -70,48 +71,83 @@ describe('TAB offers', () => {
   });
 });
 
-const lines: [line: string, expected: string][] = [
-  ['mediabatch plan -s poster', 'poster'],
-  ['mediabatch pick --sandbox hero/', 'hero/2'],
-  ['mediabatch explain pic@la', 'pic@lamp,1:1'],
-  ['mediabatch help MB340', 'MB3401'],
+const lines: [line: string, expected: string[]][] = [
+  ['mediabatch vali', ['validate']],
+  ['mediabatch plan campaign.y', ['plan', 'campaign.yaml']],
+  ['mediabatch plan -s poste', ['plan', '-s', 'poster']],
+  ['mediabatch pick --sandbox he', ['pick', '--sandbox', 'hero/']],
+  ['mediabatch explain pic@la', ['explain', 'pic@lamp,1:1']],
+  ['mediabatch explain pic@lamp,', ['explain', 'pic@lamp,1:1']],
+  ['mediabatch explain pic@lamp,1:', ['explain', 'pic@lamp,1:1']],
+  ['mediabatch plan -s tag:la', ['plan', '-s', 'tag:launch']],
+  ['mediabatch plan -s kind:image,pic@la', ['plan', '-s', 'kind:image,pic@lamp,1:1']],
+  ['mediabatch plan --select=pic@la', ['plan', '--select=pic@lamp,1:1']],
+  ['mediabatch plan --var se', ['plan', '--var', 'season=']],
 ];
 
-/** The shell, after it has read its completion; `mediabatch` is this one. */
-function shell(name: string, script: string): string {
+/** How each is started without the files of a person, and reads its completion. */
+const shells = {
+  bash: ['bash --norc --noprofile -i', 'eval "$(mediabatch completion bash)"'],
+  zsh: ['zsh -f -i', 'autoload -Uz compinit; compinit -u -D; eval "$(mediabatch completion zsh)"'],
+  fish: ['fish --no-config -i', 'mediabatch completion fish | source'],
+} as const;
+
+/** What `mediabatch` is given when somebody types lines in one terminal, with TAB and Enter behind each. */
+async function typed(name: keyof typeof shells, ...lines: string[]): Promise<string[][]> {
   const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
-  writeFileSync(join(path, 'mediabatch'), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`, { mode: 0o755 });
-  const env = { PATH: `${path}:${process.env.PATH ?? ''}`, HOME: folder };
-  const { stdout, stderr } = spawnSync(name, ['-c', script], { cwd: folder, env, encoding: 'utf8' });
-  expect(stderr).toBe('');
-  return stdout;
+  const [start, read] = shells[name];
+  const said = join(path, 'said');
+  writeFileSync(
+    join(path, 'mediabatch'),
+    `#!/bin/sh
+case "$1" in complete | completion) exec '${process.execPath}' '${bin}' "$@" ;; esac
+printf '%s\\n' "$@" >'${said}.new' && mv '${said}.new' '${said}'
+`,
+    { mode: 0o755 },
+  );
+  const env = { PATH: `${path}:${process.env.PATH ?? ''}`, HOME: folder, TERM: 'dumb' };
+  const terminal = spawn('script', ['-qec', start, '/dev/null'], { cwd: folder, env });
+  onTestFinished(async () => {
+    terminal.kill('SIGKILL');
+    await once(terminal, 'close');
+    remove();
+  });
+  let screen = '';
+  terminal.stdout.on('data', (piece: Buffer) => {
+    screen += piece.toString();
+  });
+  terminal.stdin.write(`${read}; echo rea''dy\n`);
+  await vi.waitFor(() => expect(screen).toContain('\nready'), { timeout: 20_000 });
+  const given: string[][] = [];
+  for (const line of lines) {
+    terminal.stdin.write(line.endsWith('\n') ? line : `${line}\t\n`);
+    if (line.endsWith('\n')) continue;
+    given.push(await vi.waitFor(() => readFileSync(said, 'utf8').split('\n').slice(0, -1), { timeout: 20_000 }));
+    rmSync(said);
+  }
+  return given;
 }
 
-const has = (name: string) => spawnSync(name, ['-c', 'true']).status === 0;
+const has = (name: string) =>
+  process.platform === 'linux' && spawnSync('script', ['-qec', `${name} -c true`, '/dev/null']).status === 0;
 
-describe('shells show it', () => {
-  test.runIf(has('bash')).each(lines)('bash: %s', (line, expected) => {
-    const words = line.split(/ |(?=[@:=])|(?<=[@:=])/);
-    const said = shell(
-      'bash',
-      `eval "$(mediabatch completion bash)"; COMP_LINE='${line}'; COMP_POINT=${line.length}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _mediabatch; printf '%s\\n' "\${COMPREPLY[@]}"`,
-    );
-    // Bash keeps what stands before a sign at which it parts words.
-    expect(said.split('\n')).toContain(line.includes('@') ? expected.slice(expected.indexOf('@') + 1) : expected);
-  });
-
-  test.runIf(has('zsh')).each(lines)('zsh: %s', (line, expected) => {
-    const said = shell(
-      'zsh',
-      `compdef() { : }; _describe() { : }; _files() { : }; compadd() { shift; print -rl -- "\${(@P)1}" }
-eval "$(mediabatch completion zsh)"; words=(${line.replace(/(\S+)/g, "'$1'")}); CURRENT=$#words; _mediabatch`,
-    );
-    expect(said.split('\n')).toContain(expected);
-  });
-
-  test.runIf(has('fish')).each(lines)('fish: %s', (line, expected) => {
-    const said = shell('fish', `mediabatch completion fish | source; complete -C '${line}'`);
-    expect(said.split('\n')).toContain(expected);
+describe.each(['bash', 'zsh', 'fish'] as const)('%s', (name) => {
+  test.runIf(has(name))('completes what is typed into it', async () => {
+    const given = await typed(name, ...lines.map(([line]) => line));
+    expect(given).toEqual(lines.map(([, expected]) => expected));
   });
 });
+
+test.runIf(has('bash'))(
+  'bash completes behind a quote, and where somebody lets no word be parted at @ and :',
+  async () => {
+    const given = await typed(
+      'bash',
+      "mediabatch explain 'pic@la",
+      'COMP_WORDBREAKS=" ="\n',
+      'mediabatch explain pic@la',
+      'mediabatch explain pic@lamp,1:',
+    );
+    expect(given).toEqual(Array(3).fill(['explain', 'pic@lamp,1:1']));
+  },
+);

@@ -2,19 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { command, sandboxProcess, temporaryFolder } from '../rig/command.ts';
+import { command, temporaryFolder } from '../rig/command.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
+import { serviceHere } from '../rig/service-here.ts';
 
 const task = (name: string) => `  ${name}: { kind: image, with: { prompt: a ${name}, resolution: 1k } }\n`;
 const manifest = (...names: string[]) => `version: 1\nname: spring\ntasks:\n${names.map(task).join('')}`;
 
 /** A campaign whose last record is of a step that is bought, in a repository that has its lock. */
 async function place({ git = true } = {}) {
-  const [home, data] = [temporaryFolder(), temporaryFolder()];
-  const service = await sandboxProcess(data.path);
+  const home = temporaryFolder();
+  const service = await serviceHere();
   onTestFinished(async () => {
-    await service.stop();
-    for (const { remove } of [home, data]) remove();
+    await service.close();
+    home.remove();
   });
   const at = (name: string) => join(home.path, name);
   const runGit = (...words: string[]) =>

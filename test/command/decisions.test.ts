@@ -35,8 +35,12 @@ describe('resolve', () => {
   test('--job: the next apply collects it', async () => {
     const trial = await unresolved();
     const job = trial.sandbox.ledger()[0]?.id ?? '';
-    const said = await trial.run(['resolve', 'campaign.yaml', 'pic', '--job', job, '--credits', '2']);
+    const said = await trial.run(['resolve', 'campaign.yaml', 'pic', '--job', job, '--credits', '2', '--json']);
     expect(said.code, said.err).toBe(0);
+    expect(JSON.parse(said.out)).toMatchObject({
+      mediabatch: 'decisions',
+      steps: [{ address: 'pic', result: 'recorded' }],
+    });
     const again = await trial.apply();
     expect(again.code, again.err).toBe(0);
     expect(trial.sandbox.ledger()).toHaveLength(1);
@@ -80,7 +84,9 @@ describe('unlock', () => {
     expect(held.code).toBe(75);
     expect(held.err).toContain('unlock campaign.yaml --id f00df00df00df00d');
     expect((await trial.run(['unlock', 'campaign.yaml', '--id', 'beefbeefbeefbeef'])).code).toBe(64);
-    expect((await trial.run(['unlock', 'campaign.yaml', '--id', 'f00df00df00df00d'])).code).toBe(0);
+    const unlocked = await trial.run(['unlock', 'campaign.yaml', '--id', 'f00df00df00df00d', '--json']);
+    expect(unlocked.code).toBe(0);
+    expect(JSON.parse(unlocked.out)).toMatchObject({ mediabatch: 'unlocked', run: 'f00df00df00df00d' });
     expect((await trial.apply()).code).toBe(0);
   });
 });

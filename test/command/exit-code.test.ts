@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf, type RunFindings } from '../../src/engine/exit-code.ts';
+import { exitCodeOf, type RunFindings } from '../../src/engine/end-of-run.ts';
 import type { Action, Plan, PlanRow } from '../../src/plan/plan.ts';
 
 function planOf(action: Action, blockedBy?: 'budget' | 'step' | 'consent'): Plan {

@@ -78,3 +78,18 @@ test('a manifest with mistakes is told', async () => {
     err: expect.stringContaining('MB1203'),
   });
 });
+
+test('explain of a step prints what render and expand do', async () => {
+  const origins = await run('explain', 'campaign.yaml', 'hero@vase', '--origins', '--json');
+  const { steps, ...campaign } = JSON.parse((await run('expand', 'campaign.yaml', '--json')).out);
+  const only = steps.filter(({ address }: { address: string }) => address === 'hero@vase');
+  expect(JSON.parse(origins.out)).toEqual({ ...campaign, steps: only });
+  const request = await run('explain', 'campaign.yaml', 'hero@vase', '--request');
+  expect(request).toEqual(await run('render', 'campaign.yaml', 'hero@vase'));
+  expect(JSON.parse(request.out)).toMatchObject({ prompt: 'Tide Vase on an oak table' });
+});
+
+test('each list of the service is one of list, too', async () => {
+  expect(await run('list', 'voices', '--json')).toEqual(await run('voices', '--json'));
+  expect((await run('list', 'models', '--kind', 'image', '--json')).code).toBe(0);
+});

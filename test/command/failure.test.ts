@@ -62,7 +62,7 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
   [
     'forget campaign.yaml hero --json',
     {},
-    { code: 'MB3005', addresses: ['hero'], hint: '`mediabatch plan campaign.yaml --all` shows what every step has' },
+    { code: 'MB3005', addresses: ['hero'], hint: 'to see what every step has: mediabatch plan campaign.yaml --all' },
   ],
   ['apply campaign.yaml --json --store files', {}, { code: 'MB3001', options: ['--store', '--engine'] }],
   ['apply campaign.yaml --json --sandbox-credits 5', {}, { code: 'MB3001', options: ['--sandbox-credits'] }],

@@ -98,7 +98,7 @@ describe('history', () => {
     expect(text).toContain('broken off');
   });
 
-  test('what signs a link is neither in the history nor in the lock', async () => {
+  test('what signs a link is neither in the history nor in the lock, nor in what runs show prints', async () => {
     const error = `no: ${key} https://user:pass@cdn.example/a.png?X-Amz-Signature=abcdef&x=1 https://cdn.example/b`;
     const { env } = await scripted({ 'POST /image-generations/create': [400, { success: false, error }] });
     const folder = folderWith({ 'campaign.yaml': pictures('a') });
@@ -109,6 +109,13 @@ describe('history', () => {
       expect(text).toContain('https://cdn.example/b');
       expect(text).toContain('://cdn.example/a.png?…');
       for (const secret of [key, 'Signature', 'abcdef', 'pass@']) expect(text).not.toContain(secret);
+    }
+    const [only] = await listed(folder);
+    for (const more of [[], ['--json']]) {
+      const { out } = await runInProcess(['runs', 'show', 'campaign.yaml', only?.id ?? '', ...more], {}, folder);
+      expect(out).toContain('://cdn.example/a.png?…');
+      // A form for reports of mistakes asks for it.
+      for (const secret of [key, 'Signature', 'abcdef', 'pass@', 'prompt']) expect(out).not.toContain(secret);
     }
   });
 

@@ -15,8 +15,12 @@ export interface Said {
  * Runs a command line in this process, in a folder and with an environment of its own: for commands that only look, and
  * meet no signals.
  */
-export async function runInProcess(args: string[], env: Record<string, string>, folder: string): Promise<Said> {
-  const { terminal, said: texts } = bufferTerminal();
+export async function runInProcess(
+  args: string[],
+  env: Record<string, string>,
+  folder: string,
+  { terminal, said: texts } = bufferTerminal(),
+): Promise<Said> {
   let code = 0;
   const exit = (given: number) => {
     code = given;

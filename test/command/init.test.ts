@@ -77,6 +77,14 @@ test('nothing that exists is overwritten, and nothing is half written', async ()
   expect(read('campaign.yaml')).toBe('mine\n');
 });
 
+test('installed packages are nothing for git', async () => {
+  mkdirSync(join(workplace.folder, 'node_modules'));
+  await run('init', '.');
+  expect(read('.gitignore')).toMatch(/^node_modules\/\n\.mediabatch\/\n/);
+  await run('init', 'spring');
+  expect(read('spring/.gitignore')).not.toContain('node_modules');
+});
+
 test('what stands around a campaign is kept, and what it lacks is said', async () => {
   write('.gitignore', 'node_modules/\n.env\n');
   const { code, err } = await run('init', '.');
@@ -84,6 +92,17 @@ test('what stands around a campaign is kept, and what it lacks is said', async (
   expect(read('.gitignore')).toBe('node_modules/\n.env\n');
   expect(err).toContain('kept  .gitignore\n         add to it:\n         .mediabatch/\n');
   expect(err).not.toContain('         .env\n');
+});
+
+test('what a program at the keys may do stands beside the campaign, without a link that leads nowhere; an own page is kept', async () => {
+  expect((await run('init', 'new')).code).toBe(0);
+  expect(read('new/AGENTS.md')).toContain('mediabatch approve campaign.plan.json');
+  expect(read('new/AGENTS.md')).toContain('`mediabatch help trust`');
+  expect(read('new/AGENTS.md')).not.toMatch(/\]\(|not-run/);
+  write('AGENTS.md', 'Ours.\n');
+  const { err } = await run('init', '.');
+  expect(err).toMatch(/kept {2}AGENTS\.md\n(?! {9})/);
+  expect(read('AGENTS.md')).toBe('Ours.\n');
 });
 
 test.each([
@@ -122,6 +141,7 @@ test('--from-csv: a table in the folder is named where it is', async () => {
     '.env.example',
     '.gitattributes',
     '.gitignore',
+    'AGENTS.md',
     'campaign.yaml',
     'data',
     'mediabatch.schema.json',

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { whyNotKey } from '../../src/campaign/check-key.ts';
+import { whyNotKey } from '../../src/campaign/environment.ts';
 import { makeTrial } from '../rig/trial.ts';
 
 const campaign = 'version: 1\nname: t\nbudget: { credits: 20 }\ntasks: { a: { kind: image, with: { prompt: x } } }\n';

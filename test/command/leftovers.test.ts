@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { existsSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { chooseRecorded } from '../../src/campaign/choose-steps.ts';
-import { deleteLeftover } from '../../src/campaign/delete-leftover.ts';
-import { findLeftovers } from '../../src/campaign/find-leftovers.ts';
+import { deleteLeftover, findLeftovers } from '../../src/campaign/find-leftovers.ts';
 import { findRemoteRecords } from '../../src/campaign/find-remote-records.ts';
+import { gc } from '../../src/cli/commands/gc.ts';
 import { SavedFiles } from '../../src/disk/outputs/saved-files.ts';
 import type { Graph } from '../../src/graph/graph.ts';
-import type { Lock, Output, Purchase } from '../../src/lock/record.ts';
-import { findOrphans } from '../../src/plan/orphans.ts';
-import { situate } from '../../src/plan/situation.ts';
+import type { Job, Lock, Output, Purchase } from '../../src/lock/record.ts';
+import { writeLines } from '../../src/lock/write.ts';
+import { findOrphans } from '../../src/plan/rows/orphans.ts';
+import { situate } from '../../src/plan/situation/situation.ts';
 import { graphOf } from '../rig/campaign.ts';
-import { temporaryFolder } from '../rig/command.ts';
+import { bufferTerminal } from './buffer-terminal.ts';
+import { folderWith } from './scripted.ts';
 
 const now = Date.parse('2030-01-31T12:00:00Z');
 
@@ -25,7 +27,7 @@ function outputOf(path: string, text: string): Output {
   return { path, sha256, bytes: Buffer.byteLength(text), type: 'image/png' };
 }
 
-function bought(fingerprint: string, outputs: Output[], more: Partial<Purchase> = {}): Purchase {
+function bought(fingerprint: string, outputs: Output[], more: Partial<Job> = {}): Job {
   const jobId = `job-${fingerprint}-${more.generation ?? 1}`;
   return {
     fingerprint,
@@ -43,16 +45,6 @@ function bought(fingerprint: string, outputs: Output[], more: Partial<Purchase> 
 function lockOf(records: { [address: string]: { kind: string; purchases: Purchase[] } }): Lock {
   const steps = Object.entries(records).map(([address, record]) => [address, { address, ...record }] as const);
   return { version: 2, steps: new Map(steps) };
-}
-
-function folderWith(files: { [path: string]: string }): string {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder.path, path)), { recursive: true });
-    writeFileSync(join(folder.path, path), text);
-  }
-  return folder.path;
 }
 
 const hero = graphWith('  hero: { kind: image, with: { prompt: a dog }, save: images/hero }');
@@ -180,6 +172,28 @@ describe('files that no step owns', () => {
     expect(deleted).toEqual([false, true]);
     expect([existsSync(join(root, 'a.png')), existsSync(join(root, 'b.png'))]).toEqual([true, false]);
   });
+});
+
+test('what gc leaves because it was changed at the question keeps none of the others here', async () => {
+  const folder = folderWith({
+    'campaign.yaml': 'version: 1\nname: test\ntasks:\n  hero: { kind: image, with: { prompt: a dog } }\n',
+    'a.png': 'a',
+    'b.png': 'b',
+  });
+  const outputs = [outputOf('a.png', 'a'), outputOf('b.png', 'b')];
+  const lock = lockOf({ old: { kind: 'image', purchases: [bought('1:o', outputs)] } });
+  writeFileSync(join(folder, 'campaign.lock.jsonl'), [...writeLines(lock)].join(''));
+  const saved = new SavedFiles(join(folder, '.mediabatch'), folder);
+  for (const { path, sha256 } of outputs) await saved.note(path, sha256);
+  const { terminal, said } = bufferTerminal();
+  const err = (text: string) => {
+    terminal.err(text);
+    if (text.includes('b.png')) writeFileSync(join(folder, 'a.png'), 'changed since');
+  };
+  const code = await gc(join(folder, 'campaign.yaml'), { yes: true, lockTimeout: 0 }, { ...terminal, err });
+  expect(code, said.err).toBe(0);
+  expect(said.err).toContain('a.png: it was changed meanwhile');
+  expect(['a.png', 'b.png'].map((path) => existsSync(join(folder, path)))).toEqual([true, false]);
 });
 
 describe('records that can be removed', () => {

@@ -52,7 +52,7 @@ test('--help loads commander and no command', () => {
 test('validate loads what reads a manifest; nothing that sends, draws a screen or serves', () => {
   const loaded = findLoaded(['validate', 'examples/quickstart/campaign.yaml']);
   expect(packagesIn(loaded)).toEqual(expect.arrayContaining(['yaml', 'handlebars']));
-  const heavy = ['ajv', 'ajv-formats', 'listr2', 'mediainfo.js', 'p-queue'];
+  const heavy = ['ajv', 'ajv-formats', 'fflate', 'listr2', 'mediainfo.js', 'p-queue', 'read-excel-file'];
   expect(packagesIn(loaded).filter((name) => heavy.includes(name))).toEqual([]);
   // What a credential is, and nothing that sends it.
   const sending = loaded.filter((name) => /src\/(engine|service|sandbox|review|page)\//.test(name));

@@ -2,11 +2,11 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { kinds } from '../../src/kinds/index.ts';
-import { type AfterLoss, type LossRow, lossRows } from '../../src/report/manual/lost-lock.ts';
+import { type AfterLoss, type LossRow, lossRows } from '../../src/report/manual/references.ts';
 import { type CommandResult, command, temporaryFolder } from '../rig/command.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { account, OtherService } from '../rig/other-service/other-service.ts';
-import { type ServiceHere, serviceHere } from '../rig/service-here.ts';
+import { firstAccount, type ServiceHere, serviceHere } from '../rig/service-here.ts';
 
 /** What the steps of a kind ask for: alone, and with what another step made. */
 const requests: { [kind: string]: { alone?: string; linked?: string } } = {
@@ -57,12 +57,9 @@ async function signing(): Promise<Books> {
 
 async function sandbox(): Promise<Books> {
   const service: ServiceHere = await serviceHere({});
-  const { MEDIABATCH_BASE_URL: base, MEDIABATCH_API_KEY: key } = service.env;
-  const answer = await fetch(`${base}/accounts`, { headers: { authorization: `Bearer ${key}` } });
-  const { data } = (await answer.json()) as { data: { id: string }[] };
   return {
     env: service.env,
-    accountId: data[0]?.id ?? '',
+    accountId: await firstAccount(service),
     booked: () => service.ledger().map(({ kind, body }) => ({ kind, text: JSON.stringify(body) })),
     close: () => service.close(),
   };

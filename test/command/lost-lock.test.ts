@@ -60,7 +60,7 @@ describe('a lost lock', { timeout: 90_000 }, () => {
     const before = trial.sandbox.ledger().length;
     const refused = await trial.apply(['--json']);
     expect(refused.code, refused.err).toBe(65);
-    expect(refused.err).toMatch(/`mediabatch adopt campaign.yaml` brings back 2 jobs \(\d+ credits and more\)/);
+    expect(refused.err).toMatch(/to bring back 2 jobs \(\d+ credits and more\): mediabatch adopt campaign.yaml$/m);
     expect(JSON.parse(refused.out)).toMatchObject({ code: 'MB3409', exit: 65, lock, jobs: 2 });
     expect((await trial.run(['adopt', 'campaign.yaml', '--yes'])).code).toBe(0);
     const again = await trial.apply();
@@ -76,7 +76,7 @@ describe('a lost lock', { timeout: 90_000 }, () => {
     const refused = await trial.apply();
     expect(refused.code, refused.err).toBe(65);
     expect(refused.err).toContain('tells only of what was brought back');
-    const [, address = '', job = ''] = /mediabatch import campaign.yaml (\S+) ([^\s`]+)`/.exec(refused.err) ?? [];
+    const [, address = '', job = ''] = /mediabatch import campaign.yaml (\S+) (\S+)$/m.exec(refused.err) ?? [];
     expect((await trial.run(['import', 'campaign.yaml', address, job, '--credits', '8'])).code).toBe(0);
     expect((await trial.apply()).code).toBe(0);
     expect(trial.sandbox.ledger()).toHaveLength(before);

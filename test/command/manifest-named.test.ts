@@ -118,6 +118,27 @@ describe('a command that there is not', () => {
     expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(`did you mean ${meant}?`) });
   });
 
+  test.each([
+    ['clean', 'mediabatch help gc'],
+    ['prune', 'mediabatch help gc'],
+    ['undo', 'A pick is taken back by unpick'],
+    ['download', 'for 0 credits; to see what a run does: mediabatch plan campaign.yaml'],
+    ['config', 'mediabatch doctor'],
+    ['version', 'mediabatch --version'],
+  ])('%s: what does it is said', async (word, way) => {
+    const { code, err } = await place.run(word);
+    expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(way) });
+  });
+
+  test.each(['budget', 'limit', 'max-cost'])('--%s is probably --max-credits', async (word) => {
+    const { code, err } = await place.run('apply', 'campaign.yaml', `--${word}`, '5');
+    expect({ code, err }).toEqual({
+      code: 64,
+      err: expect.stringContaining('did you mean --max-credits, which bounds this run?'),
+    });
+    expect((await place.run('status', 'campaign.yaml', `--${word}`)).err).not.toContain('--max-credits');
+  });
+
   test('never leads to one by which something is lost', async () => {
     for (const word of ['history', 'destory', 'destry', 'Destroy', 'gcc', 'forgt', 'resolv', 'unlok', 'delete', 'rm']) {
       const said = `${(await place.run(word)).err}${(await place.run('help', word)).err}`;

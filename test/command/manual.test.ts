@@ -62,12 +62,15 @@ describe.each(pageNames)('%s', (name) => {
 describe.each([...pageNames, '../../README'])('%s', (name) => {
   test('manifests are right', async () => {
     write('products.csv', products);
-    const files = blocksOf(name, 'csv');
+    // One with a folder in its name is included by another.
+    const isIncluded = (block: { name: string }) => block.name.includes('/');
+    const manifests = blocksOf(name, 'yaml');
+    const files = [...blocksOf(name, 'csv'), ...manifests.filter(isIncluded)];
     for (const { name: path, text } of files) {
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, `${text}\n`);
     }
-    for (const { text } of blocksOf(name, 'yaml')) {
+    for (const { text } of manifests.filter((block) => !isIncluded(block))) {
       write('campaign.yaml', /^version:/m.test(text) ? text : `version: 1\nname: spring\n${text}`);
       const said = await run('validate', '--json');
       expect(JSON.parse(said.out), text).toMatchObject({ diagnostics: [] });
@@ -76,7 +79,9 @@ describe.each([...pageNames, '../../README'])('%s', (name) => {
 
   test('commands can be read', async () => {
     const lines = blocksOf(name, 'sh').flatMap(({ text }) => text.split('\n'));
-    const commands = [...lines, ...codeSpansOf(name)].filter((line) => line.startsWith('mediabatch '));
+    const commands = [...lines, ...codeSpansOf(name)]
+      .map((line) => line.replace(/^npx /, ''))
+      .filter((line) => line.startsWith('mediabatch '));
     write('campaign.yaml', '');
     for (const line of commands) {
       const { program, said } = makeReader();
@@ -152,13 +157,32 @@ describe('help --html', () => {
     const pages = new Map(
       readdirSync('manual').map((file) => [file, readFileSync(join('manual', file), 'utf8')] as const),
     );
-    expect([...pages.keys()].sort()).toEqual(pageNames.map((name) => `${name}.html`).sort());
+    const texts = new Map([...pages].filter(([file]) => !file.endsWith('.html')));
+    for (const file of texts.keys()) pages.delete(file);
+    expect([...pages.keys()].sort()).toEqual([...pageNames, 'search'].map((name) => `${name}.html`).sort());
+    expect([...texts.keys()].sort()).toEqual([...pageNames.map((name) => `${name}.md`), 'llms.txt'].sort());
+    for (const [file, text] of texts) {
+      const links = Array.from(text.matchAll(/\]\((\w+\.md)/g), ([, target]) => target);
+      expect(links.filter((target) => !texts.has(target ?? ''))).toEqual([]);
+      if (file === 'llms.txt') expect(links.length).toBe(topics.size);
+    }
+    // What tables know stands in them, too.
+    expect(texts.get('exit.md')).toMatch(/\| 65 +\|/);
+    const [, json = ''] = /id="sections">(.*?)<\/script>/s.exec(pages.get('search.html') ?? '') ?? [];
+    const sections: { href: string; title: string; text: string }[] = JSON.parse(json);
+    for (const { href } of sections) {
+      const [page = '', anchor] = href.split('#');
+      expect(pages.get(page), href).toContain(anchor === undefined ? '<h1>' : ` id="${anchor}"`);
+    }
+    // Signs that HTML writes in another way are text again.
+    expect(sections.map(({ title }) => title)).not.toContainEqual(expect.stringMatching(/&(lt|gt|amp|quot);/));
+    expect(sections.length).toBeGreaterThan(200);
     for (const [file, html] of pages) {
       const ids = Array.from(html.matchAll(/ id="([^"]+)"/g), ([, id]) => id);
       expect(new Set(ids).size, file).toBe(ids.length);
       for (const [, href = ''] of html.matchAll(/ href="([^"]+)"/g)) {
         const [page = '', anchor] = href.split('#');
-        const target = pages.get(page === '' ? file : page);
+        const target = pages.get(page === '' ? file : page) ?? texts.get(page);
         expect(target, `${file}: ${href}`).toBeDefined();
         if (anchor !== undefined) expect(target).toContain(` id="${anchor}"`);
       }

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { command, sandboxProcess, temporaryFolder } from '../rig/command.ts';
+import { command, temporaryFolder } from '../rig/command.ts';
+import { serviceHere } from '../rig/service-here.ts';
 
 const manifest = (hero = 'a lamp', name = 'hero') =>
   `version: 1\nname: spring\ntasks:\n  ${name}: { kind: image, with: { prompt: ${hero}, resolution: 1k } }\n  vase: { kind: image, with: { prompt: a vase, resolution: 1k } }\n`;
@@ -13,11 +14,11 @@ interface Line {
 
 /** A campaign that is bought, and whose lock a newer version has written since. */
 async function place(more: (line: Line) => void) {
-  const [home, data] = [temporaryFolder(), temporaryFolder()];
-  const service = await sandboxProcess(data.path);
+  const home = temporaryFolder();
+  const service = await serviceHere();
   onTestFinished(async () => {
-    await service.stop();
-    for (const { remove } of [home, data]) remove();
+    await service.close();
+    home.remove();
   });
   const lockPath = join(home.path, 'campaign.lock.jsonl');
   const write = (text: string) => writeFileSync(join(home.path, 'campaign.yaml'), text);

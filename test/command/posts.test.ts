@@ -47,7 +47,7 @@ describe('a consent of its own', () => {
     expect(plan.out).toContain(`publishes     2 posts to account ${account}, at once\n`);
     const covered = manifest.replace('tasks:', 'prices: { image: 2 }\ntasks:');
     trial.write('campaign.yaml', covered);
-    const first = await trial.run(['apply', 'campaign.yaml']);
+    const first = await trial.run(['apply', 'campaign.yaml', '--yes']);
     expect(first.code, first.err).toBe(5);
     expect(trial.sandbox.ledger().map(({ kind }) => kind)).toEqual(['image']);
     expect(first.err).toContain('posts    2 wait for consent\n');
@@ -55,8 +55,8 @@ describe('a consent of its own', () => {
       first.err,
     ).toContain(`waiting  2 posts to Instagram @sandbox.studio, at once: publishing takes a consent of its own
     share@a, share@b
-    to publish them: mediabatch apply campaign.yaml --publish
-    to have them approved first: mediabatch plan campaign.yaml --out campaign.plan.json, then mediabatch apply campaign.plan.json
+    to show them to whoever decides, who agrees on a terminal: mediabatch plan campaign.yaml --out campaign.plan.json
+    to publish them: mediabatch apply campaign.yaml --yes --publish
 `);
     const second = await trial.apply();
     expect(second.code, second.err).toBe(5);
@@ -85,7 +85,7 @@ describe('a consent of its own', () => {
     expect((await trial.apply()).code).toBe(5);
   });
 
-  test('a saved plan gives it that names them, once, and to nothing else', async () => {
+  test('a saved plan that names them is none, and with one they go out once', async () => {
     const trial = await makeTrial(alone);
     expect((await trial.run(['plan', 'campaign.yaml', '--out', name])).code).toBe(0);
     const document = JSON.parse(readFileSync(trial.path(name), 'utf8'));
@@ -110,7 +110,11 @@ describe('a consent of its own', () => {
     expect(old.code, old.err).toBe(5);
     expect(old.err).toContain('mediabatch apply old.plan.json --yes --publish\n');
     expect(captions(trial)).toEqual([]);
-    for (const args of [[name], [name, '--publish'], ['old.plan.json', '--publish', '--yes']]) {
+    for (const args of [
+      [name, '--publish'],
+      [name, '--publish'],
+      ['old.plan.json', '--publish', '--yes'],
+    ]) {
       const applied = await trial.run(['apply', ...args]);
       expect(applied.code, applied.err).toBe(0);
       expect(captions(trial)).toEqual(['Hello']);
@@ -129,10 +133,11 @@ describe('a consent of its own', () => {
     const trial = await makeTrial(text, withFaults([refusal]));
     const first = await trial.apply(['--json']);
     expect(first.code, first.err).toBe(3);
-    expect(JSON.parse(first.out).plan.rows.filter(({ blockedBy }: { blockedBy?: string }) => blockedBy)).toMatchObject([
-      { address: 'share@a', blockedBy: 'consent', post: { accounts: [account] } },
-      { address: 'share@b', blockedBy: 'consent' },
-      { address: 'after', blockedBy: 'consent' },
+    const isBlocked = ({ state }: { state?: string }) => state === 'blocked';
+    expect(JSON.parse(first.out).rows.filter(isBlocked)).toMatchObject([
+      { address: 'share@a', because: 'consent', post: { accounts: [account] } },
+      { address: 'share@b', because: 'consent' },
+      { address: 'after', because: 'consent' },
     ]);
     expect(first.err).toContain('waiting  2 posts to ');
     const second = await trial.apply(['--exclude', 'other']);
@@ -252,7 +257,7 @@ describe('what is out is never sent again', () => {
     const trial = await posted(alone);
     expect((await trial.run(['plan', 'campaign.yaml', '--redo', 'share', '--out', name])).code).toBe(0);
     for (let time = 0; time < 2; time += 1) {
-      expect((await trial.run(['apply', name])).code).toBe(0);
+      expect((await trial.run(['apply', name, '--publish'])).code).toBe(0);
       expect(captions(trial)).toHaveLength(2);
     }
     // Somebody has edited it: a selection is no address.

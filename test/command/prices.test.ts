@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { knownService } from '../../src/campaign/paths.ts';
+import { makeTrial } from '../rig/trial.ts';
 import { runInProcess } from './in-process.ts';
 import { folderWith, record, type Scripted, scripted } from './scripted.ts';
 
@@ -121,7 +122,7 @@ describe('what the service lists', () => {
     expect(seen).toEqual([]);
   });
 
-  test('with a ceiling, covers a plan by its budget; without one nobody vouches for it', async () => {
+  test('neither with a ceiling nor without one is a budget a consent', async () => {
     const listed = (more: object) => ({
       'GET /catalog': [200, { data: [{ key: 'alpha-2', kind: 'image', credits: 3, ...more }] }] as Scripted,
     });
@@ -132,13 +133,10 @@ describe('what the service lists', () => {
       return runInProcess(['apply', 'campaign.yaml', '--json'], env, folder);
     };
     const uncertain = await tryToApply({});
-    expect(uncertain.code, uncertain.err).toBe(64);
-    expect(uncertain.err).toContain('nobody vouches for the price of 2 steps: likely 6 credits in all');
-    const above = await tryToApply({ maxCredits: 26 });
-    expect(above.code, above.err).toBe(64);
-    // It goes on to the service, which makes nothing here.
+    expect(uncertain.code, uncertain.err).toBe(5);
+    expect(uncertain.err).toContain('nobody has agreed to ≈ 6 credits');
     const covered = await tryToApply({ maxCredits: 25 });
-    expect(covered.err).not.toContain('there is no terminal to ask on');
+    expect(covered.code, covered.err).toBe(5);
   });
 
   test('a ceiling of a saved plan holds when it is applied again, and where nobody knows of it', async () => {
@@ -167,6 +165,24 @@ describe('what the service lists', () => {
       expect(again.err).toContain('hero@b would be bought now for 9');
     }
   });
+});
+
+test('a price that nobody knew when a plan was saved, and a list names by now, does not keep it from being bought', async () => {
+  const only = campaign.replace(/^ {2}film.*\n/m, '').replace('[a, b]', '[a]');
+  const answers: { [operation: string]: Scripted } = {
+    'GET /accounts': [200, { success: true, data: [] }],
+    'POST /image-generations/create': [
+      202,
+      { success: true, generation: { id: 'j1', status: 'PROCESSING' }, creditsDeducted: 3 },
+    ],
+  };
+  const { run, env, seen, folder } = await planWith(answers, folderWith({ 'campaign.yaml': only }));
+  await run('--out', 'a.plan.json');
+  answers['GET /catalog'] = [200, { data: [{ key: 'alpha-2', kind: 'image', credits: 3 }] }];
+  expect(parse((await run('--refresh', '--json')).out).totals).toMatchObject({ estimate: { likely: 3, unpriced: 0 } });
+  const applied = await runInProcess(['apply', 'a.plan.json', '--yes', '--patience', '1s'], env, folder);
+  const creates = seen.filter((one) => one.startsWith('POST'));
+  expect(creates, applied.err).toEqual(['POST /image-generations/create']);
 });
 
 describe('other locks of the working tree', () => {
@@ -237,4 +253,18 @@ describe('a model that is newer than this version', () => {
     expect(refused.code).toBe(65);
     expect(refused.err).toContain('MB1506');
   });
+});
+
+test('a plan for more than the account had is told before anybody agrees, without a call', async () => {
+  const songs = (...names: string[]) =>
+    `version: 1\nname: songs\ntasks:\n  song: { kind: music, foreach: [${names.join(', ')}], with: { model: song-7.5, prompt: "{{row}}" } }\n`;
+  const trial = await makeTrial(songs('a'), { service: { credits: 10 } });
+  const before = await trial.run(['plan', 'campaign.yaml', '--json']);
+  expect(JSON.parse(before.out).totals).not.toHaveProperty('lastBalance');
+  expect((await trial.apply()).code).toBe(0);
+  trial.write('campaign.yaml', songs('a', 'b'));
+  expect((await trial.run(['plan', 'campaign.yaml'])).out).not.toContain('in the account');
+  trial.write('campaign.yaml', songs('a', 'b', 'c', 'd'));
+  const { out } = await trial.run(['plan', 'campaign.yaml']);
+  expect(out).toMatch(/^account +likely 6 too few in the account, which had 6 at \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
 });

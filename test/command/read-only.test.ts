@@ -21,6 +21,7 @@ const looking = [
   'plan campaign.yaml --sandbox',
   'apply campaign.yaml --dry-run',
   'status campaign.yaml --sandbox',
+  'outputs campaign.yaml --sandbox',
   'explain campaign.yaml pic@a --sandbox',
   'explain campaign.yaml pic@b',
   'render campaign.yaml pic@a',

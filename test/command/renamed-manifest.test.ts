@@ -1,16 +1,17 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { command, sandboxProcess, temporaryFolder } from '../rig/command.ts';
+import { command, temporaryFolder } from '../rig/command.ts';
+import { serviceHere } from '../rig/service-here.ts';
 
 const manifest = 'version: 1\nname: spring\ntasks:\n  pic: { kind: image, with: { prompt: a lamp, resolution: 1k } }\n';
 
 async function place() {
-  const [home, data] = [temporaryFolder(), temporaryFolder()];
-  const service = await sandboxProcess(data.path);
+  const home = temporaryFolder();
+  const service = await serviceHere();
   onTestFinished(async () => {
-    await service.stop();
-    for (const { remove } of [home, data]) remove();
+    await service.close();
+    home.remove();
   });
   const at = (name: string) => join(home.path, name);
   const run = (...args: string[]) => command(args, { cwd: home.path, env: service.env });

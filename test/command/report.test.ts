@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openCampaign } from '../../src/campaign/open-campaign.ts';
 import type { ReportParts } from '../../src/contract/report.ts';
 import type { ReviewData } from '../../src/contract/review.ts';
+import { makeGallery } from '../../src/review/gallery/make-gallery.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { buyEverything } from '../rig/review/bought-campaign.ts';
 import { drawPng } from '../rig/review/png.ts';
@@ -23,8 +25,11 @@ tasks:
   poster: { kind: image, with: { model: alpha-2, resolution: 1k, prompt: a poster } }
 `;
 
-/** A campaign of four takes, all but the poster bought, as if by hand: nobody is asked for anything. */
-async function campaignHere(names: Record<string, string> = {}) {
+/**
+ * A campaign of four takes, all but the poster bought, as if by hand: nobody is asked for anything. `behind`: bytes that follow
+ * each picture in its file.
+ */
+async function campaignHere(names: Record<string, string> = {}, behind = 0) {
   const { path: folder, remove } = temporaryFolder();
   onTestFinished(remove);
   writeFileSync(join(folder, 'campaign.yaml'), manifest);
@@ -34,7 +39,10 @@ async function campaignHere(names: Record<string, string> = {}) {
       ? undefined
       : {
           path: `images/${names[`${key}`] ?? key}-${take}.png`,
-          bytes: drawPng(160, 120 + (index % 2), 40 * Math.floor(index / 2) + 5),
+          bytes: Buffer.concat([
+            drawPng(160, 120 + (index % 2), 40 * Math.floor(index / 2) + 5),
+            Buffer.alloc(behind, index),
+          ]),
         },
   );
   const home = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
@@ -47,7 +55,41 @@ function dataOf(path: string): ReviewData & { report: ReportParts } {
   return JSON.parse(json);
 }
 
+/** One second that grows silent, of one channel of 8 bits. */
+function fadingWav(): Buffer {
+  const samples = Buffer.from(Array.from({ length: 8000 }, (_, at) => 128 + (at % 2 === 0 ? 1 : -1) * (127 - at / 63)));
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + samples.length, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8000, 24);
+  head.writeUInt32LE(8000, 28);
+  head.writeUInt16LE(1, 32);
+  head.writeUInt16LE(8, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([head, samples]);
+}
+
 describe('report', () => {
+  test('interrupted, it leaves the page as it was, keeps the small pictures that are made, and goes on from there', async () => {
+    const { folder, report } = await campaignHere();
+    const stop = new AbortController();
+    const path = join(folder, 'campaign.report');
+    const interrupted = await makeGallery(await openCampaign(join(folder, 'campaign.yaml')), {
+      ...{ path, paste: () => '', signal: stop.signal },
+      onThumb: () => stop.abort(),
+    });
+    expect(interrupted).toBeUndefined();
+    expect(readFileSync(join(path, 'index.html'), 'utf8')).not.toContain('id="data"');
+    expect(readdirSync(join(folder, '.mediabatch/thumbs')).length).toBeGreaterThan(0);
+    expect((await report()).code).toBe(0);
+    expect(dataOf(join(path, 'index.html')).assets).toHaveLength(5);
+  });
+
   test('writes a folder with links to what is there, what it cost, where each value is from, and what looks the same', async () => {
     const { folder, report } = await campaignHere();
     const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
@@ -98,6 +140,27 @@ describe('report', () => {
     expect(readdirSync(join(folder, 'campaign.report/media'))).toEqual([]);
   });
 
+  test('--copy --max-size makes pictures smaller where originals are too large, and says when even that is too much', async () => {
+    const { folder, report } = await campaignHere({}, 20_000);
+    const whole = statSync(join(folder, 'images/lamp-1.png')).size;
+    expect((await report('--copy', '--max-size', '1GB')).err).not.toContain('JPEGs');
+    const [original] = dataOf(join(folder, 'campaign.report/index.html')).assets[0]?.files ?? [];
+    expect(original?.url).toMatch(/\.png$/);
+    const reduced = await report('--copy', '--max-size', '60 kB');
+    expect(reduced.err).toContain('pictures as JPEGs of 1600 pixels at most');
+    const [file] = dataOf(join(folder, 'campaign.report/index.html')).assets[0]?.files ?? [];
+    expect(file?.url).toMatch(/^media\/lamp-1-[0-9a-f]{12}\.jpg$/);
+    const copy = readFileSync(join(folder, 'campaign.report', file?.url ?? ''));
+    expect(copy.subarray(0, 2).toString('hex')).toBe('ffd8');
+    expect(copy.length).toBeLessThan(whole);
+    expect(readdirSync(join(folder, 'campaign.report/media')).every((name) => name.endsWith('.jpg'))).toBe(true);
+    const tooMuch = await report('--copy', '--max-size', '1kB');
+    expect(tooMuch.code).toBe(73);
+    expect(tooMuch.err).toContain('would be larger than 1.0 kB');
+    expect((await report('--max-size', '20MB')).err).toContain('--max-size is about what --copy puts into the folder');
+    expect((await report('--copy', '--max-size', '20')).err).toContain('20MB');
+  });
+
   test('missing, damaged, empty and foreign files are shown as what they are', async () => {
     const { folder, report } = await campaignHere();
     rmSync(join(folder, 'images/lamp-1.png'));
@@ -136,6 +199,25 @@ describe('report', () => {
     expect(assets[0]?.files[0]?.url).toBeUndefined();
     expect(parts.embedded).toEqual({ thumbs: 2, left: 2 });
     expect((await report('--single-file', 'gallery.html')).code).toBe(0);
+  });
+
+  test('has the waveforms of sounds, in a single file, too', async () => {
+    const { path: folder, remove } = temporaryFolder();
+    onTestFinished(remove);
+    const song =
+      'version: 1\nname: songs\ntasks:\n  song: { kind: music, with: { prompt: a song, model: song-7.5 } }\n';
+    writeFileSync(join(folder, 'campaign.yaml'), song);
+    await buyEverything(join(folder, 'campaign.yaml'), () => ({
+      path: 'song.wav',
+      bytes: fadingWav(),
+      type: 'audio/wav',
+    }));
+    const report = (...words: string[]) => runInProcess(['report', ...words], { HOME: folder }, folder);
+    expect(await report('--single-file', 'gallery.html')).toMatchObject({ code: 0 });
+    expect(await report()).toMatchObject({ code: 0 });
+    for (const page of ['gallery.html', 'campaign.report/index.html']) {
+      expect(dataOf(join(folder, page)).assets[0]?.files[0]?.wave, page).toMatch(/^[yz].*h.*[01]$/);
+    }
   });
 
   test('never writes over what is not a gallery (73), and refuses what does not go together (64)', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { ServiceOptions } from '../rig/service-here.ts';
 import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
 
 const csv = 'sku,name\na,Lamp\nb,Chair\nc,Vase\nd,Clock\n';
@@ -15,7 +16,7 @@ tasks:
   song: { kind: music, with: { model: song-7.5, prompt: calm, output_format: wav } }
 `;
 
-async function shop(options: { service?: string[] } = {}): Promise<Trial> {
+async function shop(options: { service?: ServiceOptions } = {}): Promise<Trial> {
   const trial = await makeTrial(manifest, options);
   trial.write('products.csv', csv);
   return trial;
@@ -27,7 +28,7 @@ function expectPaidOnce(trial: Trial, count: number): void {
   expect(new Set(keys).size).toBe(count);
 }
 
-const slow = { service: ['--speed', '4'] };
+const slow = { service: { speed: 4 } };
 const attached = (trial: Trial) =>
   trial.events().filter(({ event, action }) => event === 'step-started' && action === 'attach');
 
@@ -38,7 +39,7 @@ describe('running again pays nothing again', () => {
     expect(first.code, first.err).toBe(0);
     expect(readdirSync(trial.path('images')).sort()).toEqual(['a.png', 'b.png', 'c.png', 'd.png']);
     const lock = readFileSync(trial.path('campaign.lock.jsonl'));
-    await trial.sandbox.stop();
+    await trial.sandbox.close();
     // With nobody listening any request would fail, and without a key none could be made.
     const again = await trial.apply([], { env: { MEDIABATCH_API_KEY: '' } });
     expect(again.code, again.err).toBe(0);
@@ -168,7 +169,7 @@ describe('running again pays nothing again', () => {
 
   test('two runs at once: the second waits its time and names the first', async () => {
     // So slow that the second has begun before the first is done, however busy the machine is.
-    const trial = await shop({ service: ['--speed', '1'] });
+    const trial = await shop({ service: { speed: 1 } });
     let second: Promise<{ code: number | null; err: string }> | undefined;
     const first = await trial.apply(['-v'], {
       onErr: () => {

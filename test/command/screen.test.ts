@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bin } from '../rig/command.ts';
+import type { Booking } from '../rig/oracle.ts';
 import { type Deed, hasTerminals, runOnTerminal } from '../rig/terminal.ts';
 import { makeTrial } from '../rig/trial.ts';
 
@@ -13,7 +14,7 @@ describe.runIf(hasTerminals)('on a terminal', () => {
   async function answer(keys: string, then: Deed[] = []) {
     const trial = await makeTrial(manifest);
     const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10'];
-    const { code, text } = runOnTerminal(command, {
+    const { code, text } = await runOnTerminal(command, {
       cwd: trial.folder,
       env: trial.sandbox.env,
       deeds: [{ after: '[y/N]', keys }, ...then],
@@ -49,5 +50,36 @@ describe.runIf(hasTerminals)('on a terminal', () => {
     const { code, screen, bought } = await answer('\u0003');
     expect(code, screen).toBe(130);
     expect(bought).toBe(0);
+  });
+});
+
+describe.runIf(hasTerminals)('posts that may be out under another name', () => {
+  const campaignOf = (...tasks: [name: string, caption: string, account: string][]) =>
+    [
+      'version: 1\nname: shop\ntasks:',
+      ...tasks.map(
+        ([name, caption, account]) =>
+          `  ${name}: { kind: post, with: { accountIds: [${account}], caption: "${caption}" } }`,
+      ),
+    ].join('\n');
+  const accounts = ['acc_a26a6b25c78b1c8d', 'acc_36c3a20f22ac6098'] as const;
+
+  test('are asked about one by one: a no to the first is none to the second', async () => {
+    const trial = await makeTrial(campaignOf(['one', 'Hello', accounts[0]], ['two', 'Good morning', accounts[1]]));
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    trial.write('campaign.yaml', campaignOf(['uno', 'Hello!', accounts[0]], ['due', 'Good morning!', accounts[1]]));
+    const { code, text } = await runOnTerminal(
+      [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', '--publish'],
+      {
+        ...{ cwd: trial.folder, env: trial.sandbox.env, columns: 200 },
+        deeds: [
+          { after: '[y/N] ', keys: 'n\r' },
+          { after: '[y/N] ', keys: 'y\r' },
+        ],
+      },
+    );
+    expect(code, text).toBe(5);
+    const captions = (trial.sandbox.ledger() as Booking[]).map(({ body }) => body.caption);
+    expect(captions).toEqual(['Hello', 'Good morning', expect.stringMatching(/^(Hello|Good morning)!$/)]);
   });
 });

@@ -202,6 +202,36 @@ describe('jobs', () => {
     ).toEqual(ids);
   });
 
+  test.each([
+    [['--limit', '1'], 1, true],
+    [['--limit', '2'], 2, false],
+    [['--limit', '1', '--state', 'failed'], 1, false],
+  ])('%j of two says whether there are more', async (args, count, isMore) => {
+    const { env } = await scripted({ 'GET /videos/all': answers['GET /videos/all'] ?? [500, {}] });
+    const { out, err } = await run(['jobs', '--json', '--kind', 'video', ...args], env);
+    const { jobs, more } = JSON.parse(out);
+    expect([jobs.length, more]).toEqual([count, isMore]);
+    expect((await run(['jobs', '--kind', 'video', ...args], env)).err.includes('and more: raise --limit'), err).toBe(
+      isMore,
+    );
+  });
+
+  test('a job is known from a step whose newest send nobody has answered', async () => {
+    const { env } = await scripted(answers);
+    const film = { address: 'film', kind: 'video' };
+    const lines = [
+      record({ ...film, jobId: 'v1', state: 'failed' }),
+      record({ ...film, generation: 2, send: 's2', state: 'unresolved' }),
+    ];
+    const folder = folderWith({ 'campaign.lock.jsonl': `${[header, ...lines].join('\n')}\n` });
+    const { out, err } = await run(['jobs', '--json', '--kind', 'video'], env, folder);
+    expect(err).not.toContain('damaged');
+    expect(JSON.parse(out).jobs.map(({ step }: { step: { address: string } | null }) => step?.address)).toEqual([
+      undefined,
+      'film',
+    ]);
+  });
+
   test('a state or model that is not there shows what is', async () => {
     const { env } = await scripted(answers);
     expect(await run(['jobs', '--state', 'done'], env)).toMatchObject({

@@ -286,3 +286,49 @@ tasks:
     expect(ofVideo).not.toMatch(/^\s*image\s/m);
   });
 });
+
+describe('validate says “ok” only of what it looked at', () => {
+  const wrong = only('film').replace('prompt: "{{row}}"', 'prompt: "{{row}}", ratio: "21:9"');
+  const typed = { type: 'object', properties: { prompt: { type: 'string' }, ratio: { enum: ['16:9'] } } };
+  const document = documentOf({
+    '/videos/create': { post: { requestBody: { content: { 'application/json': { schema: typed } } } } },
+  });
+
+  test('requests that nobody could judge are counted, until the document is kept', async () => {
+    const { env, seen } = await serviceAt({ document });
+    const folder = folderWith({ 'campaign.yaml': wrong });
+    const run = (...args: string[]) => command(args, { cwd: folder, env });
+    expect(await run('validate')).toMatchObject({
+      code: 0,
+      out: 'ok campaign.yaml: 1 task, 3 steps, 3 requests unchecked: mediabatch plan campaign.yaml --refresh\n',
+    });
+    const report = JSON.parse((await run('validate', '--json')).out);
+    expect([report.unchecked, report.steps]).toEqual([3, 3]);
+    expect(seen).toEqual([]);
+    expect((await run('plan', 'campaign.yaml', '--refresh')).code).toBe(65);
+    seen.length = 0;
+    const after = await run('validate');
+    expect([after.code, after.err], after.err).toEqual([65, expect.stringContaining('MB1506 `ratio` is "21:9"')]);
+    expect(JSON.parse((await run('validate', '--json')).out)).not.toHaveProperty('unchecked');
+    expect(seen).toEqual([]);
+  });
+
+  test('what the document does not describe stays unchecked, and asking again is no way out', async () => {
+    const { env } = await serviceAt({ document: documentOf({}) });
+    const folder = folderWith({ 'campaign.yaml': only('film') });
+    const run = (...args: string[]) => command(args, { cwd: folder, env });
+    await run('plan', 'campaign.yaml', '--refresh');
+    expect((await run('validate')).out).toBe(
+      "ok campaign.yaml: 1 task, 3 steps, 3 requests unchecked, because the service's own document does not describe them\n",
+    );
+  });
+
+  test('--sandbox holds them against the document of the embedded service', async () => {
+    const folder = folderWith({ 'campaign.yaml': only('film').replace('"{{row}}"', '"{{row}}", model: nope') });
+    const run = (...args: string[]) => command(args, { cwd: folder });
+    const ran = await run('validate', '--sandbox');
+    expect([ran.code, ran.err], ran.err).toEqual([65, expect.stringContaining('MB1506 `model` is "nope"')]);
+    const plan = await run('plan', '--sandbox');
+    expect(plan.err.split('\n').slice(0, 3)).toEqual(ran.err.split('\n').slice(0, 3));
+  });
+});

@@ -1,12 +1,13 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { knownService } from '../../src/campaign/paths.ts';
 import { lockVersion } from '../../src/lock/record.ts';
 import { writeHeader } from '../../src/lock/write.ts';
-import { bin, command, type SandboxProcess, sandboxProcess, temporaryFolder } from '../rig/command.ts';
+import { bin, command, temporaryFolder } from '../rig/command.ts';
 import { dyingAt } from '../rig/killed-run.ts';
+import { type ServiceHere, type ServiceOptions, serviceHere } from '../rig/service-here.ts';
+import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
 
 const pictures = (rows: string) => `version: 1
 name: moved
@@ -21,8 +22,8 @@ interface Campaign {
   /** As if no run had been here. */
   dropState(): void;
   write(text: string): void;
-  run(service: SandboxProcess, ...args: string[]): ReturnType<typeof command>;
-  apply(service: SandboxProcess, ...args: string[]): ReturnType<typeof command>;
+  run(service: Service, ...args: string[]): ReturnType<typeof command>;
+  apply(service: Service, ...args: string[]): ReturnType<typeof command>;
 }
 
 function makeCampaign(text = pictures('a, b')): Campaign {
@@ -31,7 +32,7 @@ function makeCampaign(text = pictures('a, b')): Campaign {
   const lock = join(path, 'campaign.lock.jsonl');
   const write = (written: string) => writeFileSync(join(path, 'campaign.yaml'), written);
   write(text);
-  const run = (service: SandboxProcess, ...args: string[]) => command(args, { cwd: path, env: service.env });
+  const run = (service: Service, ...args: string[]) => command(args, { cwd: path, env: service.env });
   return {
     folder: path,
     lock: () => readFileSync(lock, 'utf8'),
@@ -47,28 +48,29 @@ function makeCampaign(text = pictures('a, b')): Campaign {
   };
 }
 
-async function makeService(args?: string[]): Promise<SandboxProcess> {
+type Service = ServiceHere & { data: string };
+
+async function makeService(options?: ServiceOptions): Promise<Service> {
   const { path, remove } = temporaryFolder();
-  return startAt(path, remove, args);
+  return startAt(path, remove, options);
 }
 
-async function startAt(data: string, remove: () => void, args?: string[]): Promise<SandboxProcess> {
-  const service = await sandboxProcess(data, args);
+async function startAt(data: string, remove: () => void, options?: ServiceOptions): Promise<Service> {
+  const service = await serviceHere({ ...options, dataDir: data });
   onTestFinished(async () => {
-    await service.stop();
+    await service.close();
     remove();
   });
-  return service;
+  return { ...service, data };
 }
 
 /** The same service at another address: its jobs, credits and files are those that it had. */
-async function moveService(service: SandboxProcess): Promise<SandboxProcess> {
-  await service.stop();
+async function moveService(service: Service): Promise<Service> {
+  await service.close();
   return startAt(service.data, () => {});
 }
 
-const digestOf = (service: SandboxProcess) =>
-  knownService(false, { baseUrl: service.env.MEDIABATCH_BASE_URL ?? '' }) ?? '';
+const digestOf = (service: Service) => knownService(false, { baseUrl: service.env.MEDIABATCH_BASE_URL ?? '' }) ?? '';
 const headerOf = (service: string) => writeHeader({ version: lockVersion, service });
 /** The services that the header lines of a lock name. */
 const servicesIn = (lock: string) =>
@@ -237,7 +239,7 @@ describe('a service that has moved', () => {
 
   test('a lock of another service that comes during a run is joined under both names, and the next run asks', async () => {
     const campaign = makeCampaign(pictures('a, b, c'));
-    const service = await makeService(['--speed', '20']);
+    const service = await makeService({ speed: 20 });
     const record = purchase({ address: 'pic@z', state: 'done', key: 'k', jobId: 'job-other', outputs: [] });
     let swapped = false;
     await command(['apply', 'campaign.yaml', '--yes', '-v', '--poll-interval', '10'], {
@@ -258,20 +260,7 @@ describe('a service that has moved', () => {
   }, 40_000);
 });
 
-const python = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0;
-
-/** Answers each question of the command on a terminal of its own. */
-const script = `
-import os, pty, sys
-answer, command = sys.argv[1], sys.argv[2:]
-def read(fd):
-    piece = os.read(fd, 65536)
-    if b'[y/N]' in piece: os.write(fd, answer.encode() + b'\\n')
-    return piece
-sys.exit(os.waitstatus_to_exitcode(pty.spawn(command, read)))
-`;
-
-describe.runIf(python)('on a terminal it is asked (python3)', () => {
+describe.runIf(hasTerminals)('on a terminal it is asked (python3)', () => {
   test.each([
     ['n', 65],
     ['y', 0],
@@ -281,16 +270,13 @@ describe.runIf(python)('on a terminal it is asked (python3)', () => {
     await campaign.apply(before);
     const lock = campaign.lock();
     const after = await moveService(before);
-    const { CI: _ci, ...env } = process.env;
-    const words = [process.execPath, bin, 'apply', 'campaign.yaml', '--service-moved'];
-    const { status, stdout } = spawnSync('python3', ['-c', script, answer, ...words], {
+    const { code, text } = await runOnTerminal([process.execPath, bin, 'apply', 'campaign.yaml', '--service-moved'], {
       cwd: campaign.folder,
-      env: { ...env, ...after.env, TERM: 'xterm' },
-      encoding: 'utf8',
-      timeout: 25_000,
+      env: after.env,
+      deeds: [{ after: '[y/N]', keys: `${answer}\r` }],
     });
-    expect(stdout).toContain('Is that the same service, at a new address? [y/N]');
-    expect(status, stdout).toBe(expected);
+    expect(text).toContain('Is that the same service, at a new address? [y/N]');
+    expect(code, text).toBe(expected);
     if (answer === 'n') expect(campaign.lock()).toBe(lock);
     else expect(servicesIn(campaign.lock())).toEqual([digestOf(after)]);
   });

@@ -6,7 +6,7 @@ import { bin, temporaryFolder } from '../rig/command.ts';
 import { readResultFiles } from '../rig/media-files.ts';
 import { described, type Manners, odd, terse } from '../rig/other-service/manners.ts';
 import { account, OtherService } from '../rig/other-service/other-service.ts';
-import { serviceHere } from '../rig/service-here.ts';
+import { firstAccount, serviceHere } from '../rig/service-here.ts';
 import { runInProcess, type Said } from './in-process.ts';
 
 /** A service as a test needs it: its address, and its own books. */
@@ -25,12 +25,9 @@ interface StandIn {
 async function sandbox(): Promise<StandIn> {
   const service = await serviceHere();
   onTestFinished(() => service.close());
-  const { MEDIABATCH_BASE_URL: base, MEDIABATCH_API_KEY: key } = service.env;
-  const answer = await fetch(`${base}/accounts`, { headers: { authorization: `Bearer ${key}` } });
-  const { data } = (await answer.json()) as { data: { id: string }[] };
   return {
     env: service.env,
-    accountId: data[0]?.id ?? '',
+    accountId: await firstAccount(service),
     firstImage: 'image',
     small: { film: ', duration: 1', cuts: ', maxClips: 2' },
     paid: () => service.ledger().map(({ kind, credits, id, key }) => ({ kind, credits, id, key, ids: [id] })),

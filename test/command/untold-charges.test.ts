@@ -31,7 +31,7 @@ tasks:
 }
 
 const guess =
-  /48 credits are held for thumb@a, a guess: nobody told the charge, and nothing names a price of thumbnail/;
+  /48 credits are reserved for thumb@a, a guess: nobody told the charge, and nothing names a price of thumbnail/;
 
 test('a charge that is not told is held, and said; a higher budget goes on, and the balance tells the others', async () => {
   const { service, write, run, apply } = await makeCampaign();
@@ -40,7 +40,7 @@ test('a charge that is not told is held, and said; a higher budget goes on, and 
   expect([first.code, service.books.jobs.length]).toEqual([4, 1]);
   expect(first.err).toMatch(guess);
   expect(first.err).not.toContain('used up');
-  expect(first.err).toContain('48 held for creates whose charge is not known · 0 of 30 left');
+  expect(first.err).toContain('48 reserved for creates whose charge is not known · 0 of 30 left');
   const plan = await run('plan');
   expect(plan.out.replace(/\s+/g, ' ')).toMatch(guess);
   expect(plan.out).toContain('30, 0 left');
@@ -71,8 +71,8 @@ test('one stuck create of unknown price holds what its kind is named at, and not
   const { err } = await apply('--on-unknown', 'hold', '--select', 'thumb@a', '--select', 'song');
   expect(err).not.toMatch(/guess|fit/);
   expect(service.books.jobs.map(({ kind }) => kind)).toEqual(['thumbnail', 'music']);
-  expect(err).toContain('20 held for creates whose charge is not known · 36 of 60 left');
-  expect((await run('status')).out).toContain('20 held · 36 of 60 left');
+  expect(err).toContain('20 reserved for creates whose charge is not known · 36 of 60 left');
+  expect((await run('status')).out).toContain('20 reserved · 36 of 60 left');
 });
 
 test('a price that rises, told by the balance alone: creates begin one by one, and no more is paid than was agreed to', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { fingerprintStep } from '../../src/graph/render/fingerprint.ts';
 import { canonicalJson, type Json } from '../../src/ground/json.ts';
-import { idempotencyKey } from '../../src/plan/key.ts';
+import { idempotencyKey } from '../../src/plan/purchases/key.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';

@@ -6,18 +6,16 @@ import type { LocalGate } from '../../src/engine/create-gate.ts';
 import { fetchHere } from '../../src/engine/fetch-here.ts';
 import type { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { buildGraph } from '../../src/graph/build.ts';
-import type { Graph } from '../../src/graph/graph.ts';
-import { outlineOf } from '../../src/graph/outline.ts';
+import { type Graph, outlineOf } from '../../src/graph/graph.ts';
 import type { Tracer } from '../../src/graph/trace/tracer.ts';
 import type { Lock, Output } from '../../src/lock/record.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 import { agreementOf, covers } from '../../src/plan/agreement.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
-import type { FileState } from '../../src/plan/decide.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import { allowPosts } from '../../src/plan/post-consent.ts';
-import type { PriceHints } from '../../src/plan/prices.ts';
-import { situate } from '../../src/plan/situation.ts';
+import { allowPosts } from '../../src/plan/posts/post-consent.ts';
+import type { PriceHints } from '../../src/plan/prices/prices.ts';
+import { type FileState, situate, withFiles } from '../../src/plan/situation/situation.ts';
 import type { ResumedPlan } from '../../src/run/resume-plan.ts';
 import type { StepEnd } from '../../src/run/step-end.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
@@ -110,11 +108,12 @@ export class TestCampaign {
   }
 
   plan(options: RunOptions = {}): Plan {
+    const situation = situate(this.graph, this.file.read(), {
+      redo: new Set(options.redo ?? []),
+      ...(options.selected !== undefined && { selected: new Set(options.selected) }),
+    });
     return assemblePlan({
-      situation: situate(this.graph, this.file.read(), {
-        redo: new Set(options.redo ?? []),
-        ...(options.selected !== undefined && { selected: new Set(options.selected) }),
-      }),
+      situation: withFiles(situation, this.#files()),
       ...this.#facts(),
       now: this.clock.now(),
       causeOf: this.trace,
@@ -184,8 +183,8 @@ export class TestCampaign {
 
   #live(agreed: Plan, lock: Lock, { redo = [], selected, onUnknown, hints = {} }: RunOptions): LiveRun {
     const { graph } = this;
-    const known = this.#facts();
-    const means = { ...known, now: () => this.clock.now(), look: async () => ({ ...known, isKept: () => false }) };
+    const look = async () => ({ ...this.#files(), isKept: () => false });
+    const means = { ...this.#facts(), now: () => this.clock.now(), look };
     const same = { hints, onUnknown, ...(selected !== undefined && { selected: new Set(selected) }) };
     const agreement = agreementOf(agreed);
     return new LiveRun({
@@ -195,13 +194,18 @@ export class TestCampaign {
     });
   }
 
-  #facts() {
+  #files() {
     return {
       fileState: ({ path, sha256 }: Output): FileState => {
         const found = this.outputs.files.get(path);
         return found === undefined ? 'missing' : found === sha256 ? 'intact' : 'changed';
       },
       mediaFacts: () => this.outputs.facts.current,
+    };
+  }
+
+  #facts() {
+    return {
       replays: this.service.canReplay ? ('yes' as const) : ('no' as const),
       accountOf: (send: string) => `${send}-${this.account}`,
     };

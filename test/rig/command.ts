@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commandHere, isBusyHere, shortWaits, testEnvironment } from './command-here.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const bin = join(root, 'dist', 'cli', 'bin.js');
@@ -11,6 +12,8 @@ export const sandboxKey = 'sandbox_live_local';
 export interface CommandOptions {
   cwd: string;
   env?: Record<string, string>;
+  /** In a process of its own, whatever else runs. */
+  apart?: boolean;
   /** Loaded into the process before the command, as with `node --import`. */
   preload?: string;
   /** Called with everything seen so far on stderr, after each piece. */
@@ -24,18 +27,33 @@ export interface CommandResult {
   err: string;
 }
 
-const shortWaits = new URL('short-waits.mjs', import.meta.url).href;
-
-/** Runs the built command as users do, with an environment of its own. */
+/**
+ * Runs the built command as users do, with an environment of its own. One at a time runs in this process, because a start
+ * of Node takes longer than most commands; another beside it, and what is loaded first, looked at or killed, has its own.
+ */
 export function command(args: string[], options: CommandOptions): Promise<CommandResult> {
+  const { cwd, env = {}, apart = false, preload, onErr } = options;
+  // Node reads them when it starts.
+  const isForNode = Object.keys(env).some((name) => name.startsWith('NODE_'));
+  // Where what is built changes under the tests, each command loads it anew.
+  const isAnew = testEnvironment().MEDIABATCH_TEST_APART === '1';
+  const needsProcess = apart || isAnew || isForNode || preload !== undefined || onErr !== undefined || isBusyHere();
+  return needsProcess ? commandApart(args, options) : commandHere(args, { cwd, env: { ...usual(), ...env } });
+}
+
+/** What a person's shell has. */
+function usual(): Record<string, string> {
+  const { PATH = '', HOME = '', XDG_STATE_HOME = '' } = testEnvironment();
+  return { PATH, HOME, XDG_STATE_HOME };
+}
+
+function commandApart(args: string[], options: CommandOptions): Promise<CommandResult> {
   const { cwd, env = {}, preload, onErr } = options;
   const child = spawn(process.execPath, [...(preload === undefined ? [] : ['--import', preload]), bin, ...args], {
     cwd,
     env: {
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '',
-      XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '',
-      ...(process.env.MEDIABATCH_TEST_SHORT_WAITS === '1' && { NODE_OPTIONS: `--import ${shortWaits}` }),
+      ...usual(),
+      ...(testEnvironment().MEDIABATCH_TEST_SHORT_WAITS === '1' && { NODE_OPTIONS: `--import ${shortWaits}` }),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -53,50 +71,6 @@ export function command(args: string[], options: CommandOptions): Promise<Comman
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, out, err }));
   });
-}
-
-export interface LedgerLine {
-  id: string;
-  key: string | null;
-  credits: number;
-  kind: string;
-  body: { prompt?: string };
-}
-
-export interface SandboxProcess {
-  env: Record<string, string>;
-  data: string;
-  /** What the service has charged: read from its own file, outside the client's process. */
-  ledger(): LedgerLine[];
-  stop(): Promise<void>;
-}
-
-/** The service in a process of its own. */
-export async function sandboxProcess(data: string, args: string[] = ['--speed', 'Infinity']): Promise<SandboxProcess> {
-  const files = process.env.MEDIABATCH_TEST_FILES;
-  const shared = files === undefined ? [] : ['--files', files];
-  const child = spawn(process.execPath, [bin, 'sandbox', '--port', '0', '--data', data, ...shared, ...args], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
-  const url = await new Promise<string>((resolve, reject) => {
-    let out = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-      const found = /MEDIABATCH_BASE_URL=(\S+)\n/.exec(out)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.on('exit', (code) => reject(new Error(`the sandbox ended with ${code}`)));
-  });
-  return {
-    env: { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY: sandboxKey },
-    data,
-    ledger: () => readLines<LedgerLine>(join(data, 'ledger.jsonl')).filter(({ key }) => key !== undefined),
-    stop() {
-      child.kill('SIGTERM');
-      return ended;
-    },
-  };
 }
 
 export function readLines<T>(path: string): T[] {

@@ -1,10 +1,9 @@
 import type { OutputError } from '../../src/contract/errors.ts';
-import type { OutputFiles } from '../../src/contract/ports.ts';
-import type { LockFile, RequestBodies } from '../../src/contract/state.ts';
+import type { LockFile, OutputFiles, RequestBodies } from '../../src/contract/ports.ts';
 import { readLock } from '../../src/lock/read.ts';
 import { type Lock, lockVersion, type Output } from '../../src/lock/record.ts';
 import { writeHeader } from '../../src/lock/write.ts';
-import type { MediaFacts } from '../../src/plan/expectation.ts';
+import type { MediaFacts } from '../../src/plan/outputs/expectation.ts';
 
 /** A lock file in memory. `failAfter` lines every further append fails, as a full disk does. */
 export class MemoryLock implements LockFile {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
-import { steadyClock } from '../../src/contract/steady-clock.ts';
+import { steadyClock } from '../../src/contract/clock.ts';
 import type { Json } from '../../src/ground/json.ts';
 import type { Http, HttpAnswer, HttpCall } from '../../src/service/http.ts';
 import { Poller } from '../../src/service/polling/poller.ts';

@@ -2,9 +2,9 @@ import type { LiveRun } from '../../src/campaign/live-run.ts';
 import type { WantedVerdict } from '../../src/contract/review.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import type { Lock } from '../../src/lock/record.ts';
-import type { DecidedGate } from '../../src/plan/decided-graph.ts';
-import type { Ruling } from '../../src/plan/ruling.ts';
-import { situate } from '../../src/plan/situation.ts';
+import type { Ruling } from '../../src/plan/decisions/ruling.ts';
+import type { DecidedGate } from '../../src/plan/situation/decided-graph.ts';
+import { situate } from '../../src/plan/situation/situation.ts';
 
 export type Said = { [address: string]: WantedVerdict['is'] };
 

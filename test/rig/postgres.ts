@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { type Database, type DatabaseOptions, openDatabase } from '../../src/cluster/database.ts';
-import { migrate } from '../../src/cluster/schema.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/cluster/database/database.ts';
+import { migrate } from '../../src/cluster/database/schema.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

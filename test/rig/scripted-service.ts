@@ -1,7 +1,13 @@
-import type { CreateAnswer, DownloadAnswer, JobEnd, UploadAnswer } from '../../src/contract/answer.ts';
+import type {
+  CreateAnswer,
+  DownloadAnswer,
+  JobEnd,
+  ListedJob,
+  ListWalk,
+  UploadAnswer,
+} from '../../src/contract/answer.ts';
 import type { Clock } from '../../src/contract/clock.ts';
 import type { ServiceError } from '../../src/contract/errors.ts';
-import type { ListedJob, ListWalk } from '../../src/contract/listed-job.ts';
 import type { Downloads, Service, UploadOrder } from '../../src/contract/ports.ts';
 import type { Json } from '../../src/ground/json.ts';
 import { kinds } from '../../src/kinds/index.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Fault, LedgerEntry, SandboxRequest } from '../../src/sandbox/index.ts';
+import { alikeFiles } from './alike-files.ts';
 import { root, sandboxKey } from './command.ts';
 
 /** The service in the process of the test, and so outside the command's: cheap to start, and its books lie open. */
@@ -14,17 +15,29 @@ export interface ServiceHere {
   close(): Promise<void>;
 }
 
-export async function serviceHere(
-  options: {
-    speed?: number;
-    credits?: number;
-    failRate?: number;
-    faults?: Fault[];
-    filesDir?: string;
-    apiKey?: string;
-    now?: () => number;
-  } = {},
-): Promise<ServiceHere> {
+export interface ServiceOptions {
+  speed?: number;
+  credits?: number;
+  failRate?: number;
+  faults?: Fault[];
+  filesDir?: string;
+  /** Where its books and files are kept; without it they go with it. */
+  dataDir?: string;
+  apiKey?: string;
+  now?: () => number;
+  /** `alike`: pictures and films of one shape are drawn once. Default; `drawn` for a test that looks at them. */
+  files?: 'alike' | 'drawn';
+}
+
+/** Id of the first account that may publish, as the service lists it. */
+export async function firstAccount({ env }: { env: Record<string, string> }): Promise<string> {
+  const { MEDIABATCH_BASE_URL: base, MEDIABATCH_API_KEY: key } = env;
+  const answer = await fetch(`${base}/accounts`, { headers: { authorization: `Bearer ${key}` } });
+  const { data } = (await answer.json()) as { data: { id: string }[] };
+  return data[0]?.id ?? '';
+}
+
+export async function serviceHere({ files = 'alike', ...options }: ServiceOptions = {}): Promise<ServiceHere> {
   // The built one renders in a thread of its own.
   const built = pathToFileURL(join(root, 'dist/sandbox/index.js')).href;
   const { createSandbox } = (await import(built)) as typeof import('../../src/sandbox/index.ts');
@@ -34,6 +47,7 @@ export async function serviceHere(
     apiKey: sandboxKey,
     ...options,
     ...(filesDir !== undefined && { filesDir }),
+    ...(files === 'alike' && { renderer: alikeFiles }),
   });
   const { url } = await sandbox.listen();
   return {

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 
 /** False where there is no python3 to make a terminal with. */
 export const hasTerminals = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0;
@@ -57,7 +58,7 @@ sys.exit(99 if before != after else os.waitstatus_to_exitcode(status) % 256)
 `;
 
 /** Runs a command on a terminal of its own. It is told nothing of a CI that these tests may run in. */
-export function runOnTerminal(
+export async function runOnTerminal(
   command: readonly string[],
   options: {
     cwd: string;
@@ -66,15 +67,15 @@ export function runOnTerminal(
     columns?: number;
     deeds?: Deed[];
   },
-): OnTerminal {
+): Promise<OnTerminal> {
   const { cwd, env = {}, rows = 40, columns = 100, deeds = [] } = options;
   const given = { rows, columns, deeds: deeds.map((deed) => ({ ...deed, after: [deed.after].flat() })) };
   const { CI: _ci, MEDIABATCH_API_KEY: _key, ...own } = process.env;
-  const run = spawnSync('python3', ['-c', script, JSON.stringify(given), ...command], {
+  const run = spawn('python3', ['-c', script, JSON.stringify(given), ...command], {
     cwd,
     env: { ...own, TERM: 'xterm', ...env },
-    encoding: 'utf8',
-    maxBuffer: 1 << 26,
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  return { code: run.status, text: run.stdout };
+  const ended = new Promise<number | null>((resolve, reject) => run.on('error', reject).on('close', resolve));
+  return { text: await text(run.stdout), code: await ended };
 }

@@ -1,20 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import {
-  type CommandOptions,
-  type CommandResult,
-  command,
-  readLines,
-  type SandboxProcess,
-  sandboxProcess,
-  temporaryFolder,
-} from './command.ts';
+import type { Fault } from '../../src/sandbox/index.ts';
+import { type CommandOptions, type CommandResult, command, readLines, temporaryFolder } from './command.ts';
+import { type ServiceHere, type ServiceOptions, serviceHere } from './service-here.ts';
 
-/** A folder with a campaign, and a service in a process of its own. Both go away with the test. */
+/** A folder with a campaign, and a service. Both go away with the test. */
 export interface Trial {
   folder: string;
-  sandbox: SandboxProcess;
+  sandbox: ServiceHere;
   write(name: string, text: string): void;
   path(name: string): string;
   run(args: string[], options?: Partial<CommandOptions>): Promise<CommandResult>;
@@ -22,14 +16,12 @@ export interface Trial {
   events(): { event: string; address?: string; action?: string }[];
 }
 
-export async function makeTrial(manifest: string, options: { service?: string[] } = {}): Promise<Trial> {
+export async function makeTrial(manifest: string, options: { service?: ServiceOptions } = {}): Promise<Trial> {
   const folder = temporaryFolder();
-  const service = temporaryFolder();
-  const sandbox = await sandboxProcess(service.path, options.service);
+  const sandbox = await serviceHere(options.service);
   onTestFinished(async () => {
-    await sandbox.stop();
+    await sandbox.close();
     folder.remove();
-    service.remove();
   });
   const path = (name: string) => join(folder.path, name);
   const write = (name: string, text: string) => writeFileSync(path(name), text);
@@ -48,11 +40,7 @@ export async function makeTrial(manifest: string, options: { service?: string[] 
   };
 }
 
-/** Scripted faults of the service, as the arguments that load them. */
-export function withFaults(faults: object[]): { service: string[] } {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  const file = join(folder.path, 'faults.json');
-  writeFileSync(file, JSON.stringify(faults));
-  return { service: ['--speed', 'Infinity', '--faults', file] };
-}
+/** A service with these faults. */
+export const withFaults = (faults: object[]): { service: ServiceOptions } => ({
+  service: { faults: faults as Fault[] },
+});

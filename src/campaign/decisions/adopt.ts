@@ -1,16 +1,17 @@
 import { relative } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
+import { call, way } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
-import { advise, call } from '../../plan/advice.ts';
-import type { Match } from '../../plan/find-purchases.ts';
-import { importJob } from '../../plan/import-job.ts';
-import type { Adoption } from '../../plan/match-listed.ts';
-import { listedCharge, pricesFrom } from '../../plan/prices.ts';
-import { type Ruling, refuse } from '../../plan/ruling.ts';
+import { importJob } from '../../plan/decisions/import-job.ts';
+import { type Ruling, refuse } from '../../plan/decisions/ruling.ts';
+import { listedCharge, pricesFrom } from '../../plan/prices/prices.ts';
+import type { Adoption } from '../../plan/purchases/match-listed.ts';
+import type { Match } from '../../plan/situation/find-purchases.ts';
 import type { ListedJob } from '../../service/library.ts';
+import { checkCall } from '../check-call.ts';
 import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
 import { findLocks } from '../find-locks.ts';
 import { findListedPurchases, isUnbought, jobIdsOf } from '../listed-purchases.ts';
@@ -30,6 +31,7 @@ export async function adopt(
   choice: { jobs?: readonly string[] | undefined; onLooked?: ((looked: LookedAt) => void) | undefined },
   options: DecideOptions = {},
 ): Promise<Decided> {
+  checkCall('adopt', [campaign, choice, options]);
   const { service, tell } = campaign;
   return decide(campaign, { ...options, service }, async (held) => {
     const unbought = held.situation.matches.filter(isUnbought);
@@ -103,7 +105,7 @@ function chooseJobs(
       throw new CampaignError({
         code: 'MB3005',
         message: `--job ${id} fits ${first.match.step.address} and ${second?.match.step.address ?? 'others'}`,
-        hint: advise`say which, as in ${call('import', first.match.step.address, id)}; nothing was recorded`,
+        hint: way('nothing was recorded; say which, as in', call('import', first.match.step.address, id)),
         addresses: fitting.map(({ match }) => match.step.address),
       });
     }

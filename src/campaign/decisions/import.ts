@@ -1,12 +1,14 @@
 import { CampaignError } from '../../contract/failure.ts';
 import type { Step } from '../../graph/graph.ts';
+import { mustGet } from '../../ground/values.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
-import { importJob } from '../../plan/import-job.ts';
-import { listedCharge, pricesFrom } from '../../plan/prices.ts';
-import { type Ruling, refuse } from '../../plan/ruling.ts';
+import { importJob } from '../../plan/decisions/import-job.ts';
+import { type Ruling, refuse } from '../../plan/decisions/ruling.ts';
+import { listedCharge, pricesFrom } from '../../plan/prices/prices.ts';
 import type { Library } from '../../service/library.ts';
-import { mostLookedThrough } from '../../service/list-jobs.ts';
+import { mostLookedThrough } from '../../service/listing.ts';
+import { checkCall } from '../check-call.ts';
 import { checkJob } from '../check-options.ts';
 import { requireStep } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
@@ -25,9 +27,11 @@ export interface ImportedJob {
 /** Gives a step that has no purchase a job that is paid already. */
 export async function importStep(
   campaign: OpenCampaign,
-  { address, job, credits, offline }: ImportedJob,
+  imported: ImportedJob,
   options: DecideOptions = {},
 ): Promise<Decided> {
+  checkCall('importStep', [campaign, imported, options]);
+  const { address, job, credits, offline } = imported;
   checkJob(job, credits);
   const { service } = campaign;
   return decide(campaign, { ...options, service }, async ({ graph, lock, situation }) => {
@@ -40,8 +44,7 @@ export async function importStep(
         addresses: [address],
       });
     }
-    const match = situation.byAddress.get(written.address);
-    if (match === undefined) throw new Error(`internal error: no match for ${address}`);
+    const match = mustGet(situation.byAddress, written.address);
     const context = { campaign: graph.name, lock };
     const given = { jobId: job, ...(credits !== undefined && { credits }) };
     const ruling = importJob(match, given, context);

@@ -1,38 +1,31 @@
 import type { WantedVerdict } from '../../contract/review.ts';
 import type { Gate, Graph, Step } from '../../graph/graph.ts';
 import { joinInto } from '../../lock/join.ts';
-import type { DecidedGate } from '../../plan/decided-graph.ts';
-import { gatesByMember, stateOfGate } from '../../plan/gates.ts';
-import { judgeSteps } from '../../plan/judge.ts';
-import { type Ruling, refuse } from '../../plan/ruling.ts';
-import { type Situation, situate } from '../../plan/situation.ts';
-import { decide } from '../decide.ts';
-import type { OpenCampaign } from '../open-campaign.ts';
-
-/**
- * Records verdicts that a person gave one after the other, in one write: each by the rules of `pick`, `reject` and
- * `unpick`, after those before it, so that of two about one output the last counts. One that is refused does not keep the
- * others from being recorded. `lockTimeoutMs`: as in `DecideOptions`. `graph`: of the manifest as it is now, where it is known.
- */
-export async function judgeBatch(
-  campaign: OpenCampaign,
-  verdicts: readonly WantedVerdict[],
-  { lockTimeoutMs, graph: known }: { lockTimeoutMs?: number | undefined; graph?: Graph | undefined } = {},
-): Promise<Ruling[]> {
-  const decided = await decide(campaign, { lockTimeoutMs, graph: known, partial: true }, ({ situation }) =>
-    ruleOn(verdicts, situation),
-  );
-  return 'rulings' in decided ? decided.rulings : [];
-}
+import { judgeSteps } from '../../plan/decisions/judge.ts';
+import { type Ruling, refuse } from '../../plan/decisions/ruling.ts';
+import { gatesByMember, stateOfGate } from '../../plan/gates/gates.ts';
+import type { DecidedGate } from '../../plan/situation/decided-graph.ts';
+import { type Situation, situate } from '../../plan/situation/situation.ts';
+import type { Verdicts } from '../../plan/situation/verdicts.ts';
 
 /** Rules on each verdict, in the order given. What is recorded is joined into the lock. */
 export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation): Ruling[] {
-  const bench = new Bench(situation);
-  return verdicts.map((verdict) => bench.judge(verdict));
+  return new Bench(situation).judgeAll(verdicts).rulings;
 }
 
-/** The campaign while it is judged: what is picked changes what later verdicts are about. */
-class Bench {
+/** Rulings on a batch, and what its gates show of it. */
+export interface Judged {
+  rulings: Ruling[];
+  /** Gates about which something was recorded, with what people say now of the outputs of their steps, by address. */
+  gates: (Pick<DecidedGate, 'name' | 'state'> & { verdicts: ReadonlyMap<string, ReturnType<Verdicts['on']>> })[];
+}
+
+/**
+ * The campaign while it is judged: what is picked changes what later verdicts are about. Each is given by the rules of
+ * `pick`, `reject` and `unpick`, after those before it, so that of two about one output the last counts. One that is refused
+ * does not keep the others from being recorded.
+ */
+export class Bench {
   readonly #links: Links;
   #campaign: Situation;
   /** Names of the gates of which something was recorded since the graph was decided. */
@@ -43,7 +36,27 @@ class Bench {
     this.#campaign = situation;
   }
 
-  judge({ address, is, job, note }: WantedVerdict): Ruling {
+  /** Rules on each verdict, in the order given. What is recorded is joined into the lock. */
+  judgeAll(wanted: readonly WantedVerdict[]): Judged {
+    const rulings = wanted.map((verdict) => this.#judge(verdict));
+    const { byAddress, gateOf, verdicts } = this.#campaign;
+    const gates = new Set(rulings.flatMap(({ is, address }) => (is === 'recorded' ? (gateOf.get(address) ?? []) : [])));
+    return {
+      rulings,
+      gates: [...gates].map((gate) => ({
+        name: gate.name,
+        state: this.#stateNow(gate).state,
+        verdicts: new Map(
+          gate.members.map((address) => {
+            const match = byAddress.get(address);
+            return [address, match && verdicts.on(match)];
+          }),
+        ),
+      })),
+    };
+  }
+
+  #judge({ address, is, job, ...words }: WantedVerdict): Ruling {
     if (!this.#campaign.byAddress.has(address)) {
       return refuse(address, 'is no step of the manifest', 'the manifest changed: reload the page');
     }
@@ -57,7 +70,7 @@ class Bench {
     const now = gate && this.#stateNow(gate);
     const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = judgeSteps(
       match === undefined ? [] : [match],
-      { as: is, noteOf: () => note },
+      { as: is, wordsOf: () => words },
       { ...this.#campaign, gateOf: { get: (one) => (one === address ? now : gateOf.get(one)) } },
     );
     if (ruling.is === 'recorded') {

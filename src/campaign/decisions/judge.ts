@@ -1,34 +1,49 @@
+import { basename } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
-import { isPlainText } from '../../ground/plain-text.ts';
-import { mostNote } from '../../lock/decisions.ts';
-import { comparePicks } from '../../plan/compare-picks.ts';
-import type { DecidedGate } from '../../plan/decided-graph.ts';
-import { gatesByMember } from '../../plan/gates.ts';
-import { type Judgement, judgeSteps } from '../../plan/judge.ts';
-import type { Ruling } from '../../plan/ruling.ts';
+import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
+import { orForgotten, readJsonFile } from '../../disk/state/kept-json.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap, isPlainText } from '../../ground/values.ts';
+import { mostNote, mostReason } from '../../lock/decisions.ts';
+import { comparePicks, type Opinion } from '../../plan/compare/compare-picks.ts';
+import { type Judgement, judgeSteps } from '../../plan/decisions/judge.ts';
+import type { Ruling } from '../../plan/decisions/ruling.ts';
+import { gatesByMember } from '../../plan/gates/gates.ts';
+import type { DecidedGate } from '../../plan/situation/decided-graph.ts';
+import { checkCall } from '../check-call.ts';
 import { chooseSteps } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import type { Chosen } from './pin.ts';
-import { readPicks } from './read-picks.ts';
+import type { Chosen } from './steps.ts';
 
 export interface JudgeOptions extends DecideOptions {
   /** Why, in 1 to 500 characters. Absent: a note that is there stays. */
   note?: string | undefined;
+  /** Who decides. */
+  by?: string | undefined;
+}
+
+/** Turns outputs down for one of the reasons that the manifest names, or another one. */
+export interface RejectOptions extends JudgeOptions {
+  /** In 1 to 100 characters. Absent: a reason that is there stays. */
+  reason?: string | undefined;
 }
 
 /** Picks outputs at their gates: what hangs on a gate is made from them. Where one is picked it takes an earlier one's place. */
-export function pick(campaign: OpenCampaign, chosen: Chosen, options: JudgeOptions = {}): Promise<Decided> {
+export async function pick(campaign: OpenCampaign, chosen: Chosen, options: JudgeOptions = {}): Promise<Decided> {
+  checkCall('pick', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'picked' });
 }
 
 /** Turns outputs down at their gates. */
-export function reject(campaign: OpenCampaign, chosen: Chosen, options: JudgeOptions = {}): Promise<Decided> {
+export async function reject(campaign: OpenCampaign, chosen: Chosen, options: RejectOptions = {}): Promise<Decided> {
+  checkCall('reject', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'rejected' });
 }
 
 /** Takes verdicts back: the outputs are neither picked nor rejected. */
-export function unpick(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
+export async function unpick(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
+  checkCall('unpick', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'undecided' });
 }
 
@@ -36,11 +51,12 @@ export function unpick(campaign: OpenCampaign, chosen: Chosen, options: DecideOp
  * Records what people picked and rejected elsewhere, by their files (`picks.json`). Where they differ nothing is recorded,
  * and the ruling says who says what.
  */
-export function pickFrom(
+export async function pickFrom(
   campaign: OpenCampaign,
   files: readonly string[],
   options: DecideOptions = {},
 ): Promise<Decided> {
+  checkCall('pickFrom', [campaign, files, options]);
   return decide(campaign, options, async ({ situation }) => {
     const { graph, byAddress, gateOf } = situation;
     const opinions = (await Promise.all(files.map(readPicks))).flat();
@@ -61,9 +77,9 @@ export function pickFrom(
     const roomy = { ...situation, gateOf: gatesByMember(graph.gates.map((gate) => withoutPicks(gate, rejected))) };
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
       const own = agreed.filter(({ is }) => is === as);
-      const notes = new Map(own.map(({ address, note }) => [address, note]));
+      const words = new Map(own.map(({ address, note, reason, by }) => [address, { note, reason, by }]));
       const meant = own.flatMap(({ address }) => byAddress.get(address) ?? []);
-      const told = judgeSteps(meant, { as, noteOf: (address) => notes.get(address) }, roomy);
+      const told = judgeSteps(meant, { as, wordsOf: (address) => words.get(address) ?? {} }, roomy);
       return as === 'picked' ? told : told.map(sayRejected);
     });
     const refused = judged.filter(({ is }) => is === 'refused');
@@ -77,31 +93,83 @@ function withoutPicks({ state, ...gate }: DecidedGate, rejected: ReadonlySet<str
 
 /** Says of a rejection that it is one: the command is called `pick`, whatever its files say. */
 function sayRejected(ruling: Ruling): Ruling {
-  return ruling.is === 'recorded' ? { ...ruling, text: `is rejected, ${ruling.text}` } : ruling;
+  return ruling.is === 'recorded' ? { ...ruling, as: 'reject' } : ruling;
 }
 
 function judge(
   campaign: OpenCampaign,
   chosen: Chosen,
-  { as, note, ...options }: JudgeOptions & Pick<Judgement, 'as'>,
+  { as, note, reason, by, ...options }: RejectOptions & Pick<Judgement, 'as'>,
 ): Promise<Decided> {
   return decide(campaign, options, ({ situation }) => {
-    checkNote(note);
+    checkWords('--note', note, mostNote);
+    checkWords('--reason', reason, mostReason);
+    checkWords('--by', by, mostReason);
     const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, situation));
     const meant = situation.matches.filter(({ step }) => addresses.has(step.address));
-    return judgeSteps(meant, { as, noteOf: () => note }, situation);
+    return judgeSteps(meant, { as, wordsOf: () => ({ note, reason, by }) }, situation);
   });
 }
 
-/** Refuses a note that the lock would not take. */
-function checkNote(note: string | undefined): void {
-  if (note === undefined) return;
-  const { length } = note;
-  if (isPlainText(note, mostNote)) return;
+/** Refuses words that the lock would not take. */
+function checkWords(option: '--note' | '--reason' | '--by', text: string | undefined, most: number): void {
+  if (text === undefined) return;
+  const { length } = text;
+  if (isPlainText(text, most)) return;
   throw new CampaignError({
     code: 'MB3001',
-    message: `--note has ${length} characters, or some that cannot be printed`,
-    hint: `write 1 to ${mostNote} characters on one line; nothing was recorded`,
-    options: ['--note'],
+    message: `${option} has ${length} characters, or some that cannot be printed`,
+    hint: `write 1 to ${most} characters on one line; nothing was recorded`,
+    options: [option],
+  });
+}
+
+const mostBytes = 1 << 24;
+
+/** UTF-16 code units of an address: longer than any that a manifest makes. */
+const mostAddress = 4096;
+
+/**
+ * Reads one person's picks: `{ "mediabatch": "picks", "version": 1, "by": "Ada", "verdicts": [{ "address", "is", "note"?,
+ * "reason"?, "job"? }] }`. Without `by` they are named after the file. Throws a `CampaignError` for anything else.
+ */
+export async function readPicks(path: string): Promise<Opinion[]> {
+  const document = await orForgotten(() => readJsonFile(path, mostBytes));
+  if (!isMap(document) || document.mediabatch !== 'picks') {
+    throw unusable(path, lstatOrAbsent(path) === undefined ? 'is not there' : 'is no file of picks');
+  }
+  if (document.version !== 1) throw unusable(path, 'is of a version that is not known here');
+  const { by = basename(path), verdicts } = document;
+  if (!Array.isArray(verdicts)) throw unusable(path, 'is not whole');
+  if (!isPlainText(by, mostReason))
+    throw unusable(path, `has no usable name in "by": a text of 1 to ${mostReason} characters`);
+  return verdicts.map((one, index) => {
+    const opinion = readOpinion(one, by);
+    if (opinion === undefined) throw unusable(path, `has a verdict that is none, the one numbered ${index + 1}`);
+    return opinion;
+  });
+}
+
+function readOpinion(value: Json, by: string): Opinion | undefined {
+  if (!isMap(value)) return undefined;
+  const { address, is, note, reason, job } = value;
+  if (!isPlainText(address, mostAddress) || (is !== 'picked' && is !== 'rejected')) return undefined;
+  // What somebody else wrote is printed, and joined into the note that the lock keeps.
+  if ([note, job].some((text) => text !== undefined && !isPlainText(text, mostNote))) return undefined;
+  if (reason !== undefined && !isPlainText(reason, mostReason)) return undefined;
+  return {
+    ...{ by, address, is },
+    ...(typeof note === 'string' && { note }),
+    ...(typeof reason === 'string' && { reason }),
+    ...(typeof job === 'string' && { job }),
+  };
+}
+
+function unusable(path: string, what: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3001',
+    message: `--from ${path} ${what}`,
+    hint: 'give a file that the review page saved; nothing was recorded',
+    options: ['--from'],
   });
 }

@@ -1,11 +1,12 @@
 import { CampaignError, orFailure } from '../../contract/failure.ts';
 import { joinRecords, recordOf } from '../../lock/join.ts';
-import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
-import { closedSends, sendOf } from '../../lock/sends.ts';
+import type { Lock, OpenSend, Purchase, StepRecord } from '../../lock/record.ts';
+import { closedSends } from '../../lock/sends.ts';
 import { writeLine, writeLines } from '../../lock/write.ts';
-import { openSendsOf, settlingOf } from '../../plan/open-sends.ts';
-import { isPost } from '../../plan/post-record.ts';
-import { type Finding, resolvePurchase } from '../../plan/resolve-purchase.ts';
+import { type Finding, resolvePurchase } from '../../plan/decisions/resolve-purchase.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
+import { openSendsOf, settlingOf } from '../../plan/purchases/open-sends.ts';
+import { checkCall } from '../check-call.ts';
 import { checkJob } from '../check-options.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -15,11 +16,12 @@ import { openLoadedLock, requireLock } from '../read-lock.ts';
  * Records what a person has found out about a create whose answer was lost. Spends nothing itself. `send`: the id of the
  * send, where an address has several that are open.
  */
-export function resolve(
+export async function resolve(
   campaign: OpenCampaign,
   found: { address: string; finding: Finding; send?: string | undefined },
   options: { lockTimeoutMs?: number | undefined } = {},
 ): Promise<{ kind: string }> {
+  checkCall('resolve', [campaign, found, options]);
   return orFailure(record(campaign, found, options));
 }
 
@@ -56,18 +58,22 @@ async function record(
   return { kind };
 }
 
+function undecided(record: StepRecord | undefined, lock: Lock): OpenSend[] {
+  const closed = closedSends(lock);
+  return openSendsOf(record).filter((purchase) => !closed.has(purchase.send));
+}
+
 /** The send that a decision is about. It is named wherever there is a choice: a decision about one says nothing of another. */
 function chooseSend(
   address: string,
   { record, lock, wanted }: { record: StepRecord | undefined; lock: Lock; wanted: string | undefined },
-): Purchase {
-  const closed = closedSends(lock);
-  const open = openSendsOf(record).filter((purchase) => !closed.has(sendOf(purchase)));
+): OpenSend {
+  const open = undecided(record, lock);
   if (open.length === 0) throw nothingOpen(address, [...lock.steps.values()]);
-  const named = wanted === undefined ? open : open.filter((purchase) => sendOf(purchase) === wanted);
+  const named = wanted === undefined ? open : open.filter((purchase) => purchase.send === wanted);
   const [first, second] = named;
   if (first !== undefined && second === undefined) return first;
-  const list = open.map((purchase) => `--send ${sendOf(purchase)} (${describeSend(purchase)})`).join(', ');
+  const list = open.map((purchase) => `--send ${purchase.send} (${describeSend(purchase)})`).join(', ');
   throw new CampaignError({
     code: 'MB3005',
     message:
@@ -79,14 +85,14 @@ function chooseSend(
   });
 }
 
-function describeSend({ since, key }: Purchase): string {
+function describeSend({ since, key }: OpenSend): string {
   return since === undefined ? `key ${key}` : `sent ${since}`;
 }
 
 /** Refuses a job that another purchase has: one job is the answer to one create. */
 function refuseTaken(
   finding: Finding,
-  { address, lock, kind, open }: { address: string; lock: Lock; kind: string; open: Purchase },
+  { address, lock, kind, open }: { address: string; lock: Lock; kind: string; open: OpenSend },
 ): void {
   if (finding.is !== 'job') return;
   const isOther = (one: Purchase, own: string) =>
@@ -102,7 +108,7 @@ function refuseTaken(
 }
 
 /** Whether the answer of a create can still be asked for: asking is certain, deciding is not. */
-function canBeAskedFor(open: Purchase, { replays, accountOf }: OpenCampaign): boolean {
+function canBeAskedFor(open: OpenSend, { replays, accountOf }: OpenCampaign): boolean {
   const now = Date.now();
   return open.request !== undefined && settlingOf(open, { replays, accountOf, now }).by === 'replay';
 }
@@ -126,7 +132,15 @@ function neverTwice(address: string): CampaignError {
   });
 }
 
+/** Finds out whether there is anything to decide about a step; throws where there is not. */
+export async function requireOpenSend(campaign: OpenCampaign, address: string): Promise<void> {
+  const { lock } = await requireLock(campaign, undefined);
+  if (undecided(lock.steps.get(address), lock).length === 0) throw nothingOpen(address, [...lock.steps.values()]);
+}
+
 function nothingOpen(address: string, records: StepRecord[]): CampaignError {
+  const state = records.find((record) => record.address === address)?.purchases[0]?.state;
+  const known = state === 'done' || state === 'running' || state === 'failed' ? ` is ${state}, and` : '';
   const open = records.filter((record) => openSendsOf(record).length > 0).map((record) => record.address);
   const hint =
     open.length === 0
@@ -134,7 +148,7 @@ function nothingOpen(address: string, records: StepRecord[]): CampaignError {
       : `these wait for one: ${open.slice(0, 10).join(', ')}`;
   return new CampaignError({
     code: 'MB3005',
-    message: `${address} has no create whose outcome is unknown`,
+    message: `${address}${known} has no create whose outcome is unknown`,
     hint,
     addresses: [address],
   });

@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { ServiceError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
-import { forgetBegunLock, hasBegunSo } from '../../disk/lock/begun-lock.ts';
+import { forgetBegunLock, hasBegunSo } from '../../disk/lock/seen-lock.ts';
 import type { Graph } from '../../graph/graph.ts';
+import { type Advice, call, type Shell, shell, way } from '../../ground/advice.ts';
 import { messageOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { countJobs } from '../../lock/count-jobs.ts';
 import type { Lock } from '../../lock/record.ts';
+import { countJobs } from '../../lock/sends.ts';
 import { isSpending } from '../../plan/actions.ts';
-import { type Advice, type Call, call } from '../../plan/advice.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { situate } from '../../plan/situation.ts';
+import { situate } from '../../plan/situation/situation.ts';
 import { countOf } from '../../report/numbers.ts';
-import { shellWord } from '../../report/shell-word.ts';
 import type { ListedJob } from '../../service/library.ts';
+import { hasKey } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import type { OtherLock } from './other-locks.ts';
 import { findTraces, type Traces } from './traces.ts';
@@ -96,7 +96,7 @@ async function findListed(
   // A run that cannot ask ends by that; a sandbox that never ran knows nothing.
   const canAsk = sandbox
     ? lstatOrAbsent(join(paths.state, 'sandbox')) !== undefined
-    : environment.baseUrl !== undefined && environment.token !== undefined;
+    : environment.baseUrl !== undefined && hasKey(environment);
   if (!canAsk) return []; // I40 (lists)
   const { findListedPurchases, jobIdsOf } = await import('../listed-purchases.ts');
   const { adoption } = await findListedPurchases(campaign, situate(graph, lock).matches, {
@@ -150,25 +150,26 @@ function wayOn(lock: string, { traces, listed }: { traces: Traces; listed: reado
   const isKnown = listed.every(({ credits }) => credits !== undefined);
   const cost = `${countOf(creditsOf(listed), 'credit')}${isKnown ? '' : ' and more'}`;
   const adopts =
-    listed.length > 0 ? ` brings back ${countOf(listed.length, 'job')} (${cost})` : ' looks for what the service lists';
+    listed.length > 0
+      ? `to bring back ${countOf(listed.length, 'job')} (${cost})`
+      : 'to look for what the service lists';
   const [job] = bought.filter(({ jobId }) => jobId !== undefined);
-  const parts: (string | Call)[] = [
-    `was the lock lost? ${committed ? `${restoring(committed, lock)} brings it back; else ` : 'Put it back where there is a copy; else '}`,
-    call('adopt'),
-    adopts,
-    ...(job?.jobId === undefined ? [] : [', and ', call('import', job.address, job.jobId), ' records a job by its id']),
-    '. When it was never bought, or all of it is to be bought again: ',
-    call('apply', '--new'),
+  return [
+    committed
+      ? way('was the lock lost? To bring it back', restoring(committed, lock))
+      : 'was the lock lost? Put it back where there is a copy',
+    way(`else ${adopts}`, call('adopt')),
+    ...(job?.jobId === undefined ? [] : [way('to record a job by its id', call('import', job.address, job.jobId))]),
+    way('when it was never bought, or all of it is to be bought again', call('apply', '--new')),
   ];
-  return parts;
 }
 
 function commitName({ commit }: NonNullable<Traces['committed']>): string {
   return commit === 'HEAD' ? 'the last commit' : `the commit ${commit}, before it was removed,`;
 }
 
-function restoring({ commit }: NonNullable<Traces['committed']>, lock: string): string {
-  return `git restore ${commit === 'HEAD' ? '' : `--source=${commit} `}${shellWord(lock)}`;
+function restoring({ commit }: NonNullable<Traces['committed']>, lock: string): Shell {
+  return shell('git', 'restore', ...(commit === 'HEAD' ? [] : [`--source=${commit}`]), lock);
 }
 
 /** Credits that jobs cost, as far as the list says. */

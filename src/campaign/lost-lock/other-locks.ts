@@ -1,18 +1,17 @@
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { listFolder } from '../../disk/fs/list-folder.ts';
+import { listFolder } from '../../disk/fs/folders.ts';
 import { readSmallFile } from '../../disk/fs/plain-file.ts';
 import { readLockBytes } from '../../disk/lock/lock-file.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { kinds } from '../../kinds/index.ts';
-import { countJobs } from '../../lock/count-jobs.ts';
 import { readLock } from '../../lock/read.ts';
 import type { Lock } from '../../lock/record.ts';
-import { isManifest } from '../../manifest/is-manifest.ts';
-import { maxManifestBytes } from '../../manifest/size-limit.ts';
-import { situate } from '../../plan/situation.ts';
-import { longestLock } from '../find-locks.ts';
-import { listLocks } from '../list-locks.ts';
+import { countJobs } from '../../lock/sends.ts';
+import { isManifest } from '../../manifest/read-file.ts';
+import { maxManifestBytes } from '../../manifest/yaml/source.ts';
+import { situate } from '../../plan/situation/situation.ts';
+import { listLocks, longestLock } from '../find-locks.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { sandboxService } from '../paths.ts';
 

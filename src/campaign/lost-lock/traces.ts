@@ -1,18 +1,18 @@
 import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../../contract/clock.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
-import { readLastCommitted } from '../../disk/git/known-blob.ts';
+import { readLastCommitted } from '../../disk/git/git-command.ts';
 import { readSeenLock } from '../../disk/lock/seen-lock.ts';
 import { findStrangers, mayBeOutput } from '../../disk/outputs/outputs.ts';
 import type { Graph, Step } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
-import { countJobs } from '../../lock/count-jobs.ts';
 import { readLock } from '../../lock/read.ts';
 import type { Lock, Purchase } from '../../lock/record.ts';
+import { countJobs } from '../../lock/sends.ts';
 import { isSpending } from '../../plan/actions.ts';
-import { isReplayed } from '../../plan/open-sends.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { wantedPath, withoutExtension } from '../../plan/save-names.ts';
+import { isReplayed } from '../../plan/purchases/open-sends.ts';
+import { wantedPath, withoutExtension } from '../../plan/select/names.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { runsOfLock } from '../runs-of-lock.ts';
 import type { OtherLock } from './other-locks.ts';
@@ -98,16 +98,21 @@ function isUpload({ kind }: Pick<Step, 'kind'>): boolean {
   return kinds[kind]?.recovery === 'again';
 }
 
+interface Bought {
+  jobId: string | undefined;
+  since: number | undefined;
+}
+
 /**
  * Reads what runs on this lock bought, or sent without an answer, by address; `since`: the first time, in ms since
- * 1970. Runs of a campaign of this name on a lock that is gone count, too: manifest and lock may have been renamed
- * before it was lost.
+ * 1970, under this name, which is part of every key. Runs of a campaign of this name on a lock that is gone count, too:
+ * manifest and lock may have been renamed before it was lost.
  */
 async function readHistory(
   { paths }: OpenCampaign,
   { steps, name }: { steps: ReadonlyMap<string, Step>; name: string },
-): Promise<{ bought: Map<string, { jobId: string | undefined; since: number }>; runs: number }> {
-  const bought = new Map<string, { jobId: string | undefined; since: number }>();
+): Promise<{ bought: Map<string, Bought>; runs: number }> {
+  const bought = new Map<string, Bought>();
   let runs = 0;
   const isGone = (lock: string) => lstatOrAbsent(join(paths.folder, lock)) === undefined;
   const isOfName = ({ lock, campaign }: { lock?: unknown; campaign?: unknown }) =>
@@ -115,9 +120,11 @@ async function readHistory(
   for await (const { lines } of runsOfLock(paths, isOfName)) {
     runs += 1;
     const open = new Map<string, number>();
-    const note = (address: string, since: number, jobId: string | undefined) => {
+    const isKeyed = lines.some(({ mediabatch, campaign }) => mediabatch === 'run' && campaign === name);
+    const note = (address: string, at: number, jobId: string | undefined) => {
       const known = bought.get(address);
-      bought.set(address, { jobId: known?.jobId ?? jobId, since: Math.min(since, known?.since ?? since) });
+      const since = isKeyed ? Math.min(at, known?.since ?? at) : known?.since; // I40 (name)
+      bought.set(address, { jobId: known?.jobId ?? jobId, since });
     };
     for (const { event, address, at, jobId } of lines) {
       if (typeof address !== 'string' || typeof at !== 'string') continue;

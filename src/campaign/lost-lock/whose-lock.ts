@@ -2,10 +2,10 @@ import { basename, dirname, relative } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import type { Graph } from '../../graph/graph.ts';
-import { countJobs } from '../../lock/count-jobs.ts';
+import { call, shell, way } from '../../ground/advice.ts';
 import type { Lock } from '../../lock/record.ts';
+import { countJobs } from '../../lock/sends.ts';
 import { nearestName } from '../../manifest/suggest.ts';
-import { advise, call } from '../../plan/advice.ts';
 import { countOf } from '../../report/numbers.ts';
 import { shellWord } from '../../report/shell-word.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -53,7 +53,10 @@ function refuseMisspelt({ file, sandbox, paths }: OpenCampaign, others: readonly
   throw new CampaignError({
     code: 'MB3411',
     message: `--lock ${shown}: ${isThere ? 'it tells of no purchase' : 'there is no such file'}, and ${meant.shown}${isOwn ? `, the lock of ${file},` : ''} tells of ${countOf(countJobs(meant.lock), 'job')}`,
-    hint: advise`did you mean ${isOwn ? 'the one beside the manifest: leave --lock out' : `--lock ${shellWord(meant.shown)}`}? Where a lock of its own is meant, and everything bought for it, say so once, with ${call('apply', '--new')}`,
+    hint: [
+      `did you mean ${isOwn ? 'the one beside the manifest: leave --lock out' : `--lock ${shellWord(meant.shown)}`}?`,
+      way('where a lock of its own is meant, and everything bought for it, say so once', call('apply', '--new')),
+    ],
     lock: shown,
   });
 }
@@ -64,12 +67,16 @@ function orphanError({ file, paths }: OpenCampaign, { path, shown, kin }: OtherL
   const lacks = isThere ? `${own} tells of no purchase` : `${file} has no lock`;
   const tells = kin > 0 ? `that one tells of ${countOf(kin, 'job')} of this very campaign` : 'what that one tells of';
   const again = kin > 0 ? ', which would be bought again' : ' may be bought again';
-  const move = `git mv ${isThere ? '-f ' : ''}${shellWord(shown)} ${shellWord(own)}`;
+  const move = shell('git', 'mv', ...(isThere ? ['-f'] : []), shown, own);
   const where = dirname(path) === dirname(paths.lock) ? 'renamed' : 'moved';
   return new CampaignError({
     code: 'MB3410',
     message: `${lacks}, and ${shown} has no manifest: ${tells}${again}`,
-    hint: advise`when the manifest was ${where}, its lock goes with it: ${move}. Where that lock is used by its name: --lock ${shellWord(shown)}. When this is another campaign, say so once, with ${call('apply', '--new')}`,
+    hint: [
+      way(`when the manifest was ${where}, its lock goes with it`, move),
+      `where that lock is used by its name: --lock ${shellWord(shown)}`,
+      way('when this is another campaign, say so once', call('apply', '--new')),
+    ],
     lock: shown,
   });
 }

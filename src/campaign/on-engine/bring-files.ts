@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { StoreFiles } from '../../cluster/store.ts';
+import type { StoreFiles } from '../../cluster/store/store.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { Tell } from '../../contract/notice.ts';
 import type { OutputFiles } from '../../contract/ports.ts';

@@ -1,32 +1,41 @@
 import { setMaxListeners } from 'node:events';
 import type { Engine } from '../../cluster/open-engine.ts';
-import type { RunHeader, RunRecord } from '../../cluster/run-record.ts';
+import type { RunHeader, RunRecord } from '../../cluster/runs/run-record.ts';
 import { systemClock } from '../../contract/clock.ts';
+import type { RunEvent } from '../../contract/event.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { readEngineNote } from '../../disk/lock/engine-note.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import type { Tell } from '../../contract/notice.ts';
+import { readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { Scope } from '../../ground/scope.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
 import type { Carrier, Running } from '../carrier.ts';
 import { runningHere } from '../carry-here.ts';
-import type { Access } from '../environment.ts';
+import { type Access, requireService } from '../environment.ts';
 import type { Held } from '../hold-and-plan.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { type LoadedLock, requireLock } from '../read-lock.ts';
-import { requireService } from '../require-service.ts';
 import type { RunResult } from '../run.ts';
-import { accountFacts, addressOf, startHelpers } from './engine-helpers.ts';
-import { forgetSubmit, noteRun, refuseAnother } from './engine-others.ts';
+import { accountFacts, addressOf, sealOf, startHelpers } from './engine-helpers.ts';
 import { lostRun, refuseHere, refuseNamesake, refuseOtherEngine } from './engine-refusals.ts';
-import { attachedText, detachedText } from './engine-words.ts';
+import { giveBackLost } from './give-back.ts';
 import { differencesFrom, givenOf, notOfRunText } from './given-of-run.ts';
-import { checkStore, makeStore, storeOfRun } from './store-of-run.ts';
-import { isForThisMachine, submissionOf } from './submit-plan.ts';
-import { makeTellInRun, type TellInRun } from './tell-in-run.ts';
-import { findUnseenRun } from './unseen-run.ts';
+import { findUnseenRun, forgetSubmit, headerOf, noteRun, refuseAnother } from './other-runs.ts';
+import { checkStore, isForThisMachine, makeStore, storeOfRun, submissionOf } from './submit-plan.ts';
+import { tellOfNoWorker, tellOfOwnWorkers } from './tell-of-workers.ts';
 import { watchOnEngine } from './watch-engine.ts';
+
+/** A screen draws over what is written beside it, so while a run is watched a notice is one of its events. */
+interface TellInRun {
+  tell: Tell;
+  /** From the run's first event to its last one notices go to `on`, too. */
+  from(on: (event: RunEvent) => void): (event: RunEvent) => void;
+  /** Nobody hears events any more. */
+  end(): void;
+}
 
 type Options = ApplyGraphOptions & { engine: EngineChoice };
 
@@ -59,7 +68,10 @@ export async function carryOnEngine(
   refuseHere(campaign, given);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  const { openEngine } = await import('../../cluster/open-engine.ts');
+  const [{ openEngine }, { readLimit }] = await Promise.all([
+    import('../../cluster/open-engine.ts'),
+    import('../../cluster/head/account-spending.ts'),
+  ]);
   const { tell } = campaign;
   const address = await addressOf(given.engine, campaign);
   scope.add(() => address.close());
@@ -71,7 +83,8 @@ export async function carryOnEngine(
   });
   scope.add(() => engine.close());
   const checked = await given.check();
-  const options = { ...given, check: async () => checked };
+  const limitThere = campaign.sandbox ? undefined : await readLimit(engine.database, engine.account);
+  const options = { ...given, check: async () => checked, limitThere };
   const ground = { engine, url: address.url, campaign, telling, options, graph: checked.graph, scope, closing };
   const carrier = new EngineCarrier(ground);
   return { carrier, options };
@@ -81,6 +94,8 @@ class EngineCarrier implements Carrier {
   readonly #ground: Ground;
   /** The last run of this name that had ended when the lock was found to know all that it bought. */
   #last: string | null | undefined;
+  /** Aborted, with the reason, when a worker of this command cannot start: then nobody carries the run out. */
+  readonly #refusing = new AbortController();
 
   constructor(ground: Ground) {
     this.#ground = ground;
@@ -90,7 +105,7 @@ class EngineCarrier implements Carrier {
   async attach(): Promise<Running | undefined> {
     const { engine, campaign, options, graph, scope } = this.#ground;
     const { paths, tell } = campaign;
-    const { findOpenRun, readHeader, readRun } = await import('../../cluster/runs.ts');
+    const { findOpenRun, readRun } = await import('../../cluster/runs/runs.ts');
     const note = readEngineNote(paths.lock);
     if (note !== undefined) refuseOtherEngine(note, engine);
     const noted = note && (await readRun(engine.database, note.run));
@@ -101,14 +116,17 @@ class EngineCarrier implements Carrier {
       if (options.engine.store !== undefined) await checkStore(options.engine.store);
       return undefined;
     }
-    const header = await readHeader(engine.database, run.id);
+    const header = await headerOf(this.#ground, run);
     if (noted === undefined) refuseNamesake(header, graph, { run, engine });
     const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
     scope.add(() => guard.release());
     const loaded = await requireLock(campaign, campaign.service);
     await noteRun(this.#ground, run.id, { submitted: true, since: run.submitted });
-    const access = run.state === 'open' ? await this.#help() : undefined;
+    // A run without a store has no use for one, and workers would wait for a marker that nobody writes.
+    const store = run.store === null ? undefined : options.engine.store;
+    const access = run.state === 'open' ? await this.#help({ store }) : undefined;
     tell({ is: 'notice', text: attachedText(run, engine) });
+    if (run.state === 'open') await giveBackLost(this.#ground, run, loaded.lock);
     return this.#watchAnothers(header, { run: run.id, loaded, access });
   }
 
@@ -116,7 +134,7 @@ class EngineCarrier implements Carrier {
     const { campaign, options } = this.#ground;
     const { environment, tell } = campaign;
     const isTheirs = plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row));
-    const access = await this.#help({ plan, lock: held.loaded.lock });
+    const access = await this.#help({ store: options.engine.store, begin: { plan, lock: held.loaded.lock } });
     if (isTheirs && !campaign.sandbox)
       await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
     if (!isTheirs) {
@@ -136,11 +154,12 @@ class EngineCarrier implements Carrier {
     return unseen;
   }
 
-  /** Starts what is to run beside this process. `begin`: absent when a run that was submitted goes on. */
-  async #help(begin?: { plan: Plan; lock: LoadedLock['lock'] }): Promise<Access> {
+  /** Starts what is to run beside this process. `store`: of the run. `begin`: absent when a run that was submitted goes on. */
+  async #help(of: { store: string | undefined; begin?: { plan: Plan; lock: LoadedLock['lock'] } }): Promise<Access> {
     const { campaign, options, url, scope } = this.#ground;
     const { engine, rehearsal } = options;
-    const helpers = await startHelpers(campaign, { engine, url, rehearsal, ...(begin && { begin }) });
+    const onRefused = (why: CampaignError) => this.#refusing.abort(why);
+    const helpers = await startHelpers(campaign, { workers: engine.workers, url, rehearsal, onRefused, ...of });
     scope.add(() => helpers.close());
     return helpers.access;
   }
@@ -157,7 +176,7 @@ class EngineCarrier implements Carrier {
 
   async #submit(plan: Plan, { loaded, outline, facts, prices }: Held, access: Access): Promise<Running> {
     const { engine, campaign, options, graph } = this.#ground;
-    const { submitRun, readHeader } = await import('../../cluster/runs.ts');
+    const { submitRun, readRun } = await import('../../cluster/runs/runs.ts');
     const submission = submissionOf(plan, {
       account: engine.account,
       sandbox: campaign.sandbox,
@@ -169,15 +188,23 @@ class EngineCarrier implements Carrier {
       prices,
       settings: options,
       given: givenOf(graph, options),
+      seal: await sealOf(campaign),
     });
     await noteRun(this.#ground, submission.id, { submitted: false, since: new Date(systemClock.now()) });
-    const { id, attached } = await submitRun(engine.database, engine.boss, { ...submission, last: this.#last });
+    const submitting = submitRun(engine.database, engine.boss, { ...submission, last: this.#last });
+    const { id, attached } = await submitting.catch(async (error: unknown) => {
+      // Refused, and not lost on the way: the engine has nothing of it.
+      if (error instanceof CampaignError) await removeEngineNote(campaign.paths.lock);
+      throw error;
+    });
     if (attached) await refuseAnother(this.#ground, id);
     await noteRun(this.#ground, id, { submitted: true, since: new Date(systemClock.now()) });
     if (!attached) return this.#watch(plan, { run: id, loaded, access, outline });
     const text = `another clone has just submitted this campaign to ${engine.shown}: attached to its run`;
     campaign.tell({ is: 'notice', text });
-    return this.#watchAnothers(await readHeader(engine.database, id), { run: id, loaded, access });
+    const theirs = await readRun(engine.database, id);
+    if (theirs === undefined) throw lostRun(id, engine);
+    return this.#watchAnothers(await headerOf(this.#ground, theirs), { run: id, loaded, access });
   }
 
   /** Nothing that is typed, or was edited, is dropped without a word. */
@@ -196,8 +223,17 @@ class EngineCarrier implements Carrier {
     const { engine, campaign, telling, options, scope, closing } = this.#ground;
     const { store: name, workers } = options.engine;
     const { run, access, then } = of;
-    const store = await storeOfRun({ id: run, campaign: plan.campaign }, { engine, name, tell: campaign.tell });
-    if (access !== undefined && workers === undefined) await tellOfNoWorker(engine, campaign, name);
+    const from = { engine, name, tell: campaign.tell, hasOwnWorkers: workers !== undefined };
+    const store = await storeOfRun({ id: run, campaign: plan.campaign }, from);
+    if (access !== undefined) {
+      const telling = { tell: campaign.tell, signal: closing.signal };
+      const told =
+        workers === undefined
+          ? tellOfNoWorker(engine, { ...telling, run, store: name })
+          : tellOfOwnWorkers(engine, { ...telling, state: campaign.paths.state });
+      // The run is over, or the server is away, which is told.
+      told.catch(() => {});
+    }
     // Told when nothing is drawn any more.
     const lastWords: string[] = [];
     scope.add(() => {
@@ -208,13 +244,17 @@ class EngineCarrier implements Carrier {
       isWork: true,
       watch: async ({ on, signal, stray }) => {
         const leave = () => closing.abort();
+        const refusing = this.#refusing.signal;
         signal?.addEventListener('abort', leave, { once: true });
         if (signal?.aborted) leave();
         stray?.first.then(leave);
+        refusing.addEventListener('abort', leave, { once: true });
+        if (refusing.aborted) leave();
         try {
           const watching = { ...of, store, signal: closing.signal, on: telling.from(on) };
           const result = await watchOnEngine(engine, campaign, watching);
           if (stray?.seen !== undefined) throw stray.seen.error;
+          refusing.throwIfAborted();
           if (then !== undefined && result.end !== undefined) lastWords.push(then);
           return result;
         } finally {
@@ -237,15 +277,31 @@ interface Watched {
   then?: string;
 }
 
-/** Tells that there is no worker: without one a screen would stay empty, and nobody would know why. */
-async function tellOfNoWorker(
-  { database, account, shown }: Engine,
-  { tell }: OpenCampaign,
-  store: string | undefined,
-): Promise<void> {
-  const { hasWorker } = await import('../../cluster/engine-state.ts');
-  if (await hasWorker(database, account)) return;
-  const place = store === undefined ? '' : ' with the same --store';
-  const text = `no worker of this account runs on ${shown}: the run waits until \`mediabatch worker\`${place} is started`;
-  tell({ is: 'notice', text });
+function attachedText({ submitted, origin, state }: RunRecord, { shown }: Engine): string {
+  const from = `${origin.user === '' ? '' : `${origin.user} on `}${origin.host}`;
+  const how = state === 'ended' ? 'it has ended meanwhile' : 'nothing is submitted again';
+  return `attached to the run on ${shown} that ${from} submitted at ${submitted.toISOString()}: ${how}`;
+}
+
+function detachedText({ shown }: Engine, { url }: EngineChoice): string {
+  if (url === 'embedded') return 'the embedded engine stops with this command: the same command goes on with its run';
+  return `detached: the run goes on at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
+}
+
+export function makeTellInRun(tell: Tell, now: () => number): TellInRun {
+  let hear: ((event: RunEvent) => void) | undefined;
+  return {
+    tell(news) {
+      if (hear === undefined || news.is !== 'notice') tell(news);
+      else hear({ at: new Date(now()).toISOString(), event: 'noticed', message: news.text });
+    },
+    from: (on) => (event) => {
+      if (event.event === 'run-ended') hear = undefined;
+      on(event);
+      if (event.event === 'run-started') hear = on;
+    },
+    end() {
+      hear = undefined;
+    },
+  };
 }

@@ -1,6 +1,8 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AccountFacts } from '../../cluster/account-id.ts';
+import type { Seal } from '../../cluster/seal.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { ignoreItself } from '../../disk/state/state-folder.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -19,13 +21,19 @@ export function accountFacts({ sandbox, paths, environment }: OpenCampaign): Acc
   return { sandbox: realpathSync(folder) };
 }
 
+/** With what its runs are sealed on an engine: workers open them with the same key. */
+export async function sealOf({ sandbox, environment }: Pick<OpenCampaign, 'sandbox' | 'environment'>): Promise<Seal> {
+  const { makeSeal } = await import('../../cluster/seal.ts');
+  return makeSeal(sandbox ? sandboxKey : requireAccess(environment).token);
+}
+
 /** The engine that was named: `embedded` is one of the campaign's own, which ends with this process. */
 export async function addressOf(
   { url }: Pick<EngineChoice, 'url'>,
   { paths }: Pick<OpenCampaign, 'paths'>,
 ): Promise<{ url: string; shown?: string; close(): Promise<void> }> {
   if (url !== 'embedded') return { url, close: async () => {} };
-  const { openEmbedded } = await import('../../cluster/embedded.ts');
+  const { openEmbedded } = await import('../../cluster/database/embedded.ts');
   mkdirSync(paths.state, { recursive: true });
   await ignoreItself(paths.state);
   return { ...(await openEmbedded(join(paths.state, 'engine'))), shown: 'the embedded engine' };
@@ -41,30 +49,44 @@ export interface Helpers {
 export async function startHelpers(
   campaign: OpenCampaign,
   of: {
-    engine: EngineChoice;
+    workers: EngineChoice['workers'];
+    store: string | undefined;
     url: string;
     rehearsal: RehearsalOptions | undefined;
     begin?: { plan: Plan; lock: Lock };
+    onRefused(why: CampaignError): void;
   },
 ): Promise<Helpers> {
-  const { engine, url } = of;
+  const { workers, store, url, onRefused } = of;
   const embedded = campaign.sandbox ? await openSandbox(campaign, of) : undefined;
   const access =
     embedded === undefined ? requireAccess(campaign.environment) : { baseUrl: embedded.url, token: sandboxKey };
   const facts = accountFacts(campaign);
-  const { workers } = engine;
   if (workers === undefined) return { access, close: async () => embedded?.close() };
-  const { startWorkers } = await import('../../cluster/start-workers.ts');
+  const { startWorkers } = await import('../../cluster/worker/start-workers.ts');
   const started = startWorkers({
     ...workers,
+    command: [...workers.command, ...(store === undefined ? [] : ['--store', store])],
     env: {
       ...workers.env,
+      // Whoever started them says how the run has ended.
+      MEDIABATCH_NOTIFY_URL: undefined,
       MEDIABATCH_ENGINE: url,
       MEDIABATCH_BASE_URL: access.baseUrl,
       MEDIABATCH_API_KEY: access.token,
-      ...('sandbox' in facts && { MEDIABATCH_SANDBOX_FOLDER: facts.sandbox }),
+      ...('sandbox' in facts && {
+        MEDIABATCH_SANDBOX_FOLDER: facts.sandbox,
+        // Told that there is play money only, they would not ask the sandbox of this process. No limit bounds play money.
+        MEDIABATCH_SANDBOX: undefined,
+        MEDIABATCH_LIMIT: undefined,
+      }),
     },
     onLost: (said) => campaign.tell({ is: 'notice', text: `a worker has ended, and another one starts: ${said}` }),
+    onRefused(said) {
+      const message = `a worker cannot start: ${said}`;
+      const hint = 'the run stays on the engine; once that is mended, apply again';
+      onRefused(new CampaignError({ code: 'MB3706', message, hint }));
+    },
   });
   return {
     access,

@@ -1,8 +1,8 @@
 import type { Engine } from '../../cluster/open-engine.ts';
-import type { RunHeader, RunRecord } from '../../cluster/run-record.ts';
+import type { RunHeader, RunRecord } from '../../cluster/runs/run-record.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Graph } from '../../graph/graph.ts';
-import { advise, call } from '../../plan/advice.ts';
+import { type Advice, call, way } from '../../ground/advice.ts';
 import type { ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
@@ -12,7 +12,7 @@ export function refuseHere(
   { review, engine }: ApplyGraphOptions & { engine: EngineChoice },
 ): void {
   const isOwn = engine.url === 'embedded';
-  const refuse = (options: string[], message: string, hint: string) => {
+  const refuse = (options: string[], message: string, hint: Advice) => {
     throw new CampaignError({ code: 'MB3001', message, hint, options });
   };
   if (review !== undefined) {
@@ -22,11 +22,15 @@ export function refuseHere(
   if (sandbox && !isOwn) {
     const message =
       '--sandbox goes with --engine embedded only: workers elsewhere do not reach the service in this process';
-    refuse(['--sandbox', '--engine'], message, 'or let `mediabatch sandbox` be the service, and leave --sandbox out');
+    refuse(
+      ['--sandbox', '--engine'],
+      message,
+      way('or leave --sandbox out, and let this be the service', call('sandbox')),
+    );
   }
   if (!isOwn && engine.workers !== undefined) {
     const message = '--workers goes with --engine embedded only: other engines have workers of their own';
-    refuse(['--workers', '--engine'], message, 'start them with `mediabatch worker`, on any machine');
+    refuse(['--workers', '--engine'], message, way('to start one, on any machine', call('worker')));
   }
 }
 
@@ -47,7 +51,11 @@ export function lostRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
-    hint: advise`if its database was made anew, what the run has bought since stands in no lock: ${call('jobs', '--unknown')} shows it; ${call('unlock', '--id', run)} gives the campaign free. Nothing was sent`,
+    hint: [
+      'nothing was sent; if its database was made anew, what the run has bought since stands in no lock',
+      way('to see it', call('jobs', '--unknown')),
+      way('to give the campaign free', call('unlock', '--id', run)),
+    ],
   });
 }
 

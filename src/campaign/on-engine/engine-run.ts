@@ -1,16 +1,22 @@
-import type { Engine } from '../../cluster/open-engine.ts';
-import type { RunRecord } from '../../cluster/run-record.ts';
+import type { Sql } from '../../cluster/database/database.ts';
+import type { EngineToSee } from '../../cluster/open-engine.ts';
+import type { RunRecord } from '../../cluster/runs/run-record.ts';
+import type { SpendingLeft } from '../../contract/spending.ts';
 import { readEngineNote } from '../../disk/lock/engine-note.ts';
-import type { Lock } from '../../lock/record.ts';
+import { readLock } from '../../lock/read.ts';
+import { type Lock, lockVersion } from '../../lock/record.ts';
+import { writeHeader } from '../../lock/write.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { whoIsHere } from '../person.ts';
 import { accountFacts, addressOf } from './engine-helpers.ts';
-import { lockOfRun } from './lock-of-run.ts';
 
 /** A run of a campaign on an engine, and what is on record of it there. */
 export interface RunOnEngine {
   run: RunRecord;
   /** The fold of its lines. */
   lock: Lock;
+  /** The limit of its workers that leaves least. */
+  limit: SpendingLeft | undefined;
   /** Address of the engine without what signs in. */
   shown: string;
 }
@@ -21,22 +27,28 @@ export function lookAtRun(
   campaign: OpenCampaign,
   { name }: { name: string },
 ): Promise<RunOnEngine | undefined> {
-  return withRun(url, campaign, name, async (run, { database, shown }) => ({
-    run,
-    lock: await lockOfRun(database, run.id),
-    shown,
-  }));
+  return withRun(url, campaign, name, async (run, { database, account, shown }) => {
+    const { readLimit } = await import('../../cluster/head/account-spending.ts');
+    const limit = run.sandbox ? undefined : await readLimit(database, account);
+    return { run, lock: await lockOfRun(database, run.id), limit, shown };
+  });
 }
 
-/** Cancels the run: nothing more is bought for it; what runs is collected. Undefined: there is none. */
-export function cancelOnEngine(
+export type RunAct = 'cancel' | 'pause' | 'resume';
+
+/**
+ * Cancels the run (nothing more is bought for it; what runs is collected), pauses it, or resumes it. `isDone`: false where
+ * there was nothing to do. Undefined: there is none.
+ */
+export function actOnRun(
   url: string,
   campaign: OpenCampaign,
-  { name }: { name: string },
-): Promise<{ run: RunRecord; isOpen: boolean; shown: string } | undefined> {
+  { name, act }: { name: string; act: RunAct },
+): Promise<{ run: RunRecord; isDone: boolean; shown: string } | undefined> {
   return withRun(url, campaign, name, async (run, { database, shown }) => {
-    const { cancelRun } = await import('../../cluster/runs.ts');
-    return { run, shown, isOpen: await cancelRun(database, run.id) };
+    const { cancelRun, pauseRun, resumeRun } = await import('../../cluster/runs/runs.ts');
+    const acts = { cancel: cancelRun, pause: pauseRun, resume: resumeRun };
+    return { run, shown, isDone: await acts[act](database, run.id, whoIsHere()) };
   });
 }
 
@@ -44,26 +56,37 @@ async function withRun<Answer>(
   url: string,
   campaign: OpenCampaign,
   name: string,
-  act: (run: RunRecord, engine: Engine) => Promise<Answer>,
+  act: (run: RunRecord, engine: EngineToSee) => Promise<Answer>,
 ): Promise<Answer | undefined> {
-  const { openEngine } = await import('../../cluster/open-engine.ts');
-  const { findOpenRun, readRun } = await import('../../cluster/runs.ts');
+  const { openToSee } = await import('../../cluster/open-engine.ts');
+  const { findOpenRun, readRun } = await import('../../cluster/runs/runs.ts');
   const { tell } = campaign;
   const address = await addressOf({ url }, campaign);
-  const engine = await openEngine(address.url, accountFacts(campaign), {
-    shown: address.shown,
-    onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}` }),
-    onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
-    signal: new AbortController().signal,
-  });
   try {
-    const note = readEngineNote(campaign.paths.lock);
-    const noted = note && (await readRun(engine.database, note.run));
-    // The one that was submitted here may have ended, and another clone have gone on.
-    const run = noted?.state === 'open' ? noted : ((await findOpenRun(engine.database, engine.account, name)) ?? noted);
-    return run && (await act(run, engine));
+    const engine = await openToSee(address.url, accountFacts(campaign), {
+      shown: address.shown,
+      onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}` }),
+      onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
+    });
+    if (engine === undefined) return undefined;
+    try {
+      const note = readEngineNote(campaign.paths.lock);
+      const noted = note && (await readRun(engine.database, note.run));
+      // The one that was submitted here may have ended, and another clone have gone on.
+      const run =
+        noted?.state === 'open' ? noted : ((await findOpenRun(engine.database, engine.account, name)) ?? noted);
+      return run && (await act(run, engine));
+    } finally {
+      await engine.close();
+    }
   } finally {
-    await engine.close();
     await address.close();
   }
+}
+
+/** The fold of all lines of a run on an engine. */
+export async function lockOfRun(database: Sql, run: string): Promise<Lock> {
+  const { readAllLines } = await import('../../cluster/head/lines.ts');
+  const texts = [writeHeader({ version: lockVersion }), ...(await readAllLines(database, run))];
+  return readLock(`the lock of run ${run}`, Buffer.from(texts.join('')), { isOnlyRead: true }).lock;
 }

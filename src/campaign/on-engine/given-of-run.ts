@@ -1,4 +1,4 @@
-import type { RunHeader } from '../../cluster/run-record.ts';
+import type { RunHeader } from '../../cluster/runs/run-record.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
 import type { ApplyGraphOptions } from '../apply-options.ts';

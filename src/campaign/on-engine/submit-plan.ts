@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { hostname, userInfo } from 'node:os';
-import type { ClusterSettings, RunHeader, Submission } from '../../cluster/run-record.ts';
-import type { GraphOutline } from '../../graph/outline.ts';
+import { hostname } from 'node:os';
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { ClusterSettings, RunHeader, Submission } from '../../cluster/runs/run-record.ts';
+import type { Seal } from '../../cluster/seal.ts';
+import type { Store, StoreFiles } from '../../cluster/store/store.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import type { GraphOutline } from '../../graph/graph.ts';
 import type { Json } from '../../ground/json.ts';
 import type { Lock } from '../../lock/record.ts';
 import { writeLines } from '../../lock/write.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
-import type { WrittenPrices } from '../../plan/prices.ts';
+import type { WrittenPrices } from '../../plan/prices/prices.ts';
 import type { CreateRoutes } from '../../service/create.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
 import { type RunSettings, settle } from '../options.ts';
+import { ownVersion } from '../own-version.ts';
+import { userName } from '../person.ts';
 import type { GivenOfRun } from './given-of-run.ts';
 
 /** Recognizes what only this machine can do: its files go up, and files of its folder get other names. */
@@ -30,10 +37,11 @@ export function submissionOf(
     prices: WrittenPrices;
     settings: RunSettings;
     given: GivenOfRun;
+    seal: Seal;
   },
 ): Submission {
-  const { account, sandbox, manifest, store, lock, outline, createRoutes, prices, settings, given } = about;
-  const theirs = (row: PlanRow) => row.order !== undefined && !isForThisMachine(row);
+  const { account, sandbox, manifest, store, lock, outline, createRoutes, prices, settings, given, seal } = about;
+  const orders = plan.rows.flatMap((row) => (row.order === undefined || isForThisMachine(row) ? [] : [row.order]));
   const header: RunHeader = {
     plan: {
       ...plan,
@@ -42,6 +50,7 @@ export function submissionOf(
         return (isForThisMachine(row) ? { ...told, action: 'keep' } : told) as PlanRow;
       }),
     },
+    orders: orders.length,
     outline: { tasks: outline.tasks, addresses: [...outline.addresses] },
     createRoutes: createRoutes as unknown as Json,
     prices,
@@ -49,12 +58,12 @@ export function submissionOf(
   };
   return {
     id: randomUUID(),
-    ...{ account, sandbox, store, header },
+    ...{ account, sandbox, store, header, seal },
     campaign: plan.campaign,
     settings: settingsOf(plan, settings),
     totals: plan.totals,
-    origin: { host: hostname(), user: userName(), manifest },
-    orders: plan.rows.flatMap((row) => (theirs(row) && row.order !== undefined ? [row.order] : [])),
+    origin: { host: hostname(), user: userName() ?? '', manifest, version: ownVersion() },
+    orders,
     // Read again when the transaction has to be repeated.
     lines: { [Symbol.iterator]: () => linesOf(lock) },
   };
@@ -73,11 +82,68 @@ function settingsOf({ concurrency }: Plan, given: RunSettings): ClusterSettings 
   return { concurrency, ...settings };
 }
 
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A user of a container may have no name.
-    return '';
+/** Throws MB3705 before anything is agreed to, unless it is a store or may become one. */
+export async function checkStore(name: string): Promise<void> {
+  await findStore(name);
+}
+
+/** Finds the store of this name. Undefined: there is none at its place yet. */
+async function findStore(name: string): Promise<Store | undefined> {
+  const [{ openStore }, { StoreMissingError }] = await Promise.all([
+    import('../../cluster/store/store.ts'),
+    import('../../cluster/store/store-marker.ts'),
+  ]);
+  return openStore(name, { makes: false }).catch((error: unknown) => {
+    if (error instanceof StoreMissingError) return undefined;
+    throw error;
+  });
+}
+
+export async function makeStore(name: string): Promise<Store> {
+  const { openStore } = await import('../../cluster/store/store.ts');
+  return openStore(name, { makes: true });
+}
+
+/**
+ * Where the files of a run are brought from; undefined: they come here by themselves, or stay where they are. Throws MB3705 for another store than the
+ * run's.
+ */
+export async function storeOfRun(
+  run: { id: string; campaign: string },
+  {
+    engine,
+    name,
+    tell,
+    hasOwnWorkers,
+  }: { engine: Engine; name: string | undefined; tell: OpenCampaign['tell']; hasOwnWorkers: boolean },
+): Promise<StoreFiles | undefined> {
+  const { readRun } = await import('../../cluster/runs/runs.ts');
+  const record = await readRun(engine.database, run.id);
+  if (record === undefined) return undefined;
+  if (record.store === null) {
+    if (name !== undefined)
+      tell({
+        is: 'notice',
+        text: 'that run was submitted without --store: its files are saved here, while this watches',
+      });
+    return undefined;
   }
+  if (name === undefined && hasOwnWorkers && record.state === 'open') {
+    throw new CampaignError({
+      code: 'MB3705',
+      message: 'that run was submitted with --store, which the workers of this command need, too',
+      hint: 'give the same one; nothing was sent',
+    });
+  }
+  if (name === undefined) {
+    tell({ is: 'notice', text: 'no --store is given: files that workers put into the store of that run stay there' });
+    return undefined;
+  }
+  const store = await findStore(name);
+  if (store?.id === record.store) return store.filesOf(run.campaign);
+  throw new CampaignError({
+    code: 'MB3705',
+    message: `the store ${name} is not that of the run, which was submitted with another --store`,
+    hint: 'give that one; without --store the run is watched, and a later `apply` fetches its files. Nothing was sent',
+  });
 }

@@ -1,24 +1,25 @@
 import type { Engine } from '../../cluster/open-engine.ts';
-import type { StoreFiles } from '../../cluster/store.ts';
+import type { StoreFiles } from '../../cluster/store/store.ts';
+import { systemClock } from '../../contract/clock.ts';
 import type { RunEvent, RunFact } from '../../contract/event.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { removeEngineNote } from '../../disk/lock/engine-note.ts';
-import type { GraphOutline } from '../../graph/outline.ts';
+import { removeEngineNote, writeSeenOnEngine } from '../../disk/lock/engine-note.ts';
+import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import type { GraphOutline } from '../../graph/graph.ts';
+import { call, way } from '../../ground/advice.ts';
 import { messageOf } from '../../ground/values.ts';
-import { readLock } from '../../lock/read.ts';
-import { writeLines } from '../../lock/write.ts';
-import { advise, call } from '../../plan/advice.ts';
-import { replacedDigests } from '../../plan/make-order.ts';
+import { kinds } from '../../kinds/index.ts';
+import { isOutputPath } from '../../lock/check-line.ts';
+import type { Lock, StepRecord } from '../../lock/record.ts';
+import { replacedDigests } from '../../plan/purchases/make-order.ts';
 import type { Access } from '../environment.ts';
+import { outputFilesOf } from '../look-at-outputs.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { outputsOf } from '../outputs-of.ts';
 import type { LoadedLock } from '../read-lock.ts';
 import type { RunResult } from '../run.ts';
-import { openRunLock, settleLock } from '../settle.ts';
 import { FileBringer, type FileToBring } from './bring-files.ts';
-import { filesNotHere, notBroughtText, notHereText } from './files-of-run.ts';
-import { serveOwnFiles } from './serve-own-files.ts';
+import { MirroredLock } from './mirrored-lock.ts';
 
 export interface WatchOptions {
   /** Id of the run. */
@@ -39,32 +40,36 @@ export interface WatchOptions {
  * ended, the lock is settled as after any run.
  */
 export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<RunResult> {
-  const { run, outline, loaded, signal, on } = options;
-  const { paths, service, tell } = campaign;
-  const lock = { ...loaded.lock, ...(service !== undefined && { service }) };
-  const known = new Set(writeLines(lock));
-  const file = await openRunLock(paths.lock, { loaded, lock, claims: true });
-  const { store } = options;
+  const { run, outline, loaded, store, signal, on } = options;
+  const { paths, tell } = campaign;
+  const mirror = await MirroredLock.open(campaign, loaded);
+  const ending = { outline, emit: (fact: RunFact) => on({ at: new Date().toISOString(), ...fact }) };
   const bringer = store === undefined ? undefined : makeBringer(store, campaign, signal);
-  const news: string[] = [];
   const kindOf = new Map<string, string>();
   const savedBy = (event: RunEvent): FileToBring[] => {
     if (event.event === 'step-started') kindOf.set(event.address, event.kind);
     if (event.event !== 'output-saved') return [];
     const { address, output } = event;
     const kind = kindOf.get(address);
-    return kind === undefined ? [] : [{ address, kind, output, replaces: replacedDigests(lock.steps.get(address)) }];
+    return kind === undefined
+      ? []
+      : [{ address, kind, output, replaces: replacedDigests(loaded.lock.steps.get(address)) }];
   };
-  const hand = await startHand(engine, campaign, options);
+  const ends: (() => Promise<void>)[] = [];
   try {
-    const { watchRun } = await import('../../cluster/watch-run.ts');
+    const seen = await keepSeen(engine, paths.lock, { run, steps: () => mirror.steps });
+    ends.push(() => seen.end());
+    const hand = await startHand(engine, campaign, options);
+    ends.push(() => hand.stop());
+    const { watchRun } = await import('../../cluster/runs/watch-run.ts');
     const record = await watchRun(engine.database, run, {
       signal,
-      async onLines(lines) {
-        const fresh = lines.filter((line) => !known.has(line));
-        news.push(...fresh);
-        await Promise.all(fresh.map((line) => file.append(line)));
+      async onLines(lines, read) {
+        const news = await mirror.add(lines);
+        if (read !== undefined) seen.note(read);
+        return news;
       },
+      onPaused: (by) => tell({ is: 'notice', text: by === undefined ? 'the run goes on' : pausedText(by) }),
       onEvents(events) {
         bringer?.add(events.flatMap(savedBy));
         // Its end is told when the lock is settled.
@@ -73,11 +78,11 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     });
     if (record === undefined) throw unknownRun(run, engine);
     await bringer?.end();
-    if (record !== 'left' && record.error !== null) throw putAside(record.error, { engine, lock: paths.lock });
     if (record === 'left') return { exit: exitCodes.interrupted, outcomes: new Map() };
-    // Not from the file, which git or an editor may have written since: what was mirrored must not be lost with it.
-    const now = { ...lock, ...readLock(paths.lock, Buffer.from([...known, ...news].join(''))).lock };
-    const emit = (fact: RunFact) => on({ at: new Date().toISOString(), ...fact });
+    if (record.error !== null && record.state === 'open')
+      throw putAside(record.error, { engine, run, lock: paths.lock });
+    if (record.error !== null) tell({ is: 'notice', text: givenUpText(record.error) });
+    const now = mirror.lock;
     const { exit, outcomes, end } = record.result ?? { exit: exitCodes.internalError, outcomes: {} };
     const notHere = await filesNotHere(campaign, now, outcomes);
     bringer?.add(notHere);
@@ -85,11 +90,14 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     const missing = bringer?.missing ?? notHere.map(({ output }) => output.path);
     if (missing.length > 0)
       tell({ is: 'notice', text: bringer === undefined ? notHereText(missing, record) : notBroughtText(bringer) });
-    await settleLock(file, { ledger: { lock: now, recorded: news.length > 0 }, outline, loaded, emit });
+    await mirror.settle(ending);
     await removeEngineNote(paths.lock);
+    const lost = doneWithoutRecord(now, outcomes);
+    if (lost.length > 0) tell({ is: 'notice', text: lostText(lost) });
     // Whoever does not ask for the files of a store has their reasons.
     const isShort = missing.length > 0 && (bringer !== undefined || record.store === null);
-    const own = exit === exitCodes.done && isShort ? exitCodes.someFailed : exit; // I10
+    const here = exit === exitCodes.done && isShort ? exitCodes.someFailed : exit; // I10
+    const own = lost.length > 0 ? exitCodes.needsDecision : here;
     const told = end && { ...end, exit: own, ...(isShort && { unsaved: (end.unsaved ?? 0) + missing.length }) };
     if (told !== undefined) on(told);
     return { exit: own, outcomes: new Map(Object.entries(outcomes)), ...(told !== undefined && { end: told }) };
@@ -97,8 +105,8 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     if (signal.aborted) return { exit: exitCodes.interrupted, outcomes: new Map() };
     throw error;
   } finally {
-    await hand.stop();
-    await file.close();
+    await Promise.all(ends.map((end) => end()));
+    await mirror.close(ending);
   }
 }
 
@@ -108,7 +116,7 @@ async function startHand(
   campaign: OpenCampaign,
   { run, access, signal }: Pick<WatchOptions, 'run' | 'access' | 'signal'>,
 ): Promise<{ stop(): Promise<void> }> {
-  const { readRun } = await import('../../cluster/runs.ts');
+  const { readRun } = await import('../../cluster/runs/runs.ts');
   const record = await readRun(engine.database, run);
   if (record?.state !== 'open' || record.store !== null || access === undefined) return { stop: async () => {} };
   const over = new AbortController();
@@ -129,22 +137,177 @@ async function startHand(
 
 function makeBringer(from: StoreFiles, campaign: OpenCampaign, signal: AbortSignal): FileBringer {
   const { paths, tell } = campaign;
-  return new FileBringer({ from, to: paths.outputs, outputs: outputsOf(campaign), tell, signal });
+  return new FileBringer({ from, to: paths.outputs, outputs: outputFilesOf(campaign), tell, signal });
 }
 
-function putAside(error: string, { engine, lock }: { engine: Engine; lock: string }): CampaignError {
+function putAside(error: string, { engine, lock, run }: { engine: Engine; lock: string; run: string }): CampaignError {
   return new CampaignError({
     code: 'MB3704',
     message: `the workers on ${engine.shown} cannot go on with this run: ${error}`,
-    hint: advise`it stays open, nothing is lost, and it is tried again each minute: ${call('apply')} attaches to it again`,
+    hint: [
+      way(
+        'it stays open, nothing is lost, and it is tried again each minute; to attach to it again, and give it what this lock knows',
+        call('apply'),
+      ),
+      way('to end it, and go on here with what is known', call('unlock', '--id', run, '--force')),
+    ],
     lock,
   });
+}
+
+function pausedText(by: string): string {
+  const who = by === '' ? '' : ` by ${by}`;
+  return `the run is paused${who}: nothing new is sent, and what runs is collected, until \`mediabatch resume\``;
+}
+
+function givenUpText(error: string): string {
+  return `the run was ${error}: what it has bought is in the lock here, and the next \`apply\` goes on from there`;
 }
 
 function unknownRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run} of this campaign`,
-    hint: advise`if the database was put back from a backup or made anew, what the run bought since may be known to nobody: look at ${call('jobs', '--unknown')}, then remove the note with ${call('unlock', '--id', run)}`,
+    hint: [
+      'if the database was put back from a backup or made anew, what the run bought since may be known to nobody',
+      way('to look for it', call('jobs', '--unknown')),
+      way('then remove the note', call('unlock', '--id', run)),
+    ],
   });
+}
+
+/** Steps that a head has done, and of which no line has come: they went with a database that was put back. */
+function doneWithoutRecord(lock: Lock, outcomes: { readonly [step: string]: string }): string[] {
+  const isDone = (address: string) => lock.steps.get(address)?.purchases.some(({ state }) => state === 'done') === true;
+  return Object.keys(outcomes).filter((address) => outcomes[address] === 'done' && !isDone(address));
+}
+
+function lostText(steps: readonly string[]): string {
+  return `the engine has lost the record of what it has done of ${namesOf(steps, 'steps')}: \`jobs --unknown\` finds what was paid, before anything of it is bought again`;
+}
+
+/** Files of the steps that a run has done which this folder does not have: they went elsewhere. */
+async function filesNotHere(
+  { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
+  lock: Lock,
+  outcomes: { readonly [step: string]: string },
+): Promise<FileToBring[]> {
+  const outputs = Object.entries(outcomes).flatMap(([address, outcome]) => {
+    const record = outcome === 'done' ? lock.steps.get(address) : undefined;
+    const media = record && kinds[record.kind]?.media;
+    const [newest] = record?.purchases ?? [];
+    if (record === undefined || media === undefined || media === 'none' || newest?.state !== 'done') return [];
+    const own = (newest.outputs ?? []).filter(({ path }) => isOutputPath(path));
+    return own.map((output) => ({ address, kind: record.kind, output }));
+  });
+  const states = await checkOutputs(
+    paths.outputs,
+    outputs.map(({ output }) => output),
+    { seen },
+  );
+  return outputs.filter(({ output }) => states.get(output.path) === 'missing');
+}
+
+/** Says what did not come from the store, and what brings it. */
+function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'trouble'>): string {
+  const why = trouble ?? 'the store does not have the bytes that the lock names';
+  return `${namesOf(missing)} did not come from the store: ${why}. ${nextApply}`;
+}
+
+/** Says what did not come here. `store`: of the run; null: its files come to whoever is attached. */
+function notHereText(missing: readonly string[], { store }: { store: string | null }): string {
+  const where = missing.length === 1 ? 'it is' : 'they are';
+  if (store !== null)
+    return `${namesOf(missing)} did not come here: ${where} in the store of the run, and no --store was given. ${nextApply}`;
+  return `${namesOf(missing)} did not come here: ${where} where another \`apply\` was attached to the run. ${nextApply}`;
+}
+
+const nextApply = 'The next `apply` fetches what is missing, for 0 credits';
+
+function namesOf(names: readonly string[], what = 'files'): string {
+  const [first = ''] = names;
+  if (names.length === 1) return first;
+  return `${names.length} ${what} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''})`;
+}
+
+/** Files that are saved at once: as many as on one machine. */
+const filesAtOnce = 16;
+const requestTimeoutMs = 30_000;
+
+/**
+ * Saves the files of a run that has no store into the campaign's own folder, until the signal is aborted. While nobody is
+ * attached, they, and what is made from them, wait.
+ */
+async function serveOwnFiles(
+  { database: db, boss, account }: Engine,
+  campaign: OpenCampaign,
+  { name, access, signal }: { name: string; access: Access; signal: AbortSignal },
+): Promise<void> {
+  const [{ serveFiles }, { placeOf }, { makeSeal }, { Slots }, { createDownloader }, { makeRedact }] =
+    await Promise.all([
+      import('../../cluster/worker/serve-files.ts'),
+      import('../../cluster/worker/file-task.ts'),
+      import('../../cluster/seal.ts'),
+      import('../../cluster/worker/slots.ts'),
+      import('../../service/download.ts'),
+      import('../../service/secrets.ts'),
+    ]);
+  const { baseUrl, token } = access;
+  const downloads = createDownloader({ baseUrl, redact: makeRedact(token), requestTimeoutMs });
+  const files = outputFilesOf(campaign);
+  try {
+    await serveFiles({
+      ...{ db, boss, account, signal, downloads },
+      clock: systemClock,
+      place: placeOf({ store: null, campaign: name }),
+      seal: makeSeal(token),
+      worker: 'apply',
+      slots: new Slots(filesAtOnce),
+      filesOf: () => files,
+    });
+  } finally {
+    await downloads.close();
+  }
+}
+
+/** Time in ms within which all that is seen shares a mark. */
+const gatherMs = 500;
+
+interface Read {
+  epoch: string;
+  lines: number;
+}
+
+/** Keeps beside the lock how much of a run's record was seen. A disk that does not take it has the mark before. */
+export async function keepSeen(
+  { database }: Pick<Engine, 'database'>,
+  path: string,
+  { run, steps }: { run: string; steps(): ReadonlyMap<string, StepRecord> },
+): Promise<{ note(read: Read): void; end(): Promise<void> }> {
+  const [{ whichServer }, { countJobs }] = await Promise.all([
+    import('../../cluster/database/which-server.ts'),
+    import('../../cluster/store/run-mark.ts'),
+  ]);
+  const server = await whichServer(database);
+  let last: Read | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+  const write = () => {
+    timer = undefined;
+    if (last === undefined) return;
+    const seen = { run, server, ...last, jobs: countJobs({ steps: steps() }) };
+    last = undefined;
+    writing = writing.then(() => writeSeenOnEngine(path, seen)).catch(() => {});
+  };
+  return {
+    note(read) {
+      last = read;
+      timer ??= setTimeout(write, gatherMs);
+    },
+    async end() {
+      clearTimeout(timer);
+      write();
+      await writing;
+    },
+  };
 }

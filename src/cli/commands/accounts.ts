@@ -1,9 +1,8 @@
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { safeJson, safeText } from '../../report/safe-text.ts';
+import { safeText } from '../../report/safe-text.ts';
 import { accountsJson, accountsText, expiryOf, platformName } from '../../report/tables/accounts-text.ts';
-import { tableOptions } from '../table-options.ts';
-import type { Terminal } from '../terminal.ts';
+import { outJson, type Terminal, tableOptions } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
 export interface AccountsOptions {
@@ -16,7 +15,7 @@ export async function accounts(options: AccountsOptions, terminal: Terminal): Pr
   const rows = await withService(options, ({ library }) => library.accounts());
   const now = systemClock.now();
   if (options.json) {
-    terminal.out(`${safeJson(accountsJson(rows, now), 2)}\n`);
+    outJson(terminal, accountsJson(rows, now));
     return exitCodes.done;
   }
   terminal.out(accountsText(rows, { ...tableOptions(terminal), now }));

@@ -1,17 +1,19 @@
+import { readFileSync, statSync } from 'node:fs';
+import { knowsPlayMoneyOnly } from '../../campaign/environment.ts';
+import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findGiven, flagOf } from '../../campaign/options.ts';
 import { wordsOf } from '../../campaign/saved-options.ts';
 import type { SavedPlan } from '../../campaign/saved-plan.ts';
 import { isUpToDate } from '../../campaign/up-to-date.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { advise, call } from '../../plan/advice.ts';
+import { digestOf } from '../../disk/outputs/hash-file.ts';
+import { call, way } from '../../ground/advice.ts';
 import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
-import type { ApplyOptions } from '../apply-options.ts';
 import { engineFor } from '../engine-choice.ts';
-import { digestOfGiven } from '../given.ts';
-import { open } from '../open.ts';
+import { type ApplyOptions, open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
@@ -24,8 +26,9 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     if (saved !== undefined) {
       terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
       const { refuseReplanning } = await import('../../campaign/check-saved-plan.ts');
-      refuseReplanning(saved, options);
-      return applySaved(saved, options, terminal);
+      const typed = withoutAssumed(options, saved);
+      refuseReplanning(saved, typed);
+      return applySaved(saved, typed, terminal);
     }
   }
   // Also where there is nothing to do.
@@ -45,6 +48,13 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   return applyCampaign(options, { campaign, given, terminal });
 }
 
+/** Beside a plan of play money, `MEDIABATCH_SANDBOX` says nothing that it does not say itself. */
+function withoutAssumed(options: ApplyOptions, saved: SavedPlan): ApplyOptions {
+  if (!knowsPlayMoneyOnly(process.env) || saved.options.sandbox !== true) return options;
+  const { sandbox: _sandbox, ...typed } = options;
+  return typed;
+}
+
 /** Exactly what was planned, or nothing. */
 async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseTwoOnStdout(options);
@@ -60,7 +70,7 @@ function refuseWatching(): CampaignError {
   return new CampaignError({
     code: 'MB3001',
     message: 'apply does not watch: whoever saves a file has not agreed to pay',
-    hint: advise`${call('watch')} plans at every save; when the plan is right, ${call('apply')}`,
+    hint: [way('to plan at every save', call('watch')), way('when the plan is right', call('apply'))],
     options: ['--watch'],
   });
 }
@@ -115,4 +125,31 @@ function refuseTwoOnStdout({ events, json }: ApplyOptions): void {
     hint: 'give --events a file',
     options: ['--json', '--events'],
   });
+}
+
+/**
+ * Digest of all that a plan depends on beside files: this program, and what a person gave it. Undefined when more is wanted
+ * than to be told that nothing is to do.
+ */
+function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
+  if (options.json || options.all || options.events !== undefined || options.redo !== undefined) return undefined;
+  // How a run goes on about its work changes nothing about what there is to do. What is not named here does.
+  const {
+    yes,
+    publish,
+    lockTimeoutMs,
+    requestTimeoutMs,
+    patienceMs,
+    creditWaitMs,
+    pollIntervalMs,
+    onError,
+    ...others
+  } = options;
+  const { sandboxCredits, sandboxSpeed, sandboxFailRate, notify, notifyDetails, ...planned } = others;
+  const { file, paths, vars, service, replays } = campaign;
+  const given = { file, paths, planned, vars, service, replays };
+  const version = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  // A build of the same version may be another program.
+  const built = statSync(process.argv[1] ?? '', { throwIfNoEntry: false })?.mtimeMs;
+  return digestOf(Buffer.from(JSON.stringify([version, built, process.version, given]))).sha256;
 }

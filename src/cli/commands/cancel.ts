@@ -1,8 +1,10 @@
 import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
-import { cancelOnEngine } from '../../campaign/on-engine/engine-run.ts';
+import { actOnRun, type RunAct } from '../../campaign/on-engine/engine-run.ts';
+import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { clockText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
@@ -11,27 +13,59 @@ export interface CancelOptions extends StateOptions {
   engine?: string;
 }
 
-/** Ends the spending of a run on an engine. Its jobs are paid: they are collected, and `apply` brings them. */
-export async function cancel(file: string, options: CancelOptions, terminal: Terminal): Promise<number> {
+interface Words {
+  done: string;
+  /** Why there was nothing to do. */
+  idle: string;
+  /** The consequence for the run and its jobs. */
+  follows?: string;
+  /** The next act of a person, and its command. */
+  next?: readonly [text: string, call: 'apply' | 'resume'];
+}
+
+const wordsOf: Readonly<Record<RunAct, Words>> = {
+  cancel: {
+    done: 'cancelled',
+    idle: 'had ended already',
+    follows: 'nothing more is bought for it; jobs that run are paid, and collected',
+    next: ['to bring what it has made', 'apply'],
+  },
+  pause: {
+    done: 'paused',
+    idle: 'has ended, or was cancelled',
+    follows: 'nothing new is sent for it; jobs that run are paid, and collected',
+    next: ['to go on', 'resume'],
+  },
+  resume: { done: 'resumed', idle: 'is not paused' },
+};
+
+/**
+ * Ends the spending of a run on an engine, holds it up, or lets it go on. Its jobs are paid: they are collected whatever
+ * becomes of it, and `apply` brings them.
+ */
+export async function cancel(
+  act: RunAct,
+  file: string,
+  { options, terminal }: { options: CancelOptions; terminal: Terminal },
+): Promise<number> {
   const { style, err } = terminal;
-  const engine = requireEngine(options.engine, process.env, { mayBeEmbedded: true });
+  const engine = requireEngine(options.engine, process.env, { mayBeEmbedded: true, cancels: true });
   const campaign = await open(file, options, terminal);
   const { name } = await requireGraph(campaign);
-  const done = await cancelOnEngine(engine, campaign, { name });
-  if (done === undefined) {
+  const found = await actOnRun(engine, campaign, { name, act });
+  if (found === undefined) {
     err(`no run of ${safeText(name)} is open on this engine\n`);
     return exitCodes.done;
   }
-  const { run, isOpen, shown } = done;
-  if (!isOpen) err(`the run of ${safeText(name)} on ${safeText(shown)} had ended already\n`);
-  else {
-    err(
-      `${style.green('cancelled')} the run of ${safeText(name)} that was submitted at ${run.submitted.toISOString()}\n`,
-    );
-    err('nothing more is bought for it; jobs that run are paid, and collected\n');
-  }
+  const { run, isDone, shown } = found;
+  const { done, idle, follows, next } = wordsOf[act];
+  const at = clockText(run.submitted.getTime(), systemClock.now());
+  const named = `the run of ${safeText(name)} that was submitted at ${at}`;
+  err(isDone ? `${style.green(done)} ${named}\n` : `${named} ${idle}\n`);
+  if (isDone && follows !== undefined) err(`${follows}\n`);
+  if (next === undefined || !(isDone || act === 'cancel')) return exitCodes.done;
   // The environment has its password, the printed address has not.
   const words = options.engine === undefined ? [] : ['--engine', nameOfEngine(shown)];
-  err(`to bring what it has made: ${terminal.paste({ call: 'apply', words })}\n`);
+  err(`${next[0]}: ${terminal.paste({ call: next[1], words })}\n`);
   return exitCodes.done;
 }

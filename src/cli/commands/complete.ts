@@ -4,12 +4,12 @@ import { type OpenCampaign, openCampaign } from '../../campaign/open-campaign.ts
 import { requireLock } from '../../campaign/read-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { titles } from '../../contract/failure.ts';
-import { notifyReasons } from '../../contract/notifier.ts';
+import { notifyReasons } from '../../contract/ports.ts';
 import type { Graph } from '../../graph/graph.ts';
-import { findJudgeable } from '../../plan/judgeable.ts';
-import { situate } from '../../plan/situation.ts';
-import { stepStates } from '../../plan/step-state.ts';
-import { costDimensions } from '../../plan/tally-charges.ts';
+import { findJudgeable } from '../../plan/decisions/judge.ts';
+import { costDimensions } from '../../plan/prices/tally-charges.ts';
+import { situate } from '../../plan/situation/situation.ts';
+import { stepStates } from '../../plan/situation/step-state.ts';
 import { topics } from '../../report/manual/topics.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { listExamples } from '../list-examples.ts';
@@ -43,12 +43,15 @@ interface Line {
  * wrong with the manifest is no matter here: then there is nothing to offer.
  */
 export async function complete(words: readonly string[], program: Command, terminal: Terminal): Promise<number> {
-  const typed = words.at(-1) ?? '';
-  const before = words.slice(0, -1);
+  const last = words.at(-1) ?? '';
+  const [, option] = /^(--[\w-]+)=/.exec(last) ?? [];
+  const joined = option === undefined ? '' : `${option}=`;
+  const typed = last.slice(joined.length);
+  const before = [...words.slice(0, -1), ...(option === undefined ? [] : [option])];
   const command = program.commands.find((one) => one.name() === before[0]);
   const offered = command === undefined ? [] : await offer({ program, command, before, typed }).catch(() => []);
   const fitting = new Set(offered.filter((word) => word.startsWith(typed) && safeText(word, 1000) === word));
-  for (const word of [...fitting].slice(0, mostWords)) terminal.out(`${word}\n`);
+  for (const word of [...fitting].slice(0, mostWords)) terminal.out(`${joined}${word}\n`);
   return exitCodes.done;
 }
 

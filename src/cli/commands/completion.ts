@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { call, way } from '../../ground/advice.ts';
 import { shownCommands } from '../program/examples.ts';
+import { unknownName } from '../program/unknown-command.ts';
 import type { Terminal } from '../terminal.ts';
-import { unknownName } from '../unknown-name.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
@@ -16,7 +18,14 @@ interface Entry {
 }
 
 /** A script for a shell that completes commands and options of this very version; everything else is a file. */
-export function completion(shell: string, program: Command, terminal: Terminal): number {
+export function completion(shell: string | undefined, program: Command, terminal: Terminal): number {
+  if (shell === undefined) {
+    throw new CampaignError({
+      code: 'MB3000',
+      message: 'completion is for a shell, and none is named',
+      hint: ['name bash, zsh or fish', way('to see where its script goes', call('help', 'completion'))],
+    });
+  }
   const entries = listEntries(program, []);
   switch (shells.find((known) => known === shell)) {
     case 'bash':
@@ -69,11 +78,18 @@ ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   if [[ -n "$command" && "$current" != -* ]]; then
-    local -a line=($typed)
+    local -a line
+    read -ra line <<< "$typed"
     [[ "$typed" == *[[:space:]] ]] && line+=("")
-    local whole="\${line[@]: -1}"
-    # Bash takes an address apart at these signs, and replaces only what follows them.
-    local kept="\${whole%"\${whole##*[@:=]}"}"
+    local whole="\${line[@]: -1}" kept="" signs="" sign
+    if [[ "$whole" == [\\"\\']* ]]; then
+      line[\${#line[@]}-1]="\${whole:1}"
+    else
+      # Readline replaces what follows the last sign at which it parts words; an @ it replaces, too.
+      for sign in @ : = ,; do [[ "$COMP_WORDBREAKS" == *"$sign"* ]] && signs+="$sign"; done
+      [[ -n "$signs" ]] && kept="\${whole%"\${whole##*[$signs]}"}"
+      kept="\${kept%@}"
+    fi
     while IFS= read -r word; do
       COMPREPLY+=("\${word#"$kept"}")
     done < <(mediabatch complete -- "\${line[@]:1}" 2>/dev/null)
@@ -105,7 +121,7 @@ _mediabatch() {
 ${cases.join('\n')}
   esac
   _describe mediabatch choices
-  if [[ -n "$command" && "$words[CURRENT]" != -* ]]; then
+  if [[ -n "$command" && ( "$words[CURRENT]" != -* || "$words[CURRENT]" == *=* ) ]]; then
     local -a found=("\${(@f)$(mediabatch complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
     compadd -a found
     _files
@@ -127,7 +143,12 @@ function fishScript(entries: readonly Entry[]): string {
       return `complete -c mediabatch -n ${quote(condition)} ${what} -d ${fishQuote(about)}`;
     });
   });
-  const dynamic = `complete -c mediabatch -n 'not __fish_use_subcommand' -a '(mediabatch complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'`;
+  // Fish takes what follows a colon for the name of a file.
+  const dynamic = `function __mediabatch_words
+  mediabatch complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null
+  string match -qr '[@:]' -- (commandline -ct); or __fish_complete_path (commandline -ct)
+end
+complete -c mediabatch -n 'not __fish_use_subcommand' -f -a '(__mediabatch_words)'`;
   return `# mediabatch completion for fish: mediabatch completion fish | source\n${lines.join('\n')}\n${dynamic}\n`;
 }
 

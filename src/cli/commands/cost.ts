@@ -1,38 +1,46 @@
-import { sumUpCost } from '../../campaign/cost.ts';
+import { sumUpAll, sumUpCost } from '../../campaign/cost.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
+import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { CostDimension } from '../../plan/tally-charges.ts';
-import { costCsv, costJson, costText } from '../../report/cost-text.ts';
-import { safeJson } from '../../report/safe-text.ts';
+import type { CostDimension } from '../../plan/prices/tally-charges.ts';
+import { type CostView, costCsv, costJson, costText } from '../../report/cost-text.ts';
+import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
-import { tableOptions } from '../table-options.ts';
-import type { Terminal } from '../terminal.ts';
+import { outAs, type Terminal, tableOptions } from '../terminal.ts';
 
 export interface CostCommandOptions extends StateOptions {
   by: CostDimension[];
   since?: string;
+  /** Every lock of the working tree. */
+  all?: boolean;
   json?: boolean;
   format?: 'text' | 'json' | 'csv';
 }
 
 /** Shows what was spent, by what a person asks for, and where it went. Needs no network and writes nothing. */
 export async function cost(file: string, options: CostCommandOptions, terminal: Terminal): Promise<number> {
-  const campaign = await open(file, options, terminal);
-  const graph = await requireGraph(campaign);
-  const found = await sumUpCost(campaign, graph, options);
-  const format = options.json ? 'json' : (options.format ?? 'text');
-  switch (format) {
-    case 'json':
-      terminal.out(`${safeJson(costJson(found), 2)}\n`);
-      break;
-    case 'csv':
-      terminal.out(costCsv(found));
-      break;
-    case 'text':
-      terminal.out(costText(found, tableOptions(terminal)));
-      break;
-    default:
-      format satisfies never;
-  }
+  const found = options.all === true ? await sumAll(file, options, terminal) : await sumOne(file, options, terminal);
+  await outAs(terminal, options, {
+    text: () => costText(found, tableOptions(terminal)),
+    csv: () => costCsv(found),
+    json: () => costJson(found),
+  });
   return exitCodes.done;
+}
+
+async function sumOne(file: string, options: CostCommandOptions, terminal: Terminal): Promise<CostView> {
+  const campaign = await open(file, options, terminal);
+  return sumUpCost(campaign, await requireGraph(campaign), options);
+}
+
+/** Tells whoever reads the sum what is left out of it. */
+async function sumAll(file: string, options: CostCommandOptions, terminal: Terminal): Promise<CostView> {
+  const { leftOut, ...found } = await sumUpAll(campaignPaths(file, options), options, {
+    sandbox: options.sandbox === true,
+    open: (manifest) => open(manifest, options, terminal),
+  });
+  for (const { shown, why } of leftOut) {
+    terminal.err(`${terminal.style.yellow('left out')} ${safeText(shown)}: ${safeText(why)}\n`);
+  }
+  return found;
 }

@@ -8,32 +8,27 @@ import { withLibraryOf } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Failure, failures, serviceFailure } from '../../contract/failure.ts';
-import type { RemoteRecord, Removal } from '../../contract/remote-record.ts';
+import type { RemoteRecord, Removal } from '../../contract/leftovers.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import type { Lock } from '../../lock/record.ts';
-import { findOrphans } from '../../plan/orphans.ts';
-import { situate } from '../../plan/situation.ts';
+import { findOrphans } from '../../plan/rows/orphans.ts';
+import { situate } from '../../plan/situation/situation.ts';
 import { failureText } from '../../report/failure-text.ts';
 import { countOf } from '../../report/numbers.ts';
-import { safeJson, safeText } from '../../report/safe-text.ts';
-import { destroyJson, recordsText } from '../../report/tables/destroy-text.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { destroyJson, recordsText } from '../../report/tables/leftovers-text.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
-import { askAboutMove } from '../ask-about-move.ts';
-import { askPerson } from '../ask-person.ts';
-import { open } from '../open.ts';
+import { askAboutMove, askPerson } from '../ask-person.ts';
+import { open, type StateOptions } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
-import type { Terminal } from '../terminal.ts';
+import { outJson, type Terminal } from '../terminal.ts';
 
-export interface DestroyOptions {
+export interface DestroyOptions extends StateOptions {
   orphans?: boolean;
   yes?: boolean;
   json?: boolean;
-  sandbox?: boolean;
-  lock?: string;
   /** In ms. */
   lockTimeout: number;
-  var?: Record<string, string>;
-  varFile?: string[];
   /** The service of the lock has a new address. */
   serviceMoved?: boolean;
 }
@@ -67,7 +62,7 @@ export async function destroy(
       terminal.err(`${terminal.style.yellow('left alone')} ${safeText(`${address}: ${why}`)}\n`);
     }
     if (found.records.length === 0) {
-      if (options.json) terminal.out(`${safeJson(destroyJson([], found.skipped), 2)}\n`);
+      if (options.json) outJson(terminal, destroyJson([], found.skipped));
       terminal.err('nothing to remove: only music, thumbnails and clippings have records that can be removed\n');
       return exitCodes.done;
     }
@@ -103,7 +98,7 @@ async function removeAll(
     return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
   }
   const { removals, ended } = await removeEach(library, records, terminal);
-  if (options.json) terminal.out(`${safeJson(destroyJson(removals, skipped), 2)}\n`);
+  if (options.json) outJson(terminal, destroyJson(removals, skipped));
   const count = (result: Removal['result']) => removals.filter((removal) => removal.result === result).length;
   const gone = count('gone') > 0 ? `, ${count('gone')} had been removed before` : '';
   const failed = count('failed') + count('left');

@@ -1,10 +1,8 @@
-import { diffCommits } from '../../campaign/diff-commits.ts';
+import { diffCommits } from '../../campaign/compare-with-commit.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { diffJson, diffMarkdown, diffText } from '../../report/diff-text.ts';
-import { safeJson } from '../../report/safe-text.ts';
 import { open } from '../open.ts';
-import { tableOptions } from '../table-options.ts';
-import type { Terminal } from '../terminal.ts';
+import { outAs, type Terminal, tableOptions } from '../terminal.ts';
 
 export interface DiffOptions {
   sandbox?: boolean;
@@ -27,19 +25,10 @@ export async function diff(
 ): Promise<number> {
   const campaign = await open(file, options, terminal);
   const view = await diffCommits(campaign, from, to);
-  const format = options.json ? 'json' : (options.format ?? 'text');
-  switch (format) {
-    case 'json':
-      terminal.out(`${safeJson(diffJson(view), 2)}\n`);
-      break;
-    case 'markdown':
-      terminal.out(diffMarkdown(view));
-      break;
-    case 'text':
-      terminal.out(diffText(view, { ...tableOptions(terminal), all: options.all === true }));
-      break;
-    default:
-      format satisfies never;
-  }
+  await outAs(terminal, options, {
+    text: () => diffText(view, { ...tableOptions(terminal), all: options.all === true }),
+    markdown: () => diffMarkdown(view),
+    json: () => diffJson(view),
+  });
   return exitCodes.done;
 }

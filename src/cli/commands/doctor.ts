@@ -1,47 +1,52 @@
 import { knownService } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { Finding } from '../../contract/finding.ts';
-import { safeJson } from '../../report/safe-text.ts';
+import { type Finding, failureFinding } from '../../contract/notice.ts';
 import { doctorJson, doctorText } from '../../report/tables/doctor-text.ts';
 import { requireSomebody } from '../ask-person.ts';
-import { checkEnvironment, nodeFinding } from '../doctor/check-environment.ts';
+import { consentIn, withConsent } from '../consent.ts';
+import { checkEnvironment, consentFindings, limitFindings, nodeFinding } from '../doctor/check-environment.ts';
 import { checkFolder } from '../doctor/check-folder.ts';
 import { checkLocks } from '../doctor/check-locks.ts';
 import { checkService } from '../doctor/check-service.ts';
-import { failureFinding } from '../doctor/failure-finding.ts';
 import { verifyReplay } from '../doctor/verify-replay.ts';
-import type { Terminal } from '../terminal.ts';
+import { outAs, type Terminal } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
 export interface DoctorOptions {
   json?: boolean;
   sandbox?: boolean;
   verifyReplay?: boolean;
-  yes?: boolean;
+  yes?: boolean | undefined;
 }
 
 /** Looks at everything that a run relies on, and says what to do about what is not as it should be. */
 export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
   const sandbox = options.sandbox === true;
   const folder = process.cwd();
-  if (options.verifyReplay === true) requireSomebody({ yes: options.yes, terminal });
+  const consent = consentIn(process.env, { sandbox });
+  const { yes } = withConsent(options, consent);
+  if (options.verifyReplay === true) requireSomebody({ yes, terminal, consent });
   const found = sandbox
     ? { findings: [nodeFinding(process.versions.node)], environment: {}, access: 'sandbox' as const }
     : checkEnvironment(process.env, { folder, now: systemClock.now() });
-  const findings: Finding[] = [...found.findings];
-  if (found.access !== undefined) findings.push(...(await checkRemote(options, terminal)));
+  const findings: Finding[] = [
+    ...found.findings,
+    ...consentFindings(process.env),
+    ...(await limitFindings(found.environment, systemClock.now())),
+  ];
+  if (found.access !== undefined) findings.push(...(await checkRemote({ ...options, yes }, terminal)));
   else if (options.verifyReplay === true) {
     findings.push({ about: 'replay', state: 'warning', text: 'not tried: the service is not known' });
   }
   findings.push(...(await checkLocks(folder, { sandbox, service: knownService(sandbox, found.environment) })));
   findings.push(...(await checkFolder(folder)));
   const exit = worstExit(findings);
-  terminal.out(
-    options.json
-      ? `${safeJson(doctorJson(findings, exit, terminal.paste), 2)}\n`
-      : doctorText(findings, { style: terminal.outStyle, paste: terminal.paste }),
-  );
+  const { outStyle: style, paste } = terminal;
+  await outAs(terminal, options, {
+    text: () => doctorText(findings, { style, paste }),
+    json: () => doctorJson(findings, exit, paste),
+  });
   return exit;
 }
 

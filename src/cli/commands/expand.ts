@@ -1,17 +1,16 @@
+import { requireStep } from '../../campaign/choose-steps.ts';
 import { mistakesOf } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
-import { expandJson, expandText } from '../../report/plan/expand-text.ts';
-import { makeExpansion } from '../../report/plan/expansion.ts';
-import { safeJson } from '../../report/safe-text.ts';
+import { expandJson, expandText, makeExpansion } from '../../report/plan/expansion.ts';
 import { loadLocally } from '../load-locally.ts';
-import { tellOn } from '../tell.ts';
-import type { Terminal } from '../terminal.ts';
+import type { StateOptions } from '../open.ts';
+import { outAs, type Terminal, tellOn } from '../terminal.ts';
 
-export interface ExpandOptions {
+export interface ExpandOptions extends Pick<StateOptions, 'var' | 'varFile'> {
   json?: boolean;
-  var?: Record<string, string>;
-  varFile?: string[];
+  /** Only this step. */
+  step?: string;
 }
 
 /** The manifest with everything resolved: one entry for each step. Needs no network and writes nothing. */
@@ -21,7 +20,10 @@ export async function expand(file: string, options: ExpandOptions, terminal: Ter
     throw mistakesOf(file, { diagnostics, sources });
   }
   tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
-  const expansion = makeExpansion(graph, manifest);
-  terminal.out(options.json ? `${safeJson(expandJson(expansion), 2)}\n` : expandText(expansion));
+  const whole = makeExpansion(graph, manifest);
+  const only = options.step === undefined ? undefined : requireStep(options.step, graph).address;
+  const expansion =
+    only === undefined ? whole : { ...whole, steps: whole.steps.filter(({ address }) => address === only) };
+  await outAs(terminal, options, { text: () => expandText(expansion), json: () => expandJson(expansion) });
   return exitCodes.done;
 }

@@ -4,18 +4,17 @@ import { makePlan } from '../../campaign/make-plan.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
-import { situate } from '../../plan/situation.ts';
+import { situate } from '../../plan/situation/situation.ts';
 import { explainText } from '../../report/plan/explain-text.ts';
-import { safeJson } from '../../report/safe-text.ts';
-import { open } from '../open.ts';
-import type { Terminal } from '../terminal.ts';
+import { open, type StateOptions } from '../open.ts';
+import { outJson, type Terminal } from '../terminal.ts';
 
-export interface ExplainOptions {
-  sandbox?: boolean;
-  lock?: string;
+export interface ExplainOptions extends StateOptions {
+  /** Instead the request as it is sent. */
+  request?: boolean;
+  /** Instead its values, and where each comes from. */
+  origins?: boolean;
   json?: boolean;
-  var?: Record<string, string>;
-  varFile?: string[];
 }
 
 interface Context {
@@ -25,6 +24,11 @@ interface Context {
 
 /** Why a run would do what it would do with one step. Needs no network and writes nothing. */
 export async function explain(file: string, name: string, { options, terminal }: Context): Promise<number> {
+  if (options.request === true) return render(file, name, { options, terminal });
+  if (options.origins === true) {
+    const { expand } = await import('./expand.ts');
+    return expand(file, { ...options, step: name }, terminal);
+  }
   const campaign = await open(file, options, terminal);
   const { graph, trace } = await requireTracedGraph(campaign);
   const { lock } = await requireLock(campaign, undefined);
@@ -35,7 +39,7 @@ export async function explain(file: string, name: string, { options, terminal }:
   if (row === undefined) throw new Error(`internal error: no row for ${address}`);
   const record = lock.steps.get(row.order?.movedFrom ?? address);
   const explanation = { row, step, ...(record !== undefined && { record }) };
-  if (options.json) terminal.out(`${safeJson({ mediabatch: 'explanation', version: 1, ...explanation }, 2)}\n`);
+  if (options.json) outJson(terminal, { mediabatch: 'explanation', version: 1, ...explanation });
   else terminal.out(explainText(explanation, { style: terminal.outStyle, paste: terminal.paste }));
   return exitCodes.done;
 }
@@ -45,6 +49,6 @@ export async function render(file: string, address: string, { options, terminal 
   const graph = await requireGraph(await open(file, options, terminal));
   const step = requireStep(address, graph);
   terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.paths[0] ?? ''}`)}\n`);
-  terminal.out(`${safeJson(step.request, 2)}\n`);
+  outJson(terminal, step.request);
   return exitCodes.done;
 }

@@ -1,16 +1,15 @@
 import { manifestProblem } from '../../campaign/load-manifest.ts';
-import { refuseOwnFile } from '../../campaign/refuse-own-file.ts';
+import { refuseOwnFile } from '../../campaign/own-file.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { replaceFile } from '../../disk/fs/replace.ts';
 import { readManifestText } from '../../disk/inputs.ts';
+import { call } from '../../ground/advice.ts';
 import { formatManifest } from '../../manifest/format/format.ts';
-import { maxManifestBytes } from '../../manifest/size-limit.ts';
-import { call } from '../../plan/advice.ts';
+import { maxManifestBytes } from '../../manifest/yaml/source.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { tellOn } from '../tell.ts';
-import type { Terminal } from '../terminal.ts';
+import { type Terminal, tellOn } from '../terminal.ts';
 
 export interface FmtOptions {
   /** Change nothing; end with 65 when something would be changed. */

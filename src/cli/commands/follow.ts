@@ -4,11 +4,11 @@ import { type CampaignPaths, campaignPaths } from '../../campaign/paths.ts';
 import { ToldTimes } from '../../campaign/record-time.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { call } from '../../plan/advice.ts';
+import { call } from '../../ground/advice.ts';
+import { clockText } from '../../report/numbers.ts';
 import { foldEvent } from '../../report/run/fold-event.ts';
 import { createLines } from '../../report/run/run-lines.ts';
-import type { RunReporter } from '../../report/run/run-reporter.ts';
-import type { RunTimes } from '../../report/run/run-time.ts';
+import type { RunReporter, RunTimes } from '../../report/run/run-time.ts';
 import { createRunView, type RunView } from '../../report/run/run-view.ts';
 import { summaryText } from '../../report/run/summary-text.ts';
 import { safeText } from '../../report/safe-text.ts';
@@ -39,8 +39,9 @@ export async function follow(file: string, options: FollowCommandOptions, termin
       reporter.on(event);
     },
     times,
-    onWait({ pid, host, since }) {
-      terminal.err(safeText(`process ${pid} on ${host} has held the lock since ${since}; waiting for its run`));
+    onWait({ host, since }) {
+      const began = clockText(since, systemClock.now());
+      terminal.err(safeText(`a command on ${host} has held the lock since ${began}; waiting for its run`));
       terminal.err('\n');
     },
   });
@@ -75,6 +76,7 @@ function endText(followed: Followed, { view, paths, file, options, terminal }: E
     summaryText(view, {
       style,
       paste,
+      width: terminal.screen ? terminal.width : undefined,
       outputs: relative(process.cwd(), paths.outputs),
       sandbox: options.sandbox === true,
     });

@@ -1,9 +1,13 @@
 import { basename, dirname, relative } from 'node:path';
-import { deleteLeftover } from '../../campaign/delete-leftover.ts';
-import { findLeftovers, type LeftoverFile, type Leftovers, type OtherLock } from '../../campaign/find-leftovers.ts';
+import {
+  deleteLeftover,
+  findLeftovers,
+  type LeftoverFile,
+  type Leftovers,
+  type OtherLock,
+} from '../../campaign/find-leftovers.ts';
 import { findLocks } from '../../campaign/find-locks.ts';
-import { findReplaced, findWanted } from '../../campaign/find-replaced.ts';
-import { findUnpicked } from '../../campaign/find-unpicked.ts';
+import { findReplaced, findUnpicked, findWanted } from '../../campaign/find-replaced.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
@@ -12,20 +16,20 @@ import { requireLock } from '../../campaign/read-lock.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import type { Leftover } from '../../contract/leftover.ts';
+import type { Leftover } from '../../contract/leftovers.ts';
 import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
-import { measureThumbs, thumbsFolder } from '../../disk/state/small-pictures.ts';
+import { measureThumbs, thumbsFolder } from '../../disk/state/state-folder.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
-import { situate } from '../../plan/situation.ts';
+import { situate } from '../../plan/situation/situation.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
-import { safeJson, safeText } from '../../report/safe-text.ts';
-import { chargesText, gcJson, leftoversText } from '../../report/tables/gc-text.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { chargesText, gcJson, leftoversText } from '../../report/tables/leftovers-text.ts';
 import { askPerson } from '../ask-person.ts';
-import { open } from '../open.ts';
-import type { Terminal } from '../terminal.ts';
+import { open, type StateOptions } from '../open.ts';
+import { outJson, type Terminal } from '../terminal.ts';
 
-export interface GcOptions {
+export interface GcOptions extends StateOptions {
   /** Delete what newer outputs replaced, instead of what no step owns. */
   kept?: boolean;
   /** Delete what people decided against, instead. */
@@ -35,12 +39,8 @@ export interface GcOptions {
   dryRun?: boolean;
   yes?: boolean;
   json?: boolean;
-  sandbox?: boolean;
-  lock?: string;
   /** In ms. */
   lockTimeout: number;
-  var?: Record<string, string>;
-  varFile?: string[];
 }
 
 /** Deletes local files that were bought and that no step owns any more. The lock and the service stay as they are. */
@@ -74,7 +74,7 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
       terminal.err(`${terminal.style.yellow('left alone')} ${safeText(`${path}: ${why}`)}\n`);
     }
     if (files.length === 0) {
-      if (options.json) terminal.out(`${safeJson(gcJson([], kept), 2)}\n`);
+      if (options.json) outJson(terminal, gcJson([], kept));
       const nothing = options.kept ? '' : options.unpicked ? noneUnpicked : ': every file on record belongs to a step';
       terminal.err(`nothing to delete${kept.length === 0 ? nothing : ''}\n`);
       return exitCodes.done;
@@ -162,7 +162,7 @@ async function deleteAll(
   }
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   if (options.dryRun) {
-    if (options.json) terminal.out(`${safeJson(gcJson(files.map(plain), kept), 2)}\n`);
+    if (options.json) outJson(terminal, gcJson(files.map(plain), kept));
     terminal.err(`would delete ${countOf(files.length, 'file')} (${bytesText(total)})\n`);
     return exitCodes.done;
   }
@@ -178,7 +178,7 @@ async function deleteAll(
     results.push({ ...plain(file), deleted });
     if (!deleted) terminal.err(`${style.yellow('left alone')} ${safeText(file.path)}: it was changed meanwhile\n`);
   }
-  if (options.json) terminal.out(`${safeJson(gcJson(results, kept), 2)}\n`);
+  if (options.json) outJson(terminal, gcJson(results, kept));
   const gone = results.filter(({ deleted }) => deleted);
   const freed = gone.reduce((sum, { bytes }) => sum + bytes, 0);
   terminal.err(`deleted ${countOf(gone.length, 'file')}, ${bytesText(freed)} freed\n`);

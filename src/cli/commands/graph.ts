@@ -1,12 +1,9 @@
 import { extname } from 'node:path';
-import { type DrawOptions, drawCampaign } from '../../campaign/draw.ts';
-import { saveDrawing } from '../../campaign/save-drawing.ts';
+import { type DrawOptions, drawCampaign, saveDrawing } from '../../campaign/draw.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Diagram } from '../../report/diagram/diagram.ts';
-import { diagramDot } from '../../report/diagram/diagram-dot.ts';
-import { diagramJson } from '../../report/diagram/diagram-json.ts';
-import { diagramMermaid, mermaidLimits } from '../../report/diagram/diagram-mermaid.ts';
+import { diagramDot, diagramJson, diagramMermaid, mermaidLimits } from '../../report/diagram/text-formats.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -6,7 +6,15 @@ import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { renameFile } from '../../disk/fs/durable.ts';
 import { lstatOrAbsent, readStart } from '../../disk/fs/plain-file.ts';
-import { manualMark, pageHtml } from '../../report/manual/page-html.ts';
+import {
+  llmsText,
+  manualMark,
+  pageFile,
+  pageHtml,
+  searchHtml,
+  searchScript,
+  textMark,
+} from '../../report/manual/page-html.ts';
 import { topics } from '../../report/manual/topics.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { readCodePages, readTopic } from '../read-manual.ts';
@@ -15,7 +23,7 @@ import type { Terminal } from '../terminal.ts';
 /** Bytes within which the mark stands, at the beginning of a page. */
 const markWithin = 1000;
 
-/** The whole manual as pages in a folder, which is replaced as a whole. One that holds anything else is left alone (73). */
+/** The whole manual as pages and as Markdown in a folder, which is replaced as a whole. One that holds anything else is left alone (73). */
 export async function helpHtml(folder: string, program: Command, terminal: Terminal): Promise<number> {
   const target = resolve(folder);
   await orRefusal(folder, () => requireOurs(target, folder));
@@ -25,11 +33,18 @@ export async function helpHtml(folder: string, program: Command, terminal: Termi
     try {
       // Its parent has to be there: a folder that was mistyped is not made.
       await mkdir(made);
+      const pages = new Map<string, string>();
+      const texts = new Map([['llms.txt', llmsText()]]);
       for (const name of ['index', ...topics.keys()]) {
         const page = await readTopic(name, program);
         const whole = name === 'codes' ? `${page}\n${await readCodePages()}` : page;
-        await writeFile(join(made, `${name}.html`), pageHtml(name, whole));
+        pages.set(name, pageHtml(name, whole));
+        texts.set(`${name}.md`, pageFile(whole));
       }
+      const digest = createHash('sha256').update(searchScript).digest('base64');
+      pages.set('search', searchHtml(pages, `sha256-${digest}`));
+      for (const [name, html] of pages) await writeFile(join(made, `${name}.html`), html);
+      for (const [name, text] of texts) await writeFile(join(made, name), text);
       await replaceFolder(target, { made, old });
     } finally {
       await rm(made, { recursive: true, force: true });
@@ -87,5 +102,6 @@ async function requireOurs(target: string, folder: string): Promise<void> {
 }
 
 function isManualPage(path: string, name: string): boolean {
-  return name.endsWith('.html') && readStart(path, markWithin)?.includes(manualMark) === true;
+  const mark = name.endsWith('.html') ? manualMark : textMark;
+  return readStart(path, markWithin)?.includes(mark) === true;
 }

@@ -1,16 +1,31 @@
 import type { Command } from 'commander';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import { call, way } from '../../ground/advice.ts';
+import { kinds } from '../../kinds/index.ts';
 import { nearestName } from '../../manifest/suggest.ts';
-import { advise, call } from '../../plan/advice.ts';
 import { topicGroups, topics } from '../../report/manual/topics.ts';
 import { nearestCommand } from '../program/unknown-command.ts';
 import type { Terminal } from '../terminal.ts';
+import { throughPager } from '../through-pager.ts';
 
 /** By other words that people look for a page. */
 const alsoAbout: Readonly<Record<string, readonly string[]>> = {
   start: ['tutorial', 'quickstart', 'intro'],
-  rows: ['csv', 'data', 'foreach', 'matrix', 'takes', 'addresses', 'address'],
+  rows: [
+    'csv',
+    'data',
+    'table',
+    'tables',
+    'join',
+    'locale',
+    'languages',
+    'foreach',
+    'matrix',
+    'takes',
+    'addresses',
+    'address',
+  ],
   templates: ['template', 'vars', 'variables', 'handlebars', 'helpers', 'references'],
   recovery: ['crash', 'crashes', 'kill', 'killed', 'resume', 'money', 'safety', 'retry'],
   sends: ['unresolved', 'idempotency', 'unknown'],
@@ -43,7 +58,7 @@ export async function help(
     throw new CampaignError({
       code: 'MB3001',
       message: `--html writes the whole manual, and not ${topic} alone`,
-      hint: advise`leave ${topic} out`,
+      hint: `leave ${topic} out`,
       options: ['--html'],
     });
   }
@@ -53,14 +68,19 @@ export async function help(
     terminal.out(`\n${contentsText(terminal)}`);
     return exitCodes.done;
   }
+  const command = program.commands.find((one) => one.name() === topic.toLowerCase());
+  if (command === undefined || topics.has(topic.toLowerCase()))
+    return throughPager(terminal, (to) => showPage(topic, program, to));
+  command.outputHelp();
+  return exitCodes.done;
+}
+
+async function showPage(topic: string, program: Command, terminal: Terminal): Promise<number> {
   const wanted = topic.toLowerCase();
   if (topics.has(wanted)) return (await import('./help-topic.ts')).helpTopic(wanted, program, terminal);
-  const command = program.commands.find((one) => one.name() === wanted);
-  if (command !== undefined) {
-    command.outputHelp();
-    return exitCodes.done;
-  }
-  if (/^m?b?\d+$/.test(wanted)) return (await import('./help-code.ts')).helpCode(topic.toUpperCase(), terminal);
+  const kind = Object.hasOwn(kinds, wanted) ? kinds[wanted] : undefined;
+  if (kind !== undefined) return (await import('./help-topic.ts')).helpKind(kind, terminal);
+  if (/^m?b?\d+$/.test(wanted)) return (await import('./help-topic.ts')).helpCode(topic.toUpperCase(), terminal);
   throw unknownTopic(topic, program);
 }
 
@@ -83,7 +103,7 @@ function unknownTopic(topic: string, program: Command): CampaignError {
   return new CampaignError({
     code: 'MB3003',
     message: `the manual has no page ${topic}, and there is no such command and no such code`,
-    hint: near === undefined ? advise`${call('help')} lists pages and commands` : `did you mean ${near}?`,
+    hint: near === undefined ? way('to see pages and commands', call('help')) : `did you mean ${near}?`,
     value: topic,
   });
 }

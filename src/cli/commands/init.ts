@@ -1,21 +1,33 @@
-import { dirname, join, relative } from 'node:path';
-import { readEnvironment } from '../../campaign/environment.ts';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hasKey, readEnvironment } from '../../campaign/environment.ts';
 import { loadManifest } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { makeFolders } from '../../disk/fs/make-folders.ts';
-import { findWayOut } from '../../disk/fs/own-tree.ts';
+import { makeFolders } from '../../disk/fs/folders.ts';
+import { findWayOut, repositoryOf } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { writeNewFile } from '../../disk/fs/replace.ts';
-import { messageOf } from '../../ground/values.ts';
-import { advise, call } from '../../plan/advice.ts';
+import { call, way } from '../../ground/advice.ts';
+import { isMap, messageOf } from '../../ground/values.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { askStart, type Start } from '../ask-start.ts';
+import { cutToWidth, displayWidth, padRight } from '../../report/text-width.ts';
+import { readAnswers, type TypedAnswer } from '../ask-person.ts';
 import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
 import { makeCsvCampaign } from '../make-csv-campaign.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
-import { nameAfterFolder, pointAtSchema } from '../settle-in.ts';
+import { readAgentsPage } from '../read-manual.ts';
 import type { Terminal } from '../terminal.ts';
+
+/** Beginning of a new campaign, and whose money it is tried with. */
+interface Start {
+  /** Absent: a table. */
+  example?: string;
+  fromCsv?: string;
+  money: 'play' | 'own';
+}
 
 export interface InitOptions {
   /** The name of an example. */
@@ -26,12 +38,16 @@ export interface InitOptions {
   list?: boolean;
 }
 
-const surroundings: NewFiles = {
-  // Two branches that bought different things merge by keeping every line; the next run sorts them.
-  '.gitattributes': '*.lock.jsonl merge=union text eol=lf\n',
-  '.gitignore': '.mediabatch/\n*.report/\n*.sandbox/\n*.sandbox.lock.jsonl\n.env\n',
-  '.env.example': 'MEDIABATCH_BASE_URL=https://…/api/v1\nMEDIABATCH_API_KEY=\n',
-};
+function surroundingsOf(folder: string): NewFiles {
+  // The command was installed here, perhaps before there was anything for git to ignore.
+  const packages = existsSync(join(folder, 'node_modules')) ? 'node_modules/\n' : '';
+  return {
+    // Two branches that bought different things merge by keeping every line; the next run sorts them.
+    '.gitattributes': '*.lock.jsonl merge=union text eol=lf\n',
+    '.gitignore': `${packages}.mediabatch/\n*.report/\n*.sandbox/\n*.sandbox.lock.jsonl\n.env\n`,
+    '.env.example': 'MEDIABATCH_BASE_URL=https://…/api/v1\nMEDIABATCH_API_KEY=\n',
+  };
+}
 
 /** In bytes: more than any file that is written here. */
 const longestFile = 1024 * 1024;
@@ -63,11 +79,8 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
       : await makeCsvCampaign(start.fromCsv, folder);
   const { 'campaign.yaml': text = '', ...others } = files;
   const { manifest, copies } = pointAtSchema(nameAfterFolder(String(text), folder), folder);
-  await writeAll(
-    folder,
-    { files: { 'campaign.yaml': manifest, ...others }, around: { ...surroundings, ...copies } },
-    terminal,
-  );
+  const around = { ...surroundingsOf(folder), ...copies, 'AGENTS.md': await readAgentsPage() };
+  await writeAll(folder, { files: { 'campaign.yaml': manifest, ...others }, around }, terminal);
   const path = relative(process.cwd(), join(folder, defaultManifest)) || defaultManifest;
   terminal.err(`\n${await gitText(path)}`);
   terminal.err(start.money === 'own' ? ownMoneyText(path, terminal) : playMoneyText(path, terminal));
@@ -89,11 +102,9 @@ function playMoneyText(file: string, { paste }: Terminal): string {
 }
 
 function ownMoneyText(file: string, { paste }: Terminal): string {
-  const { token } = readEnvironment(process.env, process.cwd());
-  const key =
-    token === undefined
-      ? `Set MEDIABATCH_BASE_URL and MEDIABATCH_API_KEY, or fill in a copy of ${safeText(join(dirname(file), '.env.example'))} named .env, here, and keep it out of git.\n`
-      : '';
+  const key = hasKey(readEnvironment(process.env, process.cwd()))
+    ? ''
+    : `Set MEDIABATCH_BASE_URL and MEDIABATCH_API_KEY, or fill in a copy of ${safeText(join(dirname(file), '.env.example'))} named .env, here, and keep it out of git.\n`;
   return `${key}Check the way to the service: ${paste(call('doctor'))}\nSee what it costs: ${paste({ ...call('plan'), file })}\n`;
 }
 
@@ -127,7 +138,7 @@ async function writeAll(
     throw new CampaignError({
       code: 'MB3301',
       message: `${join(folder, name)} is not written: ${wayOut}`,
-      hint: 'give another folder: mediabatch init my-campaign',
+      hint: way('give another folder', call('init', 'my-campaign')),
       path: join(folder, name),
     });
   }
@@ -141,7 +152,7 @@ async function writeAll(
     throw new CampaignError({
       code: 'MB3304',
       message: `${taken.map((name) => join(folder, name)).join(', ')} would be overwritten`,
-      hint: advise`give another folder: ${call('init', 'my-campaign')}`,
+      hint: way('give another folder', call('init', 'my-campaign')),
       files: taken.map((name) => join(folder, name)),
     });
   }
@@ -153,7 +164,7 @@ async function writeAll(
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       tell(style.yellow('kept '), name);
-      const missing = missingLines(join(folder, name), String(surroundings[name] ?? ''));
+      const missing = missingLines(join(folder, name), String(surroundingsOf(folder)[name] ?? ''));
       if (missing.length > 0) terminal.err('         add to it:\n');
       for (const line of missing) terminal.err(`         ${line}\n`);
     }
@@ -187,5 +198,126 @@ async function makeFolder(folder: string): Promise<void> {
       hint: 'give the name of a new folder',
       path: folder,
     });
+  }
+}
+
+const schemaName = 'mediabatch.schema.json';
+const ownSchema = fileURLToPath(new URL('../../../schemas/manifest.schema.json', import.meta.url));
+
+/** The name of a campaign is part of every idempotency key: two folders are two campaigns. */
+function nameAfterFolder(manifest: string, folder: string): string {
+  const name = campaignName(basename(resolve(folder)));
+  return name === undefined ? manifest : manifest.replace(/^name: .*$/m, () => `name: ${inYaml(name)}`);
+}
+
+/** The name of a folder as campaigns may be named; undefined when nothing of it may stay. */
+function campaignName(folder: string): string | undefined {
+  const plain = folder.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
+  const name = plain
+    .replaceAll(/[^a-z0-9\-_.]+/g, '-')
+    .replace(/^[^a-z0-9]+/, '')
+    .slice(0, 64);
+  return name.replace(/[-.]+$/, '') || undefined;
+}
+
+/** In quotes where YAML would read a number, or the like. */
+function inYaml(name: string): string {
+  return /^[a-z][a-z0-9-]*$/.test(name) && !/^(?:true|false|null)$/.test(name) ? name : JSON.stringify(name);
+}
+
+/**
+ * Points the first line of a manifest at a schema that whoever gets the folder has, too: that of the repository or of the
+ * project's own dependency, else a copy beside the manifest. No path of this machine, and nothing that needs a network.
+ */
+function pointAtSchema(manifest: string, folder: string): { manifest: string; copies: NewFiles } {
+  const shared = findSharedSchema(resolve(folder));
+  const way = shared === undefined ? schemaName : relative(resolve(folder), shared).replaceAll('\\', '/');
+  return {
+    manifest: manifest.replace(/\$schema=\S+/, () => `$schema=${way}`),
+    copies: shared === undefined ? { [schemaName]: readFileSync(ownSchema) } : {},
+  };
+}
+
+function findSharedSchema(folder: string): string | undefined {
+  const repository = repositoryOf(join(folder, 'campaign.yaml'));
+  if (repository !== undefined && repository === repositoryOf(realpathSync(ownSchema))) return realpathSync(ownSchema);
+  for (let project = folder; ; project = dirname(project)) {
+    const schema = join(project, 'node_modules/mediabatch/schemas/manifest.schema.json');
+    if (existsSync(schema) && isDependencyOf(project)) return schema;
+    // Beyond it nothing goes along with the folder.
+    if (project === (repository ?? folder) || project === dirname(project)) return undefined;
+  }
+}
+
+/** Whoever installs the project gets this package. */
+function isDependencyOf(project: string): boolean {
+  try {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+    return [dependencies, devDependencies].some((names) => isMap(names) && Object.hasOwn(names, 'mediabatch'));
+  } catch {
+    return false;
+  }
+}
+
+interface Choice<Value> {
+  name: string;
+  about: string;
+  value: Value;
+}
+
+/** Tables of the working folder that are offered. */
+const mostTables = 3;
+
+const ways: readonly Choice<Start['money']>[] = [
+  { name: 'play money', about: 'the service that is built in: no account, no key, nothing is charged', value: 'play' },
+  { name: 'your own account', about: 'needs the address of the service and an API key', value: 'own' },
+];
+
+/** Two questions to somebody who begins; Enter takes what stands first. */
+function askStart(terminal: Terminal): Promise<Start | 'interrupted'> {
+  return readAnswers(terminal, async (ask) => {
+    const from = await choose('What do you start from?', await listStarts(), { ask, terminal });
+    if (from === 'interrupted') return from;
+    const money = await choose('How do you try it?', ways, { ask, terminal });
+    return money === 'interrupted' ? money : { ...from.value, money: money.value };
+  });
+}
+
+async function listStarts(): Promise<Choice<Omit<Start, 'money'>>[]> {
+  const examples = await listExamples();
+  const entries = await readdir('.', { withFileTypes: true }).catch(() => []);
+  const tables = entries.filter((entry) => entry.isFile() && /\.[ct]sv$/i.test(entry.name)).map(({ name }) => name);
+  return [
+    ...examples.map(({ name, description }) => ({ name, about: description, value: { example: name } })),
+    ...tables
+      .sort()
+      .slice(0, mostTables)
+      .map((name) => ({ name, about: 'your own table: a picture for each of its rows', value: { fromCsv: name } })),
+  ];
+}
+
+/** Asks for a choice by number or name, until it is one of them. */
+async function choose<Value>(
+  question: string,
+  choices: readonly Choice<Value>[],
+  { ask, terminal: { err, style, width } }: { ask: (prompt: string) => Promise<TypedAnswer>; terminal: Terminal },
+): Promise<Choice<Value> | 'interrupted'> {
+  const names = choices.map(({ name }) => safeText(name, 40));
+  const widest = Math.max(...names.map(displayWidth));
+  const lines = choices.map(({ about }, index) => {
+    const left = `  ${index + 1}  ${padRight(names[index] ?? '', widest)}  `;
+    return `${left}${style.dim(cutToWidth(about, width - displayWidth(left)))}\n`;
+  });
+  err(`${style.bold(question)}\n${lines.join('')}`);
+  for (;;) {
+    const answer = await ask(`1 to ${choices.length} [1] `);
+    // Whoever leaves has not chosen.
+    if (typeof answer === 'string') return 'interrupted';
+    const typed = answer.typed.trim();
+    const chosen = choices.find(({ name }, index) => typed === String(index + 1) || typed === name);
+    if (chosen !== undefined) return chosen;
+    const [first] = choices;
+    if (typed === '' && first !== undefined) return first;
+    err(`${style.yellow('there is no')} ${safeText(typed, 60)}; write a number or a name, or press Enter for 1\n`);
   }
 }

@@ -6,12 +6,11 @@ import { hasErrors } from '../../ground/diagnostic.ts';
 import { jobStates } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countOf } from '../../report/numbers.ts';
-import { safeJson, safeText } from '../../report/safe-text.ts';
+import { safeText } from '../../report/safe-text.ts';
 import { type JobRow, jobsJson, jobsText } from '../../report/tables/jobs-text.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
-import { mostLookedThrough } from '../../service/list-jobs.ts';
-import { tableOptions } from '../table-options.ts';
-import type { Terminal } from '../terminal.ts';
+import { mostLookedThrough } from '../../service/listing.ts';
+import { outJson, type Terminal, tableOptions, tellNotice } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
 export interface JobsOptions {
@@ -32,7 +31,7 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<nu
   for (const { shown, problem, reading } of locks) {
     const isWrong = reading !== undefined && hasErrors(reading.diagnostics);
     const why = problem ?? (isWrong ? 'it is damaged, and was read as far as possible' : undefined);
-    if (why !== undefined) terminal.err(`${terminal.style.yellow('notice')} ${safeText(`${shown}: ${why}`)}\n`);
+    if (why !== undefined) tellNotice(terminal, `${shown}: ${why}`);
   }
   const isFiltered = options.state !== undefined || options.model !== undefined || options.unknown === true;
   const perKind = isFiltered ? mostLookedThrough : options.limit + 1;
@@ -45,7 +44,7 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<nu
   const unlisted = options.kind === undefined ? unlistedKinds() : [];
   if (options.json) {
     const facts = { jobs: shown, more, unlisted, locks: locks.map((lock) => lock.shown) };
-    terminal.out(`${safeJson(jobsJson(facts), 2)}\n`);
+    outJson(terminal, jobsJson(facts));
     return exitCodes.done;
   }
   terminal.out(jobsText(shown, { ...tableOptions(terminal), now: systemClock.now() }));
@@ -89,8 +88,7 @@ async function listAll(
       // One list that the service does not give is no reason to hide the others.
       const isOnlyThis = error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable');
       if (!isOnlyThis || names.length === 1) throw error;
-      const text = safeText(`the ${name} jobs cannot be listed: ${error.message}`);
-      terminal.err(`${terminal.style.yellow('notice')} ${text}\n`);
+      tellNotice(terminal, `the ${name} jobs cannot be listed: ${error.message}`);
     }
   }
   return listed;

@@ -2,7 +2,7 @@ import { findStepFiles } from '../../campaign/find-step-files.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { situate } from '../../plan/situation.ts';
+import { situate } from '../../plan/situation/situation.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
 import { openFile } from '../open-file.ts';

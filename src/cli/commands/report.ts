@@ -1,20 +1,27 @@
 import { basename, join, relative, resolve } from 'node:path';
+import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import { call } from '../../ground/advice.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { type MadeGallery, makeGallery } from '../../review/gallery/make-gallery.ts';
+import { type SavedSheets, saveSheets } from '../../review/sheet/save-sheets.ts';
+import { screenSide } from '../../review/thumbs/make-thumb.ts';
 import { open, type StateOptions } from '../open.ts';
 import { openFile } from '../open-file.ts';
-import type { Terminal } from '../terminal.ts';
-import { reportSheet } from './report-sheet.ts';
+import { listenForInterruption } from '../signals.ts';
+import { outJson, type Terminal } from '../terminal.ts';
 
 export interface ReportOptions extends StateOptions {
   out?: string;
   copy?: boolean;
+  /** Bytes. */
+  maxSize?: number;
   singleFile?: string;
   sheet?: string;
   open?: boolean;
+  json?: boolean;
   run?: string;
   compare?: string;
   select?: string[];
@@ -33,19 +40,33 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
     return reportSheet(campaign, options.sheet, options, { terminal, show: openFile });
   }
   const { folder } = campaign.paths;
-  const { singleFile, copy, run, compare, select, exclude } = options;
+  const { singleFile, copy, maxSize, run, compare, select, exclude } = options;
   const path = resolve(singleFile ?? options.out ?? join(folder, folderName(file, options)));
   const counter = countOnScreen(terminal);
-  const made = await makeGallery(campaign, {
-    ...{ path, single: singleFile !== undefined, copy, run, compare, select, exclude },
+  const { signal, secondSignal, stop } = listenForInterruption();
+  const making = makeGallery(campaign, {
+    ...{ path, single: singleFile !== undefined, copy, maxBytes: maxSize, run, compare, select, exclude, signal },
     paste: terminal.paste,
     onThumb: counter.tell,
-  }).finally(counter.end);
+  });
+  const made = await Promise.race([making, secondSignal]).finally(counter.end);
+  stop();
+  if (!made) return tellInterrupted(terminal);
   const page = singleFile === undefined ? join(path, 'index.html') : path;
   terminal.err(`${terminal.style.green('saved')}  ${safeText(relative('', page) || page)}\n`);
   terminal.err(terminal.style.dim(`  ${aboutText(made)}\n`));
+  const { shown, steps, lacking } = countShown(made);
+  tellSaved([page], { shown, steps, lacking }, { options, terminal });
   if (options.open) await openFile(page);
   return exitCodes.done;
+}
+
+function tellInterrupted({ err, style, paste }: Terminal): number {
+  err(
+    `${style.yellow('interrupted')}  the page was not written; small pictures that are made stay for the next time\n`,
+  );
+  err(`  to go on: ${paste(call('report'))}\n`);
+  return exitCodes.interrupted;
 }
 
 /** Name of the folder. Play money has one of its own, as it has a lock and outputs. */
@@ -54,7 +75,15 @@ function folderName(file: string, { sandbox }: StateOptions): string {
   return sandbox ? `${name}.sandbox.report` : `${name}.report`;
 }
 
-function refuseBoth({ out, copy, singleFile, sheet }: ReportOptions): void {
+function refuseBoth({ out, copy, maxSize, singleFile, sheet }: ReportOptions): void {
+  if (maxSize !== undefined && copy !== true) {
+    throw new CampaignError({
+      code: 'MB3001',
+      message: '--max-size is about what --copy puts into the folder',
+      hint: 'add --copy, or leave it out',
+      options: ['--max-size'],
+    });
+  }
   const gallery = copy
     ? '--copy'
     : out !== undefined
@@ -80,14 +109,32 @@ function refuseBoth({ out, copy, singleFile, sheet }: ReportOptions): void {
   });
 }
 
-/** `48 outputs of 52 steps, 31 small pictures; 3 files are not here`. */
-function aboutText({ data, bytes }: MadeGallery): string {
-  const { assets, report } = data;
+/** How many steps show an output, and how many files are missing or damaged. */
+function countShown({ data: { assets } }: MadeGallery): { shown: number; steps: number; lacking: number } {
   const shown = assets.filter(({ files }) => files.some(({ problem }) => problem === undefined)).length;
   const lacking = assets.flatMap(({ files }) => files.filter(({ problem }) => problem !== undefined)).length;
-  const { embedded } = report;
+  return { shown, steps: assets.length, lacking };
+}
+
+/** The same for programs. Paths are seen from the working folder. */
+function tellSaved(
+  paths: readonly string[],
+  counts: { [name: string]: number },
+  { options, terminal }: { options: Pick<ReportOptions, 'json'>; terminal: Terminal },
+): void {
+  if (options.json !== true) return;
+  const seen = paths.map((path) => relative('', path) || path);
+  outJson(terminal, { mediabatch: 'report', version: 1, paths: seen, ...counts });
+}
+
+/** `48 outputs of 52 steps, 31 small pictures; 3 files are not here`. */
+function aboutText(made: MadeGallery): string {
+  const { data, bytes, isReduced } = made;
+  const { shown, steps, lacking } = countShown(made);
+  const { embedded } = data.report;
   return [
-    `${countOf(shown, 'output')} of ${countOf(assets.length, 'step')}`,
+    `${countOf(shown, 'output')} of ${countOf(steps, 'step')}`,
+    ...(isReduced ? [`pictures as JPEGs of ${screenSide} pixels at most`] : []),
     ...(embedded === undefined
       ? []
       : [
@@ -114,4 +161,46 @@ function countOnScreen({ screen, err, width }: Terminal): { tell(done: number, a
       if (toldAt > 0) err('\r\u001b[K');
     },
   };
+}
+
+interface SheetOptions {
+  open?: boolean;
+  json?: boolean;
+  compare?: string;
+  select?: string[];
+  exclude?: string[];
+}
+
+/** Captions of other scripts that are told. */
+const mostTold = 5;
+
+/** Writes contact sheets: pictures for where no page can go. */
+async function reportSheet(
+  campaign: OpenCampaign,
+  path: string,
+  options: SheetOptions,
+  { terminal, show }: { terminal: Terminal; show: (path: string) => Promise<unknown> },
+): Promise<number> {
+  const { err, style, paste } = terminal;
+  const { compare, select, exclude, open } = options;
+  const saved = await saveSheets(campaign, path, { compare, select, exclude, paste });
+  for (const name of saved.paths) err(`${style.green('saved')}  ${safeText(name)}\n`);
+  err(style.dim(`  ${countOf(saved.tiles, compare === undefined ? 'asset' : 'pair')}${leftText(saved)}\n`));
+  err(otherScriptsText(saved));
+  tellSaved(saved.paths, { shown: saved.tiles, steps: saved.tiles + saved.left, lacking: 0 }, { options, terminal });
+  if (open) await show(path);
+  return exitCodes.done;
+}
+
+function leftText({ left }: SavedSheets): string {
+  return left === 0 ? '' : `; ${left} more are on none: choose fewer with --select`;
+}
+
+/** Who looks at the sheet may see boxes; who made it can say what they stand for, or add a font. */
+function otherScriptsText({ otherScripts }: SavedSheets): string {
+  if (otherScripts.length === 0) return '';
+  const told = otherScripts.slice(0, mostTold).map((text) => `    ${safeText(text)}\n`);
+  const more = otherScripts.length > mostTold ? `    and ${otherScripts.length - mostTold} more\n` : '';
+  const what = `${countOf(otherScripts.length, 'line')} ${otherScripts.length === 1 ? 'has' : 'have'}`;
+  return `  ${what} signs that fonts of this system must have, or boxes stand in their place; those of the Noto family bring them:\n${told.join('')}${more}`;
 }

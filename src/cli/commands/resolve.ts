@@ -1,11 +1,12 @@
-import { resolve as record } from '../../campaign/decisions/resolve.ts';
+import { resolve as record, requireOpenSend } from '../../campaign/decisions/resolve.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { advise, call } from '../../plan/advice.ts';
-import { isPost } from '../../plan/post-record.ts';
-import type { Finding } from '../../plan/resolve-purchase.ts';
+import { call, way } from '../../ground/advice.ts';
+import type { Finding } from '../../plan/decisions/resolve-purchase.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
+import { rulingsJson } from '../../report/plan/rulings-text.ts';
 import { open, type StateOptions } from '../open.ts';
-import type { Terminal } from '../terminal.ts';
+import { outJson, type Terminal } from '../terminal.ts';
 
 export interface ResolveOptions extends StateOptions {
   job?: string;
@@ -14,6 +15,7 @@ export interface ResolveOptions extends StateOptions {
   spendAgain?: boolean;
   /** The id of the send that is decided about, where an address has several. */
   send?: string;
+  json?: boolean;
   /** In ms. */
   lockTimeout: number;
 }
@@ -23,13 +25,23 @@ export async function resolve(
   address: string,
   { options, terminal }: { options: ResolveOptions; terminal: Terminal },
 ): Promise<number> {
-  const finding = readFinding(address, options);
   const campaign = await open(file, options, terminal);
+  if (saysNothing(options)) await requireOpenSend(campaign, address);
+  const finding = readFinding(address, options);
   const { send, lockTimeout } = options;
   const { kind } = await record(campaign, { address, finding, send }, { lockTimeoutMs: lockTimeout });
   const what = isPost(kind) ? describePost(finding) : describe(finding);
   terminal.err(`${terminal.style.green('recorded')} ${address}: ${what}\n`);
+  if (options.json === true) {
+    const ruling = { is: 'recorded' as const, address, text: what };
+    const document = rulingsJson([ruling], { command: 'resolve', dryRun: false, paste: terminal.paste });
+    outJson(terminal, document);
+  }
   return exitCodes.done;
+}
+
+function saysNothing({ job, notSpent, spendAgain }: ResolveOptions): boolean {
+  return job === undefined && notSpent !== true && spendAgain !== true;
 }
 
 function readFinding(address: string, options: ResolveOptions): Finding {
@@ -61,7 +73,11 @@ function nothingFound(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3405',
     message: `what became of the create of ${address} is not known yet: look at the service's dashboard`,
-    hint: advise`if it shows the job, add --job and its id; if it does not: ${call('resolve', address, '--not-spent')}; to buy it whatever happened: ${call('resolve', address, '--spend-again')}`,
+    hint: [
+      'if it shows the job, add --job and its id',
+      way('if it does not', call('resolve', address, '--not-spent')),
+      way('to buy it whatever happened', call('resolve', address, '--spend-again')),
+    ],
     address,
   });
 }

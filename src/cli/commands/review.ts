@@ -1,10 +1,16 @@
+import { Worker } from 'node:worker_threads';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
+import { nameInGit } from '../../campaign/person.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { ReviewData } from '../../contract/review.ts';
-import { call } from '../../plan/advice.ts';
-import { CampaignHost } from '../../review/campaign-host.ts';
+import type { ReviewData, ReviewHost } from '../../contract/review.ts';
+import { call } from '../../ground/advice.ts';
+import { CampaignHost, type CampaignHostOptions } from '../../review/campaign-host.ts';
 import { tellReview, tellReviewed } from '../../review/tell.ts';
+import type { ClosingHost } from '../../review/thread/answer-thread.ts';
+import { ThreadHost } from '../../review/thread/thread-host.ts';
 import { open, type StateOptions } from '../open.ts';
+import type { Called } from '../paste.ts';
+import { openPlanDesk } from '../plan-desk.ts';
 import { servePage } from '../serve-page.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
@@ -16,34 +22,69 @@ export interface ReviewOptions extends StateOptions {
   exclude?: string[];
 }
 
+/** Start data of the thread of a review. */
+export interface ReviewThreadData {
+  file: string;
+  options: StateOptions & Omit<CampaignHostOptions, 'paste'>;
+  called: Called;
+}
+
 /** Serves the review page until it is interrupted. */
 export async function review(file: string, options: ReviewOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
-  const { select, exclude } = options;
   const { paste } = terminal;
   // What is wrong is told once, by the first look: later ones only look again.
   let isTold = false;
-  const quiet: OpenCampaign = { ...campaign, tell: (notice) => (isTold ? undefined : campaign.tell(notice)) };
-  const host = new CampaignHost(quiet, { select, exclude, paste });
+  const host = await startHost(file, options, {
+    terminal,
+    campaign: { ...campaign, tell: (notice) => (isTold ? undefined : campaign.tell(notice)) },
+  });
   const first = await host.look();
   isTold = true;
   if (first.assets.every(({ state }) => state === 'planned')) {
     terminal.err(
-      `nothing is bought yet, so there is nothing to look at; the page fills while ${paste(call('apply'))} runs in another terminal\n`,
+      `nothing is bought yet, so there is nothing to look at; to fill the page, in another terminal: ${paste(call('apply'))}\n`,
     );
   }
   const interruption = listenForInterruption();
   const { state } = campaign.paths;
-  const running = await servePage(host, { ...options, state, terminal, about: `${tellReview(first)}; Ctrl-C ends it` });
+  const running = await servePage(host, {
+    ...{ ...options, state, terminal },
+    plans: openPlanDesk(campaign, terminal, process.env),
+    about: `${tellReview(first)}; Ctrl-C ends it`,
+  });
   await untilAborted(interruption.signal);
   interruption.stop();
   await running.close();
-  terminal.err(tellReviewed(first, await lastLook(host, first), terminal.paste));
+  const last = await lastLook(host, first);
+  await host.close();
+  terminal.err(tellReviewed(first, last, terminal.paste));
   return exitCodes.done;
 }
 
+/**
+ * Built, the campaign is read in a thread of its own, so that this one answers meanwhile. From TypeScript sources it is read
+ * here: a thread would need the loader that runs them.
+ */
+async function startHost(
+  file: string,
+  options: ReviewOptions,
+  { campaign, terminal }: { campaign: OpenCampaign; terminal: Terminal },
+): Promise<ClosingHost> {
+  const { sandbox, lock, var: vars, varFile, strict, select, exclude } = options;
+  const chosen = { select, exclude, by: await nameInGit(campaign.paths.folder) };
+  if (!import.meta.url.endsWith('.js')) return new CampaignHost(campaign, { ...chosen, paste: terminal.paste });
+  const data: ReviewThreadData = {
+    file,
+    options: { sandbox, lock, var: vars, varFile, strict, ...chosen },
+    called: terminal.called,
+  };
+  const worker = new Worker(new URL('../review-thread.js', import.meta.url), { workerData: data, name: 'review' });
+  return new ThreadHost(worker, campaign);
+}
+
 /** The lock may be gone or damaged by now: what was written is written. */
-function lastLook(host: CampaignHost, first: ReviewData): Promise<ReviewData> {
+function lastLook(host: ReviewHost, first: ReviewData): Promise<ReviewData> {
   return host.look().catch(() => first);
 }
 

@@ -1,15 +1,13 @@
 import { join, relative } from 'node:path';
-import { findRun, listRuns } from '../../campaign/find-run.ts';
-import { historyLines } from '../../campaign/history-lines.ts';
+import { findRun, historyLines, listRuns } from '../../campaign/find-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { RunHistory } from '../../disk/state/run-history.ts';
 import { tellWholeRun } from '../../report/history/run-story.ts';
 import { runsText, runText } from '../../report/history/run-text.ts';
-import { safeJson, safeText } from '../../report/safe-text.ts';
-import { tableOptions } from '../table-options.ts';
-import type { Terminal } from '../terminal.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { outJson, type Terminal, tableOptions } from '../terminal.ts';
 
 export interface RunsOptions {
   sandbox?: boolean;
@@ -27,7 +25,7 @@ export async function runs(file: string, { options, terminal }: Context): Promis
   const { stories, running } = await readRuns(file, options);
   if (options.json) {
     const list = stories.map((story) => ({ ...story, running: story.id === running }));
-    terminal.out(`${safeJson({ mediabatch: 'runs', version: 1, runs: list }, 2)}\n`);
+    outJson(terminal, { mediabatch: 'runs', version: 1, runs: list });
   } else if (stories.length === 0) {
     terminal.err(`no run of ${safeText(file)} is on record here\n`);
   } else {
@@ -44,7 +42,7 @@ export async function showRun(file: string, name: string, { options, terminal }:
   const isRunning = id === running;
   const path = relative('', join(folder, `${id}.jsonl`));
   if (options.json) {
-    terminal.out(`${safeJson({ mediabatch: 'run', version: 1, ...whole, running: isRunning, path }, 2)}\n`);
+    outJson(terminal, { mediabatch: 'run', version: 1, ...whole, running: isRunning, path });
   } else {
     terminal.out(runText(whole, { ...tableOptions(terminal), isRunning, path }));
   }

@@ -2,11 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { exampleRow, helperDocs } from '../../manifest/template/helper-docs.ts';
-import { safeJson } from '../../report/safe-text.ts';
-import { helpersJson, helpersText } from '../../report/tables/helpers-text.ts';
-import { kindsJson, kindsText } from '../../report/tables/kinds-text.ts';
-import type { Terminal } from '../terminal.ts';
-import { unknownName } from '../unknown-name.ts';
+import { helpersJson, helpersText, kindsJson, kindsText } from '../../report/tables/kinds-text.ts';
+import { unknownName } from '../program/unknown-command.ts';
+import { outAs, type Terminal } from '../terminal.ts';
 
 /** The JSON Schemas that are published with the package. */
 const schemaNames = [
@@ -17,9 +15,31 @@ const schemaNames = [
   'run',
   'diagnostics',
   'status',
+  'outputs',
   'graph',
   'watch',
+  'result',
+  'comparison',
+  'diff',
+  'cost',
+  'runs',
+  'picks',
+  'decisions',
+  'approvals',
+  'report',
+  'unlocked',
   'failure',
+  'doctor',
+  'models',
+  'voices',
+  'accounts',
+  'jobs',
+  'uploads',
+  'workers',
+  'gc',
+  'destroy',
+  'explanation',
+  'expansion',
 ] as const;
 
 /** Everything that `schema` can print. */
@@ -37,28 +57,18 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
     case undefined:
       throw unknownName('no schema', name, schemaTopics);
     case 'helpers':
-      terminal.out(
-        options.json ? `${safeJson(helpersJson(helperDocs, exampleRow), 2)}\n` : helpersText(helperDocs, look),
-      );
+      await outAs(terminal, options, {
+        text: () => helpersText(helperDocs, look),
+        json: () => helpersJson(helperDocs, exampleRow),
+      });
       return exitCodes.done;
     case 'kinds': {
       const all = Object.values(kinds);
-      terminal.out(options.json ? `${safeJson(kindsJson(all), 2)}\n` : kindsText(all, look));
+      await outAs(terminal, options, { text: () => kindsText(all, look), json: () => kindsJson(all) });
       return exitCodes.done;
     }
-    case 'manifest':
-    case 'plan':
-    case 'lock':
-    case 'event':
-    case 'run':
-    case 'diagnostics':
-    case 'status':
-    case 'graph':
-    case 'watch':
-    case 'failure':
+    default:
       terminal.out(await readFile(new URL(`../../../schemas/${topic}.schema.json`, import.meta.url), 'utf8'));
       return exitCodes.done;
-    default:
-      return topic satisfies never;
   }
 }

@@ -1,37 +1,33 @@
 import { relative } from 'node:path';
-import { findFinishedJobs } from '../../campaign/find-finished-jobs.ts';
 import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
+import { lookAtOutputs } from '../../campaign/look-at-outputs.ts';
 import { engineOf } from '../../campaign/on-engine/engine-address.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
+import { findFinishedJobs } from '../../campaign/runs-of-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
+import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
-import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import { call } from '../../ground/advice.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
-import { call } from '../../plan/advice.ts';
-import { outputsOf } from '../../plan/assemble.ts';
-import { situate } from '../../plan/situation.ts';
-import { safeJson, safeText } from '../../report/safe-text.ts';
+import { outputsToCheck } from '../../plan/assemble.ts';
+import { situate, withFiles } from '../../plan/situation/situation.ts';
+import { clockText, limitText } from '../../report/numbers.ts';
+import { safeText } from '../../report/safe-text.ts';
 import { makeStatus, type RunStatus } from '../../report/status/status.ts';
-import { stepsText } from '../../report/status/status-steps.ts';
-import { statusJson, statusText } from '../../report/status/status-text.ts';
-import { open } from '../open.ts';
-import { tableOptions } from '../table-options.ts';
-import type { Terminal } from '../terminal.ts';
+import { statusJson, statusText, stepsText } from '../../report/status/status-text.ts';
+import { open, type StateOptions } from '../open.ts';
+import { outJson, type Terminal, tableOptions } from '../terminal.ts';
 
-export interface StatusOptions {
+export interface StatusOptions extends StateOptions {
   json?: boolean;
   /** Each step by itself. */
   list?: boolean;
-  sandbox?: boolean;
-  lock?: string;
-  var?: Record<string, string>;
-  varFile?: string[];
   select?: string[];
   exclude?: string[];
   engine?: string;
@@ -39,14 +35,14 @@ export interface StatusOptions {
 
 export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
-  const { paths, seen } = campaign;
+  const { paths } = campaign;
   const graph = await requireGraph(campaign);
   const loaded = await requireLock(campaign, undefined);
   const lock = await withEngine(loaded.lock, { campaign, name: graph.name, options, terminal });
-  const situation = situate(graph, lock);
+  const recorded = situate(graph, lock);
+  const { states: present, facts } = await lookAtOutputs(outputsToCheck(recorded.matches), campaign);
+  const situation = withFiles(recorded, facts);
   const selected = makeSelector(situation).chosen(options);
-  const outputs = outputsOf(situation.matches).map(({ output }) => output);
-  const present = await checkOutputs(paths.outputs, outputs, { seen });
   const folder = relative('', paths.outputs).replaceAll('\\', '/');
   const run = await findRun(paths.lock);
   const finishedJobs = await findFinishedJobs(paths, lock);
@@ -55,16 +51,25 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
     hints,
     situation,
     present,
+    now: systemClock.now(),
     finishedJobs,
     folder: folder === '' ? '' : `${folder}/`,
     ...(run !== undefined && { run }),
     ...(selected !== undefined && { selected }),
   });
-  if (options.json) terminal.out(`${safeJson(statusJson(view), 2)}\n`);
-  else if (options.list) terminal.out(stepsText(view.rows, tableOptions(terminal)));
+  if (options.json) {
+    const { answersOfStatus, nextOfStatus } = await import('../next-steps.ts');
+    const next = nextOfStatus(view, terminal);
+    outJson(terminal, { ...statusJson(view), ...answersOfStatus(view, next), next });
+  } else if (options.list) terminal.out(stepsText(view.rows, tableOptions(terminal)));
   else
     terminal.out(
-      statusText(view, { style: terminal.outStyle, paste: terminal.paste, isSelection: selected !== undefined }),
+      statusText(view, {
+        ...tableOptions(terminal),
+        paste: terminal.paste,
+        now: systemClock.now(),
+        isSelection: selected !== undefined,
+      }),
     );
   return exitCodes.done;
 }
@@ -87,11 +92,15 @@ async function withEngine(
     terminal.err(`no run of ${safeText(name)} is open on this engine\n`);
     return lock;
   }
-  const { state, submitted, origin } = found.run;
-  const what = state === 'ended' ? 'has ended' : 'is open';
+  const { state, submitted, origin, paused } = found.run;
+  const by = origin.pausedBy === undefined ? '' : ` by ${safeText(origin.pausedBy)}`;
+  const pausedText =
+    paused === null ? 'is open' : `is paused${by} since ${clockText(paused.getTime(), systemClock.now())}`;
+  const what = state === 'ended' ? 'has ended' : pausedText;
   terminal.err(
-    `the run on ${safeText(found.shown)} that was submitted from ${safeText(origin.host)} at ${submitted.toISOString()} ${what}\n`,
+    `the run on ${safeText(found.shown)} that was submitted from ${safeText(origin.host)} at ${clockText(submitted.getTime(), systemClock.now())} ${what}\n`,
   );
+  if (found.limit !== undefined) terminal.err(`its limit: ${limitText(found.limit)}\n`);
   return joinLocks(lock, found.lock);
 }
 
@@ -102,7 +111,7 @@ function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   const { called } = terminal;
   terminal.called = { ...called, options: { ...called.options, engine: nameOfEngine(note.engine) } };
   terminal.err(
-    `a run was submitted to ${safeText(note.engine)} at ${safeText(note.since)}; with what it has done since: ${terminal.paste(call('status'))}\n`,
+    `a run was submitted to ${safeText(note.engine)} at ${clockText(note.since, systemClock.now())}; with what it has done since: ${terminal.paste(call('status'))}\n`,
   );
 }
 

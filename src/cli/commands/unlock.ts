@@ -1,50 +1,102 @@
 import { nameOfEngine } from '../../campaign/hold-guard.ts';
-import { isOpenOnEngine } from '../../campaign/on-engine/is-open-on-engine.ts';
+import { type GivenUp, giveUpRun } from '../../campaign/on-engine/give-up-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
+import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { type EngineNote, readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
+import { type EngineNote, readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readGuardHolder, removeGuard } from '../../disk/lock/guard.ts';
-import { advise, call } from '../../plan/advice.ts';
-import type { Terminal } from '../terminal.ts';
+import { type Advice, call, type Way, way } from '../../ground/advice.ts';
+import { messageOf } from '../../ground/values.ts';
+import { clockText } from '../../report/numbers.ts';
+import { open } from '../open.ts';
+import { outJson, type Terminal } from '../terminal.ts';
 
 export interface UnlockOptions {
-  id: string;
+  id?: string;
   sandbox?: boolean;
   lock?: string;
-  /** Although the engine has the run open. */
+  json?: boolean;
+  /** Ends a run that its engine has open, and does without an engine that does not answer. */
   force?: boolean;
 }
 
-/** Ends the claim of a run that will never end it itself, on a machine that cannot be asked. Needs the id that it showed. */
+/** Ends the claim of a run that will never end it itself: one on a machine that cannot be asked, or one on an engine, which ends there. Needs the id that it showed. */
 export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<number> {
-  const { lock, state } = campaignPaths(file, options);
-  const removed = await removeGuard(lock, options.id);
-  if (removed === 'removed') {
-    terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
-    return exitCodes.done;
-  }
+  const { lock } = campaignPaths(file, options);
+  const { id } = options;
+  if (id === undefined) throw await whichId(file, lock);
   const note = readEngineNote(lock);
-  if (note?.run === options.id) {
-    if (options.force !== true && (await isOpenOnEngine(note, { state, env: process.env })))
-      throw openError(file, note);
-    await removeEngineNote(lock);
-    terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
-    const jobs = terminal.paste({ call: 'jobs', words: ['--unknown'] });
-    terminal.err(`what that run has bought, and no lock here knows: ${jobs}\n`);
-    return exitCodes.done;
-  }
-  const holder = await readGuardHolder(lock);
-  throw new CampaignError({
+  if (note?.run === id) await giveUp(file, note, { options, terminal });
+  else if ((await removeGuard(lock, id)) !== 'removed')
+    throw notHeld(file, id, { lock, holder: await readGuardHolder(lock) });
+  terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
+  if (options.json === true) outJson(terminal, { mediabatch: 'unlocked', version: 1, lock, run: id });
+  return exitCodes.done;
+}
+
+/** Throws unless the run of the note is over. */
+async function giveUp(
+  file: string,
+  note: EngineNote,
+  { options, terminal }: { options: UnlockOptions; terminal: Terminal },
+): Promise<void> {
+  const { force = false, sandbox, lock } = options;
+  const campaign = await open(file, { sandbox, lock }, terminal);
+  const found = await giveUpRun(campaign, note, { force, env: process.env });
+  if (found.is === 'open') throw openError(file, note);
+  if (found.is === 'not asked' && !force) throw notAskedError(file, note, found.why);
+  terminal.err(`${givenUpText(found, note)}\n`);
+  if (found.is === 'over') return;
+  const jobs = terminal.paste({ call: 'jobs', words: ['--unknown'] });
+  terminal.err(`what that run has bought, and no lock here knows: ${jobs}\n`);
+}
+
+function givenUpText({ is }: GivenUp, { engine }: EngineNote): string {
+  if (is === 'over') return `the run on ${engine} is over, and all that it has bought is in the lock`;
+  if (is === 'unknown') return `${engine} does not have that run`;
+  return `${engine} was not asked: while workers carry the run out, whatever this lock does not have of it is bought by them, and again by the next \`apply\` here`;
+}
+
+function notHeld(
+  file: string,
+  id: string,
+  { lock, holder }: { lock: string; holder: Awaited<ReturnType<typeof readGuardHolder>> },
+): CampaignError {
+  return new CampaignError({
     code: 'MB3408',
     message:
       holder === undefined
         ? `no run holds the lock of ${file}`
-        : `the run that holds the lock has the id ${holder.id}, not ${options.id}`,
+        : `the run that holds the lock has the id ${holder.id}, not ${id}`,
     hint:
       holder === undefined
         ? 'there is nothing to unlock'
-        : `it is process ${holder.pid} on ${holder.host}, since ${holder.since}; unlock it only when you are certain that it is gone`,
+        : `it is process ${holder.pid} on ${holder.host}, since ${clockText(holder.since, systemClock.now())}; unlock it only when you are certain that it is gone`,
+    lock,
+    ...(holder !== undefined && { holder }),
+  });
+}
+
+/** Whoever names no id is told which there is, if there is one at all. */
+async function whichId(file: string, lock: string): Promise<CampaignError> {
+  const holder = await readGuardHolder(lock);
+  const note = readEngineNote(lock);
+  const id = holder?.id ?? note?.run;
+  if (id === undefined) {
+    return new CampaignError({
+      code: 'MB3408',
+      message: `no run holds the lock of ${file}`,
+      hint: 'there is nothing to unlock',
+      lock,
+    });
+  }
+  const since = clockText(holder?.since ?? note?.since ?? '', systemClock.now());
+  const who = holder === undefined ? `a run on ${note?.engine}` : `process ${holder.pid} on ${holder.host}`;
+  return new CampaignError({
+    code: 'MB3408',
+    message: `${who} has held the lock of ${file} since ${since}`,
+    hint: way('when you are certain that it is gone', call('unlock', '--id', id)),
     lock,
     ...(holder !== undefined && { holder }),
   });
@@ -55,8 +107,36 @@ function openError(file: string, { run, engine }: EngineNote): CampaignError {
   const name = nameOfEngine(engine);
   return new CampaignError({
     code: 'MB3704',
-    message: `the run of ${file} is open on ${engine}: it goes on, and what it buys would be in no lock here`,
-    hint: advise`${call('apply', '--engine', name)} attaches to it, ${call('cancel', '--engine', name)} stops it; if it is to be given up all the same: ${call('unlock', '--id', run, '--force')}`,
+    message: `the run of ${file} is open on ${engine}, and goes on`,
+    hint: [
+      way('to attach to it', call('apply', '--engine', name)),
+      way('to stop it, and collect what runs', call('cancel', '--engine', name)),
+      way('to end it there at once, and go on here with what it has bought', call('unlock', '--id', run, '--force')),
+    ],
     lock: engine,
   });
+}
+
+/** Error for an engine that does not answer. Whoever cannot reach it from here must not take it for gone. */
+function notAskedError(file: string, { run }: EngineNote, why: unknown): CampaignError {
+  return new CampaignError(
+    {
+      code: 'MB3702',
+      message: `the run of ${file} may go on, because nobody could ask: ${messageOf(why)}`,
+      hint: [
+        ...hintsOf(why),
+        'try again where the engine answers: it ends the run there, and loses nothing. Nothing was unlocked',
+        way(
+          'only if its workers are certainly gone, because they buy what the next `apply` here buys again',
+          call('unlock', '--id', run, '--force'),
+        ),
+      ],
+    },
+    { cause: why },
+  );
+}
+
+function hintsOf(error: unknown): Extract<Advice, readonly unknown[]> {
+  const { hint = [] } = error instanceof CampaignError ? error.failure : {};
+  return Array.isArray(hint) ? hint : [hint as string | Way];
 }

@@ -9,12 +9,11 @@ import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { messageOf } from '../../ground/values.ts';
 import { failureText } from '../../report/failure-text.ts';
 import { countOf } from '../../report/numbers.ts';
-import { safeJson, safeText } from '../../report/safe-text.ts';
-import { type UploadRow, uploadsJson, uploadsText } from '../../report/tables/uploads-text.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { type UploadRow, uploadsJson, uploadsText } from '../../report/tables/jobs-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
 import { listenForInterruption } from '../signals.ts';
-import { tableOptions } from '../table-options.ts';
-import type { Terminal } from '../terminal.ts';
+import { outJson, type Terminal, tableOptions } from '../terminal.ts';
 import { tellLinksEnd, withService } from '../with-service.ts';
 
 export interface UploadsOptions {
@@ -51,7 +50,7 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
     interruption.stop();
   }
   const { rows, failed, ended } = results;
-  if (options.json) terminal.out(`${safeJson(uploadsJson(rows, failed), 2)}\n`);
+  if (options.json) outJson(terminal, uploadsJson(rows, failed));
   else terminal.out(uploadsText(rows, tableOptions(terminal)));
   if (rows.length > 0) tellLinksEnd(options, terminal);
   if (ended === 'interrupted') return exitCodes.interrupted;
@@ -73,7 +72,7 @@ export async function showUploads(options: UploadsOptions, terminal: Terminal): 
       hint: 'the locks keep the URL of every file that a campaign has uploaded; `explain` shows that of a step',
     });
   }
-  if (options.json) terminal.out(`${safeJson(uploadsJson(rows), 2)}\n`);
+  if (options.json) outJson(terminal, uploadsJson(rows));
   else terminal.out(uploadsText(rows, { ...tableOptions(terminal), now: systemClock.now() }));
   if (rows.length === 0) terminal.err('the media library is empty\n');
   return exitCodes.done;

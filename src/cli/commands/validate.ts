@@ -1,29 +1,26 @@
-import type { LoadedManifest } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { failureOf } from '../../contract/failure.ts';
+import type { Graph } from '../../graph/graph.ts';
+import { call } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { adviceText } from '../../report/advice-text.ts';
+import { adviceLines } from '../../report/advice-text.ts';
 import { diagnosticsGithub } from '../../report/diagnostics/diagnostics-github.ts';
 import { diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
 import { countOf } from '../../report/numbers.ts';
-import { safeJson, safeText } from '../../report/safe-text.ts';
-import { toCheckoutPath } from '../checkout-path.ts';
-import { loadLocally } from '../load-locally.ts';
-import { tellOn } from '../tell.ts';
-import type { Terminal } from '../terminal.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { type LoadedLocally, loadLocally } from '../load-locally.ts';
+import type { StateOptions } from '../open.ts';
+import { formOf, outJson, type Terminal, tellOn, toCheckoutPath } from '../terminal.ts';
 
-export interface ValidateOptions {
+export interface ValidateOptions extends Pick<StateOptions, 'sandbox' | 'var' | 'varFile' | 'strict'> {
   format?: 'text' | 'json' | 'github';
   json?: boolean;
-  var?: Record<string, string>;
-  varFile?: string[];
-  strict?: boolean;
 }
 
 /** Every mistake of each manifest, or that it is fine. */
 export async function validate(files: string[], options: ValidateOptions, terminal: Terminal): Promise<number> {
-  const format = options.json ? 'json' : (options.format ?? 'text');
+  const format = formOf(options);
   const reports: Json[] = [];
   let valid = true;
   for (const file of files) {
@@ -32,18 +29,19 @@ export async function validate(files: string[], options: ValidateOptions, termin
     const graph = hasErrors(diagnostics) ? undefined : loaded.graph;
     valid &&= graph !== undefined;
     for (const text of graph?.notices ?? []) tellOn(terminal)({ is: 'notice', text });
-    const counts = graph && { steps: graph.steps.length, tasks: graph.tasks.length };
+    const counts = graph && countGraph(graph);
+    const okLine = (ok: string) => (counts === undefined ? '' : describeFine(loaded, counts, { file, ok, terminal }));
     switch (format) {
       case 'json':
         reports.push(diagnosticsJson(diagnostics, { file, ...counts }));
         break;
       case 'github':
         terminal.out(diagnosticsGithub(diagnostics, { toCheckoutPath }));
-        if (counts !== undefined) terminal.err(okLine(file, counts, terminal.style.green('ok')));
+        terminal.err(okLine(terminal.style.green('ok')));
         break;
       case 'text':
         tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
-        if (counts !== undefined) terminal.out(okLine(file, counts, terminal.outStyle.green('ok')));
+        terminal.out(okLine(terminal.outStyle.green('ok')));
         break;
       default:
         format satisfies never;
@@ -52,25 +50,47 @@ export async function validate(files: string[], options: ValidateOptions, termin
   if (format === 'json') {
     const [only = null] = reports;
     const all = { mediabatch: 'diagnostics', version: 1, valid, files: reports };
-    terminal.out(`${safeJson(reports.length === 1 ? only : all, 2)}\n`);
+    outJson(terminal, reports.length === 1 ? only : all);
   }
   return valid ? exitCodes.done : exitCodes.wrongInput;
 }
 
-function okLine(file: string, { tasks, steps }: { tasks: number; steps: number }, ok: string): string {
-  return `${ok} ${safeText(file)}: ${countOf(tasks, 'task')}, ${countOf(steps, 'step')}\n`;
+interface Counts {
+  tasks: number;
+  steps: number;
+  /** Requests that only the service's own document could judge. Absent: none. */
+  unchecked?: number;
+}
+
+function countGraph({ tasks, steps }: Graph): Counts {
+  const unchecked = steps.filter((step) => step.unchecked === true).length;
+  return { tasks: tasks.length, steps: steps.length, ...(unchecked > 0 && { unchecked }) };
+}
+
+/** `ok campaign.yaml: 2 tasks, 4 steps, 3 requests unchecked: …`, so that “ok” says no more than was looked at. */
+function describeFine(
+  { hasDocument }: LoadedLocally,
+  { tasks, steps, unchecked = 0 }: Counts,
+  { file, ok, terminal }: { file: string; ok: string; terminal: Terminal },
+): string {
+  const text = `${ok} ${safeText(file)}: ${countOf(tasks, 'task')}, ${countOf(steps, 'step')}`;
+  if (unchecked === 0) return `${text}\n`;
+  const left = `${text}, ${countOf(unchecked, 'request')} unchecked`;
+  if (hasDocument)
+    return `${left}, because the service's own document does not describe ${unchecked === 1 ? 'it' : 'them'}\n`;
+  return `${left}: ${terminal.paste({ ...call('plan', '--refresh'), file })}\n`;
 }
 
 /** A file that cannot be read is one more mistake here: the other files are still looked at. */
-async function tryToLoad(file: string, options: ValidateOptions, terminal: Terminal): Promise<LoadedManifest> {
+async function tryToLoad(file: string, options: ValidateOptions, terminal: Terminal): Promise<LoadedLocally> {
   try {
     return await loadLocally(file, options, terminal);
   } catch (error) {
     const failure = failureOf(error);
     if (failure?.code !== 'MB1001') throw error;
     const { code, message, hint } = failure;
-    const advice = hint === undefined ? {} : { hint: adviceText(hint, terminal.paste) };
+    const advice = hint === undefined ? {} : { hint: adviceLines(hint, terminal.paste) };
     const diagnostic = { code, severity: 'error', message, ...advice } as const;
-    return { diagnostics: [diagnostic], sources: new Map(), asked: [] };
+    return { diagnostics: [diagnostic], sources: new Map(), asked: [], hasDocument: false };
   }
 }

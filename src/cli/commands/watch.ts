@@ -1,4 +1,5 @@
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
+import { nameInGit } from '../../campaign/person.ts';
 import { type Round, watchCampaign } from '../../campaign/watch/watch.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, failureOf } from '../../contract/failure.ts';
@@ -7,10 +8,9 @@ import type { Plan } from '../../plan/plan.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeJson, safeText } from '../../report/safe-text.ts';
 import { cutToWidth } from '../../report/text-width.ts';
-import { watchJson } from '../../report/watch-json.ts';
-import { type WatchView, watchText } from '../../report/watch-text.ts';
+import { type WatchView, watchJson, watchText } from '../../report/watch-text.ts';
 import { CampaignHost } from '../../review/campaign-host.ts';
-import type { ScopeOptions } from '../apply-options.ts';
+import type { ScopeOptions } from '../open.ts';
 import { open } from '../open.ts';
 import { servePage } from '../serve-page.ts';
 import { listenForInterruption } from '../signals.ts';
@@ -64,18 +64,25 @@ async function serveBeside(
   terminal: Terminal,
 ): Promise<{ refresh(): void; close(): Promise<void> }> {
   const { paste } = terminal;
-  const host = new CampaignHost({ ...campaign, tell: () => {} }, { select, exclude, paste, isEdited: true });
+  const by = await nameInGit(campaign.paths.folder);
+  const host = new CampaignHost({ ...campaign, tell: () => {} }, { select, exclude, paste, by, isEdited: true });
   // A wrong name is better said than served; mistakes in the manifest are mended while it is watched.
   await host.look().catch((error: unknown) => {
     if (failureOf(error)?.code === 'MB1001') throw error;
   });
   const about = 'follows every save; what is picked or rejected there goes into the lock';
   const running = await servePage(host, { port, open: opens, state: campaign.paths.state, terminal, about });
-  return { refresh: () => host.refresh(), close: () => running.close() };
+  return {
+    refresh: () => host.refresh(),
+    async close() {
+      await running.close();
+      await host.close();
+    },
+  };
 }
 
 /** Remembers what was shown: what was said of the last save is not said again. */
-class Seen {
+export class Seen {
   rounds = 0;
   #plan: Plan | undefined;
   #told: ReadonlySet<string> = new Set();

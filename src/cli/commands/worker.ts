@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { readEnvironment, requireAccess } from '../../campaign/environment.ts';
+import { readEnvironment, readLimits, readNotifyAddress, requireAccess } from '../../campaign/environment.ts';
 import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import { workOnEngine } from '../../campaign/on-engine/work-on-engine.ts';
 import { systemClock } from '../../contract/clock.ts';
+import type { WorkerNews } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { WorkerNews } from '../../contract/worker.ts';
-import { workerLine } from '../../report/worker-text.ts';
+import { workerJsonLine, workerLine } from '../../report/worker-text.ts';
 import { fitHeap } from '../fit-heap.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
@@ -15,22 +15,37 @@ export interface WorkerCommandOptions {
   store?: string;
   files: number;
   exitWhenIdle?: boolean;
+  /** In ms. */
+  keep?: number;
+  drain?: boolean;
+  limit?: string;
+  port?: number;
+  host: string;
+  log: 'text' | 'json';
 }
 
 /** Works until it is ended, or until nothing is left to do. */
 export async function worker(options: WorkerCommandOptions, terminal: Terminal): Promise<number> {
   const { env } = process;
   const engine = requireEngine(options.engine, env);
-  const access = requireAccess(readEnvironment(env, process.cwd()), { rehearses: false });
-  const tell = (news: WorkerNews) => terminal.err(workerLine(news, { style: terminal.style, now: systemClock.now() }));
-  const interruption = listenForInterruption(() => {}, { endsWithStarter: true });
+  const environment = readEnvironment(env, process.cwd());
+  const access = requireAccess(environment, { rehearses: false });
+  const line = options.log === 'json' ? workerJsonLine : workerLine;
+  const tell = (news: WorkerNews) => terminal.err(line(news, { style: terminal.style, now: systemClock.now() }));
+  const drain = options.drain === true ? new AbortController() : undefined;
+  const interruption = listenForInterruption(() => {}, { endsWithStarter: true, drain });
   const working = workOnEngine({
     engine,
     access,
     sandbox: env.MEDIABATCH_SANDBOX_FOLDER,
     store: options.store,
     files: options.files,
+    port: options.port === undefined ? undefined : { port: options.port, host: options.host },
+    notify: readNotifyAddress(env),
+    keepMs: options.keep,
+    limits: readLimits(options.limit, '--limit') ?? environment.limits,
     exitWhenIdle: options.exitWhenIdle === true,
+    drain: drain?.signal,
     version: ownVersion(),
     signal: interruption.signal,
     tell,

@@ -1,25 +1,40 @@
 import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import { lookAtEngine } from '../../campaign/on-engine/look-at-engine.ts';
+import type { EngineState } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { safeJson } from '../../report/safe-text.ts';
-import { workersJson, workersText } from '../../report/tables/workers-text.ts';
-import { tableOptions } from '../table-options.ts';
-import type { Terminal } from '../terminal.ts';
+import { troublesOf, troublesText, workersJson, workersText } from '../../report/tables/workers-text.ts';
+import { outJson, type Terminal, tableOptions } from '../terminal.ts';
 
 export interface WorkersOptions {
   engine?: string;
   json?: boolean;
+  /** Only what is wrong, with an exit code. */
+  check?: boolean;
 }
 
 /** Runs, head, workers, rates and errors of an engine, as they are now. */
 export async function workers(options: WorkersOptions, terminal: Terminal): Promise<number> {
-  const state = await lookAtEngine(requireEngine(options.engine, process.env));
+  const state = await lookAtEngine(requireEngine(options.engine, process.env, { mayBeEmbedded: true }));
+  const code = options.check === true && isInTrouble(state) ? exitCodes.unreachable : exitCodes.done;
   if (options.json) {
-    terminal.out(`${safeJson(workersJson(state), 2)}\n`);
-    return exitCodes.done;
+    outJson(terminal, workersJson(state));
+    return code;
+  }
+  if (options.check === true) {
+    terminal.out(troublesText(state, terminal.style));
+    if (!hasLiving(state)) terminal.err('no worker is running\n');
+    return code;
   }
   terminal.out(workersText(state, tableOptions(terminal)));
   if (state.runs.length === 0) terminal.err('no run is on record on this engine\n');
   if (state.workers.length === 0) terminal.err('no worker is running\n');
   return exitCodes.done;
+}
+
+function isInTrouble(state: EngineState): boolean {
+  return !hasLiving(state) || troublesOf(state).length > 0;
+}
+
+function hasLiving({ workers }: EngineState): boolean {
+  return workers.some(({ isSilent }) => !isSilent);
 }

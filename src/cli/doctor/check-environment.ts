@@ -3,13 +3,15 @@ import {
   type Environment,
   readDotEnv,
   readEnvironment,
+  readNotifyAddress,
   requireAccess,
+  tightestLimit,
 } from '../../campaign/environment.ts';
-import { readNotifyAddress } from '../../campaign/notify.ts';
+import { keyCommandName } from '../../campaign/key-command.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { Finding } from '../../contract/finding.ts';
+import { type Finding, failureFinding } from '../../contract/notice.ts';
 import { readCredential } from '../../service/secrets.ts';
-import { failureFinding } from './failure-finding.ts';
+import { consentIn } from '../consent.ts';
 
 const about = 'environment';
 const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY'] as const;
@@ -47,7 +49,7 @@ export function nodeFinding(version: string): Finding {
 }
 
 function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
-  const own = names.filter((name) => env[name]?.trim());
+  const own = [...names, keyCommandName].filter((name) => env[name]?.trim());
   const found = readDotEnv(folder);
   const file = found === 'unreadable' ? {} : found;
   const filed = names.filter((name) => file[name]?.trim());
@@ -61,6 +63,13 @@ function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
   const findings: Finding[] = [
     { about, state: 'ok', text: `${list(own)} ${own.length === 1 ? 'comes' : 'come'} from the environment` },
   ];
+  if (env[keyCommandName]?.trim()) {
+    const isUsed = !env.MEDIABATCH_API_KEY?.trim();
+    const text = isUsed
+      ? `the key is printed by ${keyCommandName}`
+      : `${keyCommandName} is not run: MEDIABATCH_API_KEY is set`;
+    findings.push({ about, state: 'ok', text });
+  }
   if (filed.length > 0) {
     const missing = names.some((name) => !own.includes(name) && filed.includes(name));
     findings.push({
@@ -92,6 +101,23 @@ function notifyFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
   } catch (error) {
     return [...findings, failureFinding(about, error)];
   }
+}
+
+/** Whether --yes and --publish count here, and what says that they do not. */
+export function consentFindings(env: NodeJS.ProcessEnv): Finding[] {
+  const consent = consentIn(env, { sandbox: false });
+  if (consent.flags === 'count') return [];
+  const text = `${consent.because}: for credits and posts a person is asked on a terminal, and neither --yes nor --publish counts`;
+  return [{ about, state: 'ok', text }];
+}
+
+/** Checks the limits of whoever pays here, whatever the campaign. */
+export async function limitFindings({ limits }: Environment, now: number): Promise<Finding[]> {
+  const tightest = await tightestLimit(limits, now);
+  if (tightest === undefined) return [];
+  const { credits, per, left } = tightest;
+  const text = `MEDIABATCH_LIMIT lets ${credits} credits be spent a ${per}, over all campaigns here: ${left} are left`;
+  return [{ about, state: 'ok', text }];
 }
 
 /** Tells what the form of the credential means for a create whose answer is lost. */

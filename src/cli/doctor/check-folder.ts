@@ -1,7 +1,7 @@
 import { access, statfs, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { exitCodes } from '../../contract/exit.ts';
-import type { Finding } from '../../contract/finding.ts';
+import type { Finding } from '../../contract/notice.ts';
 import { syncFolder } from '../../disk/fs/durable.ts';
 import { readSmallFile, statPlainFile } from '../../disk/fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../../disk/fs/replace.ts';

@@ -1,13 +1,14 @@
 import { callAbout, type FoundLock, findLocks } from '../../campaign/find-locks.ts';
 import { belongingOf } from '../../campaign/lock-service.ts';
+import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { Finding } from '../../contract/finding.ts';
+import type { Finding } from '../../contract/notice.ts';
 import { readGuardHolder } from '../../disk/lock/guard.ts';
+import { way } from '../../ground/advice.ts';
 import { messageOf } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
-import { advise } from '../../plan/advice.ts';
-import { countOf } from '../../report/numbers.ts';
+import { clockText, countOf } from '../../report/numbers.ts';
 
 const about = 'locks';
 const mostNamed = 5;
@@ -67,7 +68,10 @@ function openFindings(found: FoundLock, lock: Lock): Finding[] {
       about,
       state: 'warning',
       text: `${shown}: it is not known whether ${countOf(open.length, 'create')} ${open.length === 1 ? 'was' : 'were'} charged: ${named(open)}`,
-      hint: advise`run ${callAbout(found, 'apply')}: it asks again where the service can tell; resolve decides the others`,
+      hint: [
+        way('to ask again where the service can tell', callAbout(found, 'apply')),
+        'the others are decided with resolve',
+      ],
     });
   }
   const running = records.filter(({ purchases }) => purchases.some(({ state }) => state === 'running'));
@@ -76,7 +80,7 @@ function openFindings(found: FoundLock, lock: Lock): Finding[] {
       about,
       state: 'warning',
       text: `${shown}: ${countOf(running.length, 'job')} paid for and not collected: ${named(running)}`,
-      hint: advise`run ${callAbout(found, 'apply')}: it fetches them for free`,
+      hint: way('to fetch them for free', callAbout(found, 'apply')),
     });
   }
   return findings;
@@ -96,8 +100,11 @@ async function guardFindings({ path, shown }: FoundLock): Promise<Finding[]> {
       {
         about,
         state: 'warning',
-        text: `${shown} is held by a run: process ${pid} on ${host}, since ${since}`,
-        hint: advise`a run of this machine that is gone is taken over by itself; one of another machine that is certainly gone: ${callAbout({ path, shown }, 'unlock', '--id', id)}`,
+        text: `${shown} is held by a run: process ${pid} on ${host}, since ${clockText(since, systemClock.now())}`,
+        hint: way(
+          'a run of this machine that is gone is taken over by itself; one of another machine that is certainly gone',
+          callAbout({ path, shown }, 'unlock', '--id', id),
+        ),
       },
     ];
   } catch (error) {

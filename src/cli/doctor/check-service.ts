@@ -1,10 +1,9 @@
-import type { Finding } from '../../contract/finding.ts';
+import { type Finding, failureFinding } from '../../contract/notice.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { readServiceDocument, type ServiceDocument } from '../../kinds/service-document.ts';
-import { spanText } from '../../report/age-text.ts';
+import { spanText } from '../../report/numbers.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
-import { failureFinding } from './failure-finding.ts';
 
 const about = 'service';
 /** The replay window is 24 h and counted from 23; an hour would use that up. */

@@ -3,7 +3,7 @@ import type { Access } from '../../campaign/environment.ts';
 import type { CreateAnswer } from '../../contract/answer.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { Finding } from '../../contract/finding.ts';
+import type { Finding } from '../../contract/notice.ts';
 import { canonicalJson } from '../../ground/json.ts';
 import { requireKind } from '../../kinds/index.ts';
 import { documentedCredits } from '../../kinds/price.ts';

@@ -3,9 +3,9 @@ import type { Style } from '../../report/style.ts';
 
 /**
  * A line for a shell, and what it does. `not run`: it needs a real service or something that happens by accident; `until
- * Ctrl-C`: it ends when somebody ends it; `at gates`: it is about draft-to-final.
+ * Ctrl-C`: it ends when somebody ends it; `at gates`: it is about draft-to-final; `asks`: it waits for a yes.
  */
-export type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C' | 'at gates'];
+export type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C' | 'at gates' | 'asks'];
 
 /** Examples by the full name of a command. A test runs those of each command in a folder of the quickstart, or at gates. */
 export const examples: Readonly<Record<string, readonly Example[]>> = {
@@ -16,6 +16,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   validate: [
     ['mediabatch validate', 'campaign.yaml of this folder'],
+    ['mediabatch validate --sandbox', 'by the document of the embedded service, too'],
     ['mediabatch validate --var-file north.yaml', 'with the variables of a market'],
     ['mediabatch validate --format github', 'annotates lines in a pull request'],
   ],
@@ -46,12 +47,18 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch watch --json', 'a document on each line', 'until Ctrl-C'],
   ],
   apply: [
-    ['mediabatch apply --sandbox', 'a rehearsal with play money'],
+    ['mediabatch apply --sandbox', 'a rehearsal with play money', 'asks'],
     ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
     ['mediabatch apply --sandbox --review', 'draft, pick, final: a page opens, the run waits', 'not run'],
     ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
     ['mediabatch apply campaign.plan.json', 'what was planned, and nothing else', 'not run'],
     ['mediabatch apply --yes --notify failed,gate', 'MEDIABATCH_NOTIFY_URL hears of it', 'not run'],
+  ],
+  approve: [
+    ['mediabatch approve campaign.plan.json', 'shows it, and asks', 'not run'],
+    ['mediabatch approve campaign.plan.json --valid 12h', 'for today only', 'not run'],
+    ['mediabatch approve --list', 'what was approved here'],
+    ['mediabatch approve --revoke campaign.plan.json', 'takes it back', 'not run'],
   ],
   status: [
     ['mediabatch status', 'done, running, failed; credits'],
@@ -94,11 +101,25 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   cost: [
     ['mediabatch cost --sandbox --by kind,month', 'where credits went'],
+    ['mediabatch cost --sandbox --all --by campaign,month', 'of every campaign of this repository'],
     ['mediabatch cost --sandbox --since HEAD --format csv', 'since the last commit, for a spreadsheet'],
+  ],
+  outputs: [
+    ['mediabatch outputs --sandbox', 'what there is, and what it was made for'],
+    ['mediabatch outputs --sandbox --out outputs.csv', 'for a spreadsheet'],
+    ['mediabatch outputs --sandbox -s kind:image --picked --format json', 'for a program'],
+    ['mediabatch outputs --sandbox --sidecar', 'and beside each file what is known'],
+  ],
+  deliver: [
+    ['mediabatch deliver --sandbox --to delivery --picked', 'all but what was not picked', 'at gates'],
+    ["mediabatch deliver --sandbox --to shop -s song --layout 'songs/{{key}}'", 'under names of your own'],
+    ['mediabatch deliver --sandbox --to delivery --dry-run', 'which files; copies nothing', 'at gates'],
   ],
   explain: [
     ['mediabatch explain hero@lamp,1:1', 'why it would be bought'],
     ['mediabatch explain --sandbox song@spring', 'the same with play money'],
+    ['mediabatch explain hero@lamp,1:1 --request', 'the request as it is sent'],
+    ['mediabatch explain hero@lamp,1:1 --origins', 'where each of its values comes from'],
   ],
   render: [
     ['mediabatch render cover', 'the request as it is sent'],
@@ -164,6 +185,30 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch destroy --sandbox song@spring --yes', 'the record of one song at the service'],
     ['mediabatch destroy --orphans', 'what the manifest no longer has; asks first', 'not run'],
   ],
+  list: [
+    ['mediabatch list voices --gender female', 'what can be heard'],
+    ['mediabatch list jobs --sandbox --limit 5', 'the newest jobs'],
+  ],
+  'list voices': [
+    ['mediabatch list voices --gender female --accent british', 'a choice of them'],
+    ['mediabatch list voices --json', 'for a program'],
+  ],
+  'list models': [
+    ['mediabatch list models --kind image', 'with their credits'],
+    ['mediabatch list models --json', 'for a program'],
+  ],
+  'list accounts': [
+    ['mediabatch list accounts', 'where posts can go', 'not run'],
+    ['mediabatch list accounts --sandbox', 'those of the embedded service'],
+  ],
+  'list jobs': [
+    ['mediabatch list jobs --sandbox --limit 5', 'the newest'],
+    ['mediabatch list jobs --unknown', 'bought, and on record in no lock here', 'not run'],
+  ],
+  'list uploads': [
+    ['mediabatch list uploads', 'where the service has a list', 'not run'],
+    ['mediabatch list uploads --json', 'for a program', 'not run'],
+  ],
   voices: [
     ['mediabatch voices --gender female --accent british', 'a choice of them'],
     ['mediabatch voices --json', 'for a program'],
@@ -197,14 +242,38 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch worker', 'MEDIABATCH_ENGINE is set', 'not run'],
     ['mediabatch worker --engine postgres://me@db/media --store /mnt/media', 'and fetches files', 'not run'],
     ['mediabatch worker --engine postgres://me@db/media --exit-when-idle', 'for CI', 'not run'],
+    ['mediabatch worker --store s3://media/spring --log json', 'for whoever collects logs', 'not run'],
+    ['mediabatch worker --limit 400/day,2000/month', 'whatever the campaigns', 'not run'],
+    ['mediabatch worker --port 9102 --host 0.0.0.0', 'health and figures for Prometheus', 'not run'],
   ],
   cancel: [
     ['mediabatch cancel', 'MEDIABATCH_ENGINE is set', 'not run'],
     ['mediabatch cancel shop.yaml --engine postgres://me@db/media', 'that of another campaign', 'not run'],
   ],
+  pause: [
+    ['mediabatch pause', 'MEDIABATCH_ENGINE is set', 'not run'],
+    ['mediabatch pause shop.yaml --engine postgres://me@db/media', 'that of another campaign', 'not run'],
+  ],
+  resume: [
+    ['mediabatch resume', 'MEDIABATCH_ENGINE is set', 'not run'],
+    ['mediabatch resume shop.yaml --engine postgres://me@db/media', 'that of another campaign', 'not run'],
+  ],
   workers: [
     ['mediabatch workers', 'as it is now', 'not run'],
     ['mediabatch workers --engine postgres://me@db/media --json', 'for a program', 'not run'],
+    ['mediabatch workers --check', 'for monitoring: 69 if anything is wrong', 'not run'],
+  ],
+  engine: [
+    ['mediabatch engine migrate', 'MEDIABATCH_ENGINE is set', 'not run'],
+    ['mediabatch engine migrate --grant media', 'for the role of workers', 'not run'],
+  ],
+  'engine migrate': [
+    ['mediabatch engine migrate', 'MEDIABATCH_ENGINE is set', 'not run'],
+    [
+      'mediabatch engine migrate --engine postgres://owner@db/media --grant media',
+      'for the role of workers',
+      'not run',
+    ],
   ],
   doctor: [
     ['mediabatch doctor --sandbox', 'this folder and the embedded service'],

@@ -1,14 +1,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type CostDimension, costDimensions } from '../../plan/tally-charges.ts';
-import type { ProgramContext } from './context.ts';
+import { type CostDimension, costDimensions } from '../../plan/prices/tally-charges.ts';
 import { manifestArgument } from './name-manifest.ts';
-import { addStateOptions } from './options.ts';
+import type { ProgramContext } from './options.ts';
+import { addSelectOptions, addStateOptions } from './options.ts';
 
 /** Commands that look back: at earlier runs, at the lock, and at its history in git. */
 export function addHistoryCommands(program: Command, context: ProgramContext): void {
+  program.commandsGroup('Look back:');
   addRunsCommands(program, context);
   addDiffCommand(program, context);
   addCostCommand(program, context);
+  addOutputsCommand(program, context);
+  addDeliverCommand(program, context);
 }
 
 function addRunsCommands(program: Command, { terminal, exit }: ProgramContext): void {
@@ -52,7 +55,7 @@ function addCostCommand(program: Command, { terminal, exit }: ProgramContext): v
       .addArgument(manifestArgument())
       .summary('show what was spent, and where it went')
       .description(
-        'Shows what was spent, by task or whatever else, and where it went: delivered, superseded, failed and charged, on hold. Months and authors are those of the commit in which a job first stands in the lock. Needs no network and writes nothing.',
+        'Shows what was spent, by task or whatever else, and where it went: delivered, superseded, failed and charged, reserved. Months and authors are those of the commit in which a job first stands in the lock. Needs no network and writes nothing.',
       )
       .addOption(
         new Option('--by <what>', `one or several of ${costDimensions.join(', ')}`)
@@ -60,10 +63,70 @@ function addCostCommand(program: Command, { terminal, exit }: ProgramContext): v
           .default(['task'], 'task'),
       )
       .option('--since <ref>', 'only what is not on record in this commit')
+      .addOption(
+        new Option('--all', 'every campaign of this working tree that has a lock').conflicts(['since', 'lock']),
+      )
       .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'csv']))
       .option('--json', 'one JSON document on stdout'),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/cost.ts')).cost(file, options, terminal)),
+  );
+}
+
+function addOutputsCommand(program: Command, { terminal, exit }: ProgramContext): void {
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('outputs')
+        .addArgument(manifestArgument())
+        .summary('list every file with its row, verdict, credits and request')
+        .description(
+          'Lists every file that was bought, one on a line: the columns of its row and its matrix, path, digest, size, verdict, credits, what it was made from and asked for. Needs no network, no key and no file: of what is not here the lock tells.',
+        )
+        .option('--picked', 'leave out what a gate asks about and nobody has picked')
+        .addOption(
+          new Option(
+            '--format <format>',
+            'text for the eye (default), csv for spreadsheets, json or jsonl for programs',
+          ).choices(['text', 'csv', 'json', 'jsonl']),
+        )
+        .option('--json', 'the same as --format json')
+        .option('--out <file>', 'write it here; .csv (as Excel opens it), .json or .jsonl says the format')
+        .option('--sidecar', 'write FILE.json beside each file that is here, with the same in it')
+        .addHelpText(
+          'after',
+          '\nIn CSV an apostrophe stands before a text that a spreadsheet would calculate (=, +, -, @); numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON has every text as it is.',
+        ),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/outputs.ts')).outputs(file, options, terminal)),
+  );
+}
+
+function addDeliverCommand(program: Command, { terminal, exit }: ProgramContext): void {
+  addSelectOptions(
+    addStateOptions(
+      program
+        .command('deliver')
+        .addArgument(manifestArgument())
+        .summary('copy files to a folder or bucket, checked by digest, with a list of them')
+        .description(
+          'Copies files to a folder or an S3 bucket, each checked by its digest, and writes a list of them beside (outputs.csv). Nothing there is deleted, and nothing written over but earlier copies of the same campaign; what is there already is not copied again. To a folder it needs no network.',
+        )
+        .option(
+          '--to <dir>',
+          'a folder, which is made where there is none, or s3://BUCKET/PREFIX (AWS_* of the environment)',
+        )
+        .option('--picked', 'leave out what a gate asks about and nobody has picked')
+        .option('--layout <template>', "names below it, without extension: '{{row.sku}}/{{slug matrix.ratio}}'")
+        .option('--dry-run', 'print the names; copy nothing')
+        .addHelpText(
+          'after',
+          '\nA layout may use row, matrix, key, task, kind, take, part and path (where the file is now).\nTwo files of one name are an error before anything is copied.',
+        ),
+    ),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/deliver.ts')).deliverOutputs(file, options, terminal)),
   );
 }
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { ProgramContext } from './context.ts';
 import { manifestArgument, manifestsArgument } from './name-manifest.ts';
-import { addVarOptions, strictOption } from './options.ts';
+import type { ProgramContext } from './options.ts';
+import { addVarOptions, sandboxOption, strictOption } from './options.ts';
 
 /** Commands around the text of a manifest. Each loads what it needs only when it runs. */
 export function addLanguageCommands(program: Command, { terminal, exit }: ProgramContext): void {
@@ -26,11 +26,14 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
       .command('validate')
       .addArgument(manifestsArgument())
       .summary('show every mistake of a manifest at once')
-      .description('Shows every mistake of a manifest, or “ok” with counts. Needs no network.')
+      .description(
+        'Shows every mistake of a manifest, or “ok” with counts. Needs no network: requests that only the service describes are held against its document as `plan --refresh` kept it, or with --sandbox against that of the embedded service.',
+      )
       .addOption(
         new Option('--format <format>', 'how to print it; github annotates lines').choices(['text', 'json', 'github']),
       )
       .option('--json', 'the same as --format json')
+      .addOption(sandboxOption())
       .addOption(strictOption()),
   ).action(async (files: string[], options) =>
     exit(await (await import('../commands/validate.ts')).validate(files, options, terminal)),
@@ -65,12 +68,12 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
     .command('schema')
     .argument(
       '[name]',
-      'manifest, plan, lock, event, diagnostics, status, graph, failure, helpers or kinds',
+      'that of a document (manifest, plan, lock, event, result, status, failure and others), or helpers or kinds',
       'manifest',
     )
     .summary('print a JSON Schema, the helpers or the kinds')
     .description(
-      'Prints a published JSON Schema, or lists what a manifest may use: template helpers, kinds and fields.',
+      'Prints a published JSON Schema, or lists what a manifest may use: template helpers, kinds and fields. These two names are those of the lists; what the lists print with --json is described by helpers.schema.json and kinds.schema.json in the package.',
     )
     .option('--json', 'helpers and kinds as one JSON document')
     .action(async (name: string, options) =>

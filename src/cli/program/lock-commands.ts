@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { ProgramContext } from './context.ts';
-import { addDecisionCommands } from './decision-commands.ts';
 import { manifestArgument } from './name-manifest.ts';
-import { addStateOptions, lockTimeoutOption, wholeNumber } from './options.ts';
+import type { ProgramContext } from './options.ts';
+import { addStateOptions, collectText, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
 
 /** Commands by which a person settles what the lock cannot know. */
 export function addLockCommands(program: Command, context: ProgramContext): void {
@@ -22,6 +21,7 @@ export function addLockCommands(program: Command, context: ProgramContext): void
       .option('--not-spent', 'it was not charged')
       .option('--spend-again', 'buy it, whatever happened before')
       .option('--send <id>', 'the create that is meant, where an address has several that are open')
+      .option('--json', 'one JSON document on stdout')
       .addOption(lockTimeoutOption()),
   ).action(async (file: string, address: string, options) =>
     exit(await (await import('../commands/resolve.ts')).resolve(file, address, { options, terminal })),
@@ -30,13 +30,164 @@ export function addLockCommands(program: Command, context: ProgramContext): void
   program
     .command('unlock')
     .addArgument(manifestArgument())
-    .requiredOption('--id <id>', 'the id of the run, as the refusal showed it')
+    .option('--id <id>', 'the id of the run, as the refusal showed it')
     .summary('end the claim of a run on another machine')
-    .description('Ends the claim of a run that is gone on another machine.')
+    .description(
+      'Ends the claim of a run that is gone on another machine. One on an engine ends there: what it has bought comes into the lock, and no worker goes on with it.',
+    )
     .option('--sandbox', 'the lock of the sandbox runs')
     .option('--lock <file>', 'another lock than the one beside the manifest')
-    .option('--force', 'of a run on an engine: although the engine is there, and has the run open')
+    .option('--json', 'one JSON document on stdout')
+    .option('--force', 'of a run on an engine: although it is open there, or the engine does not answer')
     .action(async (file: string, options) =>
       exit(await (await import('../commands/unlock.ts')).unlock(file, options, terminal)),
     );
+}
+
+/** Decisions of people, recorded in the lock. None of them costs credits. */
+function addDecisionCommands(program: Command, context: ProgramContext): void {
+  addGateCommands(program, context);
+  addKeepingCommands(program, context);
+  addRecordCommands(program, context);
+}
+
+function addGateCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  const noted = (command: Command) =>
+    command
+      .option('--note <text>', 'why, for the record')
+      .option('--by <name>', 'who decides; default: the name that git knows');
+  addDecideOptions(
+    noted(chosenSteps(program.command('pick')))
+      .summary('pick outputs at their gates')
+      .description(
+        'Picks outputs at their gates: what hangs on a gate is made from them by the next apply. Where one is to be picked, it takes the place of an earlier one. Costs nothing.',
+      )
+      .option('--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', collectText),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/decisions.ts')).pick(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    noted(chosenSteps(program.command('reject')))
+      .summary('turn outputs down at their gates')
+      .description(
+        'Turns outputs down at their gates: nothing is made from them. They stay on disk and in the lock. Costs nothing.',
+      )
+      .option('--reason <text>', 'why, as one of the `reasons` of the gate'),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/decisions.ts')).reject(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    chosenSteps(program.command('unpick'))
+      .summary('take back what was picked or rejected')
+      .description('Takes verdicts back: the outputs are neither picked nor rejected. Costs nothing itself.'),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/decisions.ts')).unpick(file, addresses, { options, terminal })),
+  );
+}
+
+function addKeepingCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  addDecideOptions(
+    chosenSteps(program.command('accept'))
+      .summary('declare outputs right as they are')
+      .description(
+        'Declares outputs right as they are: edited by hand, made from an input that has changed since, or not as `expect` wants them. Nothing is bought again for them, nor for what uses them. Costs nothing.',
+      ),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/decisions.ts')).accept(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    chosenSteps(program.command('pin'))
+      .summary('keep what steps have, whatever changes')
+      .description(
+        'Keeps what steps have, whatever changes in the manifest. The plan says what each would cost. `pin: true` in a task does the same for all its steps. Costs nothing.',
+      ),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/decisions.ts')).pin(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    chosenSteps(program.command('unpin'))
+      .summary('let the manifest decide about steps again')
+      .description('Takes the pin off: the manifest decides about the steps again. Costs nothing itself.'),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/decisions.ts')).unpin(file, addresses, { options, terminal })),
+  );
+
+  addDecideOptions(
+    chosenSteps(program.command('forget'))
+      .summary('let what was bought count as never bought')
+      .description(
+        'Lets what was bought count as never bought: orphans are no longer shown, steps are planned anew. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
+      )
+      .option('--orphans', 'everything that the manifest no longer has')
+      .option('--force', 'running jobs, too: their outputs are given up'),
+  ).action(async (file: string, addresses: string[], options) =>
+    exit(await (await import('../commands/decisions.ts')).forget(file, addresses, { options, terminal })),
+  );
+}
+
+function addRecordCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  addDecideOptions(
+    program
+      .command('move')
+      .addArgument(manifestArgument())
+      .argument('<old>', 'the address on record')
+      .argument('<new>', 'the step that it is now')
+      .summary('give what was bought a new address')
+      .description(
+        'Gives what was bought a new address, where key and input changed at the same time. What keeps its input is found without it. Costs nothing.',
+      ),
+  ).action(async (file: string, from: string, to: string, options) =>
+    exit(await (await import('../commands/decisions.ts')).move(file, { from, to }, { options, terminal })),
+  );
+
+  addDecideOptions(
+    program
+      .command('import')
+      .addArgument(manifestArgument())
+      .argument('<address>', 'a step that is not bought')
+      .argument('<job>', 'the id of a paid job')
+      .summary('give a step a job that is paid already')
+      .description(
+        'Gives a step a job that is paid already, after asking the service for it. The next apply collects it. Costs nothing.',
+      )
+      .option('--credits <n>', 'what it was charged, where the service does not say', wholeNumber)
+      .option('--offline', 'do not ask the service')
+      .addOption(serviceMovedOption())
+      .option('-y, --yes', 'do not ask'),
+  ).action(async (file: string, address: string, job: string, options) =>
+    exit(await (await import('../commands/adopt.ts')).importStep(file, { address, job }, { options, terminal })),
+  );
+
+  addDecideOptions(
+    program
+      .command('adopt')
+      .addArgument(manifestArgument())
+      .summary('find paid jobs that no lock knows')
+      .description(
+        'Lists jobs at the service that no lock of this folder knows, and gives them to the steps that asked for exactly this. Asks first. Costs nothing.',
+      )
+      .option('--job <id>', 'of several candidates this one; may be given several times', collectText)
+      .addOption(serviceMovedOption())
+      .option('-y, --yes', 'do not ask'),
+  ).action(async (file: string, options) =>
+    exit(await (await import('../commands/adopt.ts')).adopt(file, { options, terminal })),
+  );
+}
+
+function chosenSteps(command: Command): Command {
+  return command
+    .addArgument(manifestArgument())
+    .argument('[addresses...]', 'steps or tasks; * stands for anything. Without FILE they come first')
+    .option('-s, --select <selection>', 'by selection: tag:launch, state:changed', collectText);
+}
+
+function addDecideOptions(command: Command): Command {
+  return addStateOptions(command)
+    .option('--dry-run', 'show what would be decided, record nothing')
+    .option('--json', 'one JSON document on stdout')
+    .addOption(lockTimeoutOption());
 }

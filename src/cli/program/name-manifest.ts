@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { Argument, type Command } from 'commander';
 import { CampaignError } from '../../contract/failure.ts';
-import { shellWord } from '../../report/shell-word.ts';
+import { call, way } from '../../ground/advice.ts';
 
 /** The manifest that a command is about when none is named. */
 export const defaultManifest = 'campaign.yaml';
@@ -52,7 +52,10 @@ function hasManifest(command: Command, words: readonly string[], isFile: (path: 
   throw new CampaignError({
     code: 'MB3000',
     message: `${first} is a file here, and may be a step of ${defaultManifest}`,
-    hint: `write mediabatch ${name} ${shellWord(`./${first}`)} … for the file, or mediabatch ${name} ${defaultManifest} ${shellWord(first)} for the step`,
+    hint: [
+      way('for the file', { ...call(name), file: `./${first}` }),
+      way('for the step', { ...call(name, first), file: defaultManifest }),
+    ],
   });
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { CampaignError } from '../../contract/failure.ts';
 import { readSmallFile } from '../../disk/fs/plain-file.ts';
-import { advise, call } from '../../plan/advice.ts';
+import { call, way } from '../../ground/advice.ts';
 import { defaultManifest } from './name-manifest.ts';
 
 /** Limit of manifests that are named, and in bytes of what is looked into. */
@@ -12,14 +12,17 @@ const mostBytes = 1 << 20;
 export function noManifest(command: string): CampaignError {
   const [first, ...others] = findManifests();
   const makeOne = call('init', 'my-campaign');
-  const here = others.length === 0 ? '' : ` (here is ${others.slice(0, mostNamed).join(', ')}, too)`;
+  const here = others.length === 0 ? [] : [`or ${others.slice(0, mostNamed).join(', ')}`];
   return new CampaignError({
     code: 'MB1001',
     message: `no manifest is named, and there is no ${defaultManifest} in this folder (${process.cwd()})`,
     hint:
       first === undefined
-        ? advise`name it, as in mediabatch ${command} path/to/${defaultManifest}, or make one to start from: ${makeOne}`
-        : advise`name it: ${{ ...call(command), file: first }}${here}`,
+        ? [
+            way('name it, as in', { ...call(command), file: `path/to/${defaultManifest}` }),
+            way('or make one to start from', makeOne),
+          ]
+        : [way('name it', { ...call(command), file: first }), ...here],
     file: defaultManifest,
   });
 }

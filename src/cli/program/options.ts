@@ -10,7 +10,9 @@ import {
   sharedOptions,
   varOptions,
 } from '../../campaign/option-table.ts';
-import type { ApplyOptions } from '../apply-options.ts';
+import { groupBy } from '../../ground/values.ts';
+import type { ApplyOptions } from '../open.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** Adds options in the order of their rows. */
 export function addRows(command: Command, ...groups: { readonly [name: string]: OptionRow }[]): Command {
@@ -29,6 +31,7 @@ export const addScopeOptions = (command: Command) => addRows(addSelectOptions(ad
 /** Adds the options that `plan` and `apply` share. */
 export const addPlanOptions = (command: Command) => addRows(addScopeOptions(command), sharedOptions);
 
+export const sandboxOption = () => optionOf(lockOptions.sandbox);
 export const strictOption = () => optionOf(sharedOptions.strict);
 export const serviceMovedOption = () => optionOf(scopeOptions.serviceMoved);
 /** Option whose value is in ms. */
@@ -42,6 +45,55 @@ export function typedOptions(command: Command): ApplyOptions {
     return command.getOptionValueSource(own) === 'cli' ? [[name, command.getOptionValue(own)]] : [];
   });
   return Object.fromEntries(typed);
+}
+
+/** Headings of `plan --help` and `apply --help`, and what stands below each. */
+const headings: readonly (readonly [heading: string, flags: readonly string[]])[] = [
+  ['Consent and money:', ['--yes', '--publish', '--max-credits', '--on-error', '--wait-for-balance']],
+  ['Which campaign:', ['--lock', '--var', '--var-file', '--strict', '--service-moved', '--new', '--refresh']],
+  ['Which steps:', ['--select', '--exclude', '--first', '--sample', '--seed', '--redo']],
+  [
+    'What it prints, and to whom:',
+    [
+      '--json',
+      '--all',
+      '--format',
+      '--out',
+      '--compare',
+      '--images',
+      '--detailed-exitcode',
+      '--quiet',
+      '--verbose',
+      '--bell',
+      '--events',
+      '--notify',
+      '--notify-details',
+      '--dry-run',
+    ],
+  ],
+  ['The review page:', ['--review', '--no-open', '--port']],
+  [
+    'Pace, and when things go wrong:',
+    ['--concurrency', '--poll-interval', '--patience', '--request-timeout', '--lock-timeout', '--on-unknown'],
+  ],
+  ['Sandbox:', ['--sandbox', '--sandbox-credits', '--sandbox-speed', '--sandbox-fail-rate']],
+  ['Engine:', ['--engine', '--store', '--workers']],
+];
+
+/** Puts the options of a command that has many of them below headings. */
+export function underHeadings(command: Command): Command {
+  const placeOf = ({ long }: Option) => headings.findIndex(([, flags]) => flags.includes(long ?? ''));
+  for (const option of command.options) option.helpGroup(headings[placeOf(option)]?.[0] ?? 'Others:');
+  // Commands that are printed keep the order of the table.
+  const order = (name: string) => headings.findIndex(([heading]) => heading === name) + 1 || headings.length + 1;
+  return command.configureHelp({
+    ...command.configureHelp(),
+    groupItems: (_all, visible, groupOf) =>
+      groupBy(
+        visible.toSorted((a, b) => order(groupOf(a)) - order(groupOf(b))),
+        groupOf,
+      ),
+  });
 }
 
 function optionOf(row: OptionRow): Option {
@@ -146,4 +198,19 @@ function pollInterval(text: string): number | undefined {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (value < 10) throw new InvalidArgumentError('give auto, or at least 10 ms');
   return value;
+}
+
+/** Context for the definitions of commands. */
+export interface ProgramContext {
+  terminal: Terminal;
+  /** Called by an action at its end with the exit code of the process. */
+  exit(code: number): void;
+}
+
+/** Bytes of `20MB` or `1.5 GB`. */
+export function parseSize(text: string): number {
+  const [, number, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?(kB|MB|GB)$/i.exec(text) ?? [];
+  const factor = { kb: 1e3, mb: 1e6, gb: 1e9 }[unit?.toLowerCase() ?? ''];
+  if (factor === undefined || Number(number) === 0) throw new InvalidArgumentError('write it as 500kB, 20MB or 1GB');
+  return Math.round(Number(number) * factor);
 }

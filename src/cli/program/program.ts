@@ -3,27 +3,38 @@ import { Command, type ParseOptions } from 'commander';
 import { safeText } from '../../report/safe-text.ts';
 import { pasteAfter, readCall } from '../paste.ts';
 import type { Terminal } from '../terminal.ts';
-import type { ProgramContext } from './context.ts';
-import { addEngineCommands } from './engine-commands.ts';
 import { addExamples } from './examples.ts';
-import { addHelpCommands } from './help-commands.ts';
 import { addHistoryCommands } from './history-commands.ts';
 import { addLanguageCommands } from './language-commands.ts';
 import { addLockCommands } from './lock-commands.ts';
 import { defaultManifest, nameManifest } from './name-manifest.ts';
+import type { ProgramContext } from './options.ts';
 import { addRunCommands } from './run-commands.ts';
-import { addSandboxCommand } from './sandbox-command.ts';
-import { addServiceCommands } from './service-commands.ts';
+import { addEngineCommands, addSandboxCommand, addServiceCommands } from './service-commands.ts';
+
+/** How other tools call `--max-credits`. */
+const boundsCredits = (word: string) =>
+  /^--(budget|limit|(max|spend)-?(cost|spend|budget|price|limit))(=|$)/.test(word);
 
 /** A command line of a person, in which FILE may be left out. */
 class CommandLine extends Command {
   /** FILE was left out. */
   assumes = false;
 
+  /** The first screen: what one lives with. All others are a page of their own. */
+  override helpInformation(): string {
+    return firstScreen(this);
+  }
+
   override async parseAsync(argv: readonly string[], options?: ParseOptions): Promise<this> {
     const word = argv.find((one) => !one.startsWith('-'));
     if (word !== undefined && this.commands.every((command) => command.name() !== word)) {
       throw (await import('./unknown-command.ts')).unknownCommand(this, word);
+    }
+    const bound = argv.find(boundsCredits);
+    if (bound !== undefined) {
+      const command = this.commands.find((one) => one.name() === word);
+      (await import('./unknown-command.ts')).refuseBound(command, bound);
     }
     const named = nameManifest(this, argv);
     this.assumes = named !== argv;
@@ -35,9 +46,11 @@ class CommandLine extends Command {
 export function makeProgram(context: ProgramContext): Command {
   const { terminal } = context;
   const program = new CommandLine('mediabatch')
-    .description('Turns a YAML manifest into paid media: plans the credits, stays in the budget, and never pays twice.')
+    .description('Turns a YAML manifest into paid media: in a budget, and never paid twice.')
     .usage('<command> [options]')
     .option('-V, --version', 'print the version')
+    // `main` takes it from any place of a line.
+    .option('--no-color', 'write without colours, as with NO_COLOR=1')
     .configureOutput({
       writeOut: terminal.out,
       writeErr: terminal.err,
@@ -48,11 +61,15 @@ export function makeProgram(context: ProgramContext): Command {
     .exitOverride()
     .addHelpText(
       'after',
-      '\nStart here: mediabatch init, then mediabatch apply --sandbox. The manual: mediabatch help\n',
+      '\nStart here: mediabatch init, then mediabatch apply --sandbox\nThe manual: mediabatch help\n',
     );
   program.hook('preAction', async (_program, command) => {
+    if (process.env.MEDIABATCH_SANDBOX !== undefined) await rehearse(command);
     terminal.called = readCall(command);
-    const isMissing = program.assumes && statSync(defaultManifest, { throwIfNoEntry: false }) === undefined;
+    // It finds manifests by their locks, wherever it stands.
+    const looksAround = command.name() === 'cost' && command.opts().all === true;
+    const isMissing =
+      program.assumes && !looksAround && statSync(defaultManifest, { throwIfNoEntry: false }) === undefined;
     if (isMissing) throw (await import('./no-manifest.ts')).noManifest(command.name());
   });
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
@@ -69,6 +86,13 @@ export function makeProgram(context: ProgramContext): Command {
   return program;
 }
 
+/** As if `--sandbox` had been typed: printed commands carry it to where `MEDIABATCH_SANDBOX` is not set. */
+async function rehearse(command: Command): Promise<void> {
+  const { knowsPlayMoneyOnly } = await import('../../campaign/environment.ts');
+  const canRehearse = command.options.some(({ long }) => long === '--sandbox');
+  if (knowsPlayMoneyOnly(process.env) && canRehearse) command.setOptionValueWithSource('sandbox', true, 'cli');
+}
+
 /** `plan <file>`: that there are options goes without saying, and leaves more room for what the command does. */
 function termOf(command: Command): string {
   const inputs = command.registeredArguments.map((argument) => {
@@ -78,8 +102,56 @@ function termOf(command: Command): string {
   return [command.name(), ...inputs].join(' ');
 }
 
+/** Commands of the first screen, in the order in which they are needed. */
+const everyday = ['init', 'validate', 'plan', 'approve', 'apply', 'status', 'review', 'outputs', 'cost', 'help'];
+
+function firstScreen(program: Command): string {
+  const shown = everyday.flatMap((name) => program.commands.find((command) => command.name() === name) ?? []);
+  const lines = shown.map((command) => `  ${command.name().padEnd(8)}  ${command.summary()}\n`);
+  return [
+    `Usage: ${program.name()} ${program.usage()}\n\n`,
+    `${program.description()}\n\n`,
+    ...lines,
+    '\nAll commands, by theme:  mediabatch help commands\n',
+    'Options of a command:    mediabatch help COMMAND\n',
+    'Anywhere:                --no-color, -h, --help; alone: -V, --version\n',
+  ].join('');
+}
+
 /** A mistake of the command line. It repeats what was typed, which may hold what a terminal obeys. */
 function sayUsage(text: string, { style }: Terminal): string {
   const safe = text.split('\n').map((line) => safeText(line, 2000));
   return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);
+}
+
+/** Help about commands and codes, and completion for shells. */
+function addHelpCommands(program: Command, { terminal, exit }: ProgramContext): void {
+  program.commandsGroup('Help:').helpCommand(false);
+
+  program
+    .command('help')
+    .argument('[topic]', 'a topic of the manual, a command, or a code such as MB1203')
+    .summary('read the manual: a topic, a command, a code')
+    .description('Shows a page of the manual, the options of a command, or what a code means and how to do it right.')
+    .option('--html <dir>', 'write the whole manual into a folder, as pages and as Markdown with llms.txt')
+    .action(async (topic: string | undefined, { html }: { html?: string }) =>
+      exit(await (await import('../commands/help.ts')).help(topic, { html }, program, terminal)),
+    );
+
+  program
+    .command('complete', { hidden: true })
+    .argument('<words...>', 'after --: the words of a line after mediabatch; the last one may be empty')
+    .description('Prints what may stand where the last word is. For the scripts of `completion`.')
+    .action(async (words: string[]) =>
+      exit(await (await import('../commands/complete.ts')).complete(words, program, terminal)),
+    );
+
+  program
+    .command('completion')
+    .argument('[shell]', 'bash, zsh or fish')
+    .summary('print a completion script for a shell')
+    .description('Prints a script that completes commands and options: eval "$(mediabatch completion bash)"')
+    .action(async (shell: string | undefined) =>
+      exit((await import('../commands/completion.ts')).completion(shell, program, terminal)),
+    );
 }

@@ -1,31 +1,37 @@
 import { type Command, Option } from 'commander';
 import { applyOptions, planOptions } from '../../campaign/option-table.ts';
-import type { ProgramContext } from './context.ts';
+import { usualValidMs } from '../../contract/approval.ts';
 import { manifestArgument } from './name-manifest.ts';
+import type { ProgramContext } from './options.ts';
 import {
   addPlanOptions,
   addRows,
   addScopeOptions,
   addSelectOptions,
   addStateOptions,
+  age,
   numberIn,
+  parseSize,
   typedOptions,
+  underHeadings,
 } from './options.ts';
 
 /** Commands that plan, run and look at a campaign. Each loads what it needs only when it runs. */
 export function addRunCommands(program: Command, { terminal, exit }: ProgramContext): void {
   program.commandsGroup('Run a campaign:');
 
-  addPlanOptions(
-    addRows(
-      program
-        .command('plan')
-        .addArgument(manifestArgument())
-        .summary('show what a run would do, and what it costs')
-        .description(
-          'Shows for every step what a run would do, why, and what it costs. Needs no network, and writes nothing but what --out asks for.',
-        ),
-      planOptions,
+  underHeadings(
+    addPlanOptions(
+      addRows(
+        program
+          .command('plan')
+          .addArgument(manifestArgument())
+          .summary('show what a run would do, and what it costs')
+          .description(
+            'Shows for every step what a run would do, why, and what it costs. Needs no network, and writes nothing but what --out asks for.',
+          ),
+        planOptions,
+      ),
     ),
   ).action(async (file: string, _options, command: Command) =>
     exit(await (await import('../commands/plan.ts')).plan(file, typedOptions(command), terminal)),
@@ -51,20 +57,40 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     exit(await (await import('../commands/watch.ts')).watch(file, options, terminal)),
   );
 
-  addPlanOptions(
-    addRows(
-      program
-        .command('apply')
-        .addArgument(manifestArgument('the manifest, or a plan that was saved with plan --out'))
-        .summary('plan, ask, run, download, and write the lock')
-        .description(
-          'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
-        ),
-      applyOptions,
+  underHeadings(
+    addPlanOptions(
+      addRows(
+        program
+          .command('apply')
+          .addArgument(manifestArgument('the manifest, or a plan that was saved with plan --out'))
+          .summary('plan, ask, run, download, and write the lock')
+          .description(
+            'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
+          ),
+        applyOptions,
+      ),
     ),
   ).action(async (file: string, _options, command: Command) =>
     exit(await (await import('../commands/apply.ts')).apply(file, typedOptions(command), terminal)),
   );
+
+  program
+    .command('approve')
+    .argument('[plan]', 'a plan that was saved with plan --out')
+    .summary('agree to a saved plan, which apply then carries out unasked')
+    .description(
+      'Shows a saved plan and asks on this terminal. A yes lets `apply` of exactly this plan buy and publish what it shows, once, without another question. It is kept outside of the folder, with a seal of this person.',
+    )
+    .addOption(
+      new Option('--valid <age>', 'how long it may be used: 12h, 30d').argParser(age).default(usualValidMs, '7d'),
+    )
+    .option('--by <name>', 'who agrees (default: the name that git knows, else that of the user)')
+    .addOption(new Option('--list', 'show what was approved here').conflicts(['valid', 'by', 'revoke']))
+    .addOption(new Option('--revoke', 'take the yes to this plan back').conflicts(['valid', 'by']))
+    .addOption(new Option('--json', 'with --list: one JSON document on stdout').conflicts(['valid', 'by', 'revoke']))
+    .action(async (file: string | undefined, options) =>
+      exit(await (await import('../commands/approve.ts')).approve(file, options, terminal)),
+    );
 
   addSelectOptions(
     addStateOptions(
@@ -114,7 +140,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         .addArgument(manifestArgument())
         .summary('look at outputs in the browser, and pick or reject them by keys')
         .description(
-          'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
+          'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Started on a terminal by a person, it also shows the saved plans that wait for a yes, and approves them as approve does. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
         )
         .addOption(
           new Option('--port <n>', 'listen on this port of 127.0.0.1')
@@ -133,14 +159,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
 
   addReportCommand(program, { terminal, exit });
 
-  for (const [name, summary, description] of [
-    [
-      'explain',
-      'say why a run would do what it does to a step',
-      'Says field by field why a run would do what it would do with one step.',
-    ],
-    ['render', 'print the request of one step as it is sent', 'Prints the request of one step as it is sent.'],
-  ] as const) {
+  const aboutStep = (name: 'explain' | 'render', summary: string, description: string) =>
     addStateOptions(
       program
         .command(name)
@@ -153,7 +172,16 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       const commands = await import('../commands/explain.ts');
       exit(await commands[name](file, address, { options, terminal }));
     });
-  }
+  aboutStep(
+    'explain',
+    'say why a run would do what it does to a step',
+    'Says field by field why a run would do what it would do with one step; or what it sends, or where its values come from.',
+  )
+    .option('--request', 'its request as it is sent, as `render` prints it')
+    .addOption(
+      new Option('--origins', 'its values and where each comes from, as `expand` prints them').conflicts('request'),
+    );
+  aboutStep('render', 'print the request of one step as it is sent', 'Prints the request of one step as it is sent.');
 }
 
 function addReportCommand(program: Command, { terminal, exit }: ProgramContext): void {
@@ -168,9 +196,11 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         )
         .option('--out <dir>', 'the folder (default: beside the manifest, CAMPAIGN.report)')
         .option('--copy', 'put the media into the folder, so that it can be sent')
+        .option('--max-size <size>', 'with --copy: smaller pictures where it takes more, as in 20MB', parseSize)
         .option('--single-file <file>', 'one HTML file with small pictures only, 20 MB at most')
         .option('--sheet <file>', 'instead a contact sheet, .jpg or .png: all pictures with captions and verdicts')
         .option('--open', 'open it in the browser')
+        .option('--json', 'one JSON document on stdout')
         .option('--run <id>', 'the run whose course is shown (default: the last); its last four characters will do')
         .option('--compare <ref>', 'a commit: show each output beside what it was there'),
     ),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { CampaignError } from '../../contract/failure.ts';
+import { call, shell, type Way, way } from '../../ground/advice.ts';
 import { nearestName } from '../../manifest/suggest.ts';
-import { advise, call } from '../../plan/advice.ts';
 import { shownCommands } from './examples.ts';
 
 /** Commands that end something for good: whoever means one of them spells it. */
@@ -11,7 +11,7 @@ const losing: readonly string[] = ['destroy', 'gc', 'forget', 'resolve', 'unlock
 const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   plan: ['preview', 'dry-run', 'estimate'],
   apply: ['run', 'start', 'up', 'deploy', 'build', 'resume', 'retry', 'generate'],
-  status: ['ls', 'list', 'ps', 'show', 'state', 'info'],
+  status: ['ls', 'ps', 'show', 'state', 'info'],
   runs: ['history', 'log', 'logs'],
   cost: ['costs', 'price', 'prices', 'spend', 'spent', 'credits'],
   diff: ['compare', 'changes'],
@@ -22,7 +22,39 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   init: ['new', 'create', 'example', 'examples'],
   expand: ['flatten', 'resolved'],
   models: ['kinds'],
-  help: ['version', 'man'],
+  help: ['man'],
+};
+
+/** Names that people try and no command has, with the commands that do it. */
+const otherwise: Readonly<Record<string, readonly (string | Way)[]>> = {
+  clean: [
+    'nothing has to be cleaned up. What newer outputs replaced is deleted by gc, what is at the service by destroy, both after a question',
+    way('to read about it', call('help', 'gc')),
+  ],
+  undo: [
+    'what is bought stays bought. A pick is taken back by unpick, a pin by unpin, a record by forget; a file of before comes back with the manifest of before, for 0 credits',
+    way('to read about it', call('help', 'decisions')),
+  ],
+  fetch: [way('what is paid and not here is fetched by a run, for 0 credits; to see what a run does', call('plan'))],
+  config: [
+    'the key and the address of the service are in the environment or .env, everything else in the manifest',
+    way('to see what is found', call('doctor')),
+  ],
+  version: [way('to see it', shell('mediabatch', '--version'))],
+};
+const otherWords: Readonly<Record<string, string>> = {
+  cleanup: 'clean',
+  prune: 'clean',
+  purge: 'clean',
+  revert: 'undo',
+  rollback: 'undo',
+  download: 'fetch',
+  pull: 'fetch',
+  collect: 'fetch',
+  configure: 'config',
+  settings: 'config',
+  login: 'config',
+  auth: 'config',
 };
 
 /** The command that was meant by a word that is none. Never one by which something is lost. */
@@ -35,12 +67,37 @@ export function nearestCommand(program: Command, word: string): string | undefin
 }
 
 export function unknownCommand(program: Command, word: string): CampaignError {
+  const wanted = word.toLowerCase();
+  const told = otherwise[otherWords[wanted] ?? wanted];
   const near = nearestCommand(program, word);
-  const guess = near === undefined ? '' : `did you mean ${near}? `;
+  const guess = told ?? (near === undefined ? [] : [`did you mean ${near}?`]);
   return new CampaignError({
     code: 'MB3003',
     message: `there is no command ${word}`,
-    hint: advise`${guess}${call('help')} lists all of them`,
+    hint: [...guess, way('to see all of them', call('help'))],
     value: word,
+  });
+}
+
+/** Where the command has `--max-credits`: what bounds a run was meant, and near names of options lead elsewhere. */
+export function refuseBound(command: Command | undefined, word: string): void {
+  if (command?.options.some(({ long }) => long === '--max-credits') !== true) return;
+  throw new CampaignError({
+    code: 'MB3000',
+    message: `unknown option '${word.replace(/=.*/, '')}'`,
+    hint: 'did you mean --max-credits, which bounds this run? The budget of a campaign, over all runs, is `budget: { credits: … }` in its manifest',
+  });
+}
+
+/** Error for a name that a person wrote and that does not exist. `what`: `no example`. */
+export function unknownName(what: string, name: string, names: readonly string[]): CampaignError {
+  const near = nearestName(name, names);
+  const guess = near === undefined ? '' : `did you mean ${near}? `;
+  return new CampaignError({
+    code: 'MB3003',
+    message: `there is ${what} ${name}`,
+    hint: `${guess}There are ${names.join(', ')}`,
+    value: name,
+    known: names,
   });
 }

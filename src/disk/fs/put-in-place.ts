@@ -1,7 +1,7 @@
 import { link, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
-import type { OutputTarget } from '../../contract/output-target.ts';
+import type { OutputTarget } from '../../contract/ports.ts';
 import { messageOf } from '../../ground/values.ts';
 import { type Digest, hashFile } from '../outputs/hash-file.ts';
 import type { KeptFiles } from '../outputs/kept-files.ts';
@@ -26,7 +26,7 @@ export async function putInPlace(temporary: string, path: string, file: Finished
         ? 'is on record, but was not saved from here'
         : 'was not made by this step or was changed since';
       const aside = await putAside(path, old.sha256);
-      target.notice(`${path} ${why}; it is kept as ${basename(aside)}`);
+      target.notice(`${name} ${why}; it is kept as ${basename(aside)}`);
     } else {
       await keepReplaced(path, old, { target, kept });
     }

@@ -1,17 +1,21 @@
 import { extname } from 'node:path/posix';
-import { maxManifestBytes } from '../../manifest/size-limit.ts';
+import { maxManifestBytes } from '../../manifest/yaml/source.ts';
 import { type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
 import {
+  type DataBytes,
   type DataText,
   type FileDigest,
   type ManifestText,
   maxDataBytes,
   maxUploadBytes,
+  maxWorkbookBytes,
   readUtf8,
 } from '../inputs.ts';
 import { gitRefusal, runGit } from './git-command.ts';
-import { mostPointerBytes, readLfsPointer } from './lfs-pointer.ts';
 import { ObjectReader } from './object-reader.ts';
+
+/** The largest pointer there can be, in bytes. */
+const mostPointerBytes = 1024;
 
 interface Entry {
   id: string;
@@ -68,13 +72,25 @@ export class CommitTree {
     if (real === undefined) return { problem: 'missing', detail: 'there is no such file' };
     if (real === 'outside') return { problem: 'unreadable', detail: 'a symbolic link leads out of its folder' };
     if (isHidden(real) && !isHidden(path)) return { problem: 'unreadable', detail: `a symbolic link leads to ${real}` };
-    const read = await this.#text(real, maxManifestBytes);
-    if ('text' in read) return read;
-    const { problem, detail } = read;
+    const read = await this.#bytes(real, maxManifestBytes);
+    const decoded = 'bytes' in read ? readUtf8(read.bytes) : read;
+    if ('text' in decoded) return decoded;
+    const { problem, detail } = decoded;
     return { problem: problem === 'not-a-file' ? 'folder' : problem, detail };
   }
 
   async data(path: string): Promise<DataText> {
+    const read = await this.#below(path, maxDataBytes);
+    if ('problem' in read) return read;
+    const decoded = readUtf8(read.bytes);
+    return 'text' in decoded ? decoded : { problem: 'unreadable', detail: decoded.detail };
+  }
+
+  bytes(path: string): Promise<DataBytes> {
+    return this.#below(path, maxWorkbookBytes);
+  }
+
+  async #below(path: string, mostBytes: number): Promise<DataBytes> {
     const wanted = normalPath(path);
     if (wanted === undefined) return { problem: 'outside' };
     const real = await this.#follow(wanted);
@@ -83,10 +99,7 @@ export class CommitTree {
     if (isHidden(real) || extname(real) !== extname(wanted)) {
       return { problem: 'outside', detail: 'it is a hidden file, or a symbolic link to a file of another kind' };
     }
-    const read = await this.#text(real, maxDataBytes);
-    if ('text' in read) return read;
-    const { problem, detail } = read;
-    return { problem: problem === 'not-utf8' ? 'unreadable' : problem, detail };
+    return this.#bytes(real, mostBytes);
   }
 
   async files(pattern: string): Promise<ListedFiles> {
@@ -144,10 +157,10 @@ export class CommitTree {
     return this.#entries.has(path) || this.#folders.has(path) ? path : undefined;
   }
 
-  async #text(
+  async #bytes(
     path: string,
     mostBytes: number,
-  ): Promise<{ text: string } | { problem: 'not-a-file' | 'too-large' | 'unreadable' | 'not-utf8'; detail: string }> {
+  ): Promise<{ bytes: Uint8Array } | { problem: 'not-a-file' | 'too-large' | 'unreadable'; detail: string }> {
     const entry = this.#entries.get(path);
     if (entry === undefined) return { problem: 'not-a-file', detail: 'it is a folder' };
     if (entry.bytes > mostBytes) {
@@ -158,7 +171,7 @@ export class CommitTree {
     if (readLfsPointer(bytes) !== undefined) {
       return { problem: 'unreadable', detail: 'git has only a pointer to it: its content is in Git LFS' };
     }
-    return readUtf8(bytes);
+    return { bytes };
   }
 }
 
@@ -192,4 +205,14 @@ function normalPath(path: string): string | undefined {
 
 function isHidden(path: string): boolean {
   return path.split('/').some((name) => name.startsWith('.'));
+}
+
+/** Reads the pointer that Git LFS keeps in a repository in place of a file: its digest and size. Undefined for anything else. */
+function readLfsPointer(bytes: Uint8Array): FileDigest | undefined {
+  if (bytes.length >= mostPointerBytes) return undefined;
+  const text = Buffer.from(bytes).toString('latin1');
+  if (!/^version https:\/\/(git-lfs\.github\.com|hawser\.github\.com)\/spec\/v\d+\n/.test(text)) return undefined;
+  const sha256 = /^oid sha256:([0-9a-f]{64})$/m.exec(text)?.[1];
+  const size = /^size (\d{1,15})$/m.exec(text)?.[1];
+  return sha256 === undefined || size === undefined ? undefined : { sha256, bytes: Number(size) };
 }

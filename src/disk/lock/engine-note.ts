@@ -1,4 +1,6 @@
 import { basename, dirname, join } from 'node:path';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
 import { unlinkFile } from '../fs/durable.ts';
 import { orAbsent, readSmallFile } from '../fs/plain-file.ts';
 import { replaceFile } from '../fs/replace.ts';
@@ -20,29 +22,70 @@ export interface EngineNote {
   submitted: boolean;
 }
 
+/**
+ * The least that a run's record has held, as seen by whoever watched the run. It outlasts the note, and the lock's lines if git
+ * takes them: an older copy of the engine's database is told by it.
+ */
+export interface SeenOnEngine {
+  run: string;
+  /** By what the database was told from others. */
+  server: string;
+  /** Lines up to the end of what this epoch had written; jobs that are known with them. */
+  epoch: string;
+  lines: number;
+  jobs: number;
+}
+
 function notePath(lockPath: string): string {
-  return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.engine.json`);
+  return besideLock(lockPath, 'engine.json');
+}
+
+function seenPath(lockPath: string): string {
+  return besideLock(lockPath, 'engine-seen.json');
+}
+
+function besideLock(lockPath: string, name: string): string {
+  return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.${name}`);
 }
 
 /** Reads the note about an engine. Undefined where there is none, or what is there is not one. */
 export function readEngineNote(lockPath: string): EngineNote | undefined {
-  const bytes = readSmallFile(notePath(lockPath), longestNote);
-  if (bytes === undefined) return undefined;
+  const { run, engine, account, since, submitted } = readFacts(notePath(lockPath)) ?? {};
+  const words = [run, engine, account, since];
+  if (!words.every((word) => typeof word === 'string') || typeof submitted !== 'boolean') return undefined;
+  return { run, engine, account, since, submitted } as EngineNote;
+}
+
+/** Undefined where nothing was seen, or what is there does not say it. */
+export function readSeenOnEngine(lockPath: string): SeenOnEngine | undefined {
+  const { run, server, epoch, lines, jobs } = readFacts(seenPath(lockPath)) ?? {};
+  const words = [run, server, epoch];
+  const isWhole = words.every((word) => typeof word === 'string') && [lines, jobs].every(Number.isSafeInteger);
+  return isWhole ? ({ run, server, epoch, lines, jobs } as SeenOnEngine) : undefined;
+}
+
+/** Durable when it resolves. */
+export function writeEngineNote(lockPath: string, note: EngineNote): Promise<void> {
+  return writeFacts(notePath(lockPath), note);
+}
+
+export function writeSeenOnEngine(lockPath: string, seen: SeenOnEngine): Promise<void> {
+  return writeFacts(seenPath(lockPath), seen);
+}
+
+function readFacts(path: string): { readonly [name: string]: unknown } | undefined {
+  const bytes = readSmallFile(path, longestNote);
   try {
-    const { run, engine, account, since, submitted } = JSON.parse(bytes.toString('utf8')) as Record<string, unknown>;
-    const words = [run, engine, account, since];
-    if (!words.every((word) => typeof word === 'string') || typeof submitted !== 'boolean') return undefined;
-    return { run, engine, account, since, submitted } as EngineNote;
+    const facts = JSON.parse(bytes?.toString('utf8') ?? 'null') as Json;
+    return isMap(facts) ? facts : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Durable when it resolves. */
-export async function writeEngineNote(lockPath: string, note: EngineNote): Promise<void> {
-  const path = notePath(lockPath);
+async function writeFacts(path: string, facts: EngineNote | SeenOnEngine): Promise<void> {
   await prepareStateFolder(dirname(path));
-  await replaceFile(path, `${JSON.stringify(note)}\n`);
+  await replaceFile(path, `${JSON.stringify(facts)}\n`);
 }
 
 export async function removeEngineNote(lockPath: string): Promise<void> {

@@ -4,8 +4,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LockChangedError } from '../../contract/errors.ts';
-import type { LockFile } from '../../contract/state.ts';
-import { asRunLine } from '../../lock/run-line.ts';
+import type { LockFile } from '../../contract/ports.ts';
+import { Batches } from '../../ground/batches.ts';
+import { asRunLine, requireOneLine } from '../../lock/split-lines.ts';
 import { syncFolder } from '../fs/durable.ts';
 import { PacedDisk } from '../fs/paced-disk.ts';
 import { noFollow, openPlainFile } from '../fs/plain-file.ts';
@@ -43,12 +44,6 @@ export async function openLockFile(
   return file;
 }
 
-interface Waiting {
-  line: string;
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
 class AppendedFile implements LockFile {
   readonly path: string;
   readonly #header: string;
@@ -62,9 +57,8 @@ class AppendedFile implements LockFile {
   #opened: SeenLock | undefined = this.#known.seen;
   /** Bytes being written after those; after a failure some of them may be in the file. */
   #unsure: Uint8Array = new Uint8Array();
-  #waiting: Waiting[] = [];
-  /** The only writer; never rejects. */
-  #busy: Promise<void> | undefined;
+  /** Lines added in the same turn of the event loop share one write. */
+  readonly #lines = new Batches<string>({ write: (lines) => this.#writeLines(lines) });
   /** The first failure. Nothing is appended after it: the last line may be partial, a second fsync means nothing. */
   #failure: { error: unknown } | undefined;
 
@@ -116,45 +110,27 @@ class AppendedFile implements LockFile {
   }
 
   append(line: string): Promise<void> {
-    if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ line: asRunLine(line), resolve, reject });
-      this.#busy ??= this.#writeWaiting();
-    });
+    return this.#lines.add(asRunLine(requireOneLine(line)));
   }
 
-  async replace(lines: Iterable<string>): Promise<void> {
-    while (this.#busy !== undefined) await this.#busy;
-    const work = this.#replaceNow(lines);
-    this.#busy = work.then(
-      () => this.#writeWaiting(),
-      () => this.#writeWaiting(),
-    );
-    return work;
+  replace(lines: Iterable<string>): Promise<void> {
+    return this.#lines.alone(() => this.#replaceNow(lines));
   }
 
   async close(): Promise<void> {
-    while (this.#busy !== undefined) await this.#busy;
+    await this.#lines.idle();
     this.#failure ??= { error: new Error(`internal error: ${this.path} is closed`) };
     await this.#closeHandle();
   }
 
-  /** Writes until nothing waits. Lines added in the same turn of the event loop share one write. */
-  async #writeWaiting(): Promise<void> {
-    await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
-      try {
-        if (this.#failure !== undefined) throw this.#failure.error;
-        await this.#writeDurably(batch.map(({ line }) => line).join(''));
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        this.#failure ??= { error };
-        for (const { reject } of batch) reject(error);
-      }
+  async #writeLines(lines: readonly string[]): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    try {
+      await this.#writeDurably(lines.join(''));
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
     }
-    this.#busy = undefined;
   }
 
   async #writeDurably(text: string): Promise<void> {

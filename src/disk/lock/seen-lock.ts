@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
@@ -148,4 +149,27 @@ function readSeen(kept: Json): SeenLock | undefined {
   const { bytes, sha256, beginnings, every } = kept;
   if (typeof bytes !== 'number' || typeof sha256 !== 'string' || typeof every !== 'number') return undefined;
   return Array.isArray(beginnings) ? ({ bytes, sha256, beginnings, every } as unknown as SeenLock) : undefined;
+}
+
+// A lock that began with jobs that a person brought back – adopted, imported – says nothing of the others that the one
+// before it had. Until somebody says that all the rest is new, they are still looked for.
+
+/** Notes that the lock began so. Where it cannot be kept, the rest is taken for new. */
+export async function noteBegunLock(lockPath: string): Promise<void> {
+  const { state, name } = placeOfBegun(lockPath);
+  await orForgotten(() => writeSealedFile(state, name, 'begun'));
+}
+
+export async function hasBegunSo(lockPath: string): Promise<boolean> {
+  const { state, name } = placeOfBegun(lockPath);
+  return (await orForgotten(() => readSealedFile(state, name, 100))) !== undefined;
+}
+
+export async function forgetBegunLock(lockPath: string): Promise<void> {
+  const { state, name } = placeOfBegun(lockPath);
+  await orForgotten(() => rm(join(state, name), { force: true }));
+}
+
+function placeOfBegun(lockPath: string): { state: string; name: string } {
+  return { state: join(dirname(lockPath), '.mediabatch'), name: `${basename(lockPath)}.begun` };
 }

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
-import { DiskPace } from '../fs/disk-pace.ts';
+import { DiskPace } from '../fs/paced-disk.ts';
 import { isErrno, statPlainFile } from '../fs/plain-file.ts';
 import { type Digest, hashFile, hashSmallFile, smallBytes } from './hash-file.ts';
 import { findOutputFolder } from './output-path.ts';

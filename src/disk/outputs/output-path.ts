@@ -1,9 +1,9 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { OutputError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
-import { makeFolders } from '../fs/make-folders.ts';
+import { makeFolders } from '../fs/folders.ts';
 import { isErrno, isSameName, lstatOrAbsent } from '../fs/plain-file.ts';
 
 /** Folders of tools: a file put there can run as a program, or change our own records. */
@@ -24,9 +24,7 @@ export function checkOutputPath(path: string): string[] {
  * it can lead out of the output folder. Throws `OutputError` (`path`), or the system's error.
  */
 export async function prepareOutputFolder(root: string, path: string): Promise<{ folder: string; target: string }> {
-  const names = checkOutputPath(path);
-  const last = names.pop();
-  if (last === undefined) throw new Error('internal error: an output path without a name');
+  const names = checkOutputPath(path).slice(0, -1);
   let folder = realPath(root);
   if (folder === undefined) {
     await makeFolders(root);
@@ -43,7 +41,7 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
       throw new OutputError('path', `${folder} is a symbolic link; outputs are not saved through links`);
     if (!stats.isDirectory()) throw new OutputError('path', `${folder} is in the way: it is not a folder`);
   }
-  return { folder, target: join(folder, last) };
+  return { folder, target: join(folder, basename(path)) };
 }
 
 /** True when a folder is still where its name says after the check: nobody put a link in its place. */

@@ -1,15 +1,22 @@
+import { closeSync, readSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import type { OutputFiles } from '../../contract/ports.ts';
+import type { Media } from '../../kinds/kind.ts';
+import { isOutputPath } from '../../lock/check-line.ts';
 import { PacedDisk } from '../fs/paced-disk.ts';
+import { isErrno, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
+import type { KeptMeasures } from '../state/kept-measures.ts';
 import type { KeptFiles } from './kept-files.ts';
-import { measureMedia } from './measure-media.ts';
+import { measureFile } from './measure-files.ts';
+import { findOutputFolder } from './output-path.ts';
 import { relocateOutput } from './relocate-output.ts';
 import { saveOutput } from './save-output.ts';
 import { SavedFiles } from './saved-files.ts';
+import { knownExtensions, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
-export { findStrangers, mayBeOutput, type Stranger } from './find-strangers.ts';
-export { measureMedia } from './measure-media.ts';
 
 /** Most bytes of a file: more than any output has; an endless body must not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
@@ -17,13 +24,13 @@ const defaultMaxBytes = 4 * 1024 ** 3;
 /**
  * The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind.
  * `saved`: files that may be moved and replaced; absent: those that this very object has saved. `kept`: where a paid file
- * goes that a newer one replaces; absent: nowhere.
+ * goes that a newer one replaces; absent: nowhere. `measures`: what is known of files by their digests.
  */
 export function createOutputs(
   root: string,
-  options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles; kept?: KeptFiles } = {},
+  options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles; kept?: KeptFiles; measures?: KeptMeasures } = {},
 ): OutputFiles {
-  const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept } = options;
+  const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept, measures } = options;
   const disk = new PacedDisk();
   // Moves run one after another: files that swap names are in each other's way.
   let lastMove: Promise<unknown> = Promise.resolve();
@@ -35,6 +42,66 @@ export function createOutputs(
       lastMove = move.catch(() => undefined);
       return move;
     },
-    measure: (output) => measureMedia(root, output),
+    measure: (output, aspects) => measureFile({ root, kept: measures }, { output, aspects }),
   };
+}
+
+/** A file that no step made, at a path where a step will save. */
+export interface Stranger {
+  address: string;
+  path: string;
+}
+
+/** Searches each save path, with every extension that the bytes could require. In the order of `saves`. */
+export async function findStrangers(
+  root: string,
+  saves: Iterable<{ address: string; save: string }>,
+  isOurs: (path: string) => boolean,
+): Promise<Stranger[]> {
+  const strangers: Stranger[] = [];
+  const folders = new Map<string, Set<string>>();
+  for (const { address, save } of saves) {
+    if (!isOutputPath(save)) continue;
+    const parts = save.split('/');
+    const stem = parts.pop() ?? '';
+    const folder = parts.join('/');
+    const names = folders.get(folder) ?? (await listNames(root, parts));
+    folders.set(folder, names);
+    for (const extension of knownExtensions) {
+      const path = `${save}${extension}`;
+      if (names.has(`${stem}${extension}`) && !isOurs(path)) strangers.push({ address, path });
+    }
+  }
+  return strangers;
+}
+
+/** Tells whether a job of such media may have made a file: what is saved is what its bytes and its name say. */
+export function mayBeOutput(root: string, path: string, media: Media): boolean {
+  let fd: number | undefined;
+  try {
+    const file = join(root, path);
+    fd = statPlainFile(file) === undefined ? undefined : openSeenFile(file)?.fd;
+    if (fd === undefined) return false;
+    const head = Buffer.alloc(sniffLength);
+    const known = head.subarray(0, readSync(fd, head, 0, sniffLength, 0));
+    // git has the file itself, and this clone did not fetch it.
+    if (known.toString('latin1').startsWith('version https://git-lfs.')) return true;
+    const sniffed = sniffMedia(known);
+    return sniffed?.media === media && sniffed.extension === extname(path);
+  } catch {
+    return false;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+async function listNames(root: string, parts: readonly string[]): Promise<Set<string>> {
+  const folder = findOutputFolder(root, parts);
+  if (folder === undefined) return new Set();
+  try {
+    return new Set(await readdir(folder));
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return new Set();
+    throw error;
+  }
 }

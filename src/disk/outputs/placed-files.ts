@@ -1,9 +1,9 @@
-import type { Stats } from 'node:fs';
+import { closeSync, readSync, type Stats } from 'node:fs';
 import { extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
-import { isErrno, statPlainFile } from '../fs/plain-file.ts';
+import { isErrno, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
 import { findOutputFolder } from './output-path.ts';
 import { knownExtensions } from './sniff.ts';
 
@@ -51,4 +51,63 @@ export class PlacedFiles {
     const stats = statPlainFile(full);
     return stats && { path: full, stats };
   }
+}
+
+/** Reads so many bytes from a place in a file; fewer at its end. */
+export type ReadAt = (at: number, length: number) => Buffer;
+
+/** Most heads of media files fit into so many bytes, and so little comes from a pool: nothing is reserved for it. */
+const headLength = 2048;
+
+/**
+ * Reads pieces of an output where it should be. It is opened when the first is asked for, and the beginning is read once,
+ * because several questions about one file are asked of that. To be closed.
+ */
+export class PlacedReader {
+  readonly #placed: PlacedFiles;
+  readonly #output: Pick<Output, 'path' | 'bytes'>;
+  #file: { fd: number; head: Buffer } | 'unread' | 'unreadable' = 'unread';
+
+  constructor(placed: PlacedFiles, output: Pick<Output, 'path' | 'bytes'>) {
+    this.#placed = placed;
+    this.#output = output;
+  }
+
+  /** Undefined: it is not there as it was saved, or not to be read here and now. */
+  read<Found>(look: (readAt: ReadAt) => Found): Found | undefined {
+    try {
+      if (this.#file === 'unread') this.#file = this.#open() ?? 'unreadable';
+      if (this.#file === 'unreadable') return undefined;
+      const { fd, head } = this.#file;
+      return look((at, length) => {
+        const isWhole = head.length < headLength;
+        return isWhole || at + length <= head.length ? head.subarray(at, at + length) : readPiece(fd, at, length);
+      });
+    } catch (error) {
+      if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO')) return undefined;
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (typeof this.#file === 'object') closeSync(this.#file.fd);
+    this.#file = 'unreadable';
+  }
+
+  #open(): { fd: number; head: Buffer } | undefined {
+    const found = this.#placed.look(this.#output);
+    const fd = typeof found === 'string' ? undefined : openSeenFile(found.path)?.fd;
+    if (fd === undefined) return undefined;
+    try {
+      return { fd, head: readPiece(fd, 0, headLength) };
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+}
+
+function readPiece(fd: number, at: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  return bytes.subarray(0, readSync(fd, bytes, 0, length, at));
 }

@@ -1,11 +1,10 @@
 import { unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
-import type { OutputTarget } from '../../contract/output-target.ts';
+import type { OutputTarget } from '../../contract/ports.ts';
 import type { Output } from '../../lock/record.ts';
-import { copyDurably, linkOrCopy } from '../fs/copy-file.ts';
 import { diskErrors } from '../fs/disk-errors.ts';
-import { syncFolder } from '../fs/durable.ts';
+import { copyDurably, linkOrCopy, syncFolder } from '../fs/durable.ts';
 import type { PacedDisk } from '../fs/paced-disk.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 import { putInPlace } from '../fs/put-in-place.ts';

@@ -4,7 +4,7 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Download } from '../../contract/answer.ts';
 import { OutputError } from '../../contract/errors.ts';
-import type { OutputTarget } from '../../contract/output-target.ts';
+import type { OutputTarget } from '../../contract/ports.ts';
 import type { Output } from '../../lock/record.ts';
 import { diskErrors } from '../fs/disk-errors.ts';
 import type { PacedDisk } from '../fs/paced-disk.ts';

@@ -180,8 +180,8 @@ function isBoxCut(head: Uint8Array, bytes: number): boolean {
   return false;
 }
 
-/** Frame sync, MPEG version, layer III, and a bit rate and sampling rate that exist. */
-function isMp3Frame(head: Uint8Array): boolean {
+/** Whether a frame of MPEG audio begins here: frame sync, version, layer III, and a bit rate and sampling rate that exist. */
+export function isMp3Frame(head: Uint8Array): boolean {
   const [sync = 0, version = 0, rates = 0] = head;
   const isLayer3 = sync === 0xff && (version & 0xe6) === 0xe2 && (version & 0x18) !== 0x08;
   return isLayer3 && head.length > 2 && (rates & 0xf0) !== 0xf0 && (rates & 0x0c) !== 0x0c;

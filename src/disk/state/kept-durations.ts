@@ -1,4 +1,4 @@
-import type { KeptDurations } from '../../contract/state.ts';
+import type { KeptDurations } from '../../contract/ports.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import { orForgotten } from './kept-json.ts';

@@ -3,28 +3,52 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { link, unlink } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { makeFolders } from '../fs/make-folders.ts';
+import { makeFolders } from '../fs/folders.ts';
 import { hasNoLinks, isErrno, noFollow, orAbsent } from '../fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../fs/replace.ts';
 
 const fileName = 'key';
 const form = /^[0-9a-f]{64}\n$/;
 
+interface Own {
+  /** Outside of every tree, for what no commit may bring. */
+  folder: string;
+  secret: Buffer;
+}
+
 /**
  * A secret that only this person on this machine has, and no commit can bring: it proves that a file in `.mediabatch/`
  * was written here. Undefined as long as nothing was ever written. Only reads.
  */
 export function readOwnSecret(): Buffer | undefined {
+  return findOwn()?.secret;
+}
+
+/** The folder of that secret. Undefined as long as there is none. */
+export function findOwnFolder(): string | undefined {
+  return findOwn()?.folder;
+}
+
+/** The secret, created if missing. Undefined where this person can store nothing: then no sealed files exist. */
+export async function makeOwnSecret(): Promise<Buffer | undefined> {
+  return (await makeOwn())?.secret;
+}
+
+/** The folder of the secret, created with it if missing. Undefined where this person can store nothing. */
+export async function makeOwnFolder(): Promise<string | undefined> {
+  return (await makeOwn())?.folder;
+}
+
+function findOwn(): Own | undefined {
   for (const folder of foldersOfSecret()) {
     const secret = readSecret(join(folder, fileName));
-    if (secret !== undefined) return secret;
+    if (secret !== undefined) return { folder, secret };
   }
   return undefined;
 }
 
-/** The same, created if missing. Undefined where this person can store nothing: then no sealed files exist. */
-export async function makeOwnSecret(): Promise<Buffer | undefined> {
-  const known = readOwnSecret();
+async function makeOwn(): Promise<Own | undefined> {
+  const known = findOwn();
   if (known !== undefined) return known;
   for (const folder of foldersOfSecret()) {
     const path = join(folder, fileName);
@@ -36,7 +60,7 @@ export async function makeOwnSecret(): Promise<Buffer | undefined> {
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     }
     const secret = readSecret(path);
-    if (secret !== undefined) return secret;
+    if (secret !== undefined) return { folder, secret };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
-import type { RequestBodies } from '../../contract/state.ts';
+import type { RequestBodies } from '../../contract/ports.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 import { isRealFolder } from './state-folder.ts';
 

@@ -1,6 +1,8 @@
-import { type FSWatcher, realpathSync, watch } from 'node:fs';
+import { type BigIntStats, type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { identityOf, isFolder, markOf, missing } from './mark.ts';
+
+/** The mark of what is not there. */
+const missing = 'missing';
 
 /** How long reports are gathered that name nothing that is watched, in ms. */
 const gatherMs = 5;
@@ -8,6 +10,9 @@ const gatherMs = 5;
 const lookShare = 0.02;
 /** Number of folders that report their changes, which systems limit. All others are looked at. */
 const mostWatchers = 256;
+
+/** Has a folder report what changes in it; throws where it cannot. */
+type Listen = (folder: string, onReport: (event: string, name: string | null) => void) => FSWatcher;
 
 /**
  * Says when files change: are written, replaced by another one, removed, or come into being; and folders, when an entry comes
@@ -17,6 +22,7 @@ const mostWatchers = 256;
 export class WatchedFiles {
   readonly #onChange: () => void;
   readonly #lookEveryMs: number;
+  readonly #listenTo: Listen;
   /** Marks by absolute path, as last seen. */
   readonly #marks = new Map<string, string>();
   /** Watchers by folder, with what told it from others of its name. */
@@ -34,8 +40,12 @@ export class WatchedFiles {
    * `onChange` hears that something changed, not what; several changes may be one call. `lookEveryMs`: how often everything is
    * looked at, for folders whose changes nobody reports, as on a network share.
    */
-  constructor(onChange: () => void, { lookEveryMs = 1000 }: { lookEveryMs?: number } = {}) {
+  constructor(
+    onChange: () => void,
+    { lookEveryMs = 1000, listen = watch }: { lookEveryMs?: number; listen?: Listen } = {},
+  ) {
     this.#onChange = onChange;
+    this.#listenTo = listen;
     this.#lookEveryMs = lookEveryMs;
     this.#lookIn(lookEveryMs);
   }
@@ -93,7 +103,7 @@ export class WatchedFiles {
   #listen(folder: string): void {
     try {
       const identity = identityOf(folder);
-      const watcher = watch(folder, (_event, name) => this.#onReport(folder, name));
+      const watcher = this.#listenTo(folder, (_event, name) => this.#onReport(folder, name));
       // Gone: looking finds out, and what comes instead is watched then.
       watcher.on('error', () => watcher.close());
       this.#watchers.set(folder, { watcher, identity });
@@ -167,4 +177,42 @@ function realPathOf(path: string): string {
 
 function nearestFolder(folder: string): string {
   return isFolder(markOf(folder)) || folder === dirname(folder) ? folder : nearestFolder(dirname(folder));
+}
+
+/** Coarsest step of a file system's clock, and the difference of that clock from ours: a file is old when it is older. In ms. */
+const youngMs = 2500;
+
+/** Differs when the file or folder does: identity, size, times to the nanosecond. Links are followed. */
+export function markOf(path: string): string {
+  const stats = statOf(path);
+  if (typeof stats === 'string') return stats;
+  const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+  return stats.isDirectory() ? `folder ${dev} ${ino} ${mtimeNs}` : `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+}
+
+function identityOf(folder: string): string {
+  const stats = statOf(folder);
+  return typeof stats === 'string' ? stats : `${stats.dev} ${stats.ino}`;
+}
+
+/** Recognizes the mark of a folder. */
+function isFolder(mark: string): boolean {
+  return mark.startsWith('folder ');
+}
+
+/** Whether a file was last changed long enough ago that its next change gives it another mark. False where there is none. */
+export function isOldFile(path: string): boolean {
+  const stats = statOf(path);
+  return typeof stats !== 'string' && stats.isFile() && Number(stats.ctimeNs / 1_000_000n) + youngMs < Date.now();
+}
+
+/** Returns the stats of a path; where nothing can be seen, what the system says instead. */
+function statOf(path: string): BigIntStats | string {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false }) ?? missing;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return code;
+  }
 }

@@ -21,6 +21,10 @@ export interface KnownNames {
   axes?: readonly string[] | 'unknown' | undefined;
   hasKey?: boolean;
   hasTakes?: boolean;
+  /** Attributes of the values of an axis, where they are maps. */
+  axisColumns?: ReadonlyMap<string, readonly string[]>;
+  /** The rows of each table. */
+  tables?: ReadonlyMap<string, RowShape>;
   /** The kind of each task; `undefined` when it is wrong. */
   tasks?: ReadonlyMap<string, string | undefined>;
 }
@@ -36,7 +40,9 @@ export function checkPaths(paths: readonly NamePath[], known: KnownNames): Templ
 type Fault = Pick<TemplateFault, 'code' | 'message' | 'hint' | 'meant'>;
 
 function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
-  const [root, first] = path.parts;
+  const [root = '', first] = path.parts;
+  const table = known.tables?.get(root);
+  if (table !== undefined) return checkTable(path, table, known);
   if (!isRoot(root)) return unknownRoot(path, known);
   if (root === 'tasks' && !known.roots.includes('tasks')) {
     return {
@@ -67,10 +73,8 @@ function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
       return known.hasTakes === true && first === undefined ? undefined : noPlainName(path, first, 'it needs `takes:`');
     case 'tasks':
       return checkOutput(path, known);
-    default: {
-      const never: never = root;
-      throw new Error(`internal error: a root name ${String(never)}`);
-    }
+    default:
+      return root satisfies never;
   }
 }
 
@@ -108,29 +112,41 @@ function unprintable(path: NamePath, value: Json): Fault | undefined {
   return path.printed ? explainUnprintable(value, path.written) : undefined;
 }
 
-function checkRow(path: NamePath, known: KnownNames): Fault | undefined {
-  const { row = 'none' } = known;
-  const column = path.parts[1];
+function checkRow(path: NamePath, { row = 'none' }: KnownNames): Fault | undefined {
   if (row === 'unknown') return undefined;
   if (row === 'none') {
     const message = `\`${path.written}\` is not known: the task has no rows`;
     return { code: 'MB1203', message, hint: 'add `foreach:` with a data file or a list, or write the value itself' };
   }
-  if (column === undefined) {
-    const [first] = row.columns ?? [];
-    return first === undefined ? undefined : unprintable(path, Object.fromEntries([[first, null]]));
-  }
-  if (row.columns === undefined) {
+  if (row.columns === undefined && path.parts[1] !== undefined) {
     const message = `\`${path.written}\` is not known: the rows of ${row.label} are texts or numbers, not maps`;
     return { code: 'MB1203', message, hint: 'the row itself is {{row}}' };
   }
-  if (row.columns.includes(column)) return undefined;
-  const hint = suggestName(column, row.columns, { what: 'columns', prefix: 'row.' });
+  return checkColumn(path, row.label, row.columns ?? []);
+}
+
+/** A table is joined by the row and matrix cell of a step, and can stand where both are known. */
+function checkTable(path: NamePath, table: RowShape, known: KnownNames): Fault | undefined {
+  if (!known.roots.includes('matrix')) {
+    const message = `\`${path.written}\` cannot be used in ${known.what}: it has no row there`;
+    return { code: 'MB1202', message, hint: `it can use ${known.roots.join(', ')}` };
+  }
+  return typeof table === 'object' ? checkColumn(path, table.label, table.columns ?? []) : undefined;
+}
+
+function checkColumn(path: NamePath, label: string, columns: readonly string[]): Fault | undefined {
+  const [root = '', column] = path.parts;
+  if (column === undefined) {
+    const [first] = columns;
+    return first === undefined ? undefined : unprintable(path, Object.fromEntries([[first, null]]));
+  }
+  if (columns.includes(column)) return undefined;
+  const hint = suggestName(column, columns, { what: 'columns', prefix: `${root}.` });
   return {
     code: 'MB1203',
-    message: `\`${path.written}\` is not known: ${row.label} has no column \`${shorten(column)}\``,
+    message: `\`${path.written}\` is not known: ${label} has no column \`${shorten(column)}\``,
     hint,
-    ...meantFor(path, 1, row.columns),
+    ...meantFor(path, 1, columns),
   };
 }
 
@@ -144,12 +160,26 @@ function checkAxis(path: NamePath, known: KnownNames): Fault | undefined {
   }
   if (axis === undefined) return unprintable(path, Object.fromEntries(axes.map((name) => [name, null])));
   if (axes.includes(axis) && deeper.length === 0) return undefined;
+  const columns = known.axisColumns?.get(axis);
+  if (columns !== undefined) return checkAxisColumn(path, columns);
   const hint = suggestName(axis, axes, { what: 'axes', prefix: 'matrix.' });
   return {
     code: 'MB1203',
     message: `\`${path.written}\` is not known: the matrix has no axis \`${shorten(path.parts.slice(1).join('.'))}\``,
     hint,
     ...meantFor(path, 1, axes),
+  };
+}
+
+/** Attributes of a value of an axis, beside its id. */
+function checkAxisColumn(path: NamePath, columns: readonly string[]): Fault | undefined {
+  const [, axis, column = ''] = path.parts;
+  if (columns.includes(column)) return undefined;
+  return {
+    code: 'MB1203',
+    message: `\`${path.written}\` is not known: the values of the axis \`${axis}\` have no \`${shorten(column)}\``,
+    hint: suggestName(column, columns, { what: 'they have', prefix: `matrix.${axis}.` }),
+    ...meantFor(path, 2, columns),
   };
 }
 
@@ -229,16 +259,28 @@ function meantFor(path: NamePath, index: number, names: readonly string[]): { me
 function unknownRoot(path: NamePath, known: KnownNames): Fault {
   const name = path.parts[0] ?? '';
   if (name === 'env' || name === 'process') return environmentName(path);
+  if (name === 'tables') {
+    const message = `\`${path.written}\` cannot be used here: all rows of a table can only stand in \`foreach\` and \`matrix\``;
+    return {
+      code: 'MB1202',
+      message,
+      hint: 'for the row of a step write the name of the table alone, as in {{copy.headline}}',
+    };
+  }
   const columns = typeof known.row === 'object' ? (known.row.columns ?? []) : [];
   const axes = Array.isArray(known.axes) ? (known.axes as readonly string[]) : [];
   const places: [string, readonly string[]][] = [
     ['row', columns],
     ['matrix', axes],
     ['vars', Object.keys(known.vars)],
+    ...[...(known.tables ?? [])].map(([table, shape]): [string, readonly string[]] => [
+      table,
+      typeof shape === 'object' ? (shape.columns ?? []) : [],
+    ]),
   ];
   const exact = places.find(([, names]) => names.includes(name));
   const near = exact ?? places.find(([, names]) => nearestName(name, names) !== undefined);
-  const root = nearestName(name, known.roots);
+  const root = nearestName(name, [...known.roots, ...(known.tables?.keys() ?? [])]);
   let guess = '';
   if (exact !== undefined) guess = `did you mean \`${exact[0]}.${path.parts.join('.')}\`? `;
   else if (root !== undefined) guess = `did you mean \`${[root, ...path.parts.slice(1)].join('.')}\`? `;

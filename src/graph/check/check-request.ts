@@ -1,13 +1,12 @@
+import { isIP } from 'node:net';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, isMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import { describeValue, isMap, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import type { Field, Kind, Model } from '../../kinds/kind.ts';
-import type { Listing } from '../../kinds/listed-model.ts';
+import type { ListedKind, Listing } from '../../kinds/listed-model.ts';
 import { modelOf } from '../../kinds/price.ts';
-import { listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
-import { curlyHint, hasCurlyQuotes } from '../../manifest/yaml/curly-quotes.ts';
-import { whyNotPublic } from '../public-url.ts';
-import { checkTier, listTiers } from './check-tier.ts';
-import { dependsOnModel, isListed, tellNew } from './new-names.ts';
+import { curlyHint, hasCurlyQuotes, listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
+import { isReference } from '../../manifest/template/references.ts';
+import { isInward } from '../address.ts';
 import type { RequestChecker, RequestFault } from './request-fault.ts';
 
 /**
@@ -145,10 +144,8 @@ function checkField(
         `\`${name}\` is ${describeOpen(value)}, and must be true or false`,
         'write true or false; in YAML 1.2, yes and no are texts',
       );
-    default: {
-      const never: never = field.type;
-      throw new Error(`internal error: a field of type ${String(never)}`);
-    }
+    default:
+      return field.type satisfies never;
   }
 }
 
@@ -288,4 +285,127 @@ function describeOpen(value: Json): string {
 
 function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** Explains why the service cannot fetch a URL; `undefined` when it looks public. No name is resolved. */
+function whyNotPublic(text: string): string | undefined {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return 'is not a URL';
+  }
+  if (url.protocol !== 'https:') return `starts with ${url.protocol}${url.protocol === 'http:' ? '//' : ''}`;
+  if (url.username !== '' || url.password !== '') return 'has a user name or a password in it';
+  const host = url.hostname.replace(/\.$/, '').toLowerCase();
+  const address = host.replace(/^\[|\]$/g, '');
+  if (isIP(address) !== 0) return isInward(address) ? 'names a private address' : undefined;
+  if (
+    !host.includes('.') ||
+    /\.(localhost|local|internal|intranet|lan|home|corp|test|invalid|home\.arpa)$/.test(host)
+  ) {
+    return 'names a host of a private network';
+  }
+  return undefined;
+}
+
+/** Checks a quality tier, whose values are documented, and whose field only the service's own document names. */
+function checkTier(of: {
+  kind: Kind;
+  model: { name: string; model: Model | undefined } | undefined;
+  value: Json;
+  listings: readonly Listing[];
+}): RequestFault[] {
+  const { kind, model, value, listings } = of;
+  const field = kind.model?.tierField ?? '';
+  const tiers = model?.model?.tiers;
+  if (value === unknownValue) return [];
+  if (model?.model !== undefined && tiers === undefined) {
+    const withTiers = Object.entries(kind.model?.models ?? {}).flatMap(([name, one]) => (one.tiers ? [name] : []));
+    const message = `the model ${model.name} has no \`${field}\``;
+    return [{ code: 'MB1503', message, hint: `remove it; only ${listNames(withTiers)} have tiers`, at: [field] }];
+  }
+  if (tiers !== undefined && (typeof value !== 'string' || !tiers.includes(value))) {
+    const seen = typeof value === 'string' ? `"${value}"` : describeValue(value);
+    const message = `\`${field}\` is ${seen}, which is no tier of the model ${model?.name}`;
+    return [{ code: 'MB1503', message, hint: `allowed: ${listTiers(tiers)}`, at: [field] }];
+  }
+  if (listings.some((listing) => ownKind(listing, kind)?.fields?.includes(field))) return [];
+  const message = `it is not known here whether the service takes tiers in \`${field}\``;
+  const hint = `its documentation does not name their field: \`plan --refresh\` asks for its own document, and \`${field}\` is taken once that lists it`;
+  return [{ code: 'MB1503', message, hint, at: [field] }];
+}
+
+function ownKind(listing: Listing, { name }: Kind): ListedKind | undefined {
+  return Object.hasOwn(listing, name) ? listing[name] : undefined;
+}
+
+function listTiers(tiers: readonly string[]): string {
+  return tiers.join(' or ');
+}
+
+/** Finds texts of a request that are longer than the task allows: by field, in characters (code points of Unicode). */
+export function checkTextLimits(request: JsonMap, limits: Readonly<Record<string, number>>): RequestFault[] {
+  return Object.entries(limits).flatMap(([field, most]) => {
+    const value = ownValue(request, field);
+    const isList = Array.isArray(value);
+    return (isList ? value : [value]).flatMap((text, index): RequestFault[] => {
+      const length = lengthOf(text);
+      if (length <= most) return [];
+      const message = `\`${field}\` has ${length} characters; \`limits\` allows ${most}`;
+      return [
+        { code: 'MB1504', message, hint: `shorten it by ${length - most}`, at: isList ? [field, index] : [field] },
+      ];
+    });
+  });
+}
+
+/** Characters of a value, without what another step will put in: nobody knows yet how long that is. */
+function lengthOf(value: Json | undefined): number {
+  if (typeof value === 'string') return [...value].length;
+  const parts = value !== undefined && isReference(value) ? ownValue(value, '$text') : undefined;
+  return Array.isArray(parts) ? parts.reduce((sum: number, part) => sum + lengthOf(part), 0) : 0;
+}
+
+/** A value of a request that this version does not know. */
+interface NewName {
+  kind: Kind;
+  field: string;
+  value: string;
+  /** The model of the request, where the kind has models. */
+  model?: string | undefined;
+}
+
+/**
+ * Tells whether the service itself lists a value for this very field – and, where values depend on the model, for this
+ * very model. Nothing less counts: for a value that a model does not take, the service would silently use its default.
+ */
+function isListed({ kind, field, value, model }: NewName, listings: readonly Listing[]): boolean {
+  return listings.some((listing) => {
+    const listed = Object.hasOwn(listing, kind.name) ? listing[kind.name] : undefined;
+    if (listed === undefined) return false;
+    const { models, values } = listed;
+    if (field === kind.model?.field) return Object.hasOwn(models, value) || values[field]?.includes(value) === true;
+    const ofModel = model !== undefined && Object.hasOwn(models, model) ? models[model] : undefined;
+    if (ofModel?.allows[field]?.includes(value) === true) return true;
+    return !dependsOnModel(kind, field) && values[field]?.includes(value) === true;
+  });
+}
+
+/** Tells whether some model allows only certain values. */
+function dependsOnModel(kind: Kind, field: string): boolean {
+  return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
+}
+
+/** Warns of a value that counts because the service lists it. */
+function tellNew({ kind, field, value, model }: NewName): RequestFault {
+  const what = field === kind.model?.field ? `model of kind ${kind.name}` : `\`${field}\``;
+  const owner = model === undefined || field === kind.model?.field ? '' : ` of the model ${model}`;
+  return {
+    code: 'MB1507',
+    severity: 'warning',
+    message: `"${shorten(value)}" is a ${what}${owner} that is new at the service`,
+    hint: 'this version does not know it; the request is checked by what the service lists',
+    at: [field],
+  };
 }

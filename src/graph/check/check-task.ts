@@ -1,10 +1,12 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { emptyMap, type Path } from '../../ground/values.ts';
+import { emptyMap, mapOf, mustGet, type Path, shorten } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { type Manifest, type Table, type Task, tablePath, taskPath } from '../../manifest/manifest.ts';
+import type { Row } from '../../manifest/rows/rows.ts';
+import { nearestName } from '../../manifest/suggest.ts';
 import { isTemplate } from '../../manifest/template/template.ts';
-import type { TaskRows } from '../expand/draft.ts';
+import type { Cells, TaskRows } from '../expand/draft.ts';
 import { hasKey } from '../expand/expand-task.ts';
 import type { Expansion } from '../expansion.ts';
 import { renderValue } from '../render/render-value.ts';
@@ -20,8 +22,11 @@ import type { RequestFault } from './request-fault.ts';
 export function checkTask(task: Task, expansion: Expansion): void {
   const { id } = task;
   const names = knownNames(task, expansion);
+  const joining: TemplateSite[] = [];
   const check = (value: Json, path: Path, roots: readonly RootName[], what: string) => {
-    checkTemplates(findTemplates(value, path), { ...names, roots, what: `${what} of task \`${id}\`` }, expansion);
+    const sites = findTemplates(value, path);
+    checkTemplates(sites, { ...names, roots, what: `${what} of task \`${id}\`` }, expansion);
+    if (roots.includes('matrix')) joining.push(...sites);
   };
   for (const field of task.with) {
     check(field.value, field.path, ['vars', 'row', 'matrix', 'key', 'take', 'tasks'], '`with`');
@@ -30,8 +35,12 @@ export function checkTask(task: Task, expansion: Expansion): void {
   if (task.save !== undefined) {
     check(task.save, taskPath(id, 'save'), ['vars', 'row', 'matrix', 'key', 'take'], '`save`');
   }
-  if (typeof task.when === 'string') {
-    check(task.when, taskPath(id, 'when'), ['vars', 'row', 'matrix', 'key', 'take'], '`when`');
+  if (task.expect?.ratio !== undefined) {
+    check(task.expect.ratio, taskPath(id, 'expect', 'ratio'), ['vars', 'row', 'matrix', 'key', 'take'], '`expect`');
+  }
+  for (const name of ['rowsWhen', 'when'] as const) {
+    const when = task[name];
+    if (typeof when === 'string') check(when, taskPath(id, name), ['vars', 'row', 'matrix', 'key', 'take'], '`when`');
   }
   if (task.description !== undefined) check(task.description, taskPath(id, 'description'), ['vars'], '`description`');
   for (const { task: from, picks } of task.from) {
@@ -39,6 +48,16 @@ export function checkTask(task: Task, expansion: Expansion): void {
       check(pick.value, taskPath(id, 'from', from, pick.name), ['vars', 'row', 'matrix', 'key', 'take'], '`from`');
     }
   }
+  checkJoins(task, joining, {
+    known: names,
+    checkValue: (value, { table, column }) => {
+      const what = `\`on\` of table \`${table}\`, which task \`${id}\` uses`;
+      const roots = ['vars', 'row', 'matrix', 'key', 'take'] as const;
+      const own = { ...names, tables: new Map(), roots, what };
+      checkTemplates(findTemplates(value, tablePath(table, 'on', column)), own, expansion);
+    },
+    expansion,
+  });
   const kind = task.kind === undefined ? undefined : kinds[task.kind];
   if (kind === undefined) return;
   const { manifest, templates } = expansion;
@@ -96,15 +115,28 @@ function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expan
 
 function knownNames(task: Task, expansion: Expansion): Omit<KnownNames, 'roots' | 'what'> {
   const rows = expansion.rowsOf(task.id);
-  const axes = task.matrix === undefined ? undefined : (expansion.cells.get(task.id)?.axes ?? 'unknown');
+  const cells = expansion.cells.get(task.id);
+  const axes = task.matrix === undefined ? undefined : (cells?.axes ?? 'unknown');
   return {
     vars: expansion.vars,
     row: shapeOf(rows),
     axes,
+    axisColumns: columnsOfAxes(cells),
+    tables: new Map([...expansion.tables].map(([name, { rows }]) => [name, shapeOf(rows)])),
     hasKey: rows === 'unknown' || hasKey(task, rows),
     hasTakes: task.takes !== undefined,
     tasks: expansion.kinds,
   };
+}
+
+/** Only of axes whose values are maps. */
+function columnsOfAxes(cells: Cells | undefined): ReadonlyMap<string, readonly string[]> {
+  const axes = [...(cells?.rows ?? [])].filter(([, rows]) => rows.size > 0);
+  return new Map(axes.map(([name, rows]) => [name, [...new Set([...rows.values()].flatMap(namesIn))]]));
+}
+
+function namesIn({ value }: Row): string[] {
+  return Object.keys(mapOf(value));
 }
 
 function shapeOf(rows: TaskRows): RowShape {
@@ -117,4 +149,71 @@ function shapeOf(rows: TaskRows): RowShape {
 export function savesByTake(task: Task, templates: Templates): boolean {
   if (task.save === undefined || !isTemplate(task.save)) return false;
   return templates.get(task.save)?.paths.some((path) => path.parts[0] === 'take') === true;
+}
+
+/** The first template of a task that uses a table. */
+interface Use {
+  site: TemplateSite;
+  start: number;
+  end: number;
+}
+
+/** Checks that each table which templates of a task use can be joined there. `checkValue` checks the template of a value. */
+function checkJoins(
+  task: Task,
+  sites: readonly TemplateSite[],
+  using: {
+    known: Pick<KnownNames, 'row' | 'axes'>;
+    checkValue: (value: string, at: { table: string; column: string }) => void;
+    expansion: Expansion;
+  },
+): void {
+  const { known, checkValue, expansion } = using;
+  for (const [name, use] of usesOf(sites, expansion)) {
+    const { table, byValues } = mustGet(expansion.tables, name);
+    // A table that cannot be read or joined at all was reported.
+    const isWrong = table.on.length > 0 ? byValues === undefined : table.file === undefined;
+    const wrong = isWrong ? undefined : explainJoin(table, task, known);
+    if (wrong !== undefined)
+      expansion.reportFault({ code: 'MB1203', ...wrong, start: use.start, end: use.end }, use.site);
+    for (const { column, value } of table.on) if (typeof value === 'string') checkValue(value, { table: name, column });
+  }
+}
+
+function usesOf(sites: readonly TemplateSite[], { templates, tables }: Expansion): Map<string, Use> {
+  const uses = new Map<string, Use>();
+  for (const site of sites) {
+    for (const { parts, start, end } of templates.parse(site.text).paths) {
+      const [root = ''] = parts;
+      if (tables.has(root) && !uses.has(root)) uses.set(root, { site, start, end });
+    }
+  }
+  return uses;
+}
+
+/** Why no step of the task can have a row in the table. */
+function explainJoin(
+  table: Table,
+  task: Task,
+  { row = 'none', axes = [] }: Pick<KnownNames, 'row' | 'axes'>,
+): { message: string; hint: string } | undefined {
+  if (table.on.length === 0) {
+    const message = `table \`${table.name}\` is joined by nothing, so no row of it belongs to a step`;
+    return { message, hint: `say by which columns: ${table.name}: { file: ${table.file}, on: [sku] }` };
+  }
+  if (row === 'unknown' || axes === 'unknown') return undefined;
+  const columns = row === 'none' ? [] : (row.columns ?? []);
+  for (const { column, value } of table.on) {
+    if (value !== undefined) continue;
+    const [isColumn, isAxis] = [columns.includes(column), axes.includes(column)];
+    if (isColumn !== isAxis) continue;
+    const shown = shorten(column);
+    const message = isColumn
+      ? `table \`${table.name}\` is joined on \`${shown}\`, which task \`${task.id}\` has twice: as a column of its rows and as an axis`
+      : `table \`${table.name}\` is joined on \`${shown}\`, and task \`${task.id}\` has neither a column nor an axis of that name`;
+    const near = nearestName(column, columns);
+    const source = isColumn ? `matrix.${shown}` : `row.${near ?? columns[0] ?? 'sku'}`;
+    return { message, hint: `say where the value is, as in on: { ${shown}: "{{${source}}}" }` };
+  }
+  return undefined;
 }

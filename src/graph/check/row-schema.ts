@@ -1,27 +1,29 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, isMap, shorten } from '../../ground/values.ts';
+import { describeValue, isMap, mustGet, type Path, shorten } from '../../ground/values.ts';
 import type { SchemaProblem } from '../../manifest/check/json-schema.ts';
-import { besideManifest, pathFrom } from '../../manifest/file-path.ts';
-import { type Task, taskPath } from '../../manifest/manifest.ts';
+import { besideManifest } from '../../manifest/file-path.ts';
 import { extensionOf } from '../../manifest/rows/read-rows.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { nearestName } from '../../manifest/suggest.ts';
-import { readWholeYaml } from '../../manifest/yaml/read-whole-yaml.ts';
+import { readWholeYaml } from '../../manifest/yaml/read-yaml.ts';
 import type { Expansion } from '../expansion.ts';
 
-/** Checks every row against the task's JSON Schema, and reports each problem at its row. */
-export function checkRowSchema(task: Task, rows: Rows, expansion: Expansion): void {
-  const { schema, folder } = task;
-  if (schema === undefined || task.rows.from !== 'file') return;
+/** A JSON Schema of rows: its path and that of the rows, from the main manifest's folder, and where the manifest asks for it. */
+interface RowSchema {
+  path: string;
+  data: string;
+  at: Path;
+}
+
+/** Checks every row against a JSON Schema, and reports each problem at its row. */
+export function checkRowSchema({ path, data: name, at }: RowSchema, rows: Rows, expansion: Expansion): void {
   const { manifest } = expansion;
   const { data, schemaCompiler } = expansion.facts;
   if (schemaCompiler === undefined) throw new Error('internal error: a schema for rows, and nothing to check it with');
-  const path = pathFrom(folder, schema);
-  const place = manifest.places.value(taskPath(task.id, 'schema'));
+  const place = manifest.places.value(at);
   const wrong = (message: string, hint: string) => expansion.reportError({ code: 'MB1305', message, hint, place });
-  const file = data.get(path);
-  if (file === undefined) throw new Error(`internal error: the schema ${path} was not read`);
+  const file = mustGet(data, path);
   if (!('text' in file)) {
     const why = 'problem' in file && file.problem === 'missing' ? 'does not exist' : 'cannot be read';
     wrong(
@@ -33,8 +35,8 @@ export function checkRowSchema(task: Task, rows: Rows, expansion: Expansion): vo
   const read = readWholeYaml(besideManifest(manifest.file, path), file.text);
   for (const diagnostic of read.diagnostics) expansion.report(diagnostic);
   if (read.diagnostics.length > 0) return;
-  const isCsv = extensionOf(task.rows.path) === 'csv';
-  const compiled = schemaCompiler(read.value ?? null, { textsAreValues: isCsv });
+  const isTable = ['csv', 'xlsx'].includes(extensionOf(name) ?? '');
+  const compiled = schemaCompiler(read.value ?? null, { textsAreValues: isTable });
   if ('problem' in compiled) {
     wrong(
       `${shorten(path)} is not a JSON Schema: ${shorten(compiled.problem, 200)}`,

@@ -1,11 +1,21 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { JsonMap, Scalar } from '../../ground/values.ts';
-import type { Task } from '../../manifest/manifest.ts';
+import type { Table, Task } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import type { Gate } from '../graph.ts';
 
 /** The rows of a task; `none`: it has no `foreach`; `unknown`: they are wrong, which was reported. */
 export type TaskRows = 'none' | 'unknown' | Rows;
+
+/** A table with its rows. */
+export interface ReadTable {
+  table: Table;
+  rows: 'unknown' | Rows;
+  /** By the values of the columns that it is joined on, as texts. Absent: it is joined by nothing, or wrong. */
+  byValues?: ReadonlyMap<string, Row>;
+  /** Values for which a row was missed, and reported. */
+  missed: Set<string>;
+}
 
 export type Cell = { [axis: string]: Scalar };
 
@@ -13,6 +23,8 @@ export type Cell = { [axis: string]: Scalar };
 export interface Cells {
   axes: string[];
   cells: Cell[];
+  /** Attributes of the values of an axis, by axis and value. */
+  rows: ReadonlyMap<string, ReadonlyMap<string, Row>>;
 }
 
 /** A step before its request is rendered: its address, and the values that its templates can use. */

@@ -1,18 +1,42 @@
-import type { DiagnosticCode } from '../../ground/diagnostic.ts';
-import { describeValue, isScalar, type Path, type Scalar, shorten, unknownValue } from '../../ground/values.ts';
+import type { DiagnosticCode, Place } from '../../ground/diagnostic.ts';
+import {
+  describeValue,
+  isMap,
+  isScalar,
+  type JsonMap,
+  ownValue,
+  type Path,
+  type Scalar,
+  shorten,
+  unknownValue,
+} from '../../ground/values.ts';
 import { type Matrix, type Task, taskPath } from '../../manifest/manifest.ts';
+import { isAxisValue } from '../../manifest/read-manifest.ts';
+import { readWholeTable } from '../../manifest/rows/read-row-source.ts';
+import type { Row } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { addressPart } from '../address.ts';
 import type { Expansion } from '../expansion.ts';
 import type { Cell, Cells } from './draft.ts';
-import { readVar } from './task-rows.ts';
+import { findTable, readVar } from './task-rows.ts';
 
 const maxCells = 10_000;
 
 /** Expands a matrix; a task without one has a single empty cell. `undefined`: it is wrong, which was reported. */
 export function expandMatrix(task: Task, expansion: Expansion): Cells | undefined {
-  if (task.matrix === undefined) return { axes: [], cells: [emptyCell()] };
+  if (task.matrix === undefined) return { axes: [], cells: [emptyCell()], rows: new Map() };
   return new MatrixReading(task, task.matrix, expansion).run();
+}
+
+/** One value of an axis. `row`: what it holds beside its id. */
+interface AxisValue {
+  value: Scalar;
+  row?: Row;
+}
+
+interface Axis {
+  name: string;
+  values: AxisValue[];
 }
 
 class MatrixReading {
@@ -50,13 +74,15 @@ class MatrixReading {
       const message = `task \`${this.#task.id}\` makes no steps: \`exclude\` removes every cell of its matrix`;
       this.#report('MB1408', ['exclude'], message, 'leave one cell, or remove the task');
     }
-    return { axes: names, cells };
+    return { axes: names, cells, rows: rowsOf(axes) };
   }
 
-  #readAxes(): { name: string; values: Scalar[] }[] {
-    const axes: { name: string; values: Scalar[] }[] = [];
+  #readAxes(): Axis[] {
+    const axes: Axis[] = [];
     for (const { name, values } of this.#matrix.axes) {
-      const list = Array.isArray(values) ? values : this.#readVar(name, values.text);
+      const list = Array.isArray(values)
+        ? this.#valuesOf(values, name, this.#path(name))
+        : this.#readReference(name, values.text);
       if (!this.#checkAxisName(name, [name]) || list === undefined) continue;
       if (list.length === 0)
         this.#report('MB1407', [name], `the axis \`${name}\` has no values`, 'give it a value, or remove it');
@@ -66,25 +92,66 @@ class MatrixReading {
     return axes;
   }
 
-  #readVar(name: string, text: string): Scalar[] | undefined {
+  #readReference(name: string, text: string): AxisValue[] | undefined {
+    const values = readWholeTable(text) === undefined ? this.#readVar(name, text) : this.#readTable(name, text);
+    if (values === undefined) this.#isBroken = true;
+    return values;
+  }
+
+  #readVar(name: string, text: string): AxisValue[] | undefined {
     const found = readVar(text, this.#path(name), this.#expansion);
-    if (found === undefined) {
-      this.#isBroken = true;
-      return undefined;
-    }
+    if (found === undefined) return undefined;
     const list = found.value;
-    if (Array.isArray(list) && list.every(isScalar)) return list;
-    const odd = Array.isArray(list) ? list.find((item) => !isScalar(item)) : undefined;
-    if (odd === unknownValue) {
-      this.#isBroken = true;
-      return undefined;
-    }
-    const message = `the axis \`${name}\` is ${odd === undefined ? describeValue(list) : `a list with ${describeValue(odd)} in it`}`;
+    if (Array.isArray(list) && list.every(isAxisValue)) return this.#valuesOf(list, name, found.path);
+    const odd = Array.isArray(list) ? list.find((item) => !isAxisValue(item)) : undefined;
+    if (odd === unknownValue) return undefined;
+    const without = isMap(odd) ? ' without `id`' : '';
+    const message = `the axis \`${name}\` is ${odd === undefined ? describeValue(list) : `a list with ${describeValue(odd)}${without} in it`}`;
     const hint = isScalar(list)
       ? `make \`${found.path.join('.')}\` a list: [${JSON.stringify(typeof list === 'string' ? shorten(list) : list)}]`
-      : 'an axis is a list of texts and numbers';
+      : 'an axis is a list of texts, numbers, and maps with `id`';
     this.#report('MB1407', [name], message, hint);
     return undefined;
+  }
+
+  /** `path`: where the list is written. */
+  #valuesOf(list: readonly (Scalar | JsonMap)[], axis: string, path: Path): AxisValue[] {
+    const { places } = this.#expansion.manifest;
+    return list.map((item, index): AxisValue => {
+      const id = ownValue(item, 'id');
+      if (!isMap(item) || !isScalar(id)) return { value: isScalar(item) ? item : '' };
+      const label = `value ${index + 1} of the axis \`${axis}\``;
+      return { value: id, row: { value: item, label, place: () => places.value([...path, index]) } };
+    });
+  }
+
+  /** The rows of a table: `id`, the column that is named like the axis, or the only one, is the value. */
+  #readTable(axis: string, text: string): AxisValue[] | undefined {
+    const found = findTable(text, this.#path(axis), this.#expansion);
+    if (found === undefined || found.rows === 'unknown') return undefined;
+    const { columns = [], label, rows } = found.rows;
+    const column =
+      ['id', axis].find((name) => columns.includes(name)) ?? (columns.length === 1 ? columns[0] : undefined);
+    const values: AxisValue[] = [];
+    for (const row of rows) {
+      const value = column === undefined ? row.value : ownValue(row.value, column);
+      if (isScalar(value)) {
+        values.push({ value, row });
+        continue;
+      }
+      const place = row.place();
+      const { manifest } = this.#expansion;
+      const related = [{ message: `the axis \`${axis}\``, place: manifest.places.value(this.#path(axis)) }];
+      const message =
+        column === undefined
+          ? `which column of ${label} gives the values of the axis \`${axis}\` is not said`
+          : `${row.label} has no text or number in \`${column}\` for the axis \`${axis}\``;
+      const hint =
+        column === undefined ? `name that column \`id\` or \`${axis}\`` : 'give it a value, or remove the row';
+      this.#expansion.reportError({ code: 'MB1407', message, hint, place, related });
+      return undefined;
+    }
+    return values;
   }
 
   #checkAxisName(name: string, at: Path): boolean {
@@ -100,22 +167,19 @@ class MatrixReading {
   }
 
   /** Reports values that are equal, or would be equal in the address of a step. */
-  #checkValues(name: string, values: readonly Scalar[]): void {
-    const seen = new Map<string, { value: Scalar; index: number }>();
-    for (const [index, value] of values.entries()) {
+  #checkValues(name: string, values: readonly AxisValue[]): void {
+    const seen = new Map<string, { value: Scalar; place: () => Place }>();
+    for (const [index, { value, row }] of values.entries()) {
+      const place = row?.place ?? (() => this.#expansion.manifest.places.value(this.#path(name, index)));
       const part = addressPart(String(value));
       if (part === '') {
-        this.#report(
-          'MB1407',
-          [name, index],
-          `a value of the axis \`${name}\` is empty`,
-          'write a value: it is a part of the address of the step',
-        );
+        const hint = 'write a value: it is a part of the address of the step';
+        this.#reportAt(place(), 'MB1407', `a value of the axis \`${name}\` is empty`, hint);
         continue;
       }
       const first = seen.get(part);
       if (first === undefined) {
-        seen.set(part, { value, index });
+        seen.set(part, { value, place });
         continue;
       }
       const same = String(first.value) === String(value);
@@ -123,11 +187,11 @@ class MatrixReading {
         ? `the axis \`${name}\` has the value "${shorten(String(value))}" twice`
         : `"${shorten(String(first.value))}" and "${shorten(String(value))}" of the axis \`${name}\` give the same address \`${shorten(part)}\``;
       const hint = same ? 'remove one of them' : 'change one of them, so that their addresses differ';
-      this.#report(same ? 'MB1407' : 'MB1402', [name, index], message, hint, [name, first.index]);
+      this.#reportAt(place(), same ? 'MB1407' : 'MB1402', message, hint, first.place());
     }
   }
 
-  #exclude(cells: Cell[], axes: readonly { name: string; values: Scalar[] }[]): Cell[] {
+  #exclude(cells: Cell[], axes: readonly Axis[]): Cell[] {
     for (const [index, pattern] of this.#matrix.exclude.entries()) {
       for (const [axis, value] of Object.entries(pattern)) {
         const known = axes.find((one) => one.name === axis);
@@ -139,8 +203,9 @@ class MatrixReading {
             { what: 'axes' },
           );
           this.#report('MB1407', path, `\`exclude\` names the axis \`${shorten(axis)}\`, which does not exist`, hint);
-        } else if (!known.values.some((one) => String(one) === String(value))) {
-          const hint = suggestName(String(value), known.values.map(String), { what: 'values' });
+        } else if (!known.values.some((one) => String(one.value) === String(value))) {
+          const names = known.values.map((one) => String(one.value));
+          const hint = suggestName(String(value), names, { what: 'values' });
           this.#report(
             'MB1407',
             path,
@@ -189,19 +254,32 @@ class MatrixReading {
     return taskPath(this.#task.id, 'matrix', ...at);
   }
 
-  #report(code: DiagnosticCode, at: Path, message: string, ...more: [hint: string, first?: Path]): void {
-    const { places } = this.#expansion.manifest;
+  #report(code: DiagnosticCode, at: Path, message: string, hint: string): void {
+    this.#reportAt(this.#expansion.manifest.places.value(this.#path(...at)), code, message, hint);
+  }
+
+  #reportAt(place: Place, code: DiagnosticCode, message: string, ...more: [hint: string, first?: Place]): void {
     const [hint, first] = more;
-    const related = first && [{ message: 'the first one', place: places.value(this.#path(...first)) }];
+    const related = first && [{ message: 'the first one', place: first }];
     this.#isBroken = true;
-    this.#expansion.reportError({ code, message, hint, place: places.value(this.#path(...at)), related });
+    this.#expansion.reportError({ code, message, hint, place, related });
   }
 }
 
-function product(axes: readonly { name: string; values: Scalar[] }[]): Cell[] {
+/** Attributes of the values of each axis, beside their ids. */
+function rowsOf(axes: readonly Axis[]): Cells['rows'] {
+  return new Map(
+    axes.map(({ name, values }) => [
+      name,
+      new Map(values.flatMap(({ value, row }) => (row === undefined ? [] : [[String(value), row] as const]))),
+    ]),
+  );
+}
+
+function product(axes: readonly Axis[]): Cell[] {
   let cells = [emptyCell()];
   for (const { name, values } of axes) {
-    cells = cells.flatMap((cell) => values.map((value) => Object.assign(emptyCell(), cell, { [name]: value })));
+    cells = cells.flatMap((cell) => values.map(({ value }) => Object.assign(emptyCell(), cell, { [name]: value })));
   }
   return cells;
 }

@@ -1,11 +1,16 @@
-import { isScalar } from '../../ground/values.ts';
-import type { Task } from '../../manifest/manifest.ts';
-import { addressPart, stepAddress } from '../address.ts';
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { describeValue, emptyMap, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
+import { type Task, taskPath } from '../../manifest/manifest.ts';
+import type { Row, Rows } from '../../manifest/rows/rows.ts';
+import { isTemplate } from '../../manifest/template/template.ts';
+import { addressPart, forbiddenIn, maxKeyLength, stepAddress } from '../address.ts';
 import type { Expansion } from '../expansion.ts';
-import { applyCondition } from './apply-condition.ts';
-import type { Cell, Cells, Draft, ExpandedTask, TaskRows } from './draft.ts';
+import { renderValue } from '../render/render-value.ts';
+import { placeFault } from '../render/templates.ts';
+import { type Cell, type Cells, type Draft, type ExpandedTask, type TaskRows, trailOf, withTrail } from './draft.ts';
 import { indexSteps } from './join.ts';
-import { keyRows } from './row-keys.ts';
+import { scopeOf } from './tables.ts';
 
 /** Returns the most steps that a task can make, before any is made. `countOf` gives it for another task. */
 export function countSteps(task: Task, rows: TaskRows, cells: Cells, countOf: (task: string) => number): number {
@@ -42,7 +47,7 @@ export function expandTask(task: Task, rows: TaskRows, expansion: Expansion): Ex
     }
   }
   const complete = rows !== 'unknown' && keyed.length === (rows === 'none' ? 1 : rows.rows.length);
-  const { kept, leftOut } = applyCondition(drafts, expansion);
+  const { kept, leftOut } = applyConditions(task, drafts, expansion);
   const find = indexSteps(kept);
   return { task, axes: cells.axes, hasKey: hasKey(task, rows), drafts: kept, leftOut, complete, find };
 }
@@ -63,4 +68,182 @@ export function hasKey(task: Task, rows: TaskRows): boolean {
 
 function range(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+/** Splits the steps of a task by its conditions. A step whose condition is wrong is left out, and reported. */
+function applyConditions(task: Task, drafts: Draft[], expansion: Expansion): { kept: Draft[]; leftOut: Draft[] } {
+  const conditions = conditionKeys.filter((key) => task[key] !== undefined && task[key] !== true);
+  if (conditions.length === 0) return { kept: drafts, leftOut: [] };
+  const kept: Draft[] = [];
+  const leftOut: Draft[] = [];
+  for (const draft of drafts) {
+    const isKept = conditions.every((key) => isWanted(draft, key, expansion));
+    (isKept ? kept : leftOut).push(draft);
+  }
+  return { kept, leftOut };
+}
+
+/** That of the rows goes first: it says what is there at all. */
+const conditionKeys = ['rowsWhen', 'when'] as const;
+
+function isWanted(draft: Draft, key: (typeof conditionKeys)[number], expansion: Expansion): boolean {
+  const { manifest, templates } = expansion;
+  const path = taskPath(draft.task.id, key);
+  const when = draft.task[key] ?? true;
+  const value = renderValue(when, path, {
+    templates,
+    scopeAt: () => scopeOf(draft, expansion),
+    onFault: (fault, site) => expansion.report(withTrail(placeFault(fault, site, manifest.places), draft)),
+  });
+  if (value === unknownValue) return false;
+  const truth = readTruth(value);
+  if (truth !== undefined) return truth;
+  const message = `\`when\` is ${describeValue(value)}, and must be true or false`;
+  const hint = 'compare it, as in "{{eq row.state \'live\'}}", or write true and false in the data';
+  const place = manifest.places.value(path);
+  expansion.report(withTrail({ code: 'MB1409', severity: 'error', message, hint, place }, draft));
+  return false;
+}
+
+/** Reads the texts of data files, too; an empty cell is false. */
+function readTruth(value: Json): boolean | undefined {
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false' || value === '' || value === null) return false;
+  return undefined;
+}
+
+interface KeyedRow {
+  row?: Row | undefined;
+  key?: string | undefined;
+}
+
+/** Gives rows their keys, leaving out rows whose key is wrong. */
+function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRow[] {
+  const { places } = expansion.manifest;
+  const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
+  if (task.keyBroken === true) return [];
+  if (task.key === undefined && rows === 'none') return [{}];
+  if (task.key === undefined && list.some((row) => isMap(row?.value) && row?.key === undefined)) {
+    expansion.reportError({
+      code: 'MB1401',
+      message: `task \`${task.id}\` has rows, but no \`key\` that names them`,
+      hint: `add \`key: "{{row.${keyColumn(rows) ?? 'id'}}}"\`: something unique that stays the same when rows are added or sorted`,
+      place: places.value(taskPath(task.id, 'foreach')),
+    });
+    return [];
+  }
+  if (rows !== 'none' && rows.rows.length > 1 && isSameForAll(task, expansion)) {
+    expansion.reportError({
+      code: 'MB1402',
+      message: `the key of task \`${task.id}\` is the same for every row`,
+      hint: `write ${rowKey(task.key ?? '', rows)}`,
+      place: places.value(taskPath(task.id, 'key')),
+    });
+    return [];
+  }
+  const seen = new Map<string, Row | undefined>();
+  const keyed: KeyedRow[] = [];
+  const keyPlace = places.value(taskPath(task.id, task.key === undefined ? 'foreach' : 'key'));
+  for (const row of list) {
+    const key = renderKey(task, row, expansion);
+    if (key === undefined) continue;
+    const wrong = checkKey(key);
+    if (wrong !== undefined) {
+      const hint =
+        task.key === undefined
+          ? 'add `key: "{{slug row}}"`'
+          : `use another value, or {{slug …}}, as in ${slugged(task.key)}`;
+      expansion.reportError({ code: 'MB1401', message: wrong, hint, place: keyPlace, ...whereIs(task, row) });
+      continue;
+    }
+    if (!seen.has(key)) {
+      seen.set(key, row);
+      keyed.push({ row, key });
+      continue;
+    }
+    const first = seen.get(key);
+    expansion.reportError({
+      code: 'MB1402',
+      message: `two rows have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
+      hint: 'a key is unique in its task: remove one of the rows, or build the key from more columns',
+      place: row?.place() ?? keyPlace,
+      related: [
+        ...(first === undefined ? [] : [{ message: 'the first one', place: first.place() }]),
+        { message: 'the key', place: keyPlace },
+      ],
+      trail: whereIs(task, row).trail,
+    });
+  }
+  return keyed;
+}
+
+/** Locates the row of a mistake in a key. Built only for messages, because there are many rows. */
+function whereIs(task: Task, row: Row | undefined): Pick<Diagnostic, 'related'> & { trail: string[] } {
+  const trail = trailOf({ task: task.id, row: row?.label });
+  return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place() }] };
+}
+
+function renderKey(task: Task, row: Row | undefined, expansion: Expansion): string | undefined {
+  if (task.key === undefined) return row?.key ?? (isScalar(row?.value) ? String(row.value) : undefined);
+  const { places } = expansion.manifest;
+  const path = taskPath(task.id, 'key');
+  const names = emptyMap();
+  names.vars = expansion.vars;
+  if (row !== undefined) names.row = row.value;
+  const value = renderValue(task.key, path, {
+    templates: expansion.templates,
+    scopeAt: () => ({ names, rowLabel: row?.label }),
+    onFault: (fault, site) => expansion.report({ ...placeFault(fault, site, places), ...whereIs(task, row) }),
+  });
+  if (value === unknownValue) return undefined;
+  if (isScalar(value)) return String(value);
+  const message = `the key of task \`${task.id}\` is ${describeValue(value)}`;
+  const hint = 'a key is a text or a number';
+  expansion.reportError({ code: 'MB1401', message, hint, place: places.value(path), ...whereIs(task, row) });
+  return undefined;
+}
+
+function checkKey(key: string): string | undefined {
+  if (key === '') return 'the key is empty';
+  const { length } = [...key];
+  if (length > maxKeyLength) return `the key has ${length} characters; at most ${maxKeyLength} are allowed`;
+  const odd = forbiddenIn(key);
+  return odd === undefined ? undefined : `the key \`${shorten(key)}\` has ${nameCharacter(odd)} in it`;
+}
+
+function nameCharacter(character: string): string {
+  if (/\s/.test(character)) return 'white space';
+  if (/\p{C}/u.test(character))
+    return `the invisible character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return `the character ${character}`;
+}
+
+function slugged(key: string): string {
+  const path = /\{\{\s*([\w.-]+)\s*\}\}/.exec(key)?.[1];
+  return `"{{slug ${path ?? 'row.name'}}}"`;
+}
+
+/** Recognizes a key that does not depend on the row. */
+function isSameForAll(task: Task, { templates }: Expansion): boolean {
+  if (task.key === undefined || !templates.isSound(taskPath(task.id, 'key'))) return false;
+  if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
+  return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
+}
+
+/** Guesses the key that was meant: the column whose bare name is written, or else one whose values differ. */
+function rowKey(written: string, rows: Rows): string {
+  if (rows.columns === undefined) return '"{{row}}"';
+  const name = written.trim().replace(/^row\./, '');
+  const column = rows.columns.includes(name) ? name : keyColumn(rows);
+  if (column === undefined) return 'a template with a column in it, as in "{{row.id}}"';
+  return `"{{row.${/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(column) ? column : `[${column}]`}}}"`;
+}
+
+/** Finds the first column that could be the key. */
+function keyColumn(rows: 'none' | Rows): string | undefined {
+  if (rows === 'none') return undefined;
+  return rows.columns?.find((column) => {
+    const values = rows.rows.map(({ value }) => (isMap(value) && isScalar(value[column]) ? String(value[column]) : ''));
+    return new Set(values).size === values.length && values.every((value) => checkKey(value) === undefined);
+  });
 }

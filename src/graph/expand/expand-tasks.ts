@@ -1,11 +1,40 @@
-import type { Task } from '../../manifest/manifest.ts';
-import { checkChoices, isAxisKnown } from '../check/check-gates.ts';
-import type { Expansion } from '../expansion.ts';
-import type { ExpandedTask, TaskRows } from './draft.ts';
+import { emptyMap, isScalar, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import type { Row, Rows } from '../../manifest/rows/rows.ts';
+import { suggestName } from '../../manifest/suggest.ts';
+import { makeReference } from '../../manifest/template/references.ts';
+import { addressPart } from '../address.ts';
+import { Expansion, type GraphFacts } from '../expansion.ts';
+import { renderValue } from '../render/render-value.ts';
+import type { Condition, Draft, ExpandedTask, TaskRows } from './draft.ts';
+import { expandMatrix } from './expand-matrix.ts';
 import { expandTask } from './expand-task.ts';
-import { gatesOf, seenThroughGate } from './gates.ts';
-import { pickPartSteps } from './part-picks.ts';
-import { rowsOfParts } from './part-rows.ts';
+import { checkChoices, gatesOf, isAxisKnown, seenThroughGate } from './gates.ts';
+import { attributeNames, attributeOf } from './join.ts';
+import { resolveVars } from './resolve-vars.ts';
+import { readTables } from './tables.ts';
+import { type PartSource, readTaskRows, shapeOfParts } from './task-rows.ts';
+
+/**
+ * Begins the expansion of a manifest: its vars, tables and rows are read, and each task's cells are known. `check` is called
+ * for each task then, so that what it finds stands beside what was found in the task's cells.
+ */
+export function beginExpansion(
+  manifest: Manifest,
+  facts: GraphFacts,
+  check: (task: Task, expansion: Expansion) => void = () => undefined,
+): Expansion {
+  const expansion = new Expansion(manifest, facts);
+  expansion.vars = resolveVars(expansion);
+  readTables(expansion);
+  readTaskRows(expansion);
+  for (const task of manifest.tasks) {
+    const cells = expandMatrix(task, expansion);
+    if (cells !== undefined) expansion.cells.set(task.id, cells);
+    check(task, expansion);
+  }
+  return expansion;
+}
 
 /** Expands tasks in this order. Parts need the steps that they are parts of, so it is topological where there is one. */
 export function expandTasks(order: readonly Task[], expansion: Expansion): void {
@@ -35,4 +64,88 @@ function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
   if (producer === undefined || !producer.complete) return 'unknown';
   const drafts = pickPartSteps(task, { source, producer }, expansion);
   return drafts === undefined ? 'unknown' : rowsOfParts(task, { source, drafts }, expansion.manifest);
+}
+
+/**
+ * Returns the steps whose parts a task goes through: all of the other task, or those that `from` picks. Absent when
+ * that is wrong, which is reported here, once and not for each part.
+ */
+function pickPartSteps(
+  task: Task,
+  { source, producer }: { source: PartSource; producer: ExpandedTask },
+  expansion: Expansion,
+): readonly Draft[] | undefined {
+  const { templates, vars } = expansion;
+  const { places } = expansion.manifest;
+  const conditions: Condition[] = [];
+  const names = attributeNames(producer);
+  let isBroken = false;
+  for (const { name, value } of task.from.find((one) => one.task === source.task)?.picks ?? []) {
+    const path = taskPath(task.id, 'from', source.task, name);
+    if (!names.includes(name)) {
+      const message = `the steps of \`${source.task}\` have no \`${shorten(name)}\``;
+      const hint = suggestName(name, names, { what: 'they have' });
+      expansion.reportError({ code: 'MB1405', message, hint, place: places.key(path) });
+      isBroken = true;
+      continue;
+    }
+    const roots = typeof value === 'string' ? (templates.get(value)?.paths ?? []) : [];
+    if (roots.some(({ parts }) => parts[0] !== 'vars')) {
+      const message = `\`from\` of task \`${task.id}\` picks by what differs from row to row, but its rows are parts of what is picked`;
+      const hint = 'write the value itself, or use vars';
+      expansion.reportError({ code: 'MB1202', message, hint, place: places.value(path) });
+      isBroken = true;
+      continue;
+    }
+    const rendered = renderValue(value, path, {
+      templates,
+      scopeAt: () => ({ names: Object.assign(Object.create(null) as JsonMap, { vars }) }),
+      onFault: (fault, site) => expansion.reportFault(fault, site),
+    });
+    if (isScalar(rendered)) conditions.push({ name, value: String(rendered) });
+    else if (rendered === unknownValue) isBroken = true;
+  }
+  if (isBroken) return undefined;
+  const isMeant = (draft: Draft) => conditions.every(({ name, value }) => attributeOf(draft, name) === value);
+  const drafts = producer.drafts.filter(isMeant);
+  if (drafts.length > 0 || conditions.length === 0 || producer.leftOut.some(isMeant)) return drafts;
+  const asked = conditions.map(({ name, value }) => `${name} ${shorten(value)}`).join(', ');
+  const message = `\`from\` picks no step of \`${source.task}\`: it has none with ${asked}`;
+  const known = [...producer.drafts, ...producer.leftOut].slice(0, 4).map(({ address }) => address);
+  const place = places.key(taskPath(task.id, 'from', source.task));
+  const hint = known.length === 0 ? 'remove it' : `it has ${known.join('  ')}`;
+  expansion.reportError({ code: 'MB1405', message, hint, place });
+  return undefined;
+}
+
+/** Makes a row for each part that these steps of the other task may give. */
+function rowsOfParts(
+  task: Task,
+  { source, drafts }: { source: PartSource; drafts: readonly Draft[] },
+  manifest: Manifest,
+): Rows {
+  const place = () => manifest.places.value(taskPath(task.id, 'foreach'));
+  const rows = drafts.flatMap((draft) => {
+    const key = nameOf(draft);
+    return Array.from({ length: source.most }, (_, index): Row => {
+      const number = index + 1;
+      const value = emptyMap();
+      const part = (field: string) => makeReference(draft.address, `${source.parts}.${index}.${field}`);
+      Object.assign(value, { number, order: index, url: part('url'), id: part('id'), key });
+      return {
+        value,
+        label: `part ${number} of ${draft.address}`,
+        place,
+        key: key === '' ? String(number) : `${key}-${number}`,
+        part: { of: draft.address, index },
+      };
+    });
+  });
+  return { ...shapeOfParts(source), rows };
+}
+
+/** Names a step of the other task uniquely, as one text that can stand in a key. */
+function nameOf(draft: Draft): string {
+  const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix).map(addressPart)];
+  return [...names, ...(draft.take === undefined ? [] : [String(draft.take)])].join('-').slice(0, 90);
 }

@@ -1,51 +1,100 @@
-import type { Place } from '../../ground/diagnostic.ts';
-import { emptyMap } from '../../ground/values.ts';
-import type { Rows } from '../../manifest/rows/rows.ts';
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import { mustGet, type Path, shorten } from '../../ground/values.ts';
+import { besideManifest, pathFrom } from '../../manifest/file-path.ts';
+import { nameSeparator } from '../../manifest/rows/read-csv.ts';
+import { extensionOf, readRows } from '../../manifest/rows/read-rows.ts';
+import { readSheet } from '../../manifest/rows/read-sheet.ts';
+import type { DataFile, Rows } from '../../manifest/rows/rows.ts';
+import { nameTasks } from '../check/merge-mistakes.ts';
+import type { Expansion } from '../expansion.ts';
 
-const columns = ['path', 'name', 'stem', 'extension', 'folder'];
-
-/** Makes a row for each file that a pattern matches, named by its stem where stems differ, else by its path. */
-export function rowsOfFiles(
-  pattern: string,
-  found: { files: readonly string[]; folder: string; place: () => Place },
-): Rows {
-  const { files, folder, place } = found;
-  const parts = files.map((file) => splitPath(seenFrom(folder, file)));
-  const stems = new Set(parts.map(({ stem }) => stem));
-  const byStem = stems.size === parts.length && parts.every(({ stem }) => isPlain(stem));
-  const rows = parts.map((part) => ({
-    value: Object.assign(emptyMap(), part),
-    label: part.path,
-    place,
-    key: byStem
-      ? part.stem
-      : part.path
-          .replace(/^(\.\.\/)+/, '')
-          .replace(/\.[^./]*$/, '')
-          .replaceAll(/[\s,@/\\*?]+/g, '-'),
-  }));
-  return { rows, label: pattern, columns };
+/** Reads a data file; `path` is where the manifest asks for it. It is read once, however many tasks and tables use it. */
+export function readFileRows(
+  name: string,
+  from: { path: Path; separator?: string | undefined; sheet?: string | undefined },
+  expansion: Expansion,
+): 'unknown' | Rows {
+  const id = JSON.stringify([name, from.separator, from.sheet]);
+  const rows = expansion.files.get(id) ?? rowsOfFile(name, from, expansion);
+  expansion.files.set(id, rows);
+  return rows;
 }
 
-/** Writes a path as a manifest in `folder` would. */
-function seenFrom(folder: string, path: string): string {
-  if (path.startsWith(folder)) return path.slice(folder.length);
-  return `${'../'.repeat(folder.split('/').length - 1)}${path}`;
+function rowsOfFile(
+  name: string,
+  { path, separator, sheet }: { path: Path; separator?: string | undefined; sheet?: string | undefined },
+  expansion: Expansion,
+): 'unknown' | Rows {
+  const { manifest, facts } = expansion;
+  const place = manifest.places.value(path);
+  if (extensionOf(name) === undefined) {
+    const message = `\`${shorten(name)}\` is not the path of a data file`;
+    const hint = 'name a .csv, .tsv, .xlsx, .json, .jsonl, .yaml or .yml file, or write an inline list: [en, de]';
+    expansion.reportError({ code: 'MB1103', message, hint, place });
+    return 'unknown';
+  }
+  const file = mustGet(facts.data, name);
+  if ('problem' in file) {
+    const { code, says, hint } = fileProblems[file.problem];
+    const detail = file.detail === undefined ? '' : ` (${shorten(file.detail, 120)})`;
+    expansion.reportError({ code, message: `${name} ${says}${detail}`, hint, place, ...usersOf(name, expansion) });
+    return 'unknown';
+  }
+  if ('files' in file) throw new Error(`internal error: the data file ${name} was listed, not read`);
+  const shown = besideManifest(manifest.file, name);
+  const read =
+    'workbook' in file
+      ? readSheet(file.workbook, { file: shown, label: name, sheet, place })
+      : readRows({ path: name, file: shown, text: file.text, separator, table: tableAt(path) });
+  const { rows } = read;
+  if (rows?.separator !== undefined && rows.isGuess === true) {
+    expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
+  }
+  const users = read.diagnostics.length === 0 ? {} : usersOf(name, expansion);
+  return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
 }
 
-function splitPath(path: string): { path: string; name: string; stem: string; extension: string; folder: string } {
-  const at = path.lastIndexOf('/');
-  const name = path.slice(at + 1);
-  const dot = name.lastIndexOf('.');
-  return {
-    path,
-    name,
-    stem: dot > 0 ? name.slice(0, dot) : name,
-    extension: dot > 0 ? name.slice(dot + 1) : '',
-    folder: at === -1 ? '' : path.slice(0, at),
-  };
+/** The table whose file the manifest asks for there. */
+function tableAt([section, name]: Path): string | undefined {
+  return section === 'tables' ? String(name) : undefined;
 }
 
-function isPlain(stem: string): boolean {
-  return !/[\s,@/\\*?\p{C}]/u.test(stem);
+/** Names who reads a file, where that is not one task alone. */
+function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail'> {
+  const users = manifest.tasks.filter(
+    ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,
+  );
+  return users.length < 2 ? {} : { trail: [nameTasks(users.map(({ id }) => id))] };
 }
+
+/** Returns rows as they were read, after reporting what is wrong with them. */
+export function keepRows({ rows, diagnostics }: ReturnType<typeof readRows>, expansion: Expansion): 'unknown' | Rows {
+  for (const diagnostic of diagnostics) expansion.report(diagnostic);
+  return rows ?? 'unknown';
+}
+
+/** Messages for data files that could not be read. */
+const fileProblems = {
+  missing: {
+    code: 'MB1301',
+    says: 'does not exist',
+    hint: 'data files are looked up beside the manifest; check the name and its upper and lower case',
+  },
+  outside: {
+    code: 'MB1303',
+    says: 'is outside the folder of the manifest',
+    hint: 'move the file below the folder of the manifest and name it by a relative path',
+  },
+  'not-a-file': { code: 'MB1301', says: 'is not a regular file', hint: 'name a file, not a folder or a device' },
+  'too-large': { code: 'MB1301', says: 'is too large', hint: 'split it into several files, one per task' },
+  'no-workbook': {
+    code: 'MB1302',
+    says: 'cannot be read as a workbook',
+    hint: 'open it in a spreadsheet and save it as .xlsx, or save the sheet as “CSV UTF-8”',
+  },
+  unreadable: {
+    code: 'MB1301',
+    says: 'cannot be read',
+    hint: 'check its permissions and that it is a UTF-8 text; Excel saves one as “CSV UTF-8”',
+  },
+} as const satisfies Record<Extract<DataFile, { problem: string }>['problem'], object>;

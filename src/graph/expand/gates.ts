@@ -1,6 +1,8 @@
-import { groupBy } from '../../ground/values.ts';
-import type { GateRule } from '../../manifest/manifest.ts';
+import { groupBy, shorten } from '../../ground/values.ts';
+import { type GateRule, taskPath } from '../../manifest/manifest.ts';
+import { suggestName } from '../../manifest/suggest.ts';
 import { addressPart, stepAddress } from '../address.ts';
+import type { Expansion } from '../expansion.ts';
 import type { Gate } from '../graph.ts';
 import type { Draft, ExpandedTask } from './draft.ts';
 import { indexSteps } from './join.ts';
@@ -11,17 +13,18 @@ type Choice = Extract<GateRule, { is: 'choose' }>;
 export function gatesOf({ task, axes, drafts }: Pick<ExpandedTask, 'task' | 'axes' | 'drafts'>): Gate[] {
   const { gate } = task;
   if (gate === undefined) return [];
-  const note = gate.note === undefined ? {} : { note: gate.note };
+  const { note, reasons } = gate;
+  const words = { ...(note !== undefined && { note }), ...(reasons !== undefined && { reasons }) };
   if (gate.is === 'approve') {
     return drafts.map(({ address }) => ({
       ...{ name: address, task: task.id, is: 'approve', choose: 1, members: [address] },
-      ...note,
+      ...words,
     }));
   }
   const groups = groupBy(drafts, (draft) => nameOfGroup(draft, gate, axes));
   return [...groups].map(([name, members]) => ({
     ...{ name, task: task.id, is: 'choose', choose: gate.choose, members: members.map(({ address }) => address) },
-    ...note,
+    ...words,
   }));
 }
 
@@ -71,4 +74,33 @@ function withoutChoice(draft: Draft, { name, gate, axes }: { name: string; gate:
     key: gate.among.by === 'all' ? undefined : draft.key,
     take: gate.among.by === 'axis' ? draft.take : undefined,
   };
+}
+
+/** Tells whether what a gate chooses among is there; an axis that is none is reported. */
+export function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion): boolean {
+  const { gate, id } = task;
+  if (gate?.is !== 'choose' || gate.among.by !== 'axis' || axes.includes(gate.among.axis)) return true;
+  // Of a matrix that is wrong the axes are not known.
+  if (!expansion.cells.has(id)) return false;
+  const { axis } = gate.among;
+  const hint =
+    axes.length === 0
+      ? 'the task has no matrix: choose among `takes` or `all`'
+      : suggestName(axis, [...axes, 'takes', 'all'], { what: 'it can choose among' });
+  const message = `\`gate\` of task \`${id}\` chooses among \`${shorten(axis)}\`, which is no axis of its matrix`;
+  const place = expansion.manifest.places.value(taskPath(id, 'gate', 'among'));
+  expansion.reportError({ code: 'MB1407', message, hint, place });
+  return false;
+}
+
+/** Reports a gate that asks for more than there are, once. */
+export function checkChoices({ task, complete }: ExpandedTask, gates: readonly Gate[], expansion: Expansion): void {
+  const few = complete ? gates.find(({ choose, members }) => members.length < choose) : undefined;
+  if (few === undefined) return;
+  const { choose, members, name } = few;
+  const there = members.length === 1 ? 'there is 1' : `there are ${members.length}`;
+  const message = `\`gate\` of task \`${task.id}\` chooses ${choose}, and of ${name} ${there}`;
+  const hint = `choose ${members.length} or fewer, or let there be more`;
+  const place = expansion.manifest.places.value(taskPath(task.id, 'gate', 'choose'));
+  expansion.reportError({ code: 'MB1103', message, hint, place });
 }

@@ -1,11 +1,22 @@
 import type { Json } from '../../ground/json.ts';
-import { emptyMap, isMap, type JsonMap, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import {
+  describeValue,
+  emptyMap,
+  freshCopy,
+  isMap,
+  isScalar,
+  type JsonMap,
+  type Path,
+  shorten,
+  unknownValue,
+} from '../../ground/values.ts';
+import { findUnsendableInJson, type Unsendable, whyNumberIsUnsendable } from '../../manifest/check/unsendable.ts';
+import type { PlacedVar } from '../../manifest/read-var-file.ts';
+import { listNames, nearestName } from '../../manifest/suggest.ts';
 import { renderTemplate } from '../../manifest/template/render-template.ts';
 import { isTemplate, type Template, type TemplateFault } from '../../manifest/template/template.ts';
 import { checkPaths } from '../check/check-paths.ts';
 import type { Expansion } from '../expansion.ts';
-import { readOverride } from '../render/read-override.ts';
-import { hintForUndeclared, setVarsOfFiles } from './vars-of-files.ts';
 
 /**
  * Resolves all vars, as declared or as set from outside. Values may be templates of other vars; values from outside
@@ -138,4 +149,81 @@ function listFrom(text: string, declared: readonly Json[]): Json[] {
     .map((part) => part.trim().replaceAll(/^["']|["']$/g, ''))
     .filter((part) => part !== '')
     .map((part) => (numbers && Number.isFinite(Number(part)) ? Number(part) : part));
+}
+
+/** Sets declared vars to the values that files have for them; of two files the later one counts. */
+function setVarsOfFiles(vars: JsonMap, expansion: Expansion): void {
+  const { vars: declared } = expansion.manifest;
+  for (const given of expansion.facts.varFiles ?? []) {
+    const { name, value, place } = given;
+    if (!Object.hasOwn(declared, name)) {
+      const message = `the var \`${shorten(name)}\` is not declared by the manifest`;
+      expansion.reportError({ code: 'MB1101', message, hint: hintForUndeclared(name, Object.keys(declared)), place });
+      continue;
+    }
+    // One of the two is wrong and was reported.
+    if (declared[name] === unknownValue) continue;
+    vars[name] = isOfType(value, declared[name] ?? null) ? value : unknownValue;
+    if (vars[name] === unknownValue && value !== unknownValue) reportType(given, declared[name] ?? null, expansion);
+  }
+}
+
+/** A var that is declared as `null` takes anything. */
+function isOfType(value: Json, declared: Json): boolean {
+  return declared === null || typeOf(value) === typeOf(declared);
+}
+
+function reportType({ name, value, place }: PlacedVar, declared: Json, expansion: Expansion): void {
+  const wanted = typeOf(declared);
+  const message = `the var \`${name}\` is ${describeValue(value)}, and the manifest declares it as ${wanted}`;
+  const hint =
+    wanted === 'a text' && isScalar(value)
+      ? `put it in quotes: "${value}"`
+      : `write ${wanted}, or change the declaration`;
+  expansion.reportError({ code: 'MB1103', message, hint, place });
+}
+
+function typeOf(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (isMap(value)) return 'a map';
+  return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false';
+}
+
+/** For a var that is set from outside and that no manifest declares. */
+function hintForUndeclared(name: string, declared: readonly string[]): string {
+  if (declared.length === 0) return 'declare it under `vars:`; no vars are declared yet';
+  const nearest = nearestName(name, declared);
+  const guess = nearest === undefined ? 'declare' : `did you mean \`${nearest}\`? Otherwise declare`;
+  return `${guess} it under \`vars:\`, or use a declared var: ${listNames(declared)}`;
+}
+
+/** Reads a value from outside, which is a text, as the type of the declared one. */
+function readOverride(declared: Json, text: string): { value: Json } | { wanted: string } | { unsendable: Unsendable } {
+  // Text that is not UTF-8 on the command line or in the environment arrives with this character.
+  if (text.includes('\ufffd')) {
+    const problem = 'is not UTF-8 text';
+    return { unsendable: { problem, hint: 'give it in UTF-8; a file in another encoding has to be converted first' } };
+  }
+  if (declared === null || typeof declared === 'string') return { value: text };
+  if (typeof declared === 'number') {
+    const number = Number(text);
+    if (text.trim() === '' || Number.isNaN(number) || !/\d/.test(text)) return { wanted: 'a number' };
+    const unsendable = whyNumberIsUnsendable(number, text.trim());
+    return unsendable === undefined ? { value: number } : { unsendable };
+  }
+  if (typeof declared === 'boolean') {
+    return text === 'true' || text === 'false' ? { value: text === 'true' } : { wanted: '`true` or `false`' };
+  }
+  const wanted = `${describeValue(declared)} written as JSON`;
+  try {
+    const value = freshCopy(JSON.parse(text) as Json);
+    if (typeof value !== 'object' || value === null || Array.isArray(value) !== Array.isArray(declared)) {
+      return { wanted };
+    }
+    const [unsendable] = findUnsendableInJson(text);
+    return unsendable === undefined ? { value } : { unsendable };
+  } catch {
+    return { wanted };
+  }
 }

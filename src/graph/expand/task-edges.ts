@@ -49,7 +49,7 @@ export function orderTasks(expansion: Expansion): Task[] | undefined {
         circles += 1;
         const from = trail.findIndex((one) => one.task.id === edge.to);
         const circle = trail.slice(from).flatMap((one) => one.edges[one.next - 1] ?? []);
-        expansion.report(describeCircle(edge.to, circle));
+        expansion.report(describeCircle(edge, circle));
       } else {
         enter(target);
       }
@@ -60,10 +60,11 @@ export function orderTasks(expansion: Expansion): Task[] | undefined {
   return circles > 0 ? undefined : order;
 }
 
-function describeCircle(first: string, circle: readonly Edge[]): Diagnostic {
+/** `last`: the edge that closes the circle. */
+function describeCircle(last: Edge, circle: readonly Edge[]): Diagnostic {
+  const first = last.to;
   const names = [first, ...circle.map((edge) => edge.to)].join(' → ');
-  const [edge, ...rest] = circle;
-  if (edge === undefined) throw new Error('internal error: a circle without edges');
+  const [edge = last, ...rest] = circle;
   const self = circle.length === 1;
   return {
     code: 'MB1404',

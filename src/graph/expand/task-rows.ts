@@ -1,32 +1,37 @@
-import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap, ownValue, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import { emptyMap, isMap, mustGet, ownValue, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import { kinds } from '../../kinds/index.ts';
 import { isWholeVar } from '../../manifest/check/text-rules.ts';
-import { besideManifest, pathFrom, patternFrom } from '../../manifest/file-path.ts';
-import { type Task, taskPath } from '../../manifest/manifest.ts';
-import { nameSeparator } from '../../manifest/rows/csv-separator.ts';
-import { extensionOf, readRows, rowsFromList } from '../../manifest/rows/read-rows.ts';
-import type { DataFile } from '../../manifest/rows/rows.ts';
+import { pathFrom, patternFrom } from '../../manifest/file-path.ts';
+import { type RowSource, type Task, taskPath } from '../../manifest/manifest.ts';
+import { readWholeTable } from '../../manifest/rows/read-row-source.ts';
+import { rowsFromList } from '../../manifest/rows/read-rows.ts';
+import type { Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
-import { hasParts, shapeOfParts } from '../check/check-parts.ts';
 import { nameTasks } from '../check/merge-mistakes.ts';
 import { checkRowSchema } from '../check/row-schema.ts';
 import type { Expansion } from '../expansion.ts';
-import type { TaskRows } from './draft.ts';
-import { rowsOfFiles } from './file-rows.ts';
+import type { ReadTable, TaskRows } from './draft.ts';
+import { keepRows, readFileRows } from './file-rows.ts';
 
-/** Reads the rows of every task. A data file is read once, however many tasks use it. */
+/** Reads the rows of every task. */
 export function readTaskRows(expansion: Expansion): void {
-  const files = new Map<string, TaskRows>();
   const empty = new Map<string, Task[]>();
   for (const task of expansion.manifest.tasks) {
-    const rows = readRowsOf(task, files, expansion);
+    const rows = readRowsOf(task, expansion);
     expansion.rows.set(task.id, rows);
     if (typeof rows !== 'object' || task.rows.from === 'parts') continue;
-    if (rows.rows.length > 0) checkRowSchema(task, rows, expansion);
+    if (rows.rows.length > 0) checkRows(task, rows, expansion);
     else empty.set(rows.label, [...(empty.get(rows.label) ?? []), task]);
   }
   for (const [label, tasks] of empty) reportNoRows(tasks, label, expansion);
+}
+
+function checkRows({ id, rows: source, schema, folder }: Task, rows: Rows, expansion: Expansion): void {
+  if (schema === undefined || source.from !== 'file') return;
+  const paths = { path: pathFrom(folder, schema), data: pathFrom(folder, source.path) };
+  checkRowSchema({ ...paths, at: taskPath(id, 'schema') }, rows, expansion);
 }
 
 function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansion): void {
@@ -45,7 +50,7 @@ function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansio
   expansion.reportError({ code: 'MB1408', message, hint, place, ...trail });
 }
 
-function readRowsOf(task: Task, files: Map<string, TaskRows>, expansion: Expansion): TaskRows {
+function readRowsOf(task: Task, expansion: Expansion): TaskRows {
   const { places } = expansion.manifest;
   const path = taskPath(task.id, 'foreach');
   const source = task.rows;
@@ -60,28 +65,17 @@ function readRowsOf(task: Task, files: Map<string, TaskRows>, expansion: Expansi
     }
     case 'var':
       return rowsOfVar(source.text, path, expansion);
-    case 'file': {
-      const name = pathFrom(task.folder, source.path);
-      const id = `${source.separator ?? ''} ${name}`;
-      const rows = files.get(id) ?? rowsOfFile(name, { path, separator: source.separator }, expansion);
-      files.set(id, rows);
-      return rows;
-    }
+    case 'table':
+      return findTable(source.text, path, expansion)?.rows ?? 'unknown';
+    case 'file':
+      return readFileRows(pathFrom(task.folder, source.path), { ...source, path }, expansion);
     case 'files':
       return rowsOfPattern(task, source.pattern, expansion);
     case 'parts':
       return hasParts(task, source, expansion) ? shapeOfParts(source) : 'unknown';
-    default: {
-      const never: never = source;
-      throw new Error(`internal error: rows from ${JSON.stringify(never)}`);
-    }
+    default:
+      return source satisfies never;
   }
-}
-
-/** Returns rows as they were read, after reporting what is wrong with them. */
-function keepRows({ rows, diagnostics }: ReturnType<typeof readRows>, expansion: Expansion): TaskRows {
-  for (const diagnostic of diagnostics) expansion.report(diagnostic);
-  return rows ?? 'unknown';
 }
 
 /** Returns the value of `{{vars.name}}` and its path. Absent when the value is wrong, which was reported. */
@@ -107,6 +101,19 @@ export function readVar(text: string, at: Path, expansion: Expansion): { value: 
   return { value, path: ['vars', ...parts] };
 }
 
+/** Returns the table that `{{tables.name}}` names. Absent when there is none, which was reported. */
+export function findTable(text: string, at: Path, expansion: Expansion): ReadTable | undefined {
+  const name = readWholeTable(text) ?? '';
+  const found = expansion.tables.get(name);
+  if (found !== undefined) return found;
+  const start = text.indexOf(name);
+  const place = expansion.manifest.places.within(at, { text, start, end: start + name.length });
+  const known = [...expansion.tables.keys()];
+  const hint = known.length === 0 ? 'declare it under `tables:`' : suggestName(name, known, { what: 'tables' });
+  expansion.reportError({ code: 'MB1203', message: `there is no table \`${shorten(name)}\``, hint, place });
+  return undefined;
+}
+
 function rowsOfVar(text: string, path: Path, expansion: Expansion): TaskRows {
   const found = readVar(text, path, expansion);
   if (found === undefined) return 'unknown';
@@ -115,51 +122,11 @@ function rowsOfVar(text: string, path: Path, expansion: Expansion): TaskRows {
   return keepRows(rowsFromList(found.value, { label, placeOf, code: 'MB1103' }), expansion);
 }
 
-function rowsOfFile(
-  name: string,
-  { path, separator }: { path: Path; separator: string | undefined },
-  expansion: Expansion,
-): TaskRows {
-  const { manifest, facts } = expansion;
-  const place = manifest.places.value(path);
-  if (extensionOf(name) === undefined) {
-    const message = `\`${shorten(name)}\` is not the path of a data file`;
-    const hint = 'name a .csv, .tsv, .json, .jsonl, .yaml or .yml file, or write an inline list: [en, de]';
-    expansion.reportError({ code: 'MB1103', message, hint, place });
-    return 'unknown';
-  }
-  const file = facts.data.get(name);
-  if (file === undefined) throw new Error(`internal error: the data file ${name} was not read`);
-  if ('problem' in file) {
-    const { code, says, hint } = fileProblems[file.problem];
-    const detail = file.detail === undefined ? '' : ` (${shorten(file.detail, 120)})`;
-    expansion.reportError({ code, message: `${name} ${says}${detail}`, hint, place, ...usersOf(name, expansion) });
-    return 'unknown';
-  }
-  if (!('text' in file)) throw new Error(`internal error: the data file ${name} was listed, not read`);
-  const read = readRows({ path: name, file: besideManifest(manifest.file, name), text: file.text, separator });
-  const { rows } = read;
-  if (rows?.separator !== undefined && rows.isGuess === true) {
-    expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
-  }
-  const users = read.diagnostics.length === 0 ? {} : usersOf(name, expansion);
-  return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
-}
-
-/** Names who reads a file, where that is not one task alone. */
-function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail'> {
-  const users = manifest.tasks.filter(
-    ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,
-  );
-  return users.length < 2 ? {} : { trail: [nameTasks(users.map(({ id }) => id))] };
-}
-
 function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskRows {
   const { manifest, facts } = expansion;
   const pattern = patternFrom(task.folder, written);
   const place = () => manifest.places.value(taskPath(task.id, 'foreach'));
-  const found = facts.data.get(pattern);
-  if (found === undefined) throw new Error(`internal error: the files ${pattern} were not listed`);
+  const found = mustGet(facts.data, pattern);
   if (!('files' in found)) {
     const detail = 'problem' in found && found.detail !== undefined ? ` (${shorten(found.detail, 120)})` : '';
     const message = `the files ${shorten(pattern)} cannot be listed${detail}`;
@@ -176,23 +143,96 @@ function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskR
   return 'unknown';
 }
 
-/** Messages for data files that could not be read. */
-const fileProblems = {
-  missing: {
-    code: 'MB1301',
-    says: 'does not exist',
-    hint: 'data files are looked up beside the manifest; check the name and its upper and lower case',
-  },
-  outside: {
-    code: 'MB1303',
-    says: 'is outside the folder of the manifest',
-    hint: 'move the file below the folder of the manifest and name it by a relative path',
-  },
-  'not-a-file': { code: 'MB1301', says: 'is not a regular file', hint: 'name a file, not a folder or a device' },
-  'too-large': { code: 'MB1301', says: 'is too large', hint: 'split it into several files, one per task' },
-  unreadable: {
-    code: 'MB1301',
-    says: 'cannot be read',
-    hint: 'check its permissions and that it is a UTF-8 text',
-  },
-} as const satisfies Record<Extract<DataFile, { problem: string }>['problem'], object>;
+const columns = ['path', 'name', 'stem', 'extension', 'folder'];
+
+/** Makes a row for each file that a pattern matches, named by its stem where stems differ, else by its path. */
+function rowsOfFiles(pattern: string, found: { files: readonly string[]; folder: string; place: () => Place }): Rows {
+  const { files, folder, place } = found;
+  const parts = files.map((file) => splitPath(seenFrom(folder, file)));
+  const stems = new Set(parts.map(({ stem }) => stem));
+  const byStem = stems.size === parts.length && parts.every(({ stem }) => isPlain(stem));
+  const rows = parts.map((part) => ({
+    value: Object.assign(emptyMap(), part),
+    label: part.path,
+    place,
+    key: byStem
+      ? part.stem
+      : part.path
+          .replace(/^(\.\.\/)+/, '')
+          .replace(/\.[^./]*$/, '')
+          .replaceAll(/[\s,@/\\*?]+/g, '-'),
+  }));
+  return { rows, label: pattern, columns };
+}
+
+/** Writes a path as a manifest in `folder` would. */
+function seenFrom(folder: string, path: string): string {
+  if (path.startsWith(folder)) return path.slice(folder.length);
+  return `${'../'.repeat(folder.split('/').length - 1)}${path}`;
+}
+
+function splitPath(path: string): { path: string; name: string; stem: string; extension: string; folder: string } {
+  const at = path.lastIndexOf('/');
+  const name = path.slice(at + 1);
+  const dot = name.lastIndexOf('.');
+  return {
+    path,
+    name,
+    stem: dot > 0 ? name.slice(0, dot) : name,
+    extension: dot > 0 ? name.slice(dot + 1) : '',
+    folder: at === -1 ? '' : path.slice(0, at),
+  };
+}
+
+function isPlain(stem: string): boolean {
+  return !/[\s,@/\\*?\p{C}]/u.test(stem);
+}
+
+export type PartSource = Extract<RowSource, { from: 'parts' }>;
+
+/** Names that the templates of a task that goes through parts can use. */
+const partColumns = ['number', 'order', 'url', 'id', 'key'];
+
+/** The form of the rows, before the steps that give the parts are known. */
+export function shapeOfParts(source: PartSource): Rows {
+  return { rows: [], label: `\`tasks.${source.task}.${source.parts}\``, columns: partColumns };
+}
+
+/** Tells whether the named task has such parts, and reports it when not. */
+function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean {
+  const { manifest } = expansion;
+  const place = manifest.places.value(taskPath(task.id, 'foreach'));
+  const producer = manifest.tasks.find(({ id }) => id === source.task);
+  const written = `tasks.${source.task}.${source.parts}`;
+  const wrong = (code: 'MB1203' | 'MB1403' | 'MB1405', message: string, hint: string): false => {
+    expansion.reportError({ code, message, hint, place });
+    return false;
+  };
+  if (producer === undefined) {
+    const names = manifest.tasks.map(({ id }) => id).filter((id) => id !== task.id);
+    const message = `\`${written}\` names a task that does not exist: \`${shorten(source.task)}\``;
+    return wrong('MB1403', message, suggestName(source.task, names, { what: 'tasks' }));
+  }
+  const kind = producer.kind === undefined ? undefined : kinds[producer.kind];
+  if (kind === undefined) return true;
+  if (kind.parts === undefined) {
+    const having = Object.values(kinds).flatMap(({ name, parts }) =>
+      parts === undefined ? [] : [`${name} (${parts.name})`],
+    );
+    const message = `\`${written}\` is no list: a task of kind ${kind.name} gives one output`;
+    return wrong('MB1203', message, `kinds that give a list: ${having.join(', ')}`);
+  }
+  if (kind.parts.name !== source.parts) {
+    const message = `\`${written}\` is not known: a task of kind ${kind.name} gives \`${kind.parts.name}\``;
+    return wrong('MB1203', message, `write foreach: "{{tasks.${source.task}.${kind.parts.name}}}"`);
+  }
+  if (producer.gate?.is === 'choose') {
+    const message = `\`${written}\` cannot be gone through: which \`${source.task}\` is meant is chosen at its gate, when it has run`;
+    return wrong(
+      'MB1405',
+      message,
+      `write gate: approve for \`${source.task}\`, or go through the parts of a task without a gate`,
+    );
+  }
+  return true;
+}

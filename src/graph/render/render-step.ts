@@ -1,17 +1,26 @@
-import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { emptyMap, isScalar, type JsonMap, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import {
+  describeValue,
+  emptyMap,
+  isScalar,
+  type JsonMap,
+  type Path,
+  shorten,
+  unknownValue,
+} from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { taskPath } from '../../manifest/manifest.ts';
+import { findUnsendable } from '../../manifest/check/unsendable.ts';
+import { type Expectation, taskPath } from '../../manifest/manifest.ts';
 import { suggestName } from '../../manifest/suggest.ts';
-import { makePickReference, makeReference } from '../../manifest/template/references.ts';
+import { findForeignKey, makePickReference, makeReference } from '../../manifest/template/references.ts';
 import type { Scope } from '../../manifest/template/render-template.ts';
-import type { NamePath, TemplateFault } from '../../manifest/template/template.ts';
-import { checkRequest } from '../check/check-request.ts';
+import { isTemplate, type NamePath, type TemplateFault } from '../../manifest/template/template.ts';
+import { checkRequest, checkTextLimits } from '../check/check-request.ts';
 import { placeRequestFault, savesByTake } from '../check/check-task.ts';
-import { whyRefused } from '../check/refuse-value.ts';
-import { type Condition, type Draft, type ExpandedTask, namesOf, withTrail } from '../expand/draft.ts';
+import { type Condition, type Draft, type ExpandedTask, withTrail } from '../expand/draft.ts';
 import { attributeNames, explainEmptyList, explainJoin, findLeftOut, joinConditions } from '../expand/join.ts';
+import { scopeOf } from '../expand/tables.ts';
 import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
 import { renderValue } from './render-value.ts';
@@ -29,6 +38,7 @@ export interface RenderedStep {
   file?: FileFact & { path: string };
   /** True when its request could not be checked. */
   unchecked?: true;
+  expect?: Expectation;
 }
 
 interface Site {
@@ -44,20 +54,24 @@ export function renderStep(draft: Draft, expansion: Expansion): RenderedStep {
   const file = rendering.file(request);
   if (file !== undefined) step.file = file;
   if (rendering.unchecked) step.unchecked = true;
+  const expect = rendering.expect();
+  if (expect !== undefined) step.expect = expect;
   return step;
 }
+
+const ratioForm = /^[1-9][0-9]{0,4}:[1-9][0-9]{0,4}$/;
 
 class StepRendering {
   unchecked = false;
   readonly #draft: Draft;
   readonly #expansion: Expansion;
-  readonly #names: JsonMap;
+  readonly #own: Scope;
   readonly #picks = new Map<string, Condition[] | 'unknown'>();
 
   constructor(draft: Draft, expansion: Expansion) {
     this.#draft = draft;
     this.#expansion = expansion;
-    this.#names = namesOf(draft, expansion.vars);
+    this.#own = scopeOf(draft, expansion);
   }
 
   request(): JsonMap {
@@ -84,6 +98,8 @@ class StepRendering {
       const isNew = faults.some(({ code }) => code === 'MB1507');
       if (isNew || !kind.create.documented) this.#checkByDocument(kind.name, request);
     }
+    for (const fault of checkTextLimits(request, task.limits ?? {}))
+      this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
     return request;
   }
 
@@ -152,6 +168,25 @@ class StepRendering {
     const hint = task.save === undefined ? `write \`save:\` for the task; ${problem.hint}` : problem.hint;
     this.#report({ code: problem.code, severity: 'error', message: problem.message, hint, place: place() });
     return '';
+  }
+
+  /** Returns what the file must be like: of all that is said of it only the ratio may be a template. */
+  expect(): Expectation | undefined {
+    const { id, expect } = this.#draft.task;
+    if (expect?.ratio === undefined || !isTemplate(expect.ratio)) return expect;
+    const path = taskPath(id, 'expect', 'ratio');
+    const ratio = this.#render(expect.ratio, path);
+    if (typeof ratio === 'string' && ratioForm.test(ratio)) return { ...expect, ratio };
+    if (ratio !== unknownValue) {
+      this.#report({
+        code: 'MB1103',
+        severity: 'error',
+        message: `\`expect.ratio\` of \`${this.#draft.address}\` is ${describeValue(ratio)}, which is not width to height`,
+        hint: 'it has to come to a text as in "16:9"',
+        place: this.#expansion.manifest.places.value(path),
+      });
+    }
+    return undefined;
   }
 
   /** Returns the steps of the tasks in `needs`: those that join, or all of them when none does. */
@@ -273,8 +308,7 @@ class StepRendering {
   }
 
   #scope(output: (path: NamePath) => Json): Scope {
-    const { row } = this.#draft;
-    return { names: this.#names, output, rowLabel: row?.label };
+    return { ...this.#own, output };
   }
 
   #reportFault(fault: TemplateFault, site: Site): void {
@@ -284,4 +318,24 @@ class StepRendering {
   #report(diagnostic: Diagnostic): void {
     this.#expansion.report(withTrail(diagnostic, this.#draft));
   }
+}
+
+/** Explains why the value of a field cannot be part of any request, whatever its kind. */
+function whyRefused(field: string, value: Json): { code: DiagnosticCode; message: string; hint: string } | undefined {
+  const key = findForeignKey(value);
+  if (key !== undefined) {
+    // A key such as `$ref` would be mistaken for a reference.
+    const message = `\`${field}\` has the key \`${shorten(key)}\`, and keys that start with $ are kept for references`;
+    const hint = 'rename it, here or in the data; an output of another task is {{tasks.name.url}}';
+    return { code: 'MB1503', message, hint };
+  }
+  // Written values are checked where they are written; this covers the output of templates and names of files.
+  const found = findUnsendable(value);
+  if (found === undefined) return undefined;
+  const { written, problem, hint } = found;
+  return {
+    code: 'MB1106',
+    message: `\`${field}\`${written === undefined ? '' : ` is ${written}, which`} ${problem}`,
+    hint,
+  };
 }

@@ -1,13 +1,61 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { describeValue, isScalar, ownValue, type Path, shorten, unknownValue, valueAt } from '../../ground/values.ts';
-import { nearestName, suggestName } from '../suggest.ts';
+import { curlyHint, hasCurlyQuotes, nearestName, suggestName } from '../suggest.ts';
 import { isTemplate } from '../template/template.ts';
-import { curlyHint, hasCurlyQuotes } from '../yaml/curly-quotes.ts';
 import type { Places } from '../yaml/places.ts';
-import { borrowedManifestKeys, borrowedTaskKeys, environmentVariableFor } from './borrowed-keys.ts';
 import { templateFields } from './text-rules.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
+
+/** Names from other tools for our keys, in the manifest itself and in a task. */
+const borrowedManifestKeys: Readonly<Record<string, string>> = {
+  variables: 'vars',
+  import: 'include',
+  imports: 'include',
+  extends: 'include',
+  steps: 'tasks',
+  jobs: 'tasks',
+};
+
+const borrowedTaskKeys: Readonly<Record<string, string>> = {
+  if: 'when',
+  condition: 'when',
+  retries: 'retry',
+  loop: 'foreach',
+  items: 'foreach',
+  dependson: 'needs',
+  depends: 'needs',
+  params: 'with',
+  request: 'with',
+  output: 'save',
+  minwidth: 'expect: { width: { min: … } }',
+  minheight: 'expect: { height: { min: … } }',
+};
+
+const borrowedExpectKeys: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['width', 'height', 'duration', 'bytes'].flatMap((name) => [
+      [`min${name}`, `${name}: { min: … }`],
+      [`max${name}`, `${name}: { max: … }`],
+    ]),
+  ),
+  aspectratio: 'ratio',
+  size: 'bytes',
+  filesize: 'bytes',
+  maxsize: 'bytes: { max: … }',
+  seconds: 'duration',
+  length: 'duration',
+  format: 'type',
+  mimetype: 'type',
+};
+
+/** Things that the names in a section stand for. */
+const namedThings: Readonly<Record<string, string>> = {
+  tasks: 'a task',
+  rows: 'rows',
+  tables: 'a table',
+  selectors: 'a selector',
+};
 
 /**
  * Finds every place where a manifest breaks its schema, in words, one mistake per value. An included manifest is only a
@@ -61,7 +109,7 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
   }
   if (violation.propertyName !== undefined) {
     const name = violation.propertyName;
-    const what = path[0] === 'tasks' ? 'a task' : path[0] === 'selectors' ? 'a selector' : 'a var';
+    const what = namedThings[String(path[0])] ?? 'a var';
     return {
       code: 'MB1103',
       severity: 'error',
@@ -116,12 +164,11 @@ function describeUnknownKey(
     return { code: 'MB1104', severity: 'error', message, hint, place };
   }
   const message = `\`${shorten(key)}\` is not a key of ${subjectOf(path)}`;
-  const isTask = path.length === 2 && path[0] === 'tasks';
   const known = knownKeys[ruleOf(violation)] ?? [];
   const free = path.length === 0 ? '; keys of your own start with x-' : '';
   const near = nearestName(key, known);
   const isNear = near !== undefined;
-  const borrowed = isTask ? borrowedTaskKeys : path.length === 0 ? borrowedManifestKeys : {};
+  const borrowed = borrowedKeys(path);
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
   const meant = !isNear && Object.hasOwn(borrowed, plain) ? `did you mean \`${borrowed[plain]}\`? ` : '';
   return {
@@ -130,6 +177,12 @@ function describeUnknownKey(
     ...(near !== undefined &&
       ownValue(valueAt(found.value, path), near) === undefined && { fix: { place, text: near } }),
   };
+}
+
+function borrowedKeys(path: Path): Readonly<Record<string, string>> {
+  if (path.length === 0) return borrowedManifestKeys;
+  if (path.length === 2 && path[0] === 'tasks') return borrowedTaskKeys;
+  return path.length === 3 && path[2] === 'expect' ? borrowedExpectKeys : {};
 }
 
 /** Recognizes a template in a place that takes none, which `checkTemplatePlaces` reports. */
@@ -186,4 +239,17 @@ function isUnknown(root: Json, path: Path): boolean {
     if (valueAt(root, path.slice(0, length)) === unknownValue) return true;
   }
   return false;
+}
+
+/** Keys with which people try to set the service's address. */
+const addressKeys: readonly string[] = ['url', 'baseurl', 'base', 'endpoint', 'host', 'server'];
+
+/** Keys with which people try to set the credential. */
+const credentialKeys: readonly string[] = ['key', 'apikey', 'token', 'bearer', 'authorization', 'secret', 'password'];
+
+/** Returns the environment variable that a key stands for, so that a message can say where the value belongs. */
+function environmentVariableFor(key: string): 'MEDIABATCH_BASE_URL' | 'MEDIABATCH_API_KEY' | undefined {
+  const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
+  if (addressKeys.includes(plain)) return 'MEDIABATCH_BASE_URL';
+  return credentialKeys.includes(plain) ? 'MEDIABATCH_API_KEY' : undefined;
 }

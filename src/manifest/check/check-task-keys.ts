@@ -1,41 +1,70 @@
-import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
+import { describeValue, isMap, type JsonMap, mapOf, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import { readWhen } from '../read-task-limits.ts';
-import { classifyForeach, readWholeParts } from '../rows/read-row-source.ts';
+import { classifyForeach, readWholeParts, readWholeTable } from '../rows/read-row-source.ts';
 import { extensionOf } from '../rows/read-rows.ts';
-import type { TellTask } from '../tell-task.ts';
+import { listNames, nearestName } from '../suggest.ts';
 import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
-import { checkExpectation } from './check-expectation.ts';
-import { checkCanary, checkGate } from './check-gate.ts';
+
+/** Reports one mistake of a task: at its key, or at the value of that key. */
+type TellTask = (
+  at: { key: string; part?: string; of: 'key' | 'value' },
+  words: { code?: DiagnosticCode; message: string; hint: string },
+) => void;
 
 /** Checks the keys of a task against each other and against its kind, which a shape alone cannot express. */
 export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const tasks = ownValue(value, 'tasks');
-  for (const [id, task] of isMap(tasks) ? Object.entries(tasks) : []) {
-    if (!isMap(task) || task === unknownValue) continue;
-    const tell: TellTask = ({ key, part, of }, { code = 'MB1103', message, hint }) => {
-      const path = ['tasks', id, key, ...(part === undefined ? [] : [part])];
+  const tellOf =
+    (...owner: string[]): TellTask =>
+    ({ key, part, of }, { code = 'MB1103', message, hint }) => {
+      const path = [...owner, key, ...(part === undefined ? [] : [part])];
       diagnostics.push({ code, severity: 'error', message, hint, place: places[of](path) });
     };
-    checkForeach(id, task, tell);
-    checkMaxItems(id, task, tell);
-    checkSchema(id, task, tell);
-    checkWhen(id, task, tell);
-    checkExpectation(id, task, tell);
+  for (const [name, rows] of Object.entries(mapOf(ownValue(value, 'rows')))) {
+    if (isMap(rows) && rows !== unknownValue) checkRows(`rows \`${name}\``, rows, tellOf('rows', name));
+  }
+  for (const [id, task] of isMap(tasks) ? Object.entries(tasks) : []) {
+    if (!isMap(task) || task === unknownValue) continue;
+    const tell = tellOf('tasks', id);
+    checkRows(`task \`${id}\``, task, tell);
+    checkSharedRows(id, task, tell);
+    checkExpectation(id, task, mapOf(ownValue(value, 'defaults')), tell);
     checkRetry(id, task, tell);
+    checkTextLimits(id, task, mapOf(ownValue(value, 'defaults')), tell);
     checkGate(id, task, tell);
     checkCanary(id, task, tell);
   }
   return diagnostics;
 }
 
-function checkForeach(id: string, task: JsonMap, tell: TellTask): void {
+/** Checks where rows come from, and how they are named. `owner`: task or rows, in words. */
+function checkRows(owner: string, written: JsonMap, tell: TellTask): void {
+  checkForeach(owner, written, tell);
+  checkMaxItems(owner, written, tell);
+  checkSchema(owner, written, tell);
+  checkWhen(owner, written, tell);
+}
+
+/** Reports what a task says of its rows although it shares those that have a name. */
+function checkSharedRows(id: string, task: JsonMap, tell: TellTask): void {
+  const rows = ownValue(task, 'rows');
+  if (rows === undefined) return;
+  for (const key of ['foreach', 'maxItems', 'schema', 'key']) {
+    if (ownValue(task, key) === undefined) continue;
+    const message = `task \`${id}\` has \`${key}\` beside \`rows\`, which says it already`;
+    tell({ key, of: 'key' }, { message, hint: `remove it, or write \`foreach\` and \`key\` in place of \`rows\`` });
+  }
+}
+
+function checkForeach(owner: string, task: JsonMap, tell: TellTask): void {
   const foreach = ownValue(task, 'foreach');
-  if (isMap(foreach)) checkFileSource(id, foreach, tell);
+  if (isMap(foreach)) checkFileSource(owner, foreach, tell);
   if (typeof foreach !== 'string') return;
   const at = { key: 'foreach', of: 'value' } as const;
   const kind = classifyForeach(foreach);
@@ -45,45 +74,46 @@ function checkForeach(id: string, task: JsonMap, tell: TellTask): void {
     case 'files':
       return;
     case 'list in quotes': {
-      const message = `\`foreach\` of task \`${id}\` is a list in quotes, which is a text`;
+      const message = `\`foreach\` of ${owner} is a list in quotes, which is a text`;
       tell(at, { message, hint: `take the quotes off: ${shorten(foreach)}` });
       return;
     }
     case 'template with one brace': {
-      const message = `\`foreach\` of task \`${id}\` has single braces, so it is no template`;
+      const message = `\`foreach\` of ${owner} has single braces, so it is no template`;
       tell(at, { message, hint: `write two of them, in quotes: "{${shorten(foreach.trim())}}"` });
       return;
     }
     case 'web address': {
-      const message = `\`foreach\` of task \`${id}\` is a web address, and rows are read from files only`;
+      const message = `\`foreach\` of ${owner} is a web address, and rows are read from files only`;
       tell(at, { message, hint: 'download the file into the folder of the campaign and name it by a relative path' });
       return;
     }
-    default: {
-      const never: never = kind;
-      throw new Error(`internal error: a foreach that is ${String(never)}`);
-    }
+    default:
+      kind satisfies never;
   }
 }
 
-function checkFileSource(id: string, { file, separator }: JsonMap, tell: TellTask): void {
+function checkFileSource(owner: string, { file, separator, sheet }: JsonMap, tell: TellTask): void {
   if (typeof file !== 'string' || isTemplate(file)) return;
   if (classifyForeach(file) !== 'file') {
-    const message = `\`foreach.file\` of task \`${id}\` is not the path of one file`;
+    const message = `\`foreach.file\` of ${owner} is not the path of one file`;
     tell(
       { key: 'foreach', part: 'file', of: 'value' },
       { message, hint: 'write the path of one file, as in file: products.csv' },
     );
   } else if (separator !== undefined && extensionOf(file) !== 'csv') {
-    const message = `\`foreach.separator\` of task \`${id}\` separates nothing: ${shorten(file)} is no table`;
+    const message = `\`foreach.separator\` of ${owner} separates nothing: ${shorten(file)} is no table`;
     tell(
       { key: 'foreach', part: 'separator', of: 'key' },
       { message, hint: 'remove it; it is for .csv and .tsv files' },
     );
+  } else if (sheet !== undefined && extensionOf(file) !== 'xlsx') {
+    const message = `\`foreach.sheet\` of ${owner} names no sheet: ${shorten(file)} is no workbook`;
+    tell({ key: 'foreach', part: 'sheet', of: 'key' }, { message, hint: 'remove it; it is for .xlsx files' });
   }
 }
 
-function checkMaxItems(id: string, task: JsonMap, tell: TellTask): void {
+function checkMaxItems(owner: string, task: JsonMap, tell: TellTask): void {
   const foreach = ownValue(task, 'foreach');
   const maxItems = ownValue(task, 'maxItems');
   const whole = typeof foreach === 'string' ? readWholeParts(foreach) : undefined;
@@ -92,33 +122,37 @@ function checkMaxItems(id: string, task: JsonMap, tell: TellTask): void {
       { key: 'foreach', of: 'value' },
       {
         code: 'MB1102',
-        message: `task \`${id}\` has no \`maxItems\`, and how many ${whole.parts} \`${whole.task}\` gives is known only when it has run`,
+        message: `${owner} has no \`maxItems\`, and how many ${whole.parts} \`${whole.task}\` gives is known only when it has run`,
         hint: 'add `maxItems:` with a whole number from 1 to 100; the plan shows and prices that many',
       },
     );
   } else if (whole === undefined && maxItems !== undefined && foreach !== unknownValue) {
-    const message = `\`maxItems\` of task \`${id}\` limits nothing: its rows are no parts of another task's output`;
+    const message = `\`maxItems\` of ${owner} limits nothing: its rows are no parts of another task's output`;
     const hint = 'remove it, or go through the parts of a task, as in foreach: "{{tasks.talk.clips}}"';
     tell({ key: 'maxItems', of: 'key' }, { message, hint });
   }
 }
 
-function checkSchema(id: string, task: JsonMap, tell: TellTask): void {
+function checkSchema(owner: string, task: JsonMap, tell: TellTask): void {
   if (ownValue(task, 'schema') === undefined) return;
   const foreach = ownValue(task, 'foreach');
   if (isMap(foreach) || (typeof foreach === 'string' && classifyForeach(foreach) === 'file')) return;
-  const message = `\`schema\` of task \`${id}\` checks nothing: it is for the rows of a data file`;
-  const hint = 'remove it, or read the rows from a file, as in foreach: products.csv';
+  const message = `\`schema\` of ${owner} checks nothing: it is for the rows of a data file`;
+  const table = typeof foreach === 'string' ? readWholeTable(foreach) : undefined;
+  const hint =
+    table === undefined
+      ? 'remove it, or read the rows from a file, as in foreach: products.csv'
+      : `write it at the table, as in tables: { ${shorten(table)}: { file: …, schema: … } }`;
   tell({ key: 'schema', of: 'key' }, { message, hint });
 }
 
-function checkWhen(id: string, task: JsonMap, tell: TellTask): void {
+function checkWhen(owner: string, task: JsonMap, tell: TellTask): void {
   const when = ownValue(task, 'when');
   if (typeof when !== 'string' || readWhen(when) !== undefined) return;
   tell(
     { key: 'when', of: 'value' },
     {
-      message: `\`when\` of task \`${id}\` is the text "${shorten(when)}", not true or false`,
+      message: `\`when\` of ${owner} is the text "${shorten(when)}", not true or false`,
       hint: hintForWhen(when.trim()),
     },
   );
@@ -134,7 +168,166 @@ function hintForWhen(text: string): string {
 
 function checkRetry(id: string, task: JsonMap, tell: TellTask): void {
   const kind = ownValue(task, 'kind');
-  if (ownValue(task, 'retry') === undefined || typeof kind !== 'string' || kinds[kind]?.act !== 'post') return;
+  if (ownValue(task, 'retry') === undefined || actOf(task) !== 'post') return;
   const message = `\`retry\` of task \`${id}\` cannot be: a ${kind} is sent once, and never again by itself`;
   tell({ key: 'retry', of: 'key' }, { message, hint: 'remove it' });
+}
+
+/** Reports limits of fields that the task does not write. */
+function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: TellTask): void {
+  const kind = ownValue(task, 'kind');
+  const preset = typeof kind === 'string' ? mapOf(ownValue(defaults, kind)) : {};
+  const written = Object.keys({ ...preset, ...mapOf(ownValue(task, 'with')) });
+  for (const field of Object.keys(mapOf(ownValue(task, 'limits')))) {
+    if (written.includes(field)) continue;
+    const nearest = nearestName(field, written);
+    const message = `\`limits\` of task \`${id}\` names \`${shorten(field)}\`, which its request does not have`;
+    const hint = nearest === undefined ? `its fields: ${listNames(written)}` : `did you mean \`${nearest}\`?`;
+    tell({ key: 'limits', part: field, of: 'key' }, { message, hint });
+  }
+}
+
+/** Reports what `expect` asks for that no file of this kind can satisfy, or that cannot be measured of it. */
+function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: TellTask): void {
+  const expect = ownValue(task, 'expect');
+  if (!isMap(expect) || expect === unknownValue) return;
+  checkRanges(id, expect, tell);
+  const kindName = ownValue(task, 'kind');
+  const media = typeof kindName === 'string' ? kinds[kindName]?.media : undefined;
+  if (media === undefined) return;
+  if (media === 'none') {
+    const message = `\`expect\` of task \`${id}\` checks nothing: a task of kind ${kindName} has no output file`;
+    tell({ key: 'expect', of: 'key' }, { message, hint: 'remove it' });
+    return;
+  }
+  const type = ownValue(expect, 'type');
+  if (typeof type === 'string' && /^(?:image|audio|video)(?:\/|$)/.test(type) && type.split('/')[0] !== media) {
+    const message = `\`expect.type\` of task \`${id}\` is ${describeValue(type)}, and a task of kind ${kindName} gives ${media} files`;
+    tell({ key: 'expect', part: 'type', of: 'value' }, { message, hint: `write ${media}, or one type of it` });
+  }
+  const exact = typeof type === 'string' && type.includes('/') ? type : askedType(task, defaults);
+  for (const { name, of, needs, decoded } of measured) {
+    if (ownValue(expect, name) === undefined) continue;
+    const at = { key: 'expect', part: name, of: 'key' } as const;
+    const what = `\`expect.${name}\` of task \`${id}\``;
+    if (!of.includes(media)) {
+      const message = `${what} can never be met: a task of kind ${kindName} gives ${media} files, and these have no ${needs}`;
+      tell(at, { message, hint: 'remove it' });
+    } else if (decoded !== undefined && media === 'video') {
+      const message = `${what} cannot be measured: a task of kind ${kindName} gives films, and there is no decoder of films here`;
+      tell(at, {
+        message,
+        hint: 'remove it; of a film `width`, `height`, `ratio`, `duration` and `bytes` are measured',
+      });
+    } else if (decoded !== undefined && exact !== undefined && !decoded.includes(exact)) {
+      const message = `${what} cannot be measured of ${exact}: there is a decoder of ${decoded.join(', ')} only`;
+      tell(at, { message, hint: 'remove it, or have another type made' });
+    }
+  }
+}
+
+/** The type that the request of a task asks for, as far as it does in plain words: its own, or those of its kind here. */
+function askedType(task: JsonMap, defaults: JsonMap): string | undefined {
+  const ofKind = ownValue(defaults, String(ownValue(task, 'kind')));
+  const format = ownValue(ownValue(task, 'with'), 'output_format') ?? ownValue(ofKind, 'output_format');
+  return format === 'flac' ? 'audio/flac' : undefined;
+}
+
+type Media = 'image' | 'audio' | 'video';
+
+/** Measures of `expect`: of which media, what these need for it, and of which types it is decoded. Without: it is stated. */
+const measured: readonly { name: string; of: readonly Media[]; needs: string; decoded?: readonly string[] }[] = [
+  { name: 'width', of: ['image', 'video'], needs: 'width' },
+  { name: 'height', of: ['image', 'video'], needs: 'height' },
+  { name: 'ratio', of: ['image', 'video'], needs: 'ratio' },
+  { name: 'duration', of: ['audio', 'video'], needs: 'duration' },
+  ...['loudness', 'peak', 'silence'].map((name) => ({
+    ...{ name, of: ['audio', 'video'] as const, needs: 'sound', decoded: ['audio/mpeg', 'audio/wav'] },
+  })),
+  ...['blank', 'same'].map((name) => ({
+    ...{ name, of: ['image', 'video'] as const, needs: 'picture', decoded: ['image/png', 'image/jpeg', 'image/webp'] },
+  })),
+];
+
+/** Reports ranges that nothing is in. */
+function checkRanges(id: string, expect: JsonMap, tell: TellTask): void {
+  for (const name of ['width', 'height', 'duration', 'bytes', 'peak', 'loudness']) {
+    const written = ownValue(expect, name);
+    const pair = ownValue(written, 'lufs');
+    const [min, max] = Array.isArray(pair) ? pair : [ownValue(written, 'min'), ownValue(written, 'max')];
+    if (typeof min !== 'number' || typeof max !== 'number' || min <= max) continue;
+    const message = Array.isArray(pair)
+      ? `\`expect.loudness.lufs\` of task \`${id}\` is from ${min} to ${max}, so nothing fits`
+      : `\`expect.${name}\` of task \`${id}\` has a \`min\` of ${min} above its \`max\` of ${max}, so nothing fits`;
+    const hint = Array.isArray(pair) ? `write [${max}, ${min}]` : `write { min: ${max}, max: ${min} }`;
+    tell({ key: 'expect', part: name, of: 'key' }, { message, hint });
+  }
+}
+
+/** Whether the kind of a task creates, uploads or posts; undefined where the task names no kind that is known. */
+function actOf(task: JsonMap): Kind['act'] | undefined {
+  const kind = ownValue(task, 'kind');
+  return typeof kind === 'string' ? kinds[kind]?.act : undefined;
+}
+
+/** Reports a gate that its own words, its kind or its takes rule out. Axes and numbers of steps are known only later. */
+function checkGate(id: string, task: JsonMap, tell: TellTask): void {
+  const gate = ownValue(task, 'gate');
+  if (gate === undefined || gate === unknownValue) return;
+  const act = actOf(task);
+  if (act === 'upload' || act === 'post') {
+    const why = act === 'post' ? 'a post waits for a consent of its own (--publish)' : 'an upload is a file of yours';
+    const message = `\`gate\` of task \`${id}\` asks about nothing: ${why}`;
+    tell({ key: 'gate', of: 'key' }, { message, hint: 'remove it' });
+    return;
+  }
+  if (isMap(gate)) checkForm(id, gate, { takes: ownValue(task, 'takes'), tell });
+}
+
+/** Reports a canary that its kind rules out, or whose question a gate asks already. */
+function checkCanary(id: string, task: JsonMap, tell: TellTask): void {
+  const canary = ownValue(task, 'canary');
+  if (canary === undefined || canary === unknownValue) return;
+  const act = actOf(task);
+  if (act === 'upload' || act === 'post') {
+    const why = act === 'post' ? 'a post waits for a consent of its own (--publish)' : 'an upload costs nothing';
+    tell(
+      { key: 'canary', of: 'key' },
+      { message: `\`canary\` of task \`${id}\` tries nothing out: ${why}`, hint: 'remove it' },
+    );
+    return;
+  }
+  if (!isMap(canary) || ownValue(canary, 'then') !== 'ask' || ownValue(task, 'gate') === undefined) return;
+  const message = `\`canary\` of task \`${id}\` asks people, and so does its \`gate\`: one pick would answer both`;
+  const hint = 'write then: check, or remove `gate`';
+  tell({ key: 'canary', part: 'then', of: 'value' }, { message, hint });
+}
+
+function checkForm(id: string, gate: JsonMap, { takes, tell }: { takes: unknown; tell: TellTask }): void {
+  const [approve, choose, among] = [ownValue(gate, 'approve'), ownValue(gate, 'choose'), ownValue(gate, 'among')];
+  if (approve !== undefined) {
+    for (const [part, value] of Object.entries({ choose, among })) {
+      if (value === undefined) continue;
+      const message = `\`gate\` of task \`${id}\` has \`approve\` and \`${part}\`: each output is looked at, or some of several are chosen`;
+      tell(
+        { key: 'gate', part, of: 'key' },
+        { message, hint: `remove \`${part}\`, or write gate: { choose: 1, among: all }` },
+      );
+    }
+    return;
+  }
+  if (choose === undefined) {
+    const hint = 'add `choose:` with the number that is picked, or write gate: approve';
+    tell(
+      { key: 'gate', of: 'value' },
+      { code: 'MB1102', message: `\`gate\` of task \`${id}\` has no \`choose\``, hint },
+    );
+    return;
+  }
+  const hasTakes = takes === unknownValue || (typeof takes === 'number' && takes > 1);
+  if (hasTakes || (among !== undefined && among !== 'takes')) return;
+  const hint =
+    'write `takes: 4` beside it, or choose among an axis of the matrix or `all`, as in gate: { choose: 1, among: all }';
+  const message = `\`gate\` of task \`${id}\` chooses among takes, and there is one`;
+  tell({ key: 'gate', part: among === undefined ? 'choose' : 'among', of: 'key' }, { message, hint });
 }

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap, type Path, shorten } from '../../ground/values.ts';
+import { isMap, mapOf, type Path, shorten } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { readWholeParts } from '../rows/read-row-source.ts';
+import { readWholeParts, readWholeTable } from '../rows/read-row-source.ts';
 import { nearestName, suggestName } from '../suggest.ts';
 import { isTemplate } from '../template/template.ts';
 import type { FilePlaces, Places } from '../yaml/places.ts';
@@ -52,7 +52,8 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   };
   const visit = (item: Json | undefined, path: Path, what: string): void => {
     if (typeof item === 'string') {
-      const hint = 'templates are read in `with`, `key`, `when`, `save`, `from`, `description` and `vars`';
+      const hint =
+        'templates are read in `with`, `key`, `when`, `save`, `from`, `expect.ratio`, `description` and `vars`';
       if (isTemplate(item)) refuse(path, what, hint);
     } else if (Array.isArray(item)) {
       for (const [index, child] of item.entries()) visit(child, [...path, index], what);
@@ -64,27 +65,40 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   visit(root.name, ['name'], 'the name of the campaign');
   visit(root.include, ['include'], 'a path in `include`');
   visit(root.selectors, ['selectors'], 'a selector');
-  for (const [id, task] of isMap(root.tasks) ? Object.entries(root.tasks) : []) {
-    if (!isMap(task)) continue;
-    for (const [key, item] of Object.entries(task)) {
-      const path = ['tasks', id, key];
+  visit(root.outputs, ['outputs'], 'the path of the index');
+  visit(root.rights, ['rights'], 'a value of `rights`');
+  const owners = ['rows', 'tasks'].flatMap((section) =>
+    Object.entries(mapOf(root[section])).map(([name, owner]) => ({ owner, at: [section, name] })),
+  );
+  for (const { owner, at } of owners) {
+    if (!isMap(owner)) continue;
+    for (const [key, item] of Object.entries(owner)) {
+      const path = [...at, key];
       if (templateFields.includes(key) || !taskKeys.includes(key)) continue;
       if (key === 'foreach' && typeof item === 'string') {
         const hint =
-          'write the path of one file, an inline list, exactly one {{vars.name}}, or one {{tasks.name.clips}}';
-        const isWhole = isWholeVar(item) || readWholeParts(item) !== undefined;
+          'write the path of one file, an inline list, exactly one {{vars.name}} or {{tables.name}}, or one {{tasks.name.clips}}';
+        const isWhole = isWholeList(item) || readWholeParts(item) !== undefined;
         if (isTemplate(item) && !isWhole) refuse(path, 'a part of `foreach`', hint);
       } else if (key === 'matrix' && isMap(item)) {
         for (const [axis, values] of Object.entries(item)) {
-          if (typeof values === 'string' && isWholeVar(values)) continue;
+          if (typeof values === 'string' && isWholeList(values)) continue;
           visit(values, [...path, axis], 'a value of a matrix');
         }
+      } else if (key === 'expect' && isMap(item)) {
+        const { ratio: _ratio, ...fixed } = item;
+        visit(fixed, path, '`expect`');
       } else {
         visit(item, path, key === 'foreach' && Array.isArray(item) ? 'a row' : `\`${key}\``);
       }
     }
   }
   return diagnostics;
+}
+
+/** Recognizes a text that stands for a list: exactly one `{{vars.…}}` or `{{tables.…}}`. */
+export function isWholeList(text: string): boolean {
+  return isWholeVar(text) || readWholeTable(text) !== undefined;
 }
 
 /** Recognizes a text that is exactly one `{{vars.…}}`. */

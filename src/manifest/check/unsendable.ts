@@ -51,7 +51,7 @@ export function whyNumberIsUnsendable(value: number, written: string): Unsendabl
 /** A raw NUL byte, which is wrong in any file. */
 export const nulWords = {
   message: 'the file holds a NUL byte',
-  hint: 'remove it; a file that was saved as UTF-16 is full of them: save it as UTF-8',
+  hint: 'remove it; a file that was saved as UTF-16 is full of them: save it as UTF-8 (Excel: “CSV UTF-8”)',
 };
 
 /** Looks for unsendable values, including keys of maps, in the output of templates. */

@@ -3,7 +3,6 @@ import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import { emptyMap, shorten } from '../../ground/values.ts';
 import { flatText } from '../flat-text.ts';
 import { placeOfLine, type Source } from '../yaml/source.ts';
-import { findSeparator, nameSeparator, withoutSeparatorLine, writeSeparator } from './csv-separator.ts';
 import type { Row, Rows } from './rows.ts';
 
 interface CsvRecord {
@@ -19,7 +18,7 @@ interface CsvRecord {
 export function readCsv(
   source: Source,
   label: string,
-  given: string | undefined,
+  { separator: given, table }: { separator: string | undefined; table?: string | undefined },
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
   const fail = (line: number, message: string, hint: string): Diagnostic => {
     return { code: 'MB1302', severity: 'error', message, hint, place: placeOfLine(source, line) };
@@ -30,8 +29,16 @@ export function readCsv(
   if ('either' in found) {
     const names = found.either.map(nameSeparator);
     const message = `the columns of ${label} may be separated by ${names.join(' or ')}: its first line holds both`;
-    const hint = `say which, as in foreach: { file: ${label}, separator: ${writeSeparator(found.either.at(-1) ?? '')} }, or put names that hold one in double quotes`;
+    const written = `{ file: ${label}, separator: ${writeSeparator(found.either.at(-1) ?? '')} }`;
+    const said = table === undefined ? `foreach: ${written}` : `tables: { ${table}: ${written} }`;
+    const hint = `say which, as in ${said}, or put names that hold one in double quotes`;
     return { diagnostics: [fail(firstLine(whole), message, hint)] };
+  }
+  const conflict = /^(?:<{7}|={7}|>{7})(?: .*)?$/m.exec(whole);
+  if (conflict !== null) {
+    const line = whole.slice(0, conflict.index).split('\n').length;
+    const hint = 'settle the conflict: keep one of the two sides, and remove the lines <<<<<<<, ======= and >>>>>>>';
+    return { diagnostics: [fail(line, `${label} holds merge conflict markers`, hint)] };
   }
   const { separator } = found;
   const text = withoutSeparatorLine(whole);
@@ -111,7 +118,8 @@ function readRecords(text: string, separator: string): CsvRecord[] {
   let line = 1;
   for (const { record, raw } of parsed) {
     const blank = /^\n*/.exec(raw)?.[0].length ?? 0;
-    if (record.length > 1 || record[0]?.trim() !== '') records.push({ cells: record, line: line + blank });
+    // Spreadsheets write separators for rows that were emptied.
+    if (record.some((cell) => cell.trim() !== '')) records.push({ cells: record, line: line + blank });
     line += raw.split('\n').length - 1;
   }
   return records;
@@ -169,3 +177,63 @@ function lastOpening(text: string): number {
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
+
+/** Separators that are recognized by themselves. Those of English spreadsheets come first. */
+const usual = [',', ';', '\t'] as const;
+
+/** Reads a separator of a manifest; undefined: there is no such. */
+export function readSeparator(written: string): string | undefined {
+  if (written === 'tab') return '\t';
+  return /^[,;|\t]$/.test(written) ? written : undefined;
+}
+
+/** Writes a separator as a manifest does: `";"`, `tab`. */
+export function writeSeparator(separator: string): string {
+  return separator === '\t' ? 'tab' : JSON.stringify(separator);
+}
+
+/** Names a separator in a message. */
+export function nameSeparator(separator: string): string {
+  return separator === '\t' ? 'tabs' : `\`${separator}\``;
+}
+
+/**
+ * Recognizes what separates the columns of a table with LF line breaks. A first line `sep=;`, which spreadsheets write, says
+ * it. Else the header tells, outside of quotes; where it holds several, the one by which every row has a value for each
+ * column. `either`: nothing tells.
+ */
+function findSeparator(
+  text: string,
+  fitsAll: (separator: string) => boolean,
+): { separator: string; said: boolean } | { either: readonly string[] } {
+  const said = /^sep=([^\n])\n/i.exec(text)?.[1];
+  if (said !== undefined) return { separator: said, said: true };
+  const header = headerOf(text);
+  const found = usual.filter((separator) => header.includes(separator));
+  const [only = ',', ...others] = found;
+  if (others.length === 0) return { separator: only, said: false };
+  const [fitting, ...more] = found.filter(fitsAll);
+  return fitting === undefined || more.length > 0 ? { either: found } : { separator: fitting, said: false };
+}
+
+/** The same lines without what spreadsheets say about the separator. */
+function withoutSeparatorLine(text: string): string {
+  return text.replace(/^sep=[^\n]\n/i, '\n');
+}
+
+/** The first line with anything in it, without what stands in quotes, which may hold line breaks. */
+function headerOf(text: string): string {
+  const start = /\S/.exec(text)?.index ?? text.length;
+  let header = '';
+  let inQuotes = false;
+  for (const character of text.slice(start, start + longestHeader)) {
+    if (character === '"') inQuotes = !inQuotes;
+    else if (inQuotes) continue;
+    else if (character === '\n') break;
+    else header += character;
+  }
+  return header;
+}
+
+/** Longest header, in UTF-16 units: beyond it nothing is looked for. */
+const longestHeader = 100_000;

@@ -1,8 +1,9 @@
 import type { Json } from '../../ground/json.ts';
-import { isMap, isScalar, type JsonMap, unknownValue } from '../../ground/values.ts';
-import type { RowSource } from '../manifest.ts';
+import { isMap, isScalar, type JsonMap, mapOf, unknownValue } from '../../ground/values.ts';
+import { pathFrom } from '../file-path.ts';
+import type { RowSource, Table } from '../manifest.ts';
 import { isTemplate } from '../template/template.ts';
-import { readSeparator } from './csv-separator.ts';
+import { readSeparator } from './read-csv.ts';
 
 /** Recognizes a text that is exactly one `{{tasks.NAME.PARTS}}`. */
 export function readWholeParts(text: string): { task: string; parts: string } | undefined {
@@ -11,13 +12,18 @@ export function readWholeParts(text: string): { task: string; parts: string } | 
   return task === undefined || parts === undefined ? undefined : { task, parts };
 }
 
+/** Recognizes a text that is exactly one `{{tables.NAME}}`, and gives the name. */
+export function readWholeTable(text: string): string | undefined {
+  return /^\{\{\s*tables\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/.exec(text)?.[1];
+}
+
 /** Classifies the text of a `foreach`. The last three results cannot be read. */
 export function classifyForeach(
   text: string,
 ): 'template' | 'file' | 'files' | 'list in quotes' | 'template with one brace' | 'web address' {
   if (isTemplate(text)) return 'template';
   if (/^\s*\[.*\]\s*$/s.test(text)) return 'list in quotes';
-  if (/^\s*\{\s*(?:vars|tasks|row|matrix)\.[^{}]*\}\s*$/.test(text)) return 'template with one brace';
+  if (/^\s*\{\s*(?:vars|tables|tasks|row|matrix)\.[^{}]*\}\s*$/.test(text)) return 'template with one brace';
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return 'web address';
   return /[*?[{]/.test(text) ? 'files' : 'file';
 }
@@ -43,16 +49,39 @@ export function readRowSource(value: Json | undefined, most: Json | undefined): 
   }
 }
 
-function readFileSource({ file, separator }: JsonMap): RowSource {
+function readFileSource({ file, separator, sheet }: JsonMap): RowSource {
   if (typeof file !== 'string' || classifyForeach(file) !== 'file') return { from: 'unknown' };
+  if (typeof sheet === 'string') return { from: 'file', path: file, sheet };
   if (separator === undefined) return { from: 'file', path: file };
   const read = typeof separator === 'string' ? readSeparator(separator) : undefined;
   return read === undefined ? { from: 'unknown' } : { from: 'file', path: file, separator: read };
 }
 
 function readTemplate(text: string, most: Json | undefined): RowSource {
+  const table = readWholeTable(text);
+  if (table !== undefined) return { from: 'table', text, table };
   const whole = readWholeParts(text);
   if (whole === undefined) return { from: 'var', text };
   if (typeof most !== 'number' || !Number.isInteger(most) || most < 1 || most > 100) return { from: 'unknown' };
   return { from: 'parts', text, ...whole, most };
+}
+
+/** Reads the valid part of a table; the rest was reported by the checks. `folder` is that of the file in which it is written. */
+export function readTable(name: string, written: Json, folder: string): Table {
+  const { file, separator, sheet, schema, on } = mapOf(typeof written === 'string' ? { file: written } : written);
+  const read = typeof separator === 'string' ? readSeparator(separator) : undefined;
+  return {
+    name,
+    ...(typeof file === 'string' && classifyForeach(file) === 'file' && { file: pathFrom(folder, file) }),
+    ...(read !== undefined && { separator: read }),
+    ...(typeof sheet === 'string' && { sheet }),
+    ...(typeof schema === 'string' && { schema: pathFrom(folder, schema) }),
+    on: readJoin(on),
+  };
+}
+
+function readJoin(on: Json | undefined): Table['on'] {
+  if (Array.isArray(on)) return on.flatMap((column) => (typeof column === 'string' ? [{ column }] : []));
+  if (!isMap(on)) return [];
+  return Object.entries(on).flatMap(([column, value]) => (isScalar(value) ? [{ column, value }] : []));
 }

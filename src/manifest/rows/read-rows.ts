@@ -11,9 +11,16 @@ import type { Row, Rows } from './rows.ts';
 
 /**
  * Reads a data file by its extension: csv, tsv, json, jsonl, yaml. `separator` is for tables. `path` is as the manifest names it and is shown to
- * people; `file` is relative to their working folder. Mistakes have their places in the data file.
+ * people; `file` is relative to their working folder. Mistakes have their places in the data file. `table`: the name of the
+ * table whose rows they are. Absent: those of a task.
  */
-export function readRows(data: { path: string; file: string; text: string; separator?: string | undefined }): {
+export function readRows(data: {
+  path: string;
+  file: string;
+  text: string;
+  separator?: string | undefined;
+  table?: string | undefined;
+}): {
   rows?: Rows;
   diagnostics: Diagnostic[];
 } {
@@ -26,7 +33,10 @@ export function readRows(data: { path: string; file: string; text: string; separ
   const extension = extensionOf(data.path);
   switch (extension) {
     case 'csv':
-      return readCsv(source, data.path, data.separator ?? (/\.tsv$/i.test(data.path) ? '\t' : undefined));
+      return readCsv(source, data.path, {
+        separator: data.separator ?? (/\.tsv$/i.test(data.path) ? '\t' : undefined),
+        table: data.table,
+      });
     case 'json':
       return readJson(source, data.path);
     case 'jsonl':
@@ -34,21 +44,22 @@ export function readRows(data: { path: string; file: string; text: string; separ
     case 'yaml':
     case 'yml':
       return readYamlRows(source, data.path);
+    case 'xlsx':
+      throw new Error(`internal error: the workbook ${data.path} was read as a text`);
     case undefined:
       return { diagnostics: [] };
-    default: {
-      const never: never = extension;
-      throw new Error(`internal error: a data file with the extension ${String(never)}`);
-    }
+    default:
+      return extension satisfies never;
   }
 }
 
-export function extensionOf(path: string): 'csv' | 'json' | 'jsonl' | 'yaml' | 'yml' | undefined {
+export function extensionOf(path: string): 'csv' | 'xlsx' | 'json' | 'jsonl' | 'yaml' | 'yml' | undefined {
   const extension = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
   switch (extension) {
     case 'csv':
     case 'tsv':
       return 'csv';
+    case 'xlsx':
     case 'json':
     case 'jsonl':
     case 'yaml':

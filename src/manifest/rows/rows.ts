@@ -27,9 +27,32 @@ export interface Rows {
   isGuess?: boolean;
 }
 
+/** A workbook of a spreadsheet: the names of its visible sheets, and those that were asked for. */
+export interface Workbook {
+  names: readonly string[];
+  sheets: readonly Sheet[];
+}
+
+export interface Sheet {
+  name: string;
+  /** Its cells as texts, from A1 on. */
+  cells: readonly (readonly string[])[];
+  faults: readonly CellFault[];
+}
+
+/** A cell whose value nobody knows. Row and column count from 1. */
+export interface CellFault {
+  row: number;
+  column: number;
+  /** `error`: it shows one, as in `#N/A`. `formula`: it was never calculated. `merged`: it spans columns. */
+  is: 'error' | 'formula' | 'merged';
+  shows?: string;
+}
+
 /** The answer of the reader of data files. */
 export type DataFile =
   | { text: string }
+  | { workbook: Workbook }
   /** Files that match a pattern, relative to the manifest's folder, sorted. */
   | { files: string[] }
-  | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable'; detail?: string };
+  | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable' | 'no-workbook'; detail?: string };

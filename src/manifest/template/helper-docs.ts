@@ -54,6 +54,21 @@ export const helperDocs: readonly HelperDoc[] = [
     result: 'Warm Light For Long Evenings',
   },
   {
+    name: 'trim',
+    usage: '{{trim text}}',
+    description: 'The text without white space at both ends.',
+    example: '{{trim " warm light "}}',
+    result: 'warm light',
+  },
+  {
+    name: 'lookup',
+    usage: '{{lookup map key}}',
+    description:
+      'The value of a name in a map, as in `{{lookup vars.cta matrix.locale}}`. A name that is not there is a mistake.',
+    example: '{{lookup row.facts "height"}}',
+    result: '40',
+  },
+  {
     name: 'join',
     usage: '{{join list separator}}',
     description: 'The items of a list as one text. Without a separator: a comma and a space.',

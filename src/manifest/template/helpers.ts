@@ -1,9 +1,10 @@
 import { canonicalJson, type Json } from '../../ground/json.ts';
-import { describeValue, isScalar } from '../../ground/values.ts';
+import { describeValue, isMap, isScalar, ownValue, shorten } from '../../ground/values.ts';
 import { whyTextIsUnsendable } from '../check/unsendable.ts';
+import { suggestName } from '../suggest.ts';
 
 /** A value, or why there is none. */
-export type HelperResult = { value: Json } | { wrong: string };
+export type HelperResult = { value: Json } | { wrong: string } | { missing: string; hint: string };
 
 /**
  * One helper: a pure function, without clock or randomness, because the result of a template decides what is bought.
@@ -27,6 +28,8 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
     upper: ofText('upper row.name', (text) => text.toUpperCase()),
     lower: ofText('lower row.name', (text) => text.toLowerCase()),
     title: ofText('title row.name', titleCase),
+    trim: ofText('trim row.name', (text) => text.trim()),
+    lookup: helper('lookup vars.cta matrix.locale', [2, 2], ([map, key]) => lookUp(map, key)),
     join: helper('join row.colors ", "', [1, 2], ([list, separator]) => joinList(list, separator)),
     default: helper(
       'default row.style "plain"',
@@ -88,6 +91,17 @@ function titleCase(text: string): string {
     const [first = '', ...rest] = [...word];
     return first.toUpperCase() + rest.join('');
   });
+}
+
+function lookUp(map: Json | undefined, key: Json | undefined): HelperResult {
+  if (!isMap(map)) return { wrong: `needs a map, and got ${describeValue(map)}` };
+  if (!isScalar(key)) return { wrong: `needs the name of a value in the map, and got ${describeValue(key)}` };
+  const found = ownValue(map, String(key));
+  if (found !== undefined) return { value: found };
+  return {
+    missing: `finds nothing for "${shorten(String(key))}"`,
+    hint: suggestName(String(key), Object.keys(map), { what: 'the map has' }),
+  };
 }
 
 function joinList(list: Json | undefined, separator: Json | undefined): HelperResult {

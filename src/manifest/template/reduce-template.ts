@@ -1,20 +1,11 @@
 import { shorten } from '../../ground/values.ts';
 import { listNames, nearestName } from '../suggest.ts';
 import { readSource } from '../yaml/source.ts';
-import {
-  isBlock,
-  isContent,
-  isLoopName,
-  isMustache,
-  isPath,
-  isSubExpression,
-  literalValue,
-  type Node,
-} from './handlebars-nodes.ts';
 import { helpers } from './helpers.ts';
 import {
   type Call,
   type Expression,
+  type LoopName,
   maxTemplateDepth,
   maxTemplateNodes,
   type NamePath,
@@ -24,6 +15,16 @@ import {
   type Template,
   type TemplateFault,
 } from './template.ts';
+
+/** A node of the syntax tree of Handlebars. */
+type Node = hbs.AST.Node;
+
+const isPath = (node: Node): node is hbs.AST.PathExpression => node.type === 'PathExpression';
+const isSubExpression = (node: Node): node is hbs.AST.SubExpression => node.type === 'SubExpression';
+const isContent = (node: Node): node is hbs.AST.ContentStatement => node.type === 'ContentStatement';
+const isMustache = (node: Node): node is hbs.AST.MustacheStatement => node.type === 'MustacheStatement';
+const isBlock = (node: Node): node is hbs.AST.BlockStatement => node.type === 'BlockStatement';
+const isLoopName = (name: string): name is LoopName['name'] => loopNames.includes(name);
 
 /** Keeps the allowed parts of a syntax tree, and reports a fault for everything else. */
 export function reduceTemplate(text: string, program: hbs.AST.Program): ParsedTemplate {
@@ -281,5 +282,23 @@ class Reduction {
 
   #show(node: Node): string {
     return `\`${shorten(this.#written(node), 40)}\``;
+  }
+}
+
+const loopNames: readonly string[] = ['index', 'key', 'first', 'last'];
+
+function literalValue(node: Node): { value: string | number | boolean | null } | undefined {
+  switch (node.type) {
+    case 'StringLiteral':
+      return { value: (node as hbs.AST.StringLiteral).value };
+    case 'NumberLiteral':
+      return { value: (node as hbs.AST.NumberLiteral).value };
+    case 'BooleanLiteral':
+      return { value: (node as hbs.AST.BooleanLiteral).value };
+    case 'NullLiteral':
+    case 'UndefinedLiteral':
+      return { value: null };
+    default:
+      return undefined;
   }
 }

@@ -26,6 +26,8 @@ export interface Scope {
   output?(path: NamePath): Json | undefined;
   /** The output of an upload that a template makes in place; absent where none can be made. */
   upload?(path: string, call: Call): Json | undefined;
+  /** The row that a path leads into beside these names, and what is left of the path there. */
+  rowAtHand?(path: NamePath): { value: Json; parts: readonly string[]; label?: string | undefined } | undefined;
   /** The name of the row in messages about a missing field: `row 14 of products.json`. */
   rowLabel?: string | undefined;
 }
@@ -93,10 +95,8 @@ class Rendering {
         case 'loop':
           this.#renderLoop(part);
           break;
-        default: {
-          const never: never = part;
-          throw new Error(`internal error: a template part ${JSON.stringify(never)}`);
-        }
+        default:
+          part satisfies never;
       }
     }
   }
@@ -160,7 +160,7 @@ class Rendering {
       case 'literal':
         return expression.value;
       case 'name':
-        return this.#lookUp(this.#scope.names, expression);
+        return this.#lookUp(this.#scope.names, expression, this.#scope.rowAtHand?.(expression));
       case 'item':
         return this.#lookUp(this.#items.at(-1 - expression.up)?.value, expression);
       case 'loop': {
@@ -180,13 +180,15 @@ class Rendering {
         if (helper.makesStep === true) return this.#upload(expression, values[0]);
         const result = helper.run(values);
         if ('value' in result) return result.value;
+        if ('missing' in result) {
+          this.#fault('MB1203', expression, `\`${shorten(expression.written)}\` ${result.missing}`, result.hint);
+          return undefined;
+        }
         this.#fault('MB1204', expression, `\`${expression.helper}\` ${result.wrong}`, `write it as in ${helper.usage}`);
         return undefined;
       }
-      default: {
-        const never: never = expression;
-        throw new Error(`internal error: a template expression ${JSON.stringify(never)}`);
-      }
+      default:
+        return expression satisfies never;
     }
   }
 
@@ -210,14 +212,19 @@ class Rendering {
     return undefined;
   }
 
-  #lookUp(root: Json | undefined, path: NamePath | ItemPath): Json | undefined {
-    let value = root;
-    for (const part of path.parts) {
+  #lookUp(
+    root: Json | undefined,
+    path: NamePath | ItemPath,
+    row?: { value: Json; parts: readonly string[]; label?: string | undefined },
+  ): Json | undefined {
+    let value = row === undefined ? root : row.value;
+    for (const part of row?.parts ?? path.parts) {
       if (value === unknownValue) return unknownValue;
       value = value !== undefined && isReference(value) ? undefined : ownValue(value, part);
     }
     if (value !== undefined || path.optional) return value;
-    const label = path.is === 'name' && path.parts[0] === 'row' ? this.#scope.rowLabel : undefined;
+    const own = path.is === 'name' && path.parts[0] === 'row' ? this.#scope.rowLabel : undefined;
+    const label = row?.label ?? own;
     const where = label === undefined ? 'has no value here' : `is missing in ${label}`;
     const hint = `give it a value, or write {{default ${path.written} "…"}} for where there is none`;
     this.#fault('MB1203', path, `\`${path.written}\` ${where}`, hint);

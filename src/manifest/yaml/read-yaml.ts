@@ -1,9 +1,10 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
+import { type Advice, type Shell, shell, way } from '../../ground/advice.ts';
 import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { nulWords } from '../check/unsendable.ts';
 import { type FilePlaces, findPlaces } from './places.ts';
-import { placeBetween, type Source } from './source.ts';
+import { placeBetween, readSource, type Source } from './source.ts';
 import { explainYamlErrors } from './yaml-errors.ts';
 import { readTree } from './yaml-tree.ts';
 
@@ -19,7 +20,7 @@ export interface YamlFaults {
   /** Code for a number that is not read as written. Absent, like the next, when nothing of the file is ever sent. */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
-  emptyHint: string;
+  emptyHint: Advice<Shell>;
 }
 
 export const manifestFaults: YamlFaults = {
@@ -32,7 +33,10 @@ export const manifestFaults: YamlFaults = {
   unquoted: 'MB1008',
   number: 'MB1103',
   unsendable: 'MB1106',
-  emptyHint: 'a manifest needs `version: 1`, `name:` and `tasks:`; `mediabatch init` writes one to start from',
+  emptyHint: [
+    'a manifest needs `version: 1`, `name:` and `tasks:`',
+    way('to write one to start from', shell('mediabatch', 'init')),
+  ],
 };
 
 export const includedFaults: YamlFaults = {
@@ -62,7 +66,7 @@ export function readYaml(
   source: Source,
   faults: YamlFaults,
 ): { value?: Json; places?: FilePlaces; diagnostics: Diagnostic[] } {
-  const fail = (code: DiagnosticCode, start: number, words: { message: string; hint: string }) => {
+  const fail = (code: DiagnosticCode, start: number, words: Pick<Diagnostic, 'message' | 'hint'>) => {
     const end = /[\r\n]|$/.exec(source.text.slice(start))?.index ?? 0;
     const place = placeBetween(source, start, start + end);
     const diagnostic: Diagnostic = { code, severity: 'error', ...words, place };
@@ -120,4 +124,10 @@ export function readYaml(
 function startOfDocument(text: string, start: number, after: number): number {
   const marker = text.slice(0, Math.max(start, after) + 4).lastIndexOf('\n---');
   return marker === -1 ? start : marker + 1;
+}
+
+/** Reads a schema in JSON or YAML as one value. JSON is YAML, so both get the same words and places for mistakes. */
+export function readWholeYaml(file: string, text: string): { value?: Json | undefined; diagnostics: Diagnostic[] } {
+  const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
+  return { value, diagnostics };
 }

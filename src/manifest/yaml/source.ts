@@ -43,3 +43,6 @@ function positionAt(source: Source, offset: number): Position {
   const mark = lineStart === 0 && source.text.startsWith('\ufeff') && offset > 0 ? 1 : 0;
   return { line: low + 1, column: offset - lineStart - mark + 1, offset };
 }
+
+/** Largest manifest that is read, in bytes of UTF-8. Whoever opens the file stops at the same size. */
+export const maxManifestBytes = 1024 ** 2;

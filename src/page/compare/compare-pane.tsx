@@ -1,12 +1,13 @@
+import type { TargetedPointerEvent } from 'preact';
 import { markOf } from '../model/shown.ts';
 import { Face } from '../parts/face.tsx';
-import { mainFile, Nothing, whyNothing } from '../parts/media.tsx';
-import { Caption, VerdictButtons } from '../parts/tile.tsx';
+import { Nothing, whyNothing } from '../parts/media.tsx';
+import { Badges, Caption, VerdictButtons } from '../parts/tile.tsx';
+import { mainFile } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 import { filmsOf } from './films.ts';
-import type { Side } from './pair.ts';
-import { zoomOf } from './pair.ts';
+import { type Side, zoomOf } from './pair.ts';
 import type { Panes } from './panes.ts';
 import { compareOf } from './state.ts';
 
@@ -44,6 +45,7 @@ export function ComparePane({ page, side }: { page: Page; side: Side }) {
             onVideo={(video) => filmsOf(page).set(side, video)}
           />
         )}
+        <Badges asset={asset} />
       </div>
       <div class="pane-foot">
         <Face page={page} address={asset.address}>
@@ -60,4 +62,23 @@ export function clipOf({ mode, wipe }: Panes, side: Side, isPair: boolean): { cl
   if (mode.value !== 'wipe' || !isPair) return {};
   const part = wipe.value * 100;
   return { clipPath: side === 'left' ? `inset(0 ${100 - part}% 0 0)` : `inset(0 0 0 ${part}%)` };
+}
+
+/** The line between two that lie over each other, which a pointer can drag. */
+export function WipeLine({ panes }: { panes: Panes }) {
+  return (
+    <div
+      class="wipe-line"
+      aria-hidden="true"
+      style={{ left: `${panes.wipe.value * 100}%` }}
+      onPointerDown={({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}
+      onPointerMove={(event) => dragLine(panes, event)}
+    />
+  );
+}
+
+/** The line follows the pointer that holds it. */
+function dragLine(panes: Panes, { currentTarget, pointerId, clientX }: TargetedPointerEvent<HTMLElement>): void {
+  const place = currentTarget.parentElement?.getBoundingClientRect();
+  if (place && currentTarget.hasPointerCapture(pointerId)) panes.setWipe((clientX - place.left) / place.width);
 }

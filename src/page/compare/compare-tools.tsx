@@ -12,6 +12,7 @@ const modes: readonly { mode: Mode; label: string; key: string }[] = [
   { mode: 'beside', label: 'Side by side', key: 'C' },
   { mode: 'wipe', label: 'Wipe', key: 'W' },
   { mode: 'blink', label: 'Blink', key: 'B' },
+  { mode: 'difference', label: 'Difference', key: 'E' },
 ];
 
 interface CompareToolsProps {
@@ -55,13 +56,9 @@ export function CompareTools({ panes: compare, isPair, children }: CompareToolsP
         </label>
       )}
       <span class="zooms">
-        <KeyButton k="−" onPress={() => grow(1 / zoomStep)}>
-          Smaller
-        </KeyButton>
+        <SignButton sign="−" name="Smaller" onPress={() => grow(1 / zoomStep)} />
         <output>{frame === undefined ? '' : nameZoom(zoomOf(pair, side, frame), frame)}</output>
-        <KeyButton k="+" onPress={() => grow(zoomStep)}>
-          Larger
-        </KeyButton>
+        <SignButton sign="+" name="Larger" onPress={() => grow(zoomStep)} />
         <KeyButton k="Z" onPress={() => compare.togglePixels(side)}>
           1:1
         </KeyButton>
@@ -79,16 +76,35 @@ export function CompareTools({ panes: compare, isPair, children }: CompareToolsP
   );
 }
 
+/** A button whose key says what it does. */
+function SignButton({ sign, name, onPress }: { sign: string; name: string; onPress(): void }) {
+  return (
+    <button type="button" class="sign" aria-label={name} title={name} onClick={onPress}>
+      <kbd>{sign}</kbd>
+    </button>
+  );
+}
+
 /** Both films have one time. */
 export function FilmTools({ page }: { page: Page }) {
   const films = filmsOf(page);
+  const loop = films.loop.value;
+  const end = (is: 'from' | 'to') => (loop === undefined ? '' : ` ${loop[is].toFixed(1)} s`);
   return (
-    <Transport
-      isPlaying={films.isPlaying.value}
-      position={films.position.value}
-      seconds={films.seconds.value}
-      onToggle={() => films.toggle()}
-      onSeek={(seconds) => films.seek(seconds)}
-    />
+    <>
+      <Transport
+        isPlaying={films.isPlaying.value}
+        position={films.position.value}
+        seconds={films.seconds.value}
+        onToggle={() => films.toggle()}
+        onSeek={(seconds) => films.seek(seconds)}
+      />
+      <KeyButton k="<" isOn={loop !== undefined} onPress={() => films.mark('from')}>
+        Loop from{end('from')}
+      </KeyButton>
+      <KeyButton k=">" isOn={loop !== undefined} onPress={() => films.mark('to')}>
+        to{end('to')}
+      </KeyButton>
+    </>
   );
 }

@@ -1,26 +1,23 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ReviewAsset } from '../../contract/review.ts';
 import { linesOfGrid, moveInLines } from '../model/moves.ts';
+import { Filmstrip } from '../parts/filmstrip.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
-import { mainFile } from '../parts/media.tsx';
 import { useFocus } from '../parts/use-focus.ts';
+import { mainFile } from '../parts/words.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
 import { isSoundGroup } from '../sound/tracks.ts';
-import type { Page, View } from '../state/page.ts';
-import { useAhead } from './ahead.ts';
-import { Candidates } from './candidates.tsx';
-import { ComparePane } from './compare-pane.tsx';
+import type { LateView, Page } from '../state/page.ts';
+import { ComparePane, WipeLine } from './compare-pane.tsx';
 import { CompareTools, FilmTools } from './compare-tools.tsx';
 import { actOnCompareKey } from './keys.ts';
 import { otherSide, type Side } from './pair.ts';
 import { compareOf } from './state.ts';
-import { WipeLine } from './wipe-line.tsx';
 
 /** Two of a group: side by side, one over the other, or one at a time. */
-export const compareView: View = {
+export const compareView: LateView = {
   name: 'compare',
-  label: 'Compare',
-  key: 'c',
   Component: CompareView,
   move(page, direction) {
     const compare = compareOf(page);
@@ -32,6 +29,7 @@ export const compareView: View = {
     if (compare.mode.value === 'blink') return compare.on(otherSide(compare.activeSide()));
     return compare.on(direction);
   },
+  lead: (page, address, is) => compareOf(page).challenge(address, is),
   onKey: actOnCompareKey,
 };
 
@@ -69,8 +67,28 @@ function CompareView({ page }: { page: Page }) {
           <ComparePane key={side} page={page} side={side} />
         ))}
         {mode === 'wipe' && present.length === 2 && <WipeLine panes={compare} />}
+        {mode === 'difference' && present.length === 2 && <div class="brighter" aria-hidden="true" />}
       </div>
-      <Candidates page={page} group={group} />
+      {group.assets.length > 2 && (
+        <Filmstrip
+          page={page}
+          group={group}
+          placeOf={({ address }) => present.find((side) => sides[side] === address)}
+        />
+      )}
     </div>
   );
+}
+
+/** Lets the browser have a picture decoded before a key leads to it. */
+function useAhead(asset: ReviewAsset | undefined): void {
+  const file = asset && mainFile(asset);
+  const url = file?.is === 'image' ? file.url : undefined;
+  useEffect(() => {
+    if (url === undefined) return;
+    const image = new Image();
+    image.src = url;
+    // What cannot be read is told where it is shown.
+    image.decode().catch(() => undefined);
+  }, [url]);
 }

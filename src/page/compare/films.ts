@@ -1,6 +1,6 @@
-import { effect } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import type { Page } from '../state/page.ts';
-import { FilmPair } from './film-pair.ts';
+import { otherSide, type Side } from './pair.ts';
 import { compareOf } from './state.ts';
 
 const pairs = new WeakMap<Page, FilmPair>();
@@ -13,4 +13,117 @@ export function filmsOf(page: Page): FilmPair {
   pairs.set(page, pair);
   effect(() => pair.lead(compareOf(page).activeSide()));
   return pair;
+}
+
+/** Seconds by which two films may be apart before one of them runs a little faster or slower, and before it jumps. */
+const apart = 0.015;
+const farApart = 0.12;
+/** How much faster or slower. */
+const nudge = 0.06;
+
+/** Two films that play in step. The leader is heard and says where they are; the other one follows. */
+class FilmPair {
+  readonly isPlaying = signal(false);
+  /** Seconds of the leader. */
+  readonly position = signal(0);
+  readonly seconds = signal(0);
+  /** Seconds between which it plays again and again; absent: all of it. */
+  readonly loop = signal<{ from: number; to: number } | undefined>(undefined);
+  readonly #films = new Map<Side, HTMLVideoElement>();
+  #leader: Side = 'left';
+  #frame = 0;
+
+  /** `null`: there is none on this side any more. */
+  set(side: Side, film: HTMLVideoElement | null): void {
+    if (film === null) this.#films.delete(side);
+    else if (this.#films.get(side) !== film) {
+      this.#films.set(side, film);
+      film.currentTime = this.position.peek();
+      film.addEventListener('durationchange', () => this.#measure());
+      if (this.isPlaying.peek()) void film.play();
+    }
+    this.lead(this.#leader);
+    if (this.#films.size > 0) return;
+    this.pause();
+    this.loop.value = undefined;
+  }
+
+  lead(side: Side): void {
+    this.#leader = side;
+    for (const [at, film] of this.#films) {
+      film.muted = at !== side;
+      film.playbackRate = 1;
+    }
+    this.#measure();
+  }
+
+  toggle(): void {
+    if (this.isPlaying.value) this.pause();
+    else this.play();
+  }
+
+  play(): void {
+    if (this.#films.size === 0) return;
+    const { from, to } = this.#bounds();
+    this.seek(this.position.value >= to - 0.05 ? from : this.position.value);
+    this.isPlaying.value = true;
+    for (const film of this.#films.values()) void film.play().catch(() => this.pause());
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#keepStep());
+  }
+
+  pause(): void {
+    cancelAnimationFrame(this.#frame);
+    for (const film of this.#films.values()) film.pause();
+    this.isPlaying.value = false;
+    // They stop at the same picture.
+    this.seek(this.position.value);
+  }
+
+  seek(seconds: number): void {
+    const to = Math.min(Math.max(0, seconds), this.seconds.value || 0);
+    this.position.value = to;
+    for (const film of this.#films.values()) film.currentTime = Math.min(to, film.duration || to);
+  }
+
+  /** Stops, and shows the frame before or after. Nobody tells how many there are: most have 24 a second, or more. */
+  step(by: 1 | -1): void {
+    this.pause();
+    this.seek(this.position.value + by / 24);
+  }
+
+  /** Lets the loop begin, or end, at what is shown. An end that is not after its beginning leaves all of it. */
+  mark(end: 'from' | 'to'): void {
+    const bounds = { ...this.#bounds(), [end]: this.position.value };
+    this.loop.value = bounds.from < bounds.to ? bounds : undefined;
+  }
+
+  #bounds(): { from: number; to: number } {
+    return this.loop.value ?? { from: 0, to: this.seconds.value };
+  }
+
+  #measure(): void {
+    const { duration } = this.#films.get(this.#leader) ?? {};
+    this.seconds.value = duration !== undefined && Number.isFinite(duration) ? duration : 0;
+  }
+
+  #keepStep(): void {
+    const leader = this.#films.get(this.#leader);
+    if (leader === undefined || !this.isPlaying.value) return;
+    this.position.value = leader.currentTime;
+    const { from, to } = this.#bounds();
+    if (leader.ended || (this.loop.value !== undefined && leader.currentTime >= to)) {
+      this.seek(from);
+      for (const film of this.#films.values()) void film.play().catch(() => this.pause());
+    }
+    this.#follow(leader, this.#films.get(otherSide(this.#leader)));
+    this.#frame = requestAnimationFrame(() => this.#keepStep());
+  }
+
+  #follow(leader: HTMLVideoElement, other: HTMLVideoElement | undefined): void {
+    if (other === undefined || other.seeking || leader.seeking || other.ended) return;
+    const behind = leader.currentTime - other.currentTime;
+    if (Math.abs(behind) > farApart) other.currentTime = leader.currentTime;
+    else other.playbackRate = Math.abs(behind) < apart ? 1 : 1 + Math.sign(behind) * nudge;
+  }
 }

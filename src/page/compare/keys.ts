@@ -13,9 +13,13 @@ export const compareKeyHelp: readonly KeyHelp[] = [
   ['D', 'let the active one drift; again: both move together'],
   ['B', 'blink: the other one at the same place; held: in turn'],
   ['W', 'wipe: one over the other, ← → move the line'],
+  ['E', 'difference: what is alike is black, four times as bright as it is'],
+  ['P', 'pick: it stays, and the next one comes in against it'],
   ['V', 'swap left and right'],
   ['C', 'side by side again'],
   ['Space', 'play both films'],
+  [', .', 'films: a frame back, a frame on'],
+  ['< >', 'films: play again and again from here, up to here'],
 ];
 
 const wipeStride = 0.05;
@@ -69,9 +73,14 @@ const paneActions: { [key: string]: ((panes: Panes) => void) | undefined } = {
   c: (panes) => panes.setMode('beside'),
   w: (panes) => panes.setMode(panes.mode.value === 'wipe' ? 'beside' : 'wipe'),
   d: (panes) => panes.drift(),
+  e: (panes) => panes.setMode(panes.mode.value === 'difference' ? 'beside' : 'difference'),
 };
 
 const actions: { [key: string]: ((page: Page) => void) | undefined } = {
   v: (page) => compareOf(page).swap(),
   ' ': (page) => filmsOf(page).toggle(),
+  ',': (page) => filmsOf(page).step(-1),
+  '.': (page) => filmsOf(page).step(1),
+  '<': (page) => filmsOf(page).mark('from'),
+  '>': (page) => filmsOf(page).mark('to'),
 };

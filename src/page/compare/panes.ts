@@ -2,7 +2,7 @@ import { batch, signal } from '@preact/signals';
 import { type Frame, type Point, togglePixels, wholePicture, type Zoom } from '../zoom/zoom.ts';
 import { type Frames, movePair, type Pair, rejoin, type Side, toggleDrift, wholePair } from './pair.ts';
 
-export type Mode = 'beside' | 'wipe' | 'blink';
+export type Mode = 'beside' | 'wipe' | 'blink' | 'difference';
 
 /** How two pictures are looked at together. */
 export abstract class Panes {
@@ -63,6 +63,7 @@ export abstract class Panes {
       beside: 'Side by side.',
       wipe: 'One over the other: arrows move the line.',
       blink: 'One at a time: B shows the other one.',
+      difference: 'The difference: what is alike is black.',
     };
     this.say(words[mode]);
   }

@@ -1,4 +1,6 @@
 import { batch, effect, signal } from '@preact/signals';
+import type { ReviewAsset } from '../../contract/review.ts';
+import type { Mark } from '../model/shown.ts';
 import type { Page } from '../state/page.ts';
 import { otherSide, type Side } from './pair.ts';
 import { Panes } from './panes.ts';
@@ -9,10 +11,20 @@ export class Compare extends Panes {
   /** Absent while the view is closed. */
   readonly sides = signal<Sides | undefined>(undefined);
   readonly #page: Page;
+  /** Addresses of the active group that were looked at in this view. */
+  readonly #met = new Set<string>();
+  #group: number | undefined;
 
   constructor(page: Page) {
     super((text) => page.say(text));
     this.#page = page;
+    effect(() => {
+      const index = page.activeGroup.value?.index;
+      if (index !== this.#group) this.#met.clear();
+      this.#group = index;
+      const { left, right } = this.sides.value ?? {};
+      for (const address of [left, right]) if (address !== undefined) this.#met.add(address);
+    });
     effect(() => {
       const group = page.activeGroup.value?.assets ?? [];
       const active = page.active.value;
@@ -57,12 +69,32 @@ export class Compare extends Panes {
     this.say(`Swapped: ${this.on('left')} is on the left.`);
   }
 
+  /**
+   * After a verdict on one of the two, what is picked stays, and so does what stood against what was rejected: the next one
+   * that was not seen beside it comes in for the other. Undefined: all were seen.
+   */
+  challenge(address: string, is: Mark): string | undefined {
+    const sides = this.sides.value;
+    const at = (['left', 'right'] as const).find((side) => sides?.[side] === address);
+    if (sides === undefined || at === undefined || is === 'undecided') return undefined;
+    const next = this.#visible().find(
+      (one) => !this.#met.has(one.address) && one.verdict === undefined && one.isJudged,
+    );
+    if (next === undefined) return undefined;
+    const side = is === 'picked' ? otherSide(at) : at;
+    this.sides.value = { ...sides, [side]: next.address, active: side };
+    return next.address;
+  }
+
+  #visible(): readonly ReviewAsset[] {
+    const index = this.#page.activeGroup.value?.index;
+    return this.#page.strips.value.find(({ group }) => group.index === index)?.assets ?? [];
+  }
+
   /** The address that comes `by` later on the active side, among those that the filter shows. */
   next(by: 1 | -1): string | undefined {
     const sides = this.sides.value;
-    const group = this.#page.activeGroup.value;
-    const strip = this.#page.strips.value.find((one) => one.group.index === group?.index);
-    return sides && nextOnSide(sides, strip?.assets ?? [], by);
+    return sides && nextOnSide(sides, this.#visible(), by);
   }
 }
 

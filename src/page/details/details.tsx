@@ -1,10 +1,10 @@
-import type { ReviewAsset } from '../../contract/review.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 import { picksCommand } from '../model/leave.ts';
 import { KeyButton } from '../parts/key-button.tsx';
-import { credits, stateWords } from '../parts/words.ts';
+import { Film, Sound, Thumb } from '../parts/media.tsx';
+import { bytesText, credits, problemOf, stateWords, timeOf } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
-import { Earlier } from './earlier.tsx';
-import { FileFacts } from './file-facts.tsx';
 import { RequestList } from './request-list.tsx';
 import { Steps } from './steps.tsx';
 
@@ -23,6 +23,7 @@ export function Details({ page }: { page: Page }) {
 
 function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const { address, job = '', request, madeFrom, usedBy, files, earlier } = asset;
+  const { Surroundings } = page.later.value ?? {};
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);
   return (
     <>
@@ -40,8 +41,8 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
       )}
       <h3>Request</h3>
       <RequestList page={page} request={request} others={others.map((other) => other.request)} />
-      {page.Surroundings ? (
-        <page.Surroundings page={page} asset={asset} />
+      {Surroundings ? (
+        <Surroundings page={page} asset={asset} />
       ) : (
         <>
           <Steps page={page} title="Made from" addresses={madeFrom} />
@@ -63,7 +64,8 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
 function factsOf(asset: ReviewAsset): [name: string, value: string][] {
   const { kind, row, tags, job, verdict } = asset;
   const facts: [string, string | undefined][] = [
-    ['Verdict', verdict === undefined ? undefined : [verdict.is, verdict.note].filter(Boolean).join(': ')],
+    ['Verdict', verdict && [verdict.is, verdict.reason, verdict.note].filter(Boolean).join(': ')],
+    ['By', verdict?.by],
     ['State', stateWords(asset)],
     ['Kind', kind],
     ['Row', row],
@@ -89,4 +91,76 @@ export function Command({ page, command }: { page: Page; command: string }) {
       </button>
     </p>
   );
+}
+
+/** Where a file is, what it is, and by which digest it is known. */
+function FileFacts({ file }: { file: ReviewFile }) {
+  const { path, mediaType, bytes, sha256, hasCredentials } = file;
+  const brings = hasCredentials === true ? 'content credentials (C2PA)' : '';
+  const measured = useMeasure(file);
+  return (
+    <div class="file">
+      <code>{path}</code>
+      <p>{[mediaType, measured, bytesText(bytes), brings, problemOf(file)].filter(Boolean).join(' · ')}</p>
+      <p class="digest">
+        <span class="quiet">sha256</span> <code>{sha256}</code>
+      </p>
+    </div>
+  );
+}
+
+/** Pixels and time, of the browser; nothing while it does not know them. */
+function useMeasure({ is, url }: ReviewFile): string {
+  const [text, setText] = useState('');
+  useEffect(() => {
+    setText('');
+    if (url === undefined || is === 'other') return;
+    if (is === 'image') {
+      const image = new Image();
+      image.onload = () => setText(`${image.naturalWidth} × ${image.naturalHeight}`);
+      image.src = url;
+      return () => {
+        image.onload = null;
+      };
+    }
+    const player = document.createElement(is);
+    player.preload = 'metadata';
+    player.onloadedmetadata = () => {
+      const pixels = player instanceof HTMLVideoElement ? [`${player.videoWidth} × ${player.videoHeight}`] : [];
+      setText([...pixels, timeOf(player.duration)].join(' · '));
+    };
+    player.src = url;
+    return () => player.removeAttribute('src');
+  }, [url]);
+  return text;
+}
+
+interface EarlierProps {
+  page: Page;
+  earlier: ReviewEarlier;
+  /** Request that asks for it now. */
+  request: ReviewAsset['request'];
+}
+
+/** Earlier purchases for an asset: the picture where that was kept, its cost, and the request. */
+export function Earlier({ page, earlier, request }: EarlierProps) {
+  const { job, changed, files } = earlier;
+  const file = files.find(({ is }) => is !== 'other');
+  const facts = [earlier.credits === undefined ? '' : credits(earlier.credits), job ?? '', wordsOf(earlier)];
+  return (
+    <div class="earlier">
+      {file === undefined && <p class="quiet">Its output is not on this disk any more.</p>}
+      {file?.is === 'image' && <Thumb key={file.sha256} file={file} />}
+      {file?.is === 'audio' && <Sound file={file} name={`Earlier version ${job ?? ''}`} />}
+      {file?.is === 'video' && <Film file={file} name={`Earlier version ${job ?? ''}`} isPlayer />}
+      <p>{facts.filter(Boolean).join(' · ')}</p>
+      {changed.length > 0 && <RequestList page={page} request={earlier.request} others={[request]} isBrief />}
+    </div>
+  );
+}
+
+/** The lock keeps the request of the newest purchase; of older ones nobody may know it any more. */
+function wordsOf({ request, changed }: ReviewEarlier): string {
+  if (Object.keys(request).length === 0) return 'what it was asked for with is not in the lock any more';
+  return changed.length === 0 ? 'the same request' : `changed since: ${changed.join(', ')}`;
 }

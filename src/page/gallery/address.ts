@@ -12,7 +12,9 @@ const settled = 300;
  * and forward lead through views and filters. What is active, and what is searched for, are no steps of their own.
  */
 export function followAddress(page: Page): void {
-  show(page, readLink(location.hash));
+  const start = page.views.value;
+  const showAddress = () => show(page, readLink(location.hash), start);
+  showAddress();
   let step = stepOf(page);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
@@ -26,7 +28,7 @@ export function followAddress(page: Page): void {
   });
   addEventListener('popstate', () => {
     batch(() => {
-      show(page, readLink(location.hash));
+      showAddress();
       step = stepOf(page);
     });
   });
@@ -48,7 +50,8 @@ function linkOf(page: Page): Link {
   };
 }
 
-function show(page: Page, link: Link): void {
+/** `start`: the views with which the page begins. */
+function show(page: Page, link: Link, start: readonly ViewName[]): void {
   const gallery = galleryOf(page);
   const { chosen, undecided, search, active } = link;
   gallery.sections.value = link.sections;
@@ -56,6 +59,7 @@ function show(page: Page, link: Link): void {
   page.filter.value = { ...noFilter, ...chosen, undecided, text: search };
   page.hasDetails.value = link.details;
   const known = link.views.filter((name): name is ViewName => page.offer.views.some((view) => view.name === name));
-  page.views.value = page.homes.some((home) => home === known[0]) ? known : ['grid', ...known];
+  const isWhole = page.homes.some((home) => home === known[0]);
+  page.views.value = known.length === 0 ? start : isWhole ? known : ['grid', ...known];
   if (page.shown.value.assets.has(active)) page.activate(active);
 }

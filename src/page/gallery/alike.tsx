@@ -8,15 +8,14 @@ import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { useSize } from '../parts/use-size.ts';
 import { counted, credits } from '../parts/words.ts';
-import type { Page, View } from '../state/page.ts';
+import type { LateView, Page } from '../state/page.ts';
 import { Card } from './grid.tsx';
 import { sizeGrid } from './grid-layout.ts';
 import { galleryOf } from './state.ts';
 
 /** Groups of assets that hardly differ to the eye. */
-export const alikeView: View = {
+export const alikeView: LateView = {
   name: 'alike',
-  label: 'Looks the same',
   Component: AlikeView,
   move(page, direction) {
     const lines = alikeOf(page).flatMap(({ assets }) => linesOfGrid(assets, page.columns));
@@ -57,7 +56,7 @@ function AlikeView({ page }: { page: Page }) {
     count: all.length,
     estimate: (index) => 48 + Math.ceil((all[index]?.assets.length ?? 1) / columns) * line,
     keyOf: (index) => all[index]?.found.members.join(' ') ?? '',
-    width,
+    anew: width,
     scroller,
   });
   useLayoutEffect(() => {

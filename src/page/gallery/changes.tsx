@@ -1,29 +1,27 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
-import { clipOf } from '../compare/compare-pane.tsx';
+import { clipOf, WipeLine } from '../compare/compare-pane.tsx';
 import { CompareTools } from '../compare/compare-tools.tsx';
 import { actOnPaneKey } from '../compare/keys.ts';
-import { type Side, zoomOf } from '../compare/pair.ts';
-import { WipeLine } from '../compare/wipe-line.tsx';
+import { otherSide, type Side, zoomOf } from '../compare/pair.ts';
+import { Panes } from '../compare/panes.ts';
 import { RequestList } from '../details/request-list.tsx';
 import { Face } from '../parts/face.tsx';
-import { mainFile, Nothing, Sound, whyNothing } from '../parts/media.tsx';
-import { Caption } from '../parts/tile.tsx';
+import { Nothing, Sound, whyNothing } from '../parts/media.tsx';
+import { Badges, Caption } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
-import { credits, problemOf } from '../parts/words.ts';
-import type { Page, View } from '../state/page.ts';
+import { credits, mainFile, problemOf } from '../parts/words.ts';
+import type { LateView, Page } from '../state/page.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
-import { beforeAfterOf } from './before-after.ts';
 import { shownAssets } from './sections.ts';
 import { galleryOf } from './state.ts';
 import { hasChanged, type Version, versionsOf } from './versions.ts';
 
 /** Each asset as it was before, beside what it is now. */
-export const changesView: View = {
+export const changesView: LateView = {
   name: 'changes',
-  label: 'Before | after',
-  key: 'a',
   Component: Changes,
   move(page, direction) {
     const all = shownAssets(page).filter(hasChanged);
@@ -99,9 +97,11 @@ function Both({ page, asset }: { page: Page; asset: ReviewAsset }) {
         <Pane page={page} side={isPair ? 'right' : 'left'} name="Now" file={mainFile(asset)} why={whyNothing(asset)}>
           <Face page={page} address={asset.address}>
             <Caption asset={asset} />
+            <Badges asset={asset} />
           </Face>
         </Pane>
         {mode === 'wipe' && isPair && <WipeLine panes={panes} />}
+        {mode === 'difference' && isPair && <div class="brighter" aria-hidden="true" />}
       </div>
       <section class="changed-words" aria-label="What changed">
         {isPair ? (
@@ -189,4 +189,32 @@ function factsOf({ earlier }: Version): string {
 
 function whyGone({ file }: Version): string | undefined {
   return file === undefined ? 'its output is not on this disk any more' : problemOf(file);
+}
+
+/** How what an asset was before is looked at, beside what it is now: before is on the left. */
+class BeforeAfter extends Panes {
+  readonly #side = signal<Side>('right');
+  /** Which of its versions, by their number. */
+  readonly version = signal(0);
+
+  activeSide(): Side {
+    return this.#side.value;
+  }
+
+  activate(side: Side): void {
+    this.#side.value = side;
+  }
+
+  other(): void {
+    this.activate(otherSide(this.activeSide()));
+    this.say(this.activeSide() === 'left' ? 'Before.' : 'Now.');
+  }
+}
+
+const states = new WeakMap<Page, BeforeAfter>();
+
+function beforeAfterOf(page: Page): BeforeAfter {
+  const state = states.get(page) ?? new BeforeAfter((text) => page.say(text));
+  states.set(page, state);
+  return state;
 }

@@ -1,14 +1,13 @@
 import { useMemo } from 'preact/hooks';
 import type { ReportCost, ReportCostTable } from '../../contract/report.ts';
 import { counted, credits } from '../parts/words.ts';
-import type { Page, View } from '../state/page.ts';
+import type { LateView, Page } from '../state/page.ts';
 import { type CostLine, costLines, givenUp, isKept } from './cost-tables.ts';
 import { galleryOf } from './state.ts';
 
 /** Where credits went. */
-export const costView: View = {
+export const costView: LateView = {
   name: 'cost',
-  label: 'Cost',
   Component: CostView,
   move: () => undefined,
 };
@@ -43,7 +42,7 @@ function Sums({ page, cost }: { page: Page; cost: ReportCost }) {
     ['In use', credits(inUse)],
     ['Given up', `${credits(lost)}${share}`],
     [`For each of ${kept} kept`, spent === null || kept === 0 ? 'not known' : `${amount(spent / kept)} credits`],
-    ...(held > 0 ? [['Held for jobs under way', credits(held)] satisfies [string, string]] : []),
+    ...(held > 0 ? [['Reserved for jobs under way', credits(held)] satisfies [string, string]] : []),
     ...(budget === undefined ? [] : [['Budget', credits(budget)] satisfies [string, string]]),
   ];
   return (
@@ -68,7 +67,7 @@ function BudgetBar({ cost, spent, budget }: { cost: ReportCost; spent: number; b
   const parts = [
     { name: 'in use', is: 'use', credits: spent - lost },
     { name: 'given up', is: 'lost', credits: lost },
-    { name: 'held', is: 'held', credits: cost.held },
+    { name: 'reserved', is: 'held', credits: cost.held },
     { name: 'free', is: 'free', credits: Math.max(0, budget - spent - cost.held) },
   ].filter((part) => part.credits > 0);
   return (

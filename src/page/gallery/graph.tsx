@@ -1,11 +1,10 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Page, View } from '../state/page.ts';
+import type { LateView, Page } from '../state/page.ts';
 import { galleryOf } from './state.ts';
 
 /** The campaign as a drawing. Its nodes lead to what they stand for. */
-export const graphView: View = {
+export const graphView: LateView = {
   name: 'graph',
-  label: 'Graph',
   Component: GraphView,
   move: () => undefined,
 };

@@ -54,7 +54,7 @@ export const overscan = 1;
 /** Cards in the page: with more of them it does not keep up with the wheel. */
 export const mostCards = 120;
 /** CSS pixels beneath a picture, and around it. */
-const around = { beneath: 70, beside: 14 };
+const around = { beneath: 42, beside: 14 };
 
 /** As many columns as fit, but never so many that more than `mostCards` are in the page. */
 export function sizeGrid({ width, height }: { width: number; height: number }): GridSizes {

@@ -46,7 +46,7 @@ function Grid({ page }: { page: Page }) {
     count: lines.length,
     estimate: (index) => (lines[index]?.is === 'head' ? headHeight : line),
     keyOf: useCallback((index: number) => keyOf(lines[index]), [lines]),
-    width: line,
+    anew: line,
     scroller,
   });
   const active = page.active.value;
@@ -126,7 +126,7 @@ export function Card({ page, asset }: { page: Page; asset: ReviewAsset }) {
 }
 
 function GridTools({ page }: { page: Page }) {
-  const { sections } = galleryOf(page);
+  const { sections, printsPicked } = galleryOf(page);
   const { assets } = page.data.value;
   const axes = useMemo(() => listAxes(assets), [assets]);
   const shown = page.strips.value.reduce((sum, strip) => sum + strip.assets.length, 0);
@@ -152,6 +152,16 @@ function GridTools({ page }: { page: Page }) {
       <button type="button" onClick={() => void printSheet(page)}>
         Print
       </button>
+      <label>
+        <input
+          type="checkbox"
+          checked={printsPicked.value}
+          onChange={({ currentTarget }) => {
+            printsPicked.value = currentTarget.checked;
+          }}
+        />
+        Picked only
+      </label>
       <Shown shown={shown} all={assets.length} onClear={() => page.clearFilter()} />
     </div>
   );

@@ -1,16 +1,11 @@
 import type { Facet } from '../model/filter.ts';
-import type { KeyHelp, Page, View } from '../state/page.ts';
+import type { Page, View } from '../state/page.ts';
+import { lateView } from '../views/late-view.tsx';
 import { aboutOf } from './about.ts';
 import { followAddress } from './address.ts';
-import { alikeView } from './alike.tsx';
-import { changesView } from './changes.tsx';
-import { costView } from './cost.tsx';
-import { graphView } from './graph.tsx';
 import { gridView } from './grid.tsx';
 import { listenForPrint } from './print.tsx';
 import { galleryOf } from './state.ts';
-import { Surroundings } from './surroundings.tsx';
-import { timelineView } from './timeline.tsx';
 
 const galleryFacets: Facet[] = [
   { name: 'task', valuesOf: ({ task }) => [task] },
@@ -30,38 +25,29 @@ function costRange(credits: number | null | undefined): string {
   return credits < 100 ? '20 to 100 credits' : '100 credits and more';
 }
 
-const galleryKeyHelp: readonly KeyHelp[] = [
-  ['G', 'grid'],
-  ['A', 'before and after'],
-  ['T', 'timeline'],
-  ['Ctrl P', 'print, or save as PDF: everything that the filters show'],
-];
-
 /** Adds to the page what a gallery has more, before it is shown: views for which there is something, and filters. */
 export function openGallery(page: Page): void {
   const { report } = galleryOf(page);
   const { assets } = page.data.value;
   const hasChanges = assets.some(({ before, earlier }) => before !== undefined || earlier.length > 0);
   const wanted: (View | false)[] = [
-    hasChanges && changesView,
-    report.alike !== undefined && alikeView,
-    report.timeline !== undefined && timelineView,
-    report.cost !== undefined && costView,
-    report.graph !== undefined && graphView,
+    hasChanges && lateView({ name: 'changes', label: 'Before | after', key: 'a' }),
+    report.alike !== undefined && lateView({ name: 'alike', label: 'Looks the same' }),
+    report.timeline !== undefined && lateView({ name: 'timeline', label: 'Timeline', key: 't' }),
+    report.cost !== undefined && lateView({ name: 'cost', label: 'Cost' }),
+    report.graph !== undefined && lateView({ name: 'graph', label: 'Graph' }),
   ];
   const more = wanted.filter((view) => view !== false);
-  const { views, keyHelp } = page.offer;
+  const { views } = page.offer;
   const beside = views.filter(({ name }) => name === 'groups' || name === 'matrix');
   const above = views.filter((view) => !beside.includes(view));
   page.offer = {
-    views: [gridView, ...beside, ...more, ...above],
+    views: [gridView, ...beside, ...more, ...above.map((view) => ({ ...view, size: true as const }))],
     facets: galleryFacets,
-    keyHelp: [...keyHelp, { where: 'Gallery', keys: galleryKeyHelp }],
   };
   page.homes.push('grid', 'matrix', ...more.map(({ name }) => name));
   page.data.value = { ...page.data.value, next: [aboutOf(page), page.data.value.next].filter(Boolean).join(' · ') };
-  page.Surroundings = Surroundings;
-  page.open('grid');
+  page.open(report.compare !== undefined && hasChanges ? 'changes' : 'grid');
   listenForPrint(page);
   followAddress(page);
 }

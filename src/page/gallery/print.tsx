@@ -1,12 +1,13 @@
 import { render } from 'preact';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf } from '../model/shown.ts';
-import { mainFile, whyNothing } from '../parts/media.tsx';
-import { Caption } from '../parts/tile.tsx';
-import { counted } from '../parts/words.ts';
+import { whyNothing } from '../parts/media.tsx';
+import { Badges, Caption } from '../parts/tile.tsx';
+import { counted, mainFile } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { aboutOf } from './about.ts';
 import { sectionsOf } from './sections.ts';
+import { galleryOf } from './state.ts';
 
 /** On paper the page is a sheet of everything that the filters show. Cost and graph are printed as they are seen. */
 export function listenForPrint(page: Page): void {
@@ -60,7 +61,11 @@ function clearSheet(): void {
 }
 
 function Sheet({ page }: { page: Page }) {
-  const sections = sectionsOf(page);
+  const isPrinted = (asset: ReviewAsset) => !galleryOf(page).printsPicked.value || markOf(asset) === 'picked';
+  const sections = sectionsOf(page).flatMap(({ name, assets }) => {
+    const printed = assets.filter(isPrinted);
+    return printed.length === 0 ? [] : [{ name, assets: printed }];
+  });
   const shown = sections.reduce((sum, { assets }) => sum + assets.length, 0);
   const all = page.data.value.assets.length;
   return (
@@ -91,6 +96,7 @@ function Printed({ asset }: { asset: ReviewAsset }) {
     <figure class={markOf(asset)}>
       <span class="picture">
         {source === undefined ? <span class="words">{nothing ?? asset.kind}</span> : <img src={source} alt="" />}
+        <Badges asset={asset} />
       </span>
       <figcaption>
         <Caption asset={asset} />

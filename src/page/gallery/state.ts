@@ -7,6 +7,8 @@ export interface Gallery {
   report: ReportParts;
   /** Division of the grid, as `GridBy`; empty: by task. */
   sections: Signal<string>;
+  /** On paper there is only what is picked. */
+  printsPicked: Signal<boolean>;
   /** In which order the timeline shows jobs; empty: as they began. */
   order: Signal<'' | 'task' | 'longest' | 'failed'>;
 }
@@ -18,7 +20,7 @@ export function galleryOf(page: Page): Gallery {
   const known = galleries.get(page);
   if (known !== undefined) return known;
   const { report = { made: 0 } } = page.data.value;
-  const gallery: Gallery = { report, sections: signal(''), order: signal('') };
+  const gallery: Gallery = { report, sections: signal(''), printsPicked: signal(false), order: signal('') };
   galleries.set(page, gallery);
   return gallery;
 }

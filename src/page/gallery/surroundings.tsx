@@ -1,6 +1,5 @@
 import type { ReviewAsset } from '../../contract/review.ts';
-import { Command } from '../details/details.tsx';
-import { Earlier } from '../details/earlier.tsx';
+import { Command, Earlier } from '../details/details.tsx';
 import { leadTo, StepButton } from '../details/steps.tsx';
 import { shellWord } from '../model/leave.ts';
 import { Picture } from '../parts/tile.tsx';

@@ -2,21 +2,26 @@ import { signal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { moveInLines } from '../model/moves.ts';
+import { markOf } from '../model/shown.ts';
+import { AssetBox } from '../parts/asset-box.tsx';
+import { Face } from '../parts/face.tsx';
+import { whyNothing } from '../parts/media.tsx';
+import { Small } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
-import { counted } from '../parts/words.ts';
-import type { Page, View } from '../state/page.ts';
-import { columnWidths, layMatrix, linesOf, listAxes, type MatrixBy } from './layout.ts';
-import { MatrixLine, rowHeight, templateOf } from './matrix-line.tsx';
+import { counted, mainFile, shortName, stateWords } from '../parts/words.ts';
+import type { LateView, Page } from '../state/page.ts';
+import { columnWidths, layMatrix, linesOf, listAxes, type MatrixBy, type MatrixRow } from './layout.ts';
+
+/** CSS pixels: a row, and an asset in its cell. */
+const rowHeight = 116;
 
 /** The axis that somebody chose for the columns; empty: the tasks; undefined: nobody chose. */
 const chosen = signal<string | undefined>(undefined);
 
 /** Rows are keys, columns the values of an axis or the tasks. */
-export const matrixView: View = {
+export const matrixView: LateView = {
   name: 'matrix',
-  label: 'Matrix',
-  key: 'm',
   Component: MatrixView,
   move: (page, direction) => moveInLines(linesOf(layMatrix(assetsOf(page), byOf(page))), page.active.value, direction),
 };
@@ -110,4 +115,95 @@ function MatrixView({ page }: { page: Page }) {
       </div>
     </div>
   );
+}
+
+const assetWidth = 92;
+const nameWidth = 150;
+
+/** The columns of a line, in the terms of a CSS grid. */
+function templateOf(widths: readonly number[]): string {
+  return `${nameWidth}px ${widths.map((width) => `${width * assetWidth + 12}px`).join(' ')}`;
+}
+
+interface MatrixLineProps {
+  page: Page;
+  row: MatrixRow;
+  index: number;
+  /** CSS pixels from the top of all rows. */
+  start: number;
+  widths: readonly number[];
+}
+
+/** One key, with a cell for each column. */
+function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
+  // Scrolling draws all lines anew: one that is the same stays as it is.
+  return useMemo(
+    () => (
+      <tr
+        class="matrix-line"
+        aria-rowindex={index + 2}
+        style={{
+          gridTemplateColumns: templateOf(widths),
+          transform: `translateY(${start}px)`,
+          height: `${rowHeight}px`,
+        }}
+      >
+        <th scope="row">{row.name}</th>
+        {row.cells.map((cell, column) => (
+          <td key={column} class={cell.length === 0 ? 'hole' : 'cell'}>
+            {cell.length === 0 ? (
+              <span>
+                –<span class="away"> no such step</span>
+              </span>
+            ) : (
+              cell.map((asset, place) => (
+                <Asset
+                  key={asset.address}
+                  page={page}
+                  asset={asset}
+                  name={cell.length > 1 ? shortName(asset, place) : ''}
+                />
+              ))
+            )}
+          </td>
+        ))}
+      </tr>
+    ),
+    [row, index, start, widths],
+  );
+}
+
+function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: string }) {
+  const { address } = asset;
+  const mark = markOf(asset);
+  const nothing = whyNothing(asset);
+  return (
+    <AssetBox page={page} asset={asset} place="matrix-asset">
+      <Face page={page} address={address}>
+        <span class={nothing === undefined ? 'small' : `small ${stateOf(asset)}`} title={nothing}>
+          {nothing === undefined ? <Small asset={asset} /> : <StateWords asset={asset} />}
+        </span>
+        <span class="matrix-mark">
+          <span class="away">{address} </span>
+          {mark === 'undecided' ? name : mark}
+        </span>
+      </Face>
+    </AssetBox>
+  );
+}
+
+/** Says of a failure why, as far as there is room for it; its title has the rest. */
+function StateWords({ asset }: { asset: ReviewAsset }) {
+  return asset.state === 'failed' && asset.error !== undefined ? (
+    <span class="why">{stateWords(asset)}</span>
+  ) : (
+    stateOf(asset)
+  );
+}
+
+/** Names in a word what is there instead of a picture. */
+function stateOf(asset: ReviewAsset): string {
+  const problem = mainFile(asset)?.problem;
+  if (problem !== undefined) return problem;
+  return asset.state === 'done' ? asset.kind : asset.state;
 }

@@ -35,13 +35,23 @@ export interface Strip {
   assets: readonly ReviewAsset[];
 }
 
+/** The strip of a group stays the same object where nothing is hidden of it. */
 export function applyFilter({ groups }: Shown, filter: Filter, facets: readonly Facet[]): Strip[] {
   const chosen = facets.filter(({ name }) => filter[name]);
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   return groups.flatMap((group) => {
     const assets = group.assets.filter((asset) => passes(asset, group, { filter, chosen, words }));
+    if (assets.length === group.assets.length) return assets.length === 0 ? [] : [wholeStrip(group)];
     return assets.length === 0 ? [] : [{ group, assets }];
   });
+}
+
+const wholes = new WeakMap<ShownGroup, Strip>();
+
+function wholeStrip(group: ShownGroup): Strip {
+  const known = wholes.get(group) ?? { group, assets: group.assets };
+  wholes.set(group, known);
+  return known;
 }
 
 function passes(
@@ -63,7 +73,20 @@ function textOf(asset: ReviewAsset): string {
   let text = texts.get(asset);
   if (text === undefined) {
     const { address, kind, row, state, error, job, tags, verdict, request, files } = asset;
-    const parts = [address, kind, row, state, error, job, ...tags, verdict?.is, verdict?.note, JSON.stringify(request)];
+    const parts = [
+      address,
+      kind,
+      row,
+      state,
+      error,
+      job,
+      ...tags,
+      verdict?.is,
+      verdict?.reason,
+      verdict?.note,
+      verdict?.by,
+      JSON.stringify(request),
+    ];
     text = [...parts, ...files.map(({ path }) => path)].join('\n').toLowerCase();
     texts.set(asset, text);
   }

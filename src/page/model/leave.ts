@@ -4,7 +4,12 @@ import type { ShownGroup } from './shown.ts';
 /** The file that `pick --from` reads. Verdicts that were taken back are no part of it: it says what a person chose. */
 export function picksFile(by: string, verdicts: readonly WantedVerdict[]): string {
   const told = verdicts.filter(({ is }) => is !== 'undecided');
-  const lines = told.map(({ address, is, note, job }) => ({ address, is, ...(note ? { note } : {}), job }));
+  const lines = told.map(({ address, is, note, reason, job }) => ({
+    ...{ address, is },
+    ...(note ? { note } : {}),
+    ...(reason ? { reason } : {}),
+    job,
+  }));
   return `${JSON.stringify({ mediabatch: 'picks', version: 1, by, verdicts: lines }, undefined, 2)}\n`;
 }
 
@@ -15,8 +20,9 @@ export function picksCommand(
 ): string {
   const names = { picked: 'pick', rejected: 'reject', undecided: 'unpick' } as const;
   const lines = new Map<string, string[]>();
-  for (const { address, is, note } of verdicts) {
-    const noted = note && is !== 'undecided' ? ` --note ${shellWord(note)}` : '';
+  for (const { address, is, note, reason } of verdicts) {
+    const why = reason && is === 'rejected' ? ` --reason ${shellWord(reason)}` : '';
+    const noted = why + (note && is !== 'undecided' ? ` --note ${shellWord(note)}` : '');
     const start = commands?.[names[is]] ?? `mediabatch ${names[is]} ${shellWord(file)}`;
     lines.set(`${start}\n${noted}`, [...(lines.get(`${start}\n${noted}`) ?? []), shellWord(address)]);
   }

@@ -51,6 +51,17 @@ export function moveToUndecided(strips: readonly Strip[], active: string, by: 1 
   return undefined;
 }
 
+/** The assets of the next `count` groups that somebody has to look at. */
+export function nextUndecided(strips: readonly Strip[], active: string, count: number): ReviewAsset[] {
+  const here = strips.findIndex(({ assets }) => has(assets, active));
+  const found: Strip[] = [];
+  for (let at = here + 1; at < strips.length && found.length < count; at += 1) {
+    const strip = strips[at];
+    if (strip !== undefined && isUndecided(strip.group)) found.push(strip);
+  }
+  return found.flatMap(({ assets }) => assets);
+}
+
 function firstToSee({ group, assets }: Strip): string | undefined {
   return (assets.find((asset) => needsVerdict(asset, group)) ?? assets[0])?.address;
 }
@@ -71,7 +82,7 @@ export function afterVerdict(
   if (group === undefined) return address;
   if (is !== 'undecided') {
     const next = isUndecided(group) ? neighbourIn(group, strips, address) : undefined;
-    const found = next ?? nextUndecided(strips, group);
+    const found = next ?? nextGroup(strips, group);
     if (found !== undefined) return found;
   }
   return nearest(shown, strips, address) ?? address;
@@ -85,7 +96,7 @@ function neighbourIn(group: ShownGroup, strips: readonly Strip[], address: strin
   return (after ?? group.assets.slice(0, here).findLast(open))?.address;
 }
 
-function nextUndecided(strips: readonly Strip[], { index }: ShownGroup): string | undefined {
+function nextGroup(strips: readonly Strip[], { index }: ShownGroup): string | undefined {
   const open = strips.filter(({ group }) => group.index !== index && isUndecided(group));
   const strip = open.find(({ group }) => group.index > index) ?? open[0];
   return strip && firstToSee(strip);

@@ -1,5 +1,6 @@
 import type {
   ReviewAsset,
+  ReviewChange,
   ReviewData,
   ReviewGate,
   ReviewGroup,
@@ -13,6 +14,7 @@ export type GateState = ReviewGate['state'];
 /** Contents of the page: the data of the host, and on top of it the verdicts that the host does not have yet. */
 export interface Shown {
   data: ReviewData;
+  own: Own;
   /** In the order of the manifest. */
   groups: readonly ShownGroup[];
   /** By address; verdicts as they are shown. */
@@ -36,19 +38,53 @@ export interface ShownGroup {
 /** Verdicts that the host has not recorded, by address, in the order in which they were given. */
 export type Own = ReadonlyMap<string, WantedVerdict>;
 
-/** Lays `own` over `data`. A verdict about another purchase than the one that is shown counts for nothing. */
-export function show(data: ReviewData, own: Own): Shown {
-  const assets = new Map<string, ReviewAsset>();
-  const groupOf = new Map<string, ShownGroup>();
+/** Data with a change laid over them: what did not change stays the same objects. */
+export function withChange(data: ReviewData, { since: _, assets, groups, ...rest }: ReviewChange): ReviewData {
+  const { run: _run, next: _next, ...kept } = data;
+  const byAddress = new Map(assets.map((asset) => [asset.address, asset]));
+  const byName = new Map(groups.map((group) => [group.name, group]));
+  return {
+    ...kept,
+    ...rest,
+    assets: data.assets.map((asset) => byAddress.get(asset.address) ?? asset),
+    groups: data.groups.map((group) => byName.get(group.name) ?? group),
+  };
+}
+
+/**
+ * Lays `own` over `data`. A verdict about another purchase than the one that is shown counts for nothing. A group of which
+ * nothing changed since `before` stays the same object.
+ */
+export function show(data: ReviewData, own: Own, before?: Shown): Shown {
   const groups = data.groups.map((group, index) => {
-    const shown = showGroup(data, group, index, own);
+    const known = before?.groups[index];
+    const isSame = before !== undefined && known?.group === group && isShownAlike(group, { data, own }, before);
+    return isSame ? known : showGroup(data, group, index, own);
+  });
+  const changed = groups.filter((shown) => shown !== before?.groups[shown.index]);
+  const isSameSet = before?.groups.length === groups.length && changed.every((shown) => hasSameSteps(shown, before));
+  const assets = new Map(isSameSet ? before.assets : undefined);
+  const groupOf = new Map(isSameSet ? before.groupOf : undefined);
+  for (const shown of isSameSet ? changed : groups) {
     for (const asset of shown.assets) {
       assets.set(asset.address, asset);
       groupOf.set(asset.address, shown);
     }
-    return shown;
+  }
+  return { data, own, groups, assets, groupOf };
+}
+
+function hasSameSteps({ index, assets }: ShownGroup, before: Shown): boolean {
+  const old = before.groups[index]?.assets ?? [];
+  return old.length === assets.length && assets.every(({ address }, at) => address === old[at]?.address);
+}
+
+function isShownAlike(group: ReviewGroup, now: Pick<Shown, 'data' | 'own'>, before: Shown): boolean {
+  return group.members.every((member) => {
+    const asset = now.data.assets[member];
+    const address = asset?.address ?? '';
+    return asset === before.data.assets[member] && now.own.get(address) === before.own.get(address);
   });
-  return { data, groups, assets, groupOf };
 }
 
 function showGroup(data: ReviewData, group: ReviewGroup, index: number, own: Own): ShownGroup {
@@ -76,7 +112,8 @@ function ownOf(asset: ReviewAsset, own: Own): WantedVerdict | undefined {
 function withVerdict(asset: ReviewAsset, wanted: WantedVerdict | undefined): ReviewAsset {
   const { verdict: _, ...rest } = asset;
   if (wanted === undefined || wanted.is === 'undecided') return rest;
-  return { ...rest, verdict: { is: wanted.is, ...(wanted.note && { note: wanted.note }) } };
+  const { is, note, reason } = wanted;
+  return { ...rest, verdict: { is, ...(note && { note }), ...(reason && { reason }) } };
 }
 
 /** The rule of the runner's own gates. */
@@ -84,6 +121,19 @@ function stateOf(assets: readonly ReviewAsset[], picked: number, choose: number)
   if (picked === choose) return 'decided';
   if (picked > choose) return 'contested';
   return assets.filter(({ verdict }) => verdict?.is !== 'rejected').length < choose ? 'rejected' : 'open';
+}
+
+/** The number by which a digit means an asset: that of its take where each has one of its own, else its place, from 1. */
+export function numbersOf(assets: readonly ReviewAsset[]): number[] {
+  const takes = new Set(assets.map(({ take }) => take));
+  const areOwn = takes.size === assets.length && !takes.has(undefined);
+  return assets.map(({ take }, index) => (areOwn ? take : undefined) ?? index + 1);
+}
+
+/** The digit of an asset in its group; undefined: no key means it. */
+export function digitOf({ assets }: Pick<ShownGroup, 'assets'>, asset: ReviewAsset): number | undefined {
+  const number = numbersOf(assets)[assets.indexOf(asset)];
+  return number !== undefined && number <= 9 ? number : undefined;
 }
 
 export function markOf(asset: ReviewAsset): Mark {

@@ -1,9 +1,16 @@
+import { signal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { ReviewAsset } from '../../contract/review.ts';
+import { mostNote, plainNote } from '../model/judge.ts';
+import { picksCommand, picksFile, shellWord } from '../model/leave.ts';
 import { markOf } from '../model/shown.ts';
+import { startedAgain } from '../state/host.ts';
 import type { Page } from '../state/page.ts';
+import { remarkOn } from '../state/remarks.ts';
 import { KeyButton } from './key-button.tsx';
-import { Leave } from './leave.tsx';
-import { NoteField } from './note.tsx';
-import { Unsent } from './unsent.tsx';
+import { pictureOf, Thumb } from './media.tsx';
+import { Address } from './tile.tsx';
+import { counted } from './words.ts';
 
 /** Beneath the views: what can be done with the active asset, and what was done last. */
 export function Actions({ page }: { page: Page }) {
@@ -28,24 +35,36 @@ export function Actions({ page }: { page: Page }) {
       {page.hasNote.value && asset !== undefined && <NoteField key={asset.address} page={page} asset={asset} />}
       <div class="foot">
         <div class="bar">
-          <span class="active-name">{asset?.address ?? 'Nothing is active'}</span>
+          <span class="active-name">
+            {asset === undefined ? 'Nothing is active' : <Address text={asset.address} />}
+          </span>
           {page.counts.value.gates > 0 && (
             <>
               {judge('picked', 'Pick', 'P')}
               {judge('rejected', 'Reject', 'X')}
               {judge('undecided', 'Undecide', 'U')}
-              <KeyButton k="N" isOff={asset?.verdict === undefined} onPress={() => page.editNote()}>
+              {(page.activeGroup.value?.group.gate?.reasons ?? []).map((reason, index) => (
+                <KeyButton
+                  key={reason}
+                  k={`⇧${index + 1}`}
+                  isOff={!asset?.isJudged}
+                  isOn={asset?.verdict?.reason === reason}
+                  onPress={() => page.rejectFor(index + 1)}
+                >
+                  <span class="away">Reject: </span>
+                  {reason}
+                </KeyButton>
+              ))}
+              <KeyButton k="N" isOff={asset?.isJudged !== true} onPress={() => page.editNote()}>
                 Note
               </KeyButton>
-              <KeyButton k="Ctrl Z" isOff={!page.canUndo.value} onPress={() => page.undo()}>
-                Undo
-              </KeyButton>
+              <Undo page={page} />
               <KeyButton k="J" onPress={() => page.goUndecided(1)}>
                 Next undecided
               </KeyButton>
             </>
           )}
-          {page.view.value === 'loupe' && (
+          {(page.view.value === 'loupe' || page.view.value === 'survey') && (
             <KeyButton k="Z" isOn={page.loupe.isLarger.value} onPress={() => page.loupe.togglePixels()}>
               1:1
             </KeyButton>
@@ -62,6 +81,25 @@ export function Actions({ page }: { page: Page }) {
         </p>
       </div>
     </section>
+  );
+}
+
+/** The last verdict, with the picture that it was about: pressing it takes it back. */
+function Undo({ page }: { page: Page }) {
+  const last = page.history.last.value;
+  const asset = last && page.shown.value.assets.get(last.address);
+  const file = asset && pictureOf(asset);
+  return (
+    <button
+      type="button"
+      class={`undo ${asset === undefined ? '' : markOf(asset)}`}
+      disabled={last === undefined}
+      title={last?.address}
+      onClick={() => page.goBack('undo')}
+    >
+      {file?.problem === undefined && file !== undefined && <Thumb key={file.sha256} file={file} />}
+      Undo <kbd>Ctrl Z</kbd>
+    </button>
   );
 }
 
@@ -88,5 +126,148 @@ function Refusals({ page }: { page: Page }) {
         </div>
       )}
     </div>
+  );
+}
+
+/** UTF-16 code units of a name, as `pick --from` takes it. */
+const mostName = 100;
+
+const by = signal('');
+
+/** Where nobody takes verdicts: they leave as a file, or as a command to copy. */
+function Leave({ page }: { page: Page }) {
+  const verdicts = page.unsaved();
+  const isMissing = verdicts.length === 0;
+  const save = () => {
+    const name = plainNote(by.value);
+    if (name === '') {
+      page.say('Say whose picks these are: the name stands in the file.');
+      document.getElementById('picks-by')?.focus();
+      return;
+    }
+    const places = new Map(page.data.value.assets.map(({ address }, index) => [address, index]));
+    const placeOf = ({ address }: { address: string }) => places.get(address) ?? places.size;
+    // In the order of the manifest, so that two such files can be compared.
+    download(
+      'picks.json',
+      picksFile(
+        name,
+        verdicts.toSorted((a, b) => placeOf(a) - placeOf(b)),
+      ),
+    );
+    page.say(
+      `Saved picks.json. Its verdicts are recorded by: ${page.data.value.commands?.pick ?? `mediabatch pick ${shellWord(page.data.value.file)}`} --from picks.json`,
+    );
+  };
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(picksCommand(page.data.value, verdicts));
+      page.say('Copied. Paste it into a terminal in the folder of the campaign.');
+    } catch {
+      page.say('The browser does not let this page copy; save picks.json instead.');
+    }
+  };
+  return (
+    <form
+      class="leave"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <span>
+        {isMissing
+          ? 'Verdicts stay in this browser until you save them.'
+          : `${counted(verdicts.length, 'verdict')} in this browser.`}
+      </span>
+      <label>
+        Your name{' '}
+        <input
+          id="picks-by"
+          type="text"
+          maxLength={mostName}
+          autocomplete="name"
+          value={by.value}
+          onInput={({ currentTarget }) => {
+            by.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <button type="submit" disabled={isMissing}>
+        Save picks.json
+      </button>
+      <button type="button" disabled={isMissing} onClick={() => void copy()}>
+        Copy command
+      </button>
+    </form>
+  );
+}
+
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** The field for the note of a verdict. Enter keeps it, Esc leaves it as it was. */
+function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []);
+  const close = () => {
+    page.hasNote.value = false;
+    // The field is still in the page, and would keep the keyboard.
+    field.current?.blur();
+    page.activate(asset.address);
+  };
+  const keep = () => {
+    page.keepNote(asset, field.current?.value ?? '');
+    close();
+  };
+  return (
+    <form
+      class="note"
+      onSubmit={(event) => {
+        event.preventDefault();
+        keep();
+      }}
+    >
+      <label>
+        {`Note on ${asset.address}, ${markOf(asset)}: `}
+        <input
+          ref={field}
+          type="text"
+          maxLength={mostNote}
+          defaultValue={asset.verdict?.note ?? remarkOn(asset).note ?? ''}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') close();
+          }}
+        />
+      </label>
+      <button type="submit">Keep</button>
+      <button type="button" onClick={close}>
+        Cancel
+      </button>
+    </form>
+  );
+}
+
+/** Says of verdicts that are only in this page why, and what becomes of them. */
+function Unsent({ page }: { page: Page }) {
+  const waits = page.outbox.waits.value;
+  const isWaiting = waits !== undefined && !page.outbox.isEmpty.value;
+  return (
+    <p class="unsent" role="status">
+      {isWaiting &&
+        `${counted(page.unsaved().length, 'verdict')} ${page.unsaved().length === 1 ? 'waits' : 'wait'} in this page: ${waits}.`}
+      {!isWaiting &&
+        page.isLost.value &&
+        (page.isStrange.value
+          ? `${startedAgain}. New verdicts wait in this page.`
+          : 'mediabatch has ended, or does not answer: what is shown may be old, and new verdicts wait in this page.')}
+    </p>
   );
 }

@@ -1,27 +1,36 @@
-import { Details } from '../details/details.tsx';
-import type { Page } from '../state/page.ts';
+import { useMemo } from 'preact/hooks';
+import type { Page, View } from '../state/page.ts';
 import { viewOf } from '../views/registry.ts';
 import { Actions } from './actions.tsx';
-import { Help } from './help.tsx';
-import { Toolbar } from './toolbar.tsx';
+import { Address } from './tile.tsx';
+import { counted, waitWords } from './words.ts';
 
 /** The whole page. */
 export function App({ page }: { page: Page }) {
   const view = viewOf(page);
   const isEmpty = page.strips.value.length === 0;
+  const later = page.later.value;
   return (
     <>
       <Toolbar page={page} />
       <div class="middle">
         <main aria-label={view.label}>
+          <Flash page={page} />
           {isEmpty ? <Empty page={page} /> : <view.Component key={view.name} page={page} />}
         </main>
-        {page.hasDetails.value && <Details page={page} />}
+        {page.hasDetails.value && later && <later.Details page={page} />}
       </div>
       <Actions page={page} />
-      {page.hasHelp.value && <Help page={page} />}
+      {page.hasHelp.value && later && <later.Help page={page} />}
+      {page.offered.value && later && <later.Others page={page} offer={page.offered.value} />}
     </>
   );
+}
+
+/** A verdict is seen for a moment, whatever comes after it. */
+function Flash({ page }: { page: Page }) {
+  const { is, count } = page.judged.value;
+  return count === 0 ? null : <div key={count} class={`flash ${is}`} />;
 }
 
 function Empty({ page }: { page: Page }) {
@@ -36,4 +45,144 @@ function Empty({ page }: { page: Page }) {
       </button>
     </p>
   );
+}
+
+/** Above the views: what is decided, what waits, what a run does; views, filters and search. */
+function Toolbar({ page }: { page: Page }) {
+  const { campaign, run, next, canApprove } = page.data.value;
+  const later = page.later.value;
+  return (
+    <header class="top">
+      <div class="title">
+        <h1 title={campaign}>
+          <Address text={campaign} />
+        </h1>
+        <p class="counts" title={countWords(page, 'all')}>
+          {countWords(page, 'most')}
+        </p>
+        {run !== undefined && (
+          <p class={`run ${run.is}`} title={run.text}>
+            {run.text}
+          </p>
+        )}
+        {next !== undefined && (
+          <p class="run" title={next}>
+            {next}
+          </p>
+        )}
+        {canApprove && later && <later.Plans page={page} />}
+      </div>
+      <Views page={page} />
+      <button
+        type="button"
+        class="show-filters"
+        aria-expanded={page.hasFilters.value}
+        onClick={() => {
+          page.hasFilters.value = !page.hasFilters.value;
+        }}
+      >
+        Filters
+      </button>
+      <Filters page={page} />
+    </header>
+  );
+}
+
+/** The buttons of views, and beside them those of sizes, where there are both. */
+function Views({ page }: { page: Page }) {
+  const buttons = (views: readonly View[]) =>
+    views.map(({ name, label }) => (
+      <button key={name} type="button" aria-pressed={page.view.value === name} onClick={() => page.open(name)}>
+        {label}
+      </button>
+    ));
+  const { views } = page.offer;
+  const sizes = views.filter(({ size }) => size);
+  return (
+    <>
+      <nav class="views" aria-label="Views">
+        {buttons(views.filter(({ size }) => !size))}
+      </nav>
+      {sizes.length > 0 && (
+        <nav class="views sizes" aria-label="Sizes">
+          {buttons(sizes)}
+        </nav>
+      )}
+    </>
+  );
+}
+
+/** `most`: what is decided, and what waits and costs. */
+function countWords({ counts, shown }: Page, how: 'most' | 'all'): string {
+  const { gates, decided, left, rejected, waits } = counts.value;
+  if (gates === 0) return `${counted(shown.value.assets.size, 'output')}, and no gate: nothing is to be decided`;
+  const parts = [`${decided} of ${counted(gates, 'gate')} decided`];
+  if (left > 0 && how === 'all') parts.push(`${left} to decide now`);
+  if (rejected > 0 && how === 'all') parts.push(`${rejected} with nothing left to pick`);
+  if (waits.steps > 0) parts.push(waitWords(waits));
+  return parts.join(' · ');
+}
+
+function Filters({ page }: { page: Page }) {
+  const filter = page.filter.value;
+  const { assets } = page.data.value;
+  const offered = useMemo(
+    () =>
+      page.offer.facets.map(({ name, valuesOf, values }) => ({
+        name,
+        values: values ?? distinct(assets.flatMap(valuesOf)),
+      })),
+    [page, assets],
+  );
+  return (
+    <search class="filters" data-open={page.hasFilters.value}>
+      {(page.counts.value.gates > 0 || filter.undecided) && (
+        <label>
+          <input
+            type="checkbox"
+            checked={filter.undecided}
+            onChange={({ currentTarget }) => page.setFilter({ undecided: currentTarget.checked })}
+          />
+          Undecided only
+        </label>
+      )}
+      {offered.map(
+        ({ name, values }) =>
+          // Shown only where there is something to choose between.
+          values.length > 1 && (
+            <select
+              key={name}
+              aria-label={name}
+              value={filter[name] ?? ''}
+              onChange={({ currentTarget }) => page.setFilter({ [name]: currentTarget.value })}
+            >
+              <option value="">{`Every ${name}`}</option>
+              {values.map((value) => (
+                <option key={value} value={value}>
+                  {value}
+                </option>
+              ))}
+            </select>
+          ),
+      )}
+      <input
+        id="search"
+        type="search"
+        aria-label="Search"
+        placeholder="Search /"
+        value={filter.text}
+        onInput={({ currentTarget }) => page.setFilter({ text: currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape' && event.key !== 'Enter') return;
+          event.preventDefault();
+          event.currentTarget.blur();
+          page.activate(page.active.value);
+        }}
+      />
+    </search>
+  );
+}
+
+function distinct(values: readonly (string | undefined)[]): string[] {
+  return [...new Set(values)].filter((value) => value !== undefined);
 }

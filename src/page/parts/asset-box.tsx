@@ -13,10 +13,14 @@ interface AssetBoxProps {
 
 /** Frame around an asset: its verdict, and whether it is the active one, which it is when the keyboard is in it. */
 export function AssetBox({ page, asset, place, children }: AssetBoxProps) {
-  const { address } = asset;
+  const { address, state } = asset;
+  const is = [
+    state === 'failed' || state === 'unresolved' ? 'is-failed' : '',
+    page.active.value === address ? 'active' : '',
+  ];
   return (
     <div
-      class={`box ${place} ${markOf(asset)}${page.active.value === address ? ' active' : ''}`}
+      class={['box', place, markOf(asset), ...is].filter(Boolean).join(' ')}
       data-address={address}
       onFocusIn={() => page.activate(address, false)}
     >

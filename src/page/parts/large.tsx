@@ -1,18 +1,28 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
-import { Film, mainFile, Nothing, Sound, Unreadable, whyNothing } from './media.tsx';
+import { Film, Nothing, Sound, Unreadable, useFailures, whyNothing } from './media.tsx';
+import { mainFile } from './words.ts';
 
 /** One asset as large as its place allows. */
 export function Large({ asset }: { asset: ReviewAsset }) {
   const file = mainFile(asset);
   const nothing = whyNothing(asset);
-  const [isUnreadable, setUnreadable] = useState(false);
-  useEffect(() => setUnreadable(false), [file?.sha256]);
+  const [failures, fail] = useFailures(file?.sha256 ?? '');
   if (file === undefined || nothing !== undefined) return <Nothing text={nothing ?? ''} />;
-  if (isUnreadable) return <Unreadable file={file} />;
+  if (failures > 0) return <Unreadable file={file} />;
   switch (file.is) {
     case 'image':
-      return <img src={file.url} alt={asset.address} decoding="sync" onError={() => setUnreadable(true)} />;
+      return (
+        <img
+          key={file.sha256}
+          src={file.url}
+          alt={asset.address}
+          decoding="sync"
+          // The small one stands in until this one is here.
+          style={file.thumb && { backgroundImage: `url(${file.thumb})` }}
+          onLoad={({ currentTarget }) => currentTarget.style.removeProperty('background-image')}
+          onError={fail}
+        />
+      );
     case 'audio':
       return <Sound file={file} name={`Play ${asset.address}`} />;
     case 'video':

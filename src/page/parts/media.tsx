@@ -1,10 +1,13 @@
+import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
-import { problemOf, stateWords } from './words.ts';
+import { noteShape } from './shapes.ts';
+import { mainFile, problemOf, stateWords } from './words.ts';
 
-/** The file that an asset shows first: its picture, sound or film, else any other file. */
-export function mainFile({ files }: ReviewAsset): ReviewFile | undefined {
-  return files.find((file) => file.is !== 'other') ?? files[0];
+/** The picture that an asset shows; undefined: it shows something else. */
+export function pictureOf(asset: ReviewAsset): ReviewFile | undefined {
+  const file = mainFile(asset);
+  return file?.is === 'image' ? file : undefined;
 }
 
 /** Why there is nothing to see; undefined: there is. */
@@ -19,7 +22,7 @@ export function whyNothing(asset: ReviewAsset): string | undefined {
  */
 export function Thumb({ file, isFirst = false }: { file: ReviewFile; isFirst?: boolean | undefined }) {
   const sources = [file.thumb, file.url].filter((source) => source !== undefined);
-  const [failed, setFailed] = useState(0);
+  const [failed, fail] = useFailures(file.sha256);
   const source = sources[failed];
   if (source === undefined) return <Unreadable file={file} />;
   return (
@@ -29,13 +32,31 @@ export function Thumb({ file, isFirst = false }: { file: ReviewFile; isFirst?: b
       alt=""
       loading="lazy"
       decoding="async"
-      onError={() => setFailed(failed + 1)}
+      onLoad={({ currentTarget }) => noteShape(source, currentTarget)}
+      onError={fail}
     />
   );
 }
 
+/** The connection to whoever serves the pictures: one that failed while it was gone is asked for again when it is back. */
+export const connection = signal({ isLost: false, found: 0 });
+
+/**
+ * Counts how often something could not be read, and begins anew for another key and when the connection is back. No effect
+ * does that: an error may come before the first one has run, and what is asked for once more by the same address is silent.
+ */
+export function useFailures(key: string): [failures: number, fail: () => void] {
+  const attempt = `${key} ${connection.value.found}`;
+  const [last, setLast] = useState({ attempt, failures: 0 });
+  const failures = last.attempt === attempt ? last.failures : 0;
+  return [failures, () => setLast({ attempt, failures: failures + 1 })];
+}
+
 export function Unreadable({ file }: { file: ReviewFile }) {
-  return <span class="words">{`This browser cannot read ${file.path}`}</span>;
+  const { isLost } = connection.value;
+  return (
+    <span class="words">{isLost ? `${file.path} waits for mediabatch` : `This browser cannot read ${file.path}`}</span>
+  );
 }
 
 /** Text in a tile for what has no picture. */
@@ -55,6 +76,14 @@ export function Sound({ file, name }: { file: ReviewFile; name: string }) {
 export function Film({ file, name, isPlayer }: { file: ReviewFile; name: string; isPlayer: boolean }) {
   return (
     // biome-ignore lint/a11y/useMediaCaption: what was generated has no captions
-    <video controls={isPlayer} preload="metadata" playsInline loop src={file.url} aria-label={name} />
+    <video
+      controls={isPlayer}
+      preload="metadata"
+      playsInline
+      loop
+      src={file.url}
+      aria-label={name}
+      onLoadedMetadata={({ currentTarget }) => noteShape(file.url, currentTarget)}
+    />
   );
 }

@@ -1,29 +1,33 @@
-import { Fragment } from 'preact';
 import type { ReviewAsset } from '../../contract/review.ts';
-import { markOf } from '../model/shown.ts';
-import { ListenButton } from '../sound/listen-button.tsx';
+import { digitOf, markOf, type ShownGroup } from '../model/shown.ts';
+import { KnownWave } from '../sound/known-wave.tsx';
+import { soundsOf } from '../sound/state.ts';
 import type { Page } from '../state/page.ts';
+import { remarkOn } from '../state/remarks.ts';
 import { AssetBox } from './asset-box.tsx';
 import { Face } from './face.tsx';
-import { Film, mainFile, Nothing, Thumb, whyNothing } from './media.tsx';
-import { credits, stateWords } from './words.ts';
+import { Film, Nothing, Thumb, whyNothing } from './media.tsx';
+import { isSound } from './shapes.ts';
+import { credits, endOf, mainFile, nameIn, stateWords } from './words.ts';
 
 interface TileProps {
   page: Page;
   asset: ReviewAsset;
-  /** Its key among 1–9; absent: it has none. */
-  digit?: number | undefined;
+  group: ShownGroup;
+  /** CSS pixels of its picture. */
+  size: { width: number; height: number };
   /** Its picture is asked for before those of others. */
   isFirst: boolean;
 }
 
 /** One asset in a strip. Pressing it makes it the active one; pressing the active one opens the loupe. */
-export function Tile({ page, asset, digit, isFirst }: TileProps) {
+export function Tile({ page, asset, group, size, isFirst }: TileProps) {
+  const isAsked = group.group.gate !== undefined || isSound(asset);
   return (
     <AssetBox page={page} asset={asset} place="tile">
       <Face page={page} address={asset.address}>
-        <Picture asset={asset} isFirst={isFirst} />
-        <Caption asset={asset} digit={digit} />
+        <Picture asset={asset} digit={isAsked ? digitOf(group, asset) : undefined} size={size} isFirst={isFirst} />
+        <Caption asset={asset} group={group} />
       </Face>
       <Player page={page} asset={asset} />
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
@@ -31,60 +35,91 @@ export function Tile({ page, asset, digit, isFirst }: TileProps) {
   );
 }
 
-/** Address, verdict, credits and state. */
-export function Caption({ asset, digit }: { asset: ReviewAsset; digit?: number | undefined }) {
-  const mark = markOf(asset);
+interface CaptionProps {
+  asset: ReviewAsset;
+  /** Where it is seen among the others of its group, whose name stands above: what sets it apart is enough. */
+  group?: ShownGroup;
+}
+
+/** The name of an asset, and what there is to say of it, on one line. */
+export function Caption({ asset, group }: CaptionProps) {
+  const { address } = asset;
   return (
-    <>
-      <span class="caption">
-        {digit !== undefined && <span class="digit">{digit}</span>}
-        <span class="name">
-          <Address text={asset.address} />
-        </span>
+    <span class="caption">
+      <span class="name">
+        {group === undefined ? (
+          <Address text={address} />
+        ) : (
+          <>
+            <span class="away">{address} </span>
+            <bdi>{nameIn(group, asset)}</bdi>
+          </>
+        )}
       </span>
-      <span class="facts">
-        {mark !== 'undecided' && <span class="mark">{mark}</span>} {factsOf(asset)}
-      </span>
-    </>
+      <span class="facts">{factsOf(asset, group)}</span>
+    </span>
   );
 }
 
-/** An address, which may be broken after its parts. */
-function Address({ text }: { text: string }) {
+/** Its digit and its verdict, on a picture. */
+export function Badges({ asset, digit }: { asset: ReviewAsset; digit?: number | undefined }) {
+  const mark = markOf(asset);
+  const isSecond = remarkOn(asset).isSecond === true;
   return (
-    <>
-      {text.split(/(?<=[@,/])/).map((part, index) => (
-        <Fragment key={index}>
-          {index > 0 && <wbr />}
-          {part}
-        </Fragment>
-      ))}
-    </>
+    <span class="badges">
+      {digit !== undefined && <kbd class="digit">{digit}</kbd>}
+      {mark !== 'undecided' && <span class="mark">{`${mark === 'picked' ? '✓' : '✕'} ${mark}`}</span>}
+      {isSecond && <span class="second">2nd choice</span>}
+    </span>
+  );
+}
+
+/** An address on one line, which is cut in the middle where it does not fit. Each part reads in its own direction. */
+export function Address({ text }: { text: string }) {
+  const [start, end] = endOf(text);
+  return (
+    <span class="address">
+      {start !== '' && (
+        <span>
+          {start.split(/(?<=[@,/])/).map((part, index) => (
+            <bdi key={index}>{part}</bdi>
+          ))}
+        </span>
+      )}
+      <bdi>{end}</bdi>
+    </span>
   );
 }
 
 interface PictureProps {
   asset: ReviewAsset;
+  digit?: number | undefined;
+  /** CSS pixels. Absent: as the style sheet has it. */
+  size?: { width: number; height: number };
   /** It is asked for before others: a small picture that is not made yet takes a moment. */
   isFirst?: boolean | undefined;
 }
 
-/** Small picture of an asset, or why there is none. */
-export function Picture({ asset, isFirst }: PictureProps) {
+/** Small picture of an asset, or why there is none, with its digit and its verdict on it. */
+export function Picture({ asset, digit, size, isFirst }: PictureProps) {
   return (
-    <span class="picture">
+    <span class="picture" style={size && { width: `${size.width}px`, height: `${size.height}px` }}>
       <Small asset={asset} isFirst={isFirst} />
+      <Badges asset={asset} digit={digit} />
     </span>
   );
 }
 
-function Small({ asset, isFirst }: PictureProps) {
+/** The picture itself, the first frame of a film, or words. */
+export function Small({ asset, isFirst }: Pick<PictureProps, 'asset' | 'isFirst'>) {
   const file = mainFile(asset);
   const nothing = whyNothing(asset);
+  if (file?.is === 'audio' && file.problem === undefined)
+    return <KnownWave file={file} words={nothing ?? asset.kind} />;
   if (nothing !== undefined || file === undefined) return <Nothing text={nothing ?? ''} />;
   if (file.is === 'image') return <Thumb key={file.sha256} file={file} isFirst={isFirst} />;
   if (file.is === 'video') return <Film file={file} name={asset.address} isPlayer={false} />;
-  return <Nothing text={file.is === 'audio' ? asset.kind : file.path} />;
+  return <Nothing text={file.path} />;
 }
 
 function Player({ page, asset }: { page: Page; asset: ReviewAsset }) {
@@ -92,11 +127,14 @@ function Player({ page, asset }: { page: Page; asset: ReviewAsset }) {
   return <ListenButton page={page} asset={asset} />;
 }
 
-/** `2 credits`, and its state unless it is simply there. */
-function factsOf(asset: ReviewAsset): string {
+/** Its state unless it is simply there, what it cost where that differs in the group, and the note of its verdict. */
+function factsOf(asset: ReviewAsset, group?: ShownGroup): string {
   const words = asset.files.length > 0 ? stateWords(asset) : '';
-  const price = asset.credits === undefined ? '' : credits(asset.credits);
-  return [price, words, asset.verdict?.note ?? ''].filter((part) => part !== '').join(' · ');
+  const isTold =
+    asset.credits !== undefined && group?.assets.every((other) => other.credits === asset.credits) !== true;
+  const price = isTold ? credits(asset.credits ?? null) : '';
+  const { reason = '', note = remarkOn(asset).note ?? '' } = asset.verdict ?? {};
+  return [price, words, reason, note].filter((part) => part !== '').join(' · ');
 }
 
 /** Pick and reject; pressed, they take the verdict back. */
@@ -119,5 +157,25 @@ export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset
       {button('picked', 'Pick')}
       {button('rejected', 'Reject')}
     </div>
+  );
+}
+
+/** On a tile: lets its sound be heard, or stops it. */
+function ListenButton({ page, asset }: { page: Page; asset: ReviewAsset }) {
+  const sounds = soundsOf(page);
+  const deck = sounds.deck.value;
+  const heard = deck?.tracks.value.find(({ url }) => url === deck.heard.value);
+  const isHeard = heard?.address === asset.address && deck?.isPlaying.value === true;
+  return (
+    <button
+      type="button"
+      class="listen"
+      aria-pressed={isHeard}
+      tabIndex={page.active.value === asset.address ? 0 : -1}
+      onClick={() => (isHeard ? sounds.toggle() : sounds.listenTo(asset.address))}
+    >
+      {isHeard ? 'Stop' : 'Listen'}
+      <span class="away"> {asset.address}</span>
+    </button>
   );
 }

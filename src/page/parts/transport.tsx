@@ -18,10 +18,10 @@ export function Transport({ isPlaying, position, seconds, onToggle, onSeek }: Tr
       <KeyButton k="Space" onPress={onToggle}>
         {isPlaying ? 'Pause' : 'Play'}
       </KeyButton>
-      <label class="time">
-        Time
+      <span class="time">
         <input
           type="range"
+          aria-label="Time"
           min={0}
           max={seconds}
           step={0.04}
@@ -29,7 +29,7 @@ export function Transport({ isPlaying, position, seconds, onToggle, onSeek }: Tr
           aria-valuetext={text}
           onInput={({ currentTarget: { valueAsNumber } }) => onSeek(valueAsNumber)}
         />
-      </label>
+      </span>
       <span class="clock">{text}</span>
     </>
   );

@@ -1,22 +1,37 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { ReviewAsset } from '../../contract/review.ts';
-import { mainFile } from './media.tsx';
 
-/** Has the pictures of these assets read and decoded, so that a key shows them at once. */
-export function useAhead(assets: readonly ReviewAsset[]): void {
+/** Has these pictures read and decoded, so that a key shows them at once; what is seen now is asked for before. */
+export function useAhead(urls: readonly (string | undefined)[]): void {
   const ready = useRef(new Map<string, HTMLImageElement>());
   useEffect(() => {
-    const before = ready.current;
-    ready.current = new Map();
-    for (const asset of assets) {
-      const file = mainFile(asset);
-      if (file?.is !== 'image' || file.url === undefined) continue;
-      const image = before.get(file.url) ?? new Image();
-      ready.current.set(file.url, image);
-      if (image.src !== '') continue;
-      image.src = file.url;
-      // One that cannot be read says so where it is shown.
-      image.decode().catch(() => undefined);
-    }
+    let frame = requestAnimationFrame(function read() {
+      if (isSeen()) ready.current = readAhead(urls, ready.current);
+      else frame = requestAnimationFrame(read);
+    });
+    return () => cancelAnimationFrame(frame);
   });
+}
+
+/** Whether what is active is in the page, with its pictures. */
+function isSeen(): boolean {
+  const active = document.querySelector('.active[data-address]');
+  return active !== null && [...active.querySelectorAll('img')].every((image) => image.complete);
+}
+
+function readAhead(
+  urls: readonly (string | undefined)[],
+  before: ReadonlyMap<string, HTMLImageElement>,
+): Map<string, HTMLImageElement> {
+  const ready = new Map<string, HTMLImageElement>();
+  for (const url of urls) {
+    if (url === undefined) continue;
+    const image = before.get(url) ?? new Image();
+    ready.set(url, image);
+    if (image.src !== '') continue;
+    image.fetchPriority = 'low';
+    image.src = url;
+    // One that cannot be read says so where it is shown.
+    image.decode().catch(() => undefined);
+  }
+  return ready;
 }

@@ -14,8 +14,8 @@ interface RowOptions {
   estimate(index: number): number;
   /** Names a row, so that its measured height stays its own when others come or go. */
   keyOf(index: number): string;
-  /** CSS pixels: rows that were measured in another width are measured anew. */
-  width?: number;
+  /** Rows are measured anew when this is another one. */
+  anew?: string | number;
   scroller: RefObject<HTMLElement | null>;
 }
 
@@ -31,7 +31,7 @@ export interface Rows {
 }
 
 /** Windows rows: only those near what is seen are in the page. */
-export function useRows({ count, estimate, keyOf, width, scroller }: RowOptions): Rows {
+export function useRows({ count, estimate, keyOf, anew, scroller }: RowOptions): Rows {
   const [, render] = useReducer((n: number) => n + 1, 0);
   const options = {
     count,
@@ -48,7 +48,7 @@ export function useRows({ count, estimate, keyOf, width, scroller }: RowOptions)
   virtualizer.setOptions(options);
   useLayoutEffect(() => virtualizer._didMount(), []);
   useLayoutEffect(() => virtualizer._willUpdate());
-  useLayoutEffect(() => virtualizer.measure(), [width]);
+  useLayoutEffect(() => virtualizer.measure(), [anew]);
   return {
     items: virtualizer.getVirtualItems(),
     height: virtualizer.getTotalSize(),

@@ -3,7 +3,15 @@ import type { ShownGroup, Waits } from '../model/shown.ts';
 
 /** `1 credit`, `12 credits`; `? credits` where nobody knows. */
 export function credits(amount: number | null): string {
-  return `${amount ?? '?'} ${amount === 1 ? 'credit' : 'credits'}`;
+  const text = amount === null ? '?' : String(amount);
+  // From five digits on, as the command line writes it.
+  const grouped = (amount ?? 0) >= 10_000 ? text.replace(/\B(?=(\d{3})+(?!\d))/g, '\u00a0') : text;
+  return `${grouped} ${amount === 1 ? 'credit' : 'credits'}`;
+}
+
+/** `1, 2 and 3`. */
+export function listed(items: readonly (string | number)[]): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 }
 
 export function counted(amount: number, one: string, many = `${one}s`): string {
@@ -37,12 +45,25 @@ export function stateWords({ state, error }: ReviewAsset): string {
   }
 }
 
+/** The file that an asset shows first: its picture, sound or film, else any other file. */
+export function mainFile({ files }: ReviewAsset): ReviewFile | undefined {
+  return files.find((file) => file.is !== 'other') ?? files[0];
+}
+
 /** Why a file that was bought cannot be shown; undefined: it can. */
 export function problemOf(file: ReviewFile | undefined): string | undefined {
   if (file === undefined) return 'it has no file';
   if (file.problem === 'missing') return `${file.path} is not on this disk`;
   if (file.problem === 'damaged') return `${file.path} is not what was saved`;
-  return file.url === undefined ? `${file.path} cannot be shown` : undefined;
+  return file.url === undefined ? `${file.path} is not in this page (${bytesText(file.bytes)})` : undefined;
+}
+
+/** `812 B`, `1.2 MB`. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB'];
+  const power = Math.min(Math.floor(Math.log10(Math.max(1, bytes)) / 3), units.length - 1);
+  const amount = bytes / 1000 ** power;
+  return `${amount < 10 && power > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[power]}`;
 }
 
 /** Says what a gate asks for, and how far it is. */
@@ -66,6 +87,28 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
 export function shortName({ take, matrix }: ReviewAsset, place: number): string {
   if (take !== undefined) return `take ${take}`;
   return Object.values(matrix).join(', ') || String(place + 1);
+}
+
+/** Names everything that sets an asset apart in its group; empty: it is alone there. */
+export function nameIn({ group: { differBy }, assets }: ShownGroup, asset: ReviewAsset): string {
+  if (assets.length < 2) return '';
+  const parts = differBy.flatMap((by) => {
+    if (by === 'take') return asset.take === undefined ? [] : `take ${asset.take}`;
+    return (by === 'key' ? asset.key : asset.matrix[by]) ?? [];
+  });
+  return parts.join(', ') || String(assets.indexOf(asset) + 1);
+}
+
+/** UTF-16 code units of the end of a name that is always shown, and of a last part that counts as one. */
+const shortEnd = 10;
+const longEnd = 24;
+
+/** Divides an address in two, of which the second is to be seen whole: its last part, or the end of that. */
+export function endOf(address: string): [start: string, end: string] {
+  const last = address.split(/(?<=[@,/])/).at(-1) ?? '';
+  // Within a part that may be read from right to left, the two would change places.
+  const length = last.length <= longEnd || !/^[ -~]+$/.test(last) ? last.length : shortEnd;
+  return [address.slice(0, address.length - length), address.slice(address.length - length)];
 }
 
 /** `1:04`, of seconds. */

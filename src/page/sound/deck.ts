@@ -2,11 +2,15 @@ import { type Signal, signal } from '@preact/signals';
 
 /** One sound of a group: a song may have several files. */
 export interface Track {
+  /** The digit that means it. */
+  number: number;
   /** URL of its file, relative to the page. */
   url: string;
   address: string;
   /** In words, as it is read beside its number. */
   name: string;
+  /** Its waveform, where the page was told it. */
+  wave?: string;
 }
 
 /** Facts about a track, once it was read. */

@@ -1,3 +1,4 @@
+import { readWave } from '../../ground/wave.ts';
 import { type Deck, deckSignals, type Track, type TrackState } from './deck.ts';
 
 /** A deck of the browser's own players, for pages from disk, whose scripts cannot read their files: sounds are as loud as they are. */
@@ -12,10 +13,12 @@ export function openElementDeck(tracks: readonly Track[]): Deck {
   const learn = (url: string, state: TrackState) => {
     states.value = new Map(states.value).set(url, state);
   };
-  const open = (url: string) => {
+  const open = ({ url, wave = '' }: Track) => {
     const audio = new Audio();
     audio.preload = 'metadata';
-    audio.addEventListener('loadedmetadata', () => learn(url, { is: 'ready', seconds: audio.duration, peaks: [] }));
+    audio.addEventListener('loadedmetadata', () =>
+      learn(url, { is: 'ready', seconds: audio.duration, peaks: readWave(wave) }),
+    );
     audio.addEventListener('error', () => learn(url, { is: 'failed', why: 'this browser cannot read it' }));
     audio.addEventListener('ended', () => {
       if (heard.value !== url) return;
@@ -42,7 +45,7 @@ export function openElementDeck(tracks: readonly Track[]): Deck {
   };
   const setTracks = (all: readonly Track[]) => {
     shared.tracks.value = all;
-    for (const { url } of all) if (!players.has(url)) open(url);
+    for (const track of all) if (!players.has(track.url)) open(track);
   };
   setTracks(tracks);
 

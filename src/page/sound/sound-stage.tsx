@@ -1,18 +1,20 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import type { ShownGroup } from '../model/shown.ts';
 import { AssetBox } from '../parts/asset-box.tsx';
 import { Face } from '../parts/face.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
-import { Caption, VerdictButtons } from '../parts/tile.tsx';
+import { Nothing, whyNothing } from '../parts/media.tsx';
+import { Badges, Caption, VerdictButtons } from '../parts/tile.tsx';
 import { Transport } from '../parts/transport.tsx';
 import { useFocus } from '../parts/use-focus.ts';
+import { timeOf } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
-import type { Deck } from './deck.ts';
+import type { Deck, Track, TrackState } from './deck.ts';
+import { Wave } from './known-wave.tsx';
 import { soundsOf } from './state.ts';
-import { TrackWave } from './track-wave.tsx';
-import { usePosition } from './use-position.ts';
 
 /** The sounds of one group beneath each other at one scale: one is heard, and digits change which. */
 export function SoundStage({ page, group }: { page: Page; group: ShownGroup }) {
@@ -27,7 +29,7 @@ export function SoundStage({ page, group }: { page: Page; group: ShownGroup }) {
       {deck !== undefined && <Player page={page} deck={deck} />}
       <ul class="tracks">
         {group.assets.map((asset) => (
-          <Asset key={asset.address} page={page} asset={asset} deck={deck} />
+          <Asset key={asset.address} page={page} asset={asset} group={group} deck={deck} />
         ))}
       </ul>
     </div>
@@ -64,18 +66,28 @@ function Player({ page, deck }: { page: Page; deck: Deck }) {
   );
 }
 
-function Asset({ page, asset, deck }: { page: Page; asset: ReviewAsset; deck: Deck | undefined }) {
+interface AssetProps {
+  page: Page;
+  asset: ReviewAsset;
+  group: ShownGroup;
+  deck: Deck | undefined;
+}
+
+function Asset({ page, asset, group, deck }: AssetProps) {
   const tracks = deck?.tracks.value ?? [];
+  const why = whyNothing(asset);
   return (
     <li>
       <AssetBox page={page} asset={asset} place="sound">
         <Face page={page} address={asset.address}>
-          <Caption asset={asset} />
+          <Caption asset={asset} group={group} />
+          <Badges asset={asset} />
         </Face>
         <div class="sound-tracks">
-          {tracks.map((track, index) =>
+          {why !== undefined && <Nothing text={why} />}
+          {tracks.map((track) =>
             deck !== undefined && track.address === asset.address ? (
-              <TrackWave key={track.url} page={page} deck={deck} track={track} number={index + 1} />
+              <TrackWave key={track.url} page={page} deck={deck} track={track} number={track.number} />
             ) : null,
           )}
         </div>
@@ -83,4 +95,69 @@ function Asset({ page, asset, deck }: { page: Page; asset: ReviewAsset; deck: De
       </AssetBox>
     </li>
   );
+}
+
+interface TrackWaveProps {
+  page: Page;
+  deck: Deck;
+  track: Track;
+  /** Its key, where that is 1–9. */
+  number: number;
+}
+
+/** One sound: the button that lets it be heard, its waveform, in which a press seeks, and how loud it is. */
+function TrackWave({ page, deck, track, number }: TrackWaveProps) {
+  const state = deck.states.value.get(track.url) ?? { is: 'reading' };
+  const isHeard = deck.heard.value === track.url;
+  const longest = Math.max(...[...deck.states.value.values()].map((one) => (one.is === 'ready' ? one.seconds : 0)));
+  const seekTo = (event: MouseEvent & { currentTarget: Element }) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    if (!isHeard) soundsOf(page).listen(number);
+    deck.seek(((event.clientX - left) / width) * longest);
+  };
+  return (
+    <div class={`track${isHeard ? ' heard' : ''}`}>
+      <button type="button" aria-pressed={isHeard} onClick={() => soundsOf(page).listen(number)}>
+        {isHeard && deck.isPlaying.value ? 'Heard' : 'Listen'}
+        <span class="away"> {track.address}</span> {track.name}
+        {number <= 9 && <kbd>{number}</kbd>}
+      </button>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the slider of the time does the same by keys */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: as above */}
+      <div class="wave" onClick={seekTo}>
+        {state.is === 'ready' && <Wave peaks={state.peaks} part={longest > 0 ? state.seconds / longest : 1} />}
+        {isHeard && longest > 0 && <PlayHead deck={deck} longest={longest} />}
+      </div>
+      <span class="facts">{wordsOf(state, deck.gainOf(track.url))}</span>
+    </div>
+  );
+}
+
+function PlayHead({ deck, longest }: { deck: Deck; longest: number }) {
+  const position = usePosition(deck);
+  return <div class="play-head" style={{ left: `${Math.min(1, position.value / longest) * 100}%` }} />;
+}
+
+function wordsOf(state: TrackState, gain: number): string {
+  if (state.is === 'reading') return 'is being read';
+  if (state.is === 'failed') return `cannot be played: ${state.why}`;
+  const parts = [timeOf(state.seconds)];
+  if (state.loudness !== undefined) {
+    parts.push(Number.isFinite(state.loudness) ? `${state.loudness.toFixed(1)} LUFS` : 'silent');
+  }
+  if (gain < -0.05) parts.push(`played ${(-gain).toFixed(1)} dB quieter`);
+  return parts.join(' · ');
+}
+
+/** Seconds from the beginning of what a deck plays, as they go on. */
+function usePosition(deck: Deck): Signal<number> {
+  const position = useSignal(deck.position());
+  useEffect(() => {
+    let frame = requestAnimationFrame(function look() {
+      position.value = deck.position();
+      frame = requestAnimationFrame(look);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [deck]);
+  return position;
 }

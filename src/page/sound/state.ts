@@ -1,4 +1,5 @@
 import { batch, effect, signal } from '@preact/signals';
+import { listed } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import type { Deck, Track } from './deck.ts';
 import { openElementDeck } from './element-deck.ts';
@@ -53,12 +54,15 @@ export class Sounds {
     return deck;
   }
 
-  /** Lets the track with this number be heard at the same position, counted from 1. */
+  /** Lets the track with this number be heard at the same position. */
   listen(number: number): void {
     const deck = this.open();
-    const track = deck?.tracks.value[number - 1];
+    const track = deck?.tracks.value.find((one) => one.number === number);
     if (deck === undefined || track === undefined) {
-      this.#page.say(`There is no ${number} here: there are ${deck?.tracks.value.length ?? 0} to listen to.`);
+      const numbers = deck?.tracks.value.map((one) => one.number) ?? [];
+      this.#page.say(
+        `There is no ${number} here: there ${numbers.length === 1 ? 'is' : 'are'} ${listed(numbers) || 'none'} to listen to.`,
+      );
     } else this.#hear(deck, track);
   }
 

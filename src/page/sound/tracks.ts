@@ -1,7 +1,6 @@
 import type { ReviewAsset } from '../../contract/review.ts';
-import type { ShownGroup } from '../model/shown.ts';
-import { mainFile } from '../parts/media.tsx';
-import { shortName } from '../parts/words.ts';
+import { numbersOf, type ShownGroup } from '../model/shown.ts';
+import { mainFile, shortName } from '../parts/words.ts';
 import type { Track } from './deck.ts';
 
 /** Songs and voices: digits then say what is heard. */
@@ -11,13 +10,21 @@ export function isSoundGroup({ assets }: ShownGroup): boolean {
 
 /** Every sound of a group that is on this disk, in order. */
 export function tracksOf({ assets }: ShownGroup): Track[] {
-  return assets.flatMap((asset, index) => tracksOfAsset(asset, index));
+  const tracks = assets.flatMap((asset, index) => tracksOfAsset(asset, index));
+  const numbers = numbersOf(assets);
+  const isOneEach = new Set(tracks.map(({ address }) => address)).size === tracks.length;
+  const placeOf = (address: string) => assets.findIndex((asset) => asset.address === address);
+  return tracks.map((track, index) => ({
+    ...track,
+    number: (isOneEach && numbers[placeOf(track.address)]) || index + 1,
+  }));
 }
 
-function tracksOfAsset(asset: ReviewAsset, index: number): Track[] {
+function tracksOfAsset(asset: ReviewAsset, index: number): Omit<Track, 'number'>[] {
   const sounds = asset.files.filter((file) => file.is === 'audio' && file.url !== undefined);
-  return sounds.map(({ url }, place) => ({
+  return sounds.map(({ url, wave }, place) => ({
     url: url ?? '',
+    ...(wave !== undefined && { wave }),
     address: asset.address,
     name: [shortName(asset, index), ...(sounds.length > 1 ? [`file ${place + 1}`] : [])].join(', '),
   }));

@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
+import { createLoudnessMeter, findPeaks, matchLoudness } from '../../ground/loudness.ts';
 import { type Deck, deckSignals, type Track } from './deck.ts';
-import { createLoudnessMeter, matchLoudness } from './loudness.ts';
-import { findPeaks } from './peaks.ts';
+import { noteWave } from './known-wave.tsx';
 
 /** Seconds in which one track gives way to another: long enough not to click, too short to hear two. */
 const fade = 0.012;
@@ -38,6 +38,8 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
   /** Position at `since`, a time of the context. */
   let offset = 0;
   let since = 0;
+  /** Number of the last request to play: of those that come while a file is read, only the last is begun. */
+  let begun = 0;
 
   const lengthOf = (url: string) => {
     const state = states.value.get(url);
@@ -123,6 +125,7 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
         why: failure instanceof Error ? failure.message : String(failure),
       }),
     );
+    if (state.is === 'ready') noteWave(url, state.peaks);
     if (!stop.signal.aborted) states.value = new Map(states.value).set(url, state);
   };
 
@@ -150,7 +153,9 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
   /** Plays what is heard as soon as it is read; until then what was heard before goes on. */
   const begin = () => {
     const url = heard.value;
-    const isWanted = () => heard.value === url && isPlaying.value && !stop.signal.aborted;
+    begun += 1;
+    const own = begun;
+    const isWanted = () => begun === own && isPlaying.value && !stop.signal.aborted;
     void read(url).then(
       (buffer) => {
         if (isWanted()) start(buffer, url, voice === undefined ? offset : position() + lead);

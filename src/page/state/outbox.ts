@@ -1,8 +1,15 @@
 import { computed, signal } from '@preact/signals';
-import type { JudgeAnswer, WantedVerdict } from '../../contract/review.ts';
+import type { JudgeAnswer, ReviewData, WantedVerdict } from '../../contract/review.ts';
+import { plainNote } from '../model/judge.ts';
 import type { Own } from '../model/shown.ts';
-import type { Host } from './host.ts';
-import type { Kept } from './kept.ts';
+import type { Change, Host } from './host.ts';
+
+/** Verdicts that the host does not have, kept by the browser until it has them. */
+interface Kept {
+  read(): WantedVerdict[];
+  keep(verdict: WantedVerdict): void;
+  drop(verdict: Pick<WantedVerdict, 'address' | 'job'>): void;
+}
 
 /** Milliseconds in which verdicts gather for a batch, and until one that could not be recorded is sent again. */
 const gathering = 300;
@@ -22,7 +29,7 @@ interface OutboxOptions {
   kept: Kept;
   onRefused(refused: readonly Refusal[]): void;
   /** The host has recorded something: its data has changed. */
-  onRecorded(): void;
+  onRecorded(change: Change): void;
 }
 
 /** Holds the verdicts that the host has not recorded, and sends them in order, one batch at a time. */
@@ -36,6 +43,8 @@ export class Outbox {
   readonly #recorded = new Map<WantedVerdict, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isSending = false;
+  /** Verdicts that the host is recording now, by address. */
+  #underWay: ReadonlyMap<string, WantedVerdict['is']> = new Map();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -53,6 +62,17 @@ export class Outbox {
     }
     this.own.value = own;
     this.#sendIn(gathering);
+  }
+
+  /** Whether a verdict on it has not been recorded. */
+  isOpen(address: string): boolean {
+    const own = this.own.value.get(address);
+    return own !== undefined && !this.#recorded.has(own);
+  }
+
+  /** Whether such a verdict is on its way to the host: data that have it tell of this page, whatever was decided here since. */
+  isUnderWay(address: string, is: WantedVerdict['is']): boolean {
+    return this.#underWay.get(address) === is;
   }
 
   /** Lets go of what is part of the data of this revision. */
@@ -78,6 +98,7 @@ export class Outbox {
     const batch = this.#nextBatch();
     if (host === undefined || batch.length === 0) return;
     this.#isSending = true;
+    this.#underWay = new Map(batch.map(({ address, is }) => [address, is]));
     const answer = await host.send(batch);
     this.#isSending = false;
     if (answer.is !== 'recorded') {
@@ -87,6 +108,7 @@ export class Outbox {
     }
     this.waits.value = undefined;
     this.#conclude(batch, answer);
+    this.#underWay = new Map();
     if (this.#nextBatch().length > 0) this.#sendIn(gathering);
   }
 
@@ -102,7 +124,7 @@ export class Outbox {
     return batch;
   }
 
-  #conclude(batch: readonly WantedVerdict[], { revision, refused }: JudgeAnswer & { is: 'recorded' }): void {
+  #conclude(batch: readonly WantedVerdict[], { revision, refused, change }: JudgeAnswer & { is: 'recorded' }): void {
     const own = new Map(this.own.value);
     const isRefused = new Set(refused.map(({ address }) => address));
     for (const verdict of batch) {
@@ -114,6 +136,46 @@ export class Outbox {
     }
     this.own.value = own;
     if (refused.length > 0) this.#options.onRefused(refused);
-    this.#options.onRecorded();
+    this.#options.onRecorded(change ?? { revision });
+  }
+}
+
+/** All pages from disk share one store: the names begin with the campaign. */
+export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
+  const prefix = `mediabatch verdict ${JSON.stringify([campaign, file])} `;
+  const jobs = new Map(assets.map(({ address, job }) => [address, job]));
+  const nameOf = ({ address, job }: Pick<WantedVerdict, 'address' | 'job'>) => prefix + JSON.stringify([address, job]);
+  return {
+    read: () =>
+      (attempt(() => Object.keys(localStorage)) ?? []).flatMap((name): WantedVerdict[] => {
+        if (!name.startsWith(prefix)) return [];
+        const verdict = attempt(() => readVerdict(JSON.parse(localStorage.getItem(name) ?? '')));
+        const isShown =
+          verdict?.job !== undefined && jobs.get(verdict.address) === verdict.job && nameOf(verdict) === name;
+        // It is about an output that another one has replaced, or was written by whoever else was served at this port.
+        if (!isShown) attempt(() => localStorage.removeItem(name));
+        return isShown ? [verdict] : [];
+      }),
+    keep: (verdict) => attempt(() => localStorage.setItem(nameOf(verdict), JSON.stringify(verdict))),
+    drop: (verdict) => attempt(() => localStorage.removeItem(nameOf(verdict))),
+  };
+}
+
+/** Reads a verdict out of the storage, which can hold anything: whether it names what is shown is left to the caller. */
+function readVerdict({ address, is, job, note, reason }: WantedVerdict): WantedVerdict | undefined {
+  if (!['picked', 'rejected', 'undecided'].includes(is)) return undefined;
+  return {
+    ...{ address, is, job },
+    ...(note !== undefined && { note: plainNote(String(note)) }),
+    ...(reason !== undefined && { reason: plainNote(String(reason)) }),
+  };
+}
+
+/** A browser may have its store switched off, or full: the page works without. */
+export function attempt<Value>(action: () => Value): Value | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
   }
 }

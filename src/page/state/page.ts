@@ -1,15 +1,18 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
-import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
+import type { OthersAnswer, ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
+import { madeElsewhere } from '../model/elsewhere.ts';
 import { applyFilter, type Facet, type Filter, noFilter } from '../model/filter.ts';
-import { decide, type Step, undoOf } from '../model/judge.ts';
+import { decide, plainNote, puttingBack, type Step, undoOf } from '../model/judge.ts';
 import { afterVerdict, type Direction, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
-import { count, type Mark, type ShownGroup, show } from '../model/shown.ts';
-import { counted } from '../parts/words.ts';
+import { count, type Mark, numbersOf, type Shown, type ShownGroup, show, withChange } from '../model/shown.ts';
+import { connection } from '../parts/media.tsx';
+import { counted, listed } from '../parts/words.ts';
 import { LoupeZoom } from '../zoom/loupe-zoom.ts';
-import type { Host } from './host.ts';
-import { keptVerdicts } from './kept.ts';
-import { Outbox, type Refusal } from './outbox.ts';
+import { History } from './history.ts';
+import type { Change, Host } from './host.ts';
+import { keptVerdicts, Outbox, type Refusal } from './outbox.ts';
+import { readRemarks, remarkOn, setRemark } from './remarks.ts';
 
 export type ViewName =
   | 'groups'
@@ -29,23 +32,51 @@ export interface View {
   name: ViewName;
   /** On its button. */
   label: string;
+  /** It shows what is active in another size, rather than something else: its button stands apart. */
+  size?: true;
   /** Opens it: what `KeyboardEvent.key` is, in small letters. */
   key?: string;
   Component: FunctionComponent<{ page: Page }>;
   /** The address to which an arrow leads; undefined: it stays. */
   move(page: Page, direction: Direction): string | undefined;
+  /** Where a verdict leads that was given in this view; undefined: where it leads everywhere. */
+  lead?(page: Page, address: string, is: Mark): string | undefined;
   /** Is asked before the page acts on a key. True: it was for the view. */
   onKey?(page: Page, event: KeyboardEvent): boolean;
 }
 
+/** One that is loaded later: its button and its key stand in its place before. */
+export type LateView = Omit<View, 'label' | 'key'>;
+
 /** Keys and what they do, for the help of the page. */
 export type KeyHelp = readonly [keys: string, what: string];
 
-/** Views, filters and keys, in the order in which they are shown. A gallery has more than the review page. */
+/** Views and filters, in the order in which they are shown. A gallery has more than the review page. */
 export interface Offer {
   readonly views: readonly View[];
   readonly facets: readonly Facet[];
-  readonly keyHelp: readonly { where: string; keys: readonly KeyHelp[] }[];
+}
+
+/** Others of a group, priced. */
+export type OthersOffer = Extract<OthersAnswer, { is: 'offer' }> & { group: string };
+
+/** Parts of the page that the first picture does not need. */
+export interface Later {
+  readonly views: readonly LateView[];
+  readonly Details: FunctionComponent<{ page: Page }>;
+  readonly Help: FunctionComponent<{ page: Page }>;
+  /** Saved plans that wait for a yes. */
+  readonly Plans: FunctionComponent<{ page: Page }>;
+  /** Asks about others whose price is known by now. */
+  readonly Others: FunctionComponent<{ page: Page; offer: OthersOffer }>;
+  /** Asks what others of a group cost now; where they cannot be bought from the page, says so, and copies the command. */
+  askForOthers(page: Page, group: string): Promise<void>;
+  /** Texts of the help, by where keys act. */
+  readonly help: readonly { where: string; keys: readonly KeyHelp[] }[];
+  /** In the details of a gallery, instead of the names of steps that an asset is made from and used by. */
+  readonly Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
+  /** Shows the other one of the two that are compared. */
+  blink(page: Page): void;
 }
 
 /** The state of the page, and everything that a key or a button does. */
@@ -62,12 +93,18 @@ export class Page {
   /** The views that are open, the uppermost last: Esc leads back. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
-  /** In the details of a gallery, instead of the names of steps that an asset is made from and used by. */
-  Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
+  /** Absent: it is not loaded yet. */
+  readonly later = signal<Later | undefined>(undefined);
   /** The last act, for the line of status and for screen readers. */
   readonly said = signal('');
   /** Nobody answers at the page's address. */
   readonly isLost = signal(false);
+  /** Somebody answers there who does not know this page: mediabatch was started again. */
+  readonly isStrange = signal(false);
+  /** The last verdict, and how many there were. */
+  readonly judged = signal<{ is: Mark; count: number }>({ is: 'undecided', count: 0 });
+  /** Others that somebody is asked about. */
+  readonly offered = signal<OthersOffer | undefined>(undefined);
   readonly refusals = signal<readonly Refusal[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
@@ -81,17 +118,20 @@ export class Page {
   /** Grows with each wish for the keyboard to be where the active asset is. */
   readonly focusWish = signal(0);
 
-  readonly shown = computed(() => show(this.data.value, this.outbox.own.value));
+  readonly shown = computed(() => {
+    this.#shown = show(this.data.value, this.outbox.own.value, this.#shown);
+    return this.#shown;
+  });
   readonly counts = computed(() => count(this.shown.value));
   readonly strips = computed(() => applyFilter(this.shown.value, this.filter.value, this.offer.facets));
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));
   /** Verdicts are here that nobody will ask for: there is no host, or it has gone. */
   readonly mustLeave = computed(() => !this.data.value.canDecide || (this.isLost.value && !this.outbox.isEmpty.value));
-  readonly canUndo = computed(() => this.#undo.value.length > 0);
+  readonly history: History;
 
-  readonly #undo = signal<readonly Step[]>([]);
   readonly #host: Host | undefined;
+  #shown: Shown | undefined;
   #isLoading = false;
   /** Something changed while the data were loading. */
   #isStale = false;
@@ -99,20 +139,26 @@ export class Page {
   constructor(data: ReviewData, host: Host | undefined, offer: Offer) {
     this.data = signal(data);
     this.offer = offer;
+    this.history = new History(data);
     this.#host = host;
     this.outbox = new Outbox({
       host: data.canDecide ? host : undefined,
       kept: keptVerdicts(data),
       onRefused: (refused) => this.#takeBack(refused),
-      onRecorded: () => void this.reload(),
+      onRecorded: (change) => this.#follow(change),
     });
+    readRemarks(data);
     this.active.value = this.strips.value[0]?.assets[0]?.address ?? '';
     // They may be from long ago: whoever has decided otherwise since must see that they come back.
     const left = this.outbox.own.value.size;
     if (data.canDecide && left > 0) this.say(`${counted(left, 'verdict')} of an earlier visit recorded now.`);
-    host?.watch((revision) => {
-      this.isLost.value = revision === 'lost';
-      if (revision === 'found' || (revision !== 'lost' && revision > this.data.value.revision)) void this.reload();
+    host?.watch((news) => {
+      this.isLost.value = news === 'lost' || news === 'strange';
+      this.isStrange.value = news === 'strange';
+      const { found } = connection.peek();
+      connection.value = { isLost: this.isLost.value, found: news === 'found' ? found + 1 : found };
+      if (news === 'found') void this.reload();
+      else if (typeof news === 'object') this.#follow(news);
     });
     // What is active stays active while it is shown; its place decides when it is not.
     effect(() => {
@@ -120,6 +166,14 @@ export class Page {
       const place = nearest(shown, this.strips.value, this.active.peek()) ?? '';
       if (place !== this.active.peek()) this.active.value = place;
     });
+  }
+
+  /** Lays a change over what is shown; where one before it was missed, everything is asked for. */
+  #follow(change: Change): void {
+    const { revision } = this.data.value;
+    if (change.revision <= revision) this.outbox.settle(revision);
+    else if ('since' in change && change.since <= revision) this.#takeIn(withChange(this.data.value, change));
+    else void this.reload();
   }
 
   /** Asks for the data as they are now; what was not recorded stays on top of them. */
@@ -130,16 +184,29 @@ export class Page {
     try {
       const data = await this.#host.load();
       if (data.revision < this.data.value.revision) return;
-      batch(() => {
-        this.data.value = data;
-        this.outbox.settle(data.revision);
-      });
+      this.#takeIn(data);
     } catch {
       // The page stays as it is; the next change, or the connection that comes back, asks again.
     } finally {
       this.#isLoading = false;
       if (this.#isStale) void this.reload();
     }
+  }
+
+  /** Shows newer data. What others decided is said, and what was decided here in ignorance of it gives it back when it is undone. */
+  #takeIn(data: ReviewData): void {
+    const before = this.shown.value;
+    batch(() => {
+      this.data.value = data;
+      this.outbox.settle(data.revision);
+      const isUnderWay = (address: string, is: Mark) => this.outbox.isUnderWay(address, is);
+      for (const { text, address, members } of madeElsewhere(before, data, isUnderWay)) {
+        this.say(text);
+        const open = new Set([...members].filter((member) => this.outbox.isOpen(member)));
+        if (open.size === 0) this.history.forget(members);
+        else this.history.rebase(open, undoOf(show(data, new Map()), this.shown.value, address));
+      }
+    });
   }
 
   /** Makes an asset the active one. `takesFocus`: the keyboard follows, unless somebody types into a field. */
@@ -183,51 +250,97 @@ export class Page {
   }
 
   /** Gives a verdict on one asset and goes on to what is to be seen next. */
-  judge(address: string, is: Mark, note?: string): void {
+  judge(address: string, is: Mark, { note, reason }: { note?: string; reason?: string } = {}): void {
     const before = this.shown.value;
-    const decision = decide(before, this.outbox.own.value, { address, is, note });
+    const lead = () => this.#openView?.lead?.(this, address, is);
+    const asset = before.assets.get(address);
+    const kept = is === 'undecided' || asset === undefined ? undefined : remarkOn(asset).note;
+    const decision = decide(before, this.outbox.own.value, { address, is, note: note ?? kept, reason });
     if (decision.is === 'refused') {
+      // What is picked stands against the next one.
+      if (asset?.verdict?.is === is) this.activate(lead());
       this.say(decision.text);
       return;
     }
     batch(() => {
       this.outbox.put(decision.verdicts);
       const { value: shown } = this.shown;
-      this.#undo.value = [...this.#undo.value, undoOf(before, shown, address)];
-      const isNote = before.assets.get(address)?.verdict?.is === is && note !== undefined;
-      if (!isNote) this.activate(afterVerdict(shown, this.strips.value, address, is));
+      this.history.add(undoOf(before, shown, address));
+      if (asset !== undefined && is !== 'undecided') setRemark(asset, {});
+      this.judged.value = { is, count: this.judged.value.count + 1 };
+      const isNote = asset?.verdict?.is === is && note !== undefined;
+      if (!isNote) this.activate(lead() ?? afterVerdict(shown, this.strips.value, address, is));
       this.say(decision.text);
     });
   }
 
-  /** Picks the asset with this number in the active group, counted from 1. */
+  get #openView(): View | undefined {
+    return this.offer.views.find(({ name }) => name === this.view.value);
+  }
+
+  /** Picks the asset with this number in the active group. */
   pickNth(number: number): void {
     const group = this.activeGroup.value;
-    const asset = group?.assets[number - 1];
+    const numbers = numbersOf(group?.assets ?? []);
+    const asset = group?.assets[numbers.indexOf(number)];
     if (asset === undefined)
-      this.say(`There is no ${number} here: ${group?.group.name ?? 'the group'} has ${group?.assets.length ?? 0}.`);
+      this.say(`There is no ${number} here: ${group?.group.name ?? 'the group'} has ${listed(numbers)}.`);
     else this.judge(asset.address, 'picked');
   }
 
-  /** Takes the last verdict back, and leads to what it was about. */
-  undo(): void {
-    const step = this.#undo.value.at(-1);
-    if (step === undefined) {
-      this.say('Nothing to undo.');
-      return;
-    }
+  /** Rejects the active asset for the reason with this number, of those that the manifest names. */
+  rejectFor(number: number): void {
+    const { reasons = [] } = this.activeGroup.value?.group.gate ?? {};
+    const reason = reasons[number - 1];
+    if (reason === undefined) this.say(`There is no reason ${number} here: the gate has ${reasons.length || 'none'}.`);
+    else this.judge(this.active.value, 'rejected', { reason });
+  }
+
+  /** Takes the last verdict back, or gives the one again that was taken back last, and leads to what it was about. */
+  goBack(by: 'undo' | 'redo'): void {
     batch(() => {
-      this.#undo.value = this.#undo.value.slice(0, -1);
-      this.outbox.put(step.verdicts);
+      const step = this.history.goBack(by, (one) => this.#putBack(one));
+      if (step === undefined) {
+        this.say(`Nothing to ${by}.`);
+        return;
+      }
       this.activate(nearest(this.shown.value, this.strips.value, step.address));
-      this.say(`Undone: ${step.address} is ${this.shown.value.assets.get(step.address)?.verdict?.is ?? 'undecided'}.`);
+      const is = this.shown.value.assets.get(step.address)?.verdict?.is ?? 'undecided';
+      this.say(`${by === 'undo' ? 'Undone' : 'Done again'}: ${step.address} is ${is}.`);
     });
   }
 
+  #putBack({ verdicts, address }: Step): Step {
+    const before = this.shown.value;
+    this.outbox.put(puttingBack(before, this.outbox.own.value, verdicts));
+    return undoOf(before, this.shown.value, address);
+  }
+
   editNote(): void {
-    if (this.activeAsset.value?.verdict === undefined)
-      this.say('A note belongs to a verdict: pick or reject it first.');
+    if (this.activeAsset.value?.isJudged !== true) this.say('There is nothing to note here: nothing is to be decided.');
     else this.hasNote.value = true;
+  }
+
+  /** Keeps a note: with the verdict, or until there is one. */
+  keepNote(asset: ReviewAsset, note: string): void {
+    if (asset.verdict !== undefined) {
+      this.judge(asset.address, asset.verdict.is, { note });
+      return;
+    }
+    const plain = plainNote(note);
+    setRemark(asset, { ...remarkOn(asset), note: plain });
+    this.say(
+      plain === '' ? `No note on ${asset.address}.` : `Noted on ${asset.address}, and kept with its verdict: ${plain}`,
+    );
+  }
+
+  /** Marks the active one as the second choice, or no more. */
+  toggleSecond(): void {
+    const asset = this.activeAsset.value;
+    if (asset?.isJudged !== true) return;
+    const { note, isSecond } = remarkOn(asset);
+    setRemark(asset, { ...(note !== undefined && { note }), isSecond: isSecond !== true });
+    this.say(`${asset.address} is ${isSecond ? 'no more a' : 'a'} second choice.`);
   }
 
   search(): void {
@@ -261,7 +374,7 @@ export class Page {
 
   #takeBack(refused: readonly Refusal[]): void {
     const addresses = new Set(refused.map(({ address }) => address));
-    this.#undo.value = this.#undo.value.filter((step) => !addresses.has(step.address));
+    this.history.forget(addresses);
     this.refusals.value = [...this.refusals.value.filter(({ address }) => !addresses.has(address)), ...refused];
   }
 }

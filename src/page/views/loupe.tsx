@@ -1,11 +1,13 @@
 import { useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { moveByGroup, moveToUndecided } from '../model/moves.ts';
-import { markOf } from '../model/shown.ts';
+import { digitOf, markOf } from '../model/shown.ts';
+import { Filmstrip } from '../parts/filmstrip.tsx';
 import { Large } from '../parts/large.tsx';
-import { mainFile, whyNothing } from '../parts/media.tsx';
-import { Caption } from '../parts/tile.tsx';
+import { whyNothing } from '../parts/media.tsx';
+import { Badges, Caption } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
+import { mainFile } from '../parts/words.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
 import { isSoundGroup } from '../sound/tracks.ts';
 import type { Page, View } from '../state/page.ts';
@@ -37,20 +39,33 @@ function beside(assets: readonly ReviewAsset[], address: string, by: 1 | -1): Re
 
 function Loupe({ page }: { page: Page }) {
   const place = useRef<HTMLDivElement>(null);
+  const swipe = useRef<{ x: number; y: number } | undefined>(undefined);
   useFocus(page, place);
   const asset = page.activeAsset.value;
   if (asset === undefined) return <div class="loupe" ref={place} />;
   const group = page.activeGroup.value;
   if (group !== undefined && isSoundGroup(group)) return <SoundStage page={page} group={group} />;
-  const digit = (group?.assets.indexOf(asset) ?? -1) + 1;
   return (
     <div class={`loupe active ${markOf(asset)}`} ref={place} data-address={asset.address}>
-      <div class="stage" tabIndex={-1}>
+      <div
+        class="stage"
+        tabIndex={-1}
+        onPointerDown={({ pointerType, clientX, clientY }) => {
+          swipe.current =
+            pointerType === 'touch' && !page.loupe.isLarger.value ? { x: clientX, y: clientY } : undefined;
+        }}
+        onPointerUp={({ clientX, clientY }) => {
+          const by = swipe.current && swipedBy({ x: clientX - swipe.current.x, y: clientY - swipe.current.y });
+          swipe.current = undefined;
+          if (by !== undefined) page.activate(loupeView.move(page, by === 1 ? 'right' : 'left'));
+        }}
+      >
         {[asset, ...ahead(page)].map((one) => (
           <div key={one.address} class="on-stage" hidden={one !== asset}>
             <OnStage page={page} asset={one} isActive={one === asset} />
           </div>
         ))}
+        <Badges asset={asset} digit={group && group.assets.length > 1 ? digitOf(group, asset) : undefined} />
       </div>
       <div class="under-stage">
         <button
@@ -60,14 +75,20 @@ function Loupe({ page }: { page: Page }) {
           aria-current
           onClick={() => page.loupe.togglePixels()}
         >
-          <Caption
-            asset={asset}
-            digit={group !== undefined && group.assets.length > 1 && digit <= 9 ? digit : undefined}
-          />
+          <Caption asset={asset} />
         </button>
+        {group !== undefined && group.assets.length > 1 && <Filmstrip page={page} group={group} />}
       </div>
     </div>
   );
+}
+
+/** CSS pixels by which a finger leads to the next one. */
+const swipeLength = 50;
+
+function swipedBy({ x, y }: { x: number; y: number }): 1 | -1 | undefined {
+  if (Math.abs(x) < swipeLength || Math.abs(x) < Math.abs(y) * 2) return undefined;
+  return x < 0 ? 1 : -1;
 }
 
 /** A picture at the place and in the size at which the one before was looked at. */

@@ -1,23 +1,25 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { linesOfGrid, moveByGroup, moveInLines, moveToUndecided } from '../model/moves.ts';
-import type { ShownGroup } from '../model/shown.ts';
+import { digitOf, type ShownGroup } from '../model/shown.ts';
 import { AssetBox } from '../parts/asset-box.tsx';
 import { Face } from '../parts/face.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { Large } from '../parts/large.tsx';
-import { mainFile } from '../parts/media.tsx';
-import { Caption, VerdictButtons } from '../parts/tile.tsx';
+import { pictureOf, whyNothing } from '../parts/media.tsx';
+import { Badges, Caption, VerdictButtons } from '../parts/tile.tsx';
 import { useAhead } from '../parts/use-ahead.ts';
 import { useFocus } from '../parts/use-focus.ts';
 import { useSize } from '../parts/use-size.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
 import { isSoundGroup } from '../sound/tracks.ts';
 import type { Page, View } from '../state/page.ts';
+import { actOnZoomKey } from '../zoom/keys.ts';
+import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 import { fitColumns } from './survey-layout.ts';
 
-/** CSS pixels beneath each picture, and around it. */
-const below = 96;
+/** CSS pixels beneath each picture, and around it; fingers have buttons of their own there. */
+const below = matchMedia('(pointer: coarse)').matches ? 112 : 54;
 /** Pictures that are held ready: each of them takes megabytes. */
 const mostAhead = 12;
 
@@ -28,6 +30,7 @@ export const surveyView: View = {
   key: 's',
   Component: Survey,
   move: (page, direction) => moveInLines(linesOfGrid(assetsOf(page), page.columns), page.active.value, direction),
+  onKey: (page, event) => actOnZoomKey(event, page.loupe),
 };
 
 /** Those of the active group that the filter lets pass. */
@@ -48,7 +51,7 @@ function Sheets({ page, group }: { page: Page; group: ShownGroup }) {
   const place = useRef<HTMLDivElement>(null);
   const room = useSize(place);
   useFocus(page, place);
-  useAhead(next(page));
+  useAhead(next(page).map((asset) => pictureOf(asset)?.url));
   const assets = assetsOf(page);
   const aspect = useAspect(place, group.group.name);
   const columns = fitColumns(assets.length, aspect, room, below);
@@ -66,7 +69,7 @@ function Sheets({ page, group }: { page: Page; group: ShownGroup }) {
         }}
       >
         {assets.map((asset) => (
-          <Sheet key={asset.address} page={page} asset={asset} digit={group.assets.indexOf(asset) + 1} />
+          <Sheet key={asset.address} page={page} asset={asset} group={group} />
         ))}
       </div>
     </div>
@@ -96,23 +99,67 @@ function useAspect(place: { readonly current: HTMLElement | null }, name: string
   return aspect;
 }
 
-function Sheet({ page, asset, digit }: { page: Page; asset: ReviewAsset; digit: number }) {
+interface SheetProps {
+  page: Page;
+  asset: ReviewAsset;
+  group: ShownGroup;
+}
+
+function Sheet({ page, asset, group }: SheetProps) {
   return (
     <AssetBox page={page} asset={asset} place="sheet-cell">
+      <OnSheet page={page} asset={asset} group={group} />
       <Face page={page} address={asset.address}>
-        {mainFile(asset)?.is === 'image' && (
-          <span class="picture">
-            <Large asset={asset} />
-          </span>
-        )}
-        <Caption asset={asset} digit={digit <= 9 ? digit : undefined} />
+        <Caption asset={asset} group={group} />
       </Face>
-      {mainFile(asset)?.is !== 'image' && (
-        <div class="picture">
-          <Large asset={asset} />
-        </div>
-      )}
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
     </AssetBox>
+  );
+}
+
+/** CSS pixels by which a pointer may move and still press. */
+const still = 4;
+
+/** One output on the sheet. Pictures of a group show the same place at the same size. */
+function OnSheet({ page, asset, group }: SheetProps) {
+  const pressed = useRef({ x: 0, y: 0, isActive: false });
+  const file = pictureOf(asset);
+  const badges = <Badges asset={asset} digit={digitOf(group, asset)} />;
+  if (file === undefined || whyNothing(asset) !== undefined) {
+    return (
+      <div class="picture">
+        <Large asset={asset} />
+        {badges}
+      </div>
+    );
+  }
+  const { loupe } = page;
+  const isActive = page.active.value === asset.address;
+  const press = ({ clientX, clientY }: MouseEvent) => {
+    const { x, y, isActive: wasActive } = pressed.current;
+    if (Math.hypot(clientX - x, clientY - y) > still) return;
+    if (wasActive) page.open('loupe');
+    else page.activate(asset.address);
+  };
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the button beneath does the same by keys
+    // biome-ignore lint/a11y/noStaticElementInteractions: as above
+    <div
+      class="picture"
+      onPointerDown={({ clientX, clientY }) => {
+        pressed.current = { x: clientX, y: clientY, isActive };
+        page.activate(asset.address, false);
+      }}
+      onClick={press}
+    >
+      <ZoomedMedia
+        file={file}
+        name={asset.address}
+        zoom={loupe.zoom.value}
+        onMove={(move) => loupe.move(move)}
+        onFrame={(frame) => isActive && loupe.setFrame(frame)}
+      />
+      {badges}
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReviewFile } from '../../contract/review.ts';
-import { Unreadable } from '../parts/media.tsx';
+import { Unreadable, useFailures } from '../parts/media.tsx';
 import { useSize } from '../parts/use-size.ts';
 import { type Frame, limitZoom, type Point, panBy, placePicture, type Size, type Zoom, zoomAt } from './zoom.ts';
 
@@ -17,8 +17,8 @@ interface ZoomedMediaProps {
   /** After each time that it was drawn, as soon as its pane and its pixels are known. */
   onFrame(frame: Frame): void;
   onVideo?(video: HTMLVideoElement | null): void;
-  /** A double click: pixels of its own, around this point. */
-  onTogglePixels(at: Point): void;
+  /** A double click: pixels of its own, around this point. Absent: two presses are two presses. */
+  onTogglePixels?(at: Point): void;
 }
 
 /** One notch of most wheels is 100. */
@@ -42,7 +42,14 @@ export function ZoomedMedia(props: ZoomedMediaProps) {
   });
   useGestures(place, frame !== undefined, props);
   return (
-    <div class="zoomed" ref={place}>
+    <div
+      class="zoomed"
+      ref={place}
+      // The small one stands in until the picture is here.
+      style={
+        frame === undefined && file.thumb ? { backgroundImage: `url(${file.thumb})` } : { backgroundImage: 'none' }
+      }
+    >
       <Media
         key={file.url}
         {...props}
@@ -61,14 +68,14 @@ interface MediaProps extends ZoomedMediaProps {
 }
 
 function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
-  const [isBroken, setBroken] = useState(false);
+  const [failures, fail] = useFailures(file.sha256);
   // One function for as long as there is the element: another one would be told of it anew.
   const told = useCallback((video: HTMLVideoElement | null) => onVideo?.(video), []);
-  if (isBroken) return <Unreadable file={file} />;
+  if (failures > 0) return <Unreadable file={file} />;
   const shared = {
     class: `zoomed-media${isLarge ? ' squares' : ''}${style === undefined ? ' unknown' : ''}`,
     src: file.url,
-    onError: () => setBroken(true),
+    onError: fail,
     ...(style && { style }),
   };
   if (file.is === 'video') {
@@ -153,7 +160,7 @@ function useGestures(pane: { readonly current: HTMLElement | null }, isKnown: bo
     for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) {
       on(end, (event) => fingers.delete(event.pointerId));
     }
-    on('dblclick', (_, at) => latest.current.onTogglePixels(at));
+    on('dblclick', (_, at) => latest.current.onTogglePixels?.(at));
     return () => stop.abort();
   }, [isKnown]);
 }

@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../../ground/diagnostic.ts';
+import { type Diagnostic, sortDiagnostics } from '../../ground/diagnostic.ts';
+import { shellLines } from '../advice-text.ts';
 import { type Annotation, annotationText, limitAnnotations } from '../github-commands.ts';
 import { safeText } from '../safe-text.ts';
-import { sortDiagnostics } from './diagnostic-order.ts';
 
 const messageLength = 2000;
 
@@ -39,7 +39,7 @@ function annotationOf(diagnostic: Diagnostic, options: { toCheckoutPath(file: st
   const lines = [
     safeText(message, messageLength),
     ...(trail.length > 0 ? [`in ${trail.map((part) => safeText(part, 120)).join(' › ')}`] : []),
-    ...(hint === undefined ? [] : [safeText(hint, messageLength)]),
+    ...(hint === undefined ? [] : shellLines(hint)),
   ];
   return { level: severity, properties, message: lines.join('\n') };
 }

@@ -1,19 +1,19 @@
-import { countDiagnostics, type Diagnostic, type Place } from '../../ground/diagnostic.ts';
+import { countDiagnostics, type Diagnostic, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { sortDiagnostics } from './diagnostic-order.ts';
+import { shellLines } from '../advice-text.ts';
 
 /**
  * Diagnostics as a document for programs: `{mediabatch: 'diagnostics', version: 1, file, valid, errors, warnings,
- * omitted?, steps?, tasks?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?, fix?}]}`. A range is `{file,
- * start: {line, column, offset}, end}`: lines and columns from 1, offsets in UTF-16 units from 0, its end exclusive. A
- * fix is `{range, text}`: the replacement for that range. `valid` means: no errors. `schemas/diagnostics.schema.json`
- * specifies the same.
+ * omitted?, steps?, tasks?, unchecked?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?, fix?}]}`.
+ * A range is `{file, start: {line, column, offset}, end}`: lines and columns from 1, offsets in UTF-16 units from 0, its
+ * end exclusive. A fix is `{range, text}`: the replacement for that range. `valid` means: no errors.
+ * `schemas/diagnostics.schema.json` specifies the same.
  *
  * @param context the manifest's path, and the size of its expansion if known
  */
 export function diagnosticsJson(
   diagnostics: readonly Diagnostic[],
-  context: { file: string; steps?: number; tasks?: number },
+  context: { file: string; steps?: number; tasks?: number; unchecked?: number },
 ): Json {
   const { errors, warnings, omitted } = countDiagnostics(diagnostics);
   const left = omitted.errors + omitted.warnings;
@@ -27,6 +27,7 @@ export function diagnosticsJson(
     ...(left > 0 && { omitted: left }),
     ...(context.steps !== undefined && { steps: context.steps }),
     ...(context.tasks !== undefined && { tasks: context.tasks }),
+    ...(context.unchecked !== undefined && { unchecked: context.unchecked }),
     diagnostics: sortDiagnostics(diagnostics).map(diagnosticJson),
   };
 }
@@ -37,7 +38,7 @@ export function diagnosticJson(diagnostic: Diagnostic): Json {
     code,
     severity,
     message,
-    ...(hint !== undefined && { hint }),
+    ...(hint !== undefined && { hint: shellLines(hint).join('\n') }),
     ...(place !== undefined && { range: rangeJson(place) }),
     ...(related !== undefined && {
       related: related.map((other) => ({ message: other.message, range: rangeJson(other.place) })),
@@ -47,9 +48,10 @@ export function diagnosticJson(diagnostic: Diagnostic): Json {
   };
 }
 
-function rangeJson({ file, start, end }: Place): Json {
+function rangeJson({ file, sheet, start, end }: Place): Json {
   return {
     file,
+    ...(sheet !== undefined && { sheet }),
     start: { line: start.line, column: start.column, offset: start.offset },
     end: { line: end.line, column: end.column, offset: end.offset },
   };

@@ -1,9 +1,9 @@
-import { countDiagnostics, type Diagnostic, type Place } from '../../ground/diagnostic.ts';
+import { countDiagnostics, type Diagnostic, nameCell, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
+import { shellLines } from '../advice-text.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { sortDiagnostics } from './diagnostic-order.ts';
-import { excerptLines } from './excerpt.ts';
+import { displayWidth, padLeft, splitGraphemes } from '../text-width.ts';
 
 export interface DiagnosticsTextOptions {
   style: Style;
@@ -68,8 +68,12 @@ function blockOf(
   }
   const trail = (diagnostic.trail ?? []).map((part) => safeText(part, 120));
   if (trail.length > 0) lines.push(`  in ${trail.join(' › ')}`);
-  if (hint !== undefined) lines.push(`  ${style.cyan('hint:')} ${safeText(hint, messageLength)}`);
-  return lines;
+  return [...lines, ...hintLines(hint, style)];
+}
+
+function hintLines(hint: Diagnostic['hint'], style: Style): string[] {
+  const lines = hint === undefined ? [] : shellLines(hint);
+  return lines.map((line, index) => `  ${index === 0 ? style.cyan('hint:') : '     '} ${line}`);
 }
 
 function excerptOf(
@@ -87,5 +91,144 @@ function excerptOf(
 function placeText(place: Place, cwd: string | undefined): string {
   const inside = cwd !== undefined && place.file.startsWith(`${cwd}/`);
   const file = inside ? place.file.slice(cwd.length + 1) : place.file;
-  return `${safeText(file)}:${place.start.line}:${place.start.column}`;
+  const { start, sheet } = place;
+  if (sheet !== undefined) return `${safeText(file)}, sheet ${safeText(sheet)}, ${nameCell(start.line, start.column)}`;
+  return `${safeText(file)}:${start.line}:${start.column}`;
+}
+
+/** A displayed part of a source line: its UTF-16 units and its columns. */
+interface Cell {
+  start: number;
+  end: number;
+  text: string;
+  width: number;
+}
+
+const tabStop = 4;
+const maxLines = 3;
+
+/**
+ * The lines of a place, each with its number in a gutter and a run of carets below the part concerned. Tabs are
+ * expanded, unsafe characters shown as escapes, and a long line is cut on both sides around the carets.
+ *
+ * @param width columns for a whole line of output, gutter included
+ * @returns no lines when the text does not have that line
+ */
+export function excerptLines(text: string, place: Place, options: { style: Style; width: number }): string[] {
+  const { style } = options;
+  const lines = linesOf(text, place);
+  if (lines.length === 0) return [];
+  const gutterWidth = String(place.start.line + lines.length - 1).length + 1;
+  const room = Math.max(20, options.width - gutterWidth - 3);
+  const shown: string[] = [];
+  lines.forEach((line, index) => {
+    const { code, carets } = excerptLine(line, caretRange(line, place, index), room);
+    shown.push(`${style.dim(`${padLeft(String(place.start.line + index), gutterWidth)} |`)} ${code}`.trimEnd());
+    shown.push(`${style.dim(`${' '.repeat(gutterWidth)} |`)} ${style.red(carets)}`);
+  });
+  const hidden = lastLine(place) - place.start.line + 1 - lines.length;
+  if (hidden > 0) shown.push(style.dim(`${' '.repeat(gutterWidth)} | … and ${countOf(hidden, 'more line')}`));
+  return shown;
+}
+
+function linesOf(text: string, place: Place): string[] {
+  const first = place.start.line - 1;
+  const count = Math.min(maxLines, lastLine(place) - first);
+  let start = 0;
+  for (let line = 0; line < first; line += 1) {
+    const end = text.indexOf('\n', start);
+    if (end === -1) return [];
+    start = end + 1;
+  }
+  const lines: string[] = [];
+  while (lines.length < count) {
+    const end = text.indexOf('\n', start);
+    lines.push((end === -1 ? text.slice(start) : text.slice(start, end)).replace(/\r$/, ''));
+    if (end === -1) break;
+    start = end + 1;
+  }
+  return lines;
+}
+
+/** A place that ends before the first column of a line does not reach into that line. */
+function lastLine(place: Place): number {
+  const { start, end } = place;
+  return Math.max(start.line, end.column <= 1 ? end.line - 1 : end.line);
+}
+
+/** Range of units under which the carets go; at least one column, also just past the end of the line. */
+function caretRange(line: string, place: Place, index: number): { start: number; end: number } {
+  const isFirst = index === 0;
+  const isLast = place.start.line + index === place.end.line;
+  const indentation = line.length - line.trimStart().length;
+  const start = isFirst ? Math.min(Math.max(0, place.start.column - 1), line.length) : indentation;
+  const end = isLast ? Math.min(place.end.column - 1, line.length) : line.length;
+  return { start, end: Math.max(end, start + 1) };
+}
+
+function excerptLine(
+  line: string,
+  range: { start: number; end: number },
+  room: number,
+): { code: string; carets: string } {
+  const cells = cellsOf(line, range, room);
+  const marked = cells.filter((cell) => cell.end > range.start && cell.start < range.end);
+  const { shown, before, after } = cutAround(cells, marked[0] ?? { start: range.start, end: range.end }, room);
+  const isMarked = (cell: Cell) => cell.end > range.start && cell.start < range.end;
+  const lead = before ? 1 : 0;
+  const firstMarked = shown.findIndex(isMarked);
+  const left = firstMarked === -1 ? shown : shown.slice(0, firstMarked);
+  const caretWidth = Math.max(1, widthOf(shown.filter(isMarked)));
+  return {
+    code: `${before ? '…' : ''}${shown.map(({ text }) => text).join('')}${after ? '…' : ''}`,
+    carets: `${' '.repeat(lead + widthOf(left))}${'^'.repeat(caretWidth)}`,
+  };
+}
+
+/** Only the neighborhood of the carets is examined: a line may be megabytes long. */
+function cellsOf(line: string, range: { start: number; end: number }, room: number): Cell[] {
+  const from = line.length <= 8 * room ? 0 : Math.max(0, range.start - 4 * room);
+  const cells: Cell[] = [];
+  let start = from;
+  let column = 0;
+  for (const grapheme of splitGraphemes(line.slice(from, Math.max(range.start, from) + 8 * room))) {
+    const text = grapheme === '\t' ? ' '.repeat(tabStop - (column % tabStop)) : safeText(grapheme);
+    const width = displayWidth(text);
+    cells.push({ start, end: start + grapheme.length, text, width });
+    start += grapheme.length;
+    column += width;
+  }
+  return cells;
+}
+
+/** Cuts to the available room, so that the caret has about a third of it before it. */
+function cutAround(
+  cells: Cell[],
+  caret: { start: number; end: number },
+  room: number,
+): { shown: Cell[]; before: boolean; after: boolean } {
+  if (widthOf(cells) <= room && (cells[0]?.start ?? 0) === 0) return { shown: cells, before: false, after: false };
+  const at = cells.findIndex((cell) => cell.start >= caret.start);
+  let first = at === -1 ? cells.length : at;
+  for (let used = 0; first > 0; first -= 1) {
+    used += cells[first - 1]?.width ?? 0;
+    if (used > room / 3) break;
+  }
+  const whole = widthOf(cells.slice(first));
+  for (let used = whole; first > 0; first -= 1) {
+    used += cells[first - 1]?.width ?? 0;
+    if (used > room - 2) break;
+  }
+  const shown: Cell[] = [];
+  let used = 0;
+  for (const cell of cells.slice(first)) {
+    used += cell.width;
+    if (used > room - 2) break;
+    shown.push(cell);
+  }
+  return { shown, before: first > 0 || (cells[0]?.start ?? 0) > 0, after: first + shown.length < cells.length };
+}
+
+function widthOf(cells: Cell[]): number {
+  return cells.reduce((sum, { width }) => sum + width, 0);
 }

@@ -1,11 +1,10 @@
-import { type StepState, stepStates } from '../../plan/step-state.ts';
+import { type StepState, stepStates } from '../../plan/situation/step-state.ts';
 import { safeText } from '../safe-text.ts';
 import { cutMiddle, cutToWidth } from '../text-width.ts';
 import type { Diagram, DiagramNode } from './diagram.ts';
 import { type Arrow, type Layout, layOut, type Point } from './diagram-layout.ts';
 import { diagramWords, edgeWords, type NodeWords, nodeWords, stateWord } from './diagram-words.ts';
-import { svgClass, svgStyle } from './svg-style.ts';
-import { type Font, fonts, widthOf, xmlText } from './svg-text.ts';
+import { type Font, fonts, svgClass, svgStyle, widthOf, xmlText } from './svg-style.ts';
 
 /** Size of the largest diagram that can be laid out within seconds, and read. */
 export const svgLimits = { nodes: 300, edges: 500 } as const;

@@ -1,8 +1,7 @@
-import { type StepState, stepStates } from '../../plan/step-state.ts';
+import { type StepState, stepStates } from '../../plan/situation/step-state.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { DiagramCredits, DiagramEdge, DiagramNode, GateNode, WorkNode } from './diagram.ts';
-import type { CanaryMark } from './diagram-canary.ts';
+import type { CanaryMark, DiagramCredits, DiagramEdge, DiagramNode, GateNode, WorkNode } from './diagram.ts';
 import { gateId, type Link } from './diagram-links.ts';
 
 /** Text of a node, line by line; every line is safe, and may be empty. */
@@ -25,6 +24,7 @@ const wordOf: { [state in StepState]: string } = {
   unresolved: 'unresolved',
   changed: 'changed',
   'not-bought': 'not bought',
+  unneeded: 'not needed',
 };
 
 export function nodeWords(node: DiagramNode): NodeWords {
@@ -82,7 +82,7 @@ function creditsWords({ spent, held, toSpend, expected, waiting, unpriced }: Dia
   const more = toSpend + expected;
   const parts = [
     ...(spent > 0 ? [`${creditsText(spent)} cr spent`] : []),
-    ...(held > 0 ? [`${creditsText(held)} cr held`] : []),
+    ...(held > 0 ? [`${creditsText(held)} cr reserved`] : []),
     ...(more > 0 ? [`${expected > 0 ? '≈ ' : ''}${creditsText(more)} cr to spend`] : []),
     ...(waiting > 0 ? [`${creditsText(waiting)} cr waiting`] : []),
     ...(unpriced > 0 ? [`${creditsText(unpriced)} unpriced`] : []),

@@ -1,13 +1,19 @@
-import type { Gate } from '../../graph/graph.ts';
+import type { Gate, Graph } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
-import type { DecidedGate, GateState } from '../../plan/decided-graph.ts';
-import type { Match } from '../../plan/find-purchases.ts';
-import { listCharges } from '../../plan/list-charges.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
-import type { Situation } from '../../plan/situation.ts';
-import { type StepState, stateOfStep, stepStates } from '../../plan/step-state.ts';
-import { type CanaryMark, findCanaryMarks } from './diagram-canary.ts';
+import { listCharges } from '../../plan/prices/list-charges.ts';
+import type { DecidedGate, GateState } from '../../plan/situation/decided-graph.ts';
+import type { Match } from '../../plan/situation/find-purchases.ts';
+import type { Situation } from '../../plan/situation/situation.ts';
+import { type StepState, stateOfStep, stepStates } from '../../plan/situation/step-state.ts';
 import { findLinks, gateId, type Link } from './diagram-links.ts';
+
+/** The first steps of a task go alone. `open`: the others wait for them; `proven`: nothing waits any more. */
+export interface CanaryMark {
+  /** Condition that the others wait for: that these are done and fit, or that people have picked them. */
+  rule: 'check' | 'ask';
+  state: 'open' | 'proven';
+}
 
 /** A campaign as nodes and edges, from what is on record. */
 export interface Diagram {
@@ -30,7 +36,6 @@ export interface WorkNode {
   task: string;
   kind: string;
   description?: string;
-  /** Steps that turned out not to be needed are left out. */
   steps: number;
   states: { [state in StepState]: number };
   credits: DiagramCredits;
@@ -90,8 +95,7 @@ export interface DiagramFacts {
 export function makeDiagram(facts: DiagramFacts): Diagram {
   const { situation, by } = facts;
   const { written: graph } = situation;
-  const unneeded = new Set(facts.plan.rows.flatMap((row) => (row.unneeded === true ? [row.address] : [])));
-  const steps = graph.steps.filter(({ address }) => (facts.selected?.has(address) ?? true) && !unneeded.has(address));
+  const steps = graph.steps.filter(({ address }) => facts.selected?.has(address) ?? true);
   const shown = new Set(steps.map(({ address }) => address));
   const gates = (graph.gates ?? []).filter(({ members }) => members.some((address) => shown.has(address)));
   const work = workNodes(facts, shown);
@@ -130,7 +134,7 @@ function workNodes({ situation, plan, by, selected }: DiagramFacts, shown: Reado
     const node = nodes.get(id) ?? emptyNode({ is: 'step', id, task, kind, description });
     nodes.set(id, node);
     node.steps += 1;
-    node.states[stateOfStep(match, byAddress)] += 1;
+    node.states[stateOfStep(match, situation)] += 1;
     if (part !== undefined && node.fanOut !== 'open') node.fanOut = isDone(byAddress.get(part.of)) ? 'known' : 'open';
   }
   const isWhole = by === 'task' && selected === undefined;
@@ -192,4 +196,25 @@ function gateNodes(
     node.states[state.is] += 1;
   }
   return [...nodes.values()];
+}
+
+/** The marks of nodes, by task or, of those steps that go first in the next run, by address. */
+function findCanaryMarks(
+  { canaries = [] }: Graph,
+  { rows, gates = [] }: Pick<Plan, 'rows' | 'gates'>,
+  by: 'task' | 'step',
+): ReadonlyMap<string, CanaryMark> {
+  if (canaries.length === 0) return new Map();
+  const rules = new Map(canaries.map(({ task, asks }) => [task, asks ? ('ask' as const) : ('check' as const)]));
+  const asked = gates.filter(({ is }) => is === 'canary');
+  if (by === 'step') {
+    const first = rows.flatMap(({ address, task, canary }) => (canary === true ? [{ address, task }] : []));
+    const toSee = asked.flatMap(({ task, members }) => members.map((address) => ({ address, task })));
+    return new Map(
+      [...first, ...toSee].map(({ address, task }) => [address, { rule: rules.get(task) ?? 'check', state: 'open' }]),
+    );
+  }
+  const waiting = rows.filter(({ canaries: own, reason }) => own !== undefined || reason.code === 'canary');
+  const open = new Set([...waiting, ...asked].map(({ task }) => task));
+  return new Map([...rules].map(([task, rule]) => [task, { rule, state: open.has(task) ? 'open' : 'proven' }]));
 }

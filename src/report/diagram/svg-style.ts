@@ -1,4 +1,12 @@
-import { fonts } from './svg-text.ts';
+import { displayWidth } from '../text-width.ts';
+
+/** Fonts of the picture: whatever is on the machine, so a width is the most that any of them takes. In pixels. */
+export const fonts = {
+  name: { size: 13, column: 7.9 },
+  code: { size: 11, column: 6.7 },
+  words: { size: 11.5, column: 6.9 },
+  title: { size: 15, column: 9.2 },
+} as const;
 
 const plain = 'system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif';
 const code = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace';
@@ -34,6 +42,7 @@ const light: Rules = {
   '.unresolved': 'fill:#bf8700',
   '.changed': 'fill:#e16f24',
   '.not-bought': 'fill:#c9d1d9',
+  '.unneeded': 'fill:#e6eaee',
 };
 
 const dark: Rules = {
@@ -54,6 +63,7 @@ const dark: Rules = {
   '.unresolved': 'fill:#d29922',
   '.changed': 'fill:#f0883e',
   '.not-bought': 'fill:#3d444d',
+  '.unneeded': 'fill:#2a3038',
 };
 
 /** The class of the picture: within a page its rules concern nothing else. */
@@ -67,4 +77,16 @@ function write(rules: Rules): string {
   return Object.entries(rules)
     .map(([selectors, rule]) => `${scoped(selectors).join(',')}{${rule}}`)
     .join('');
+}
+
+/** Makes a text fit for XML: without markup, and without characters that XML does not have. */
+export function xmlText(text: string): string {
+  return text.replace(/[\ufffe\uffff]/g, '\ufffd').replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
+}
+
+export type Font = keyof typeof fonts;
+
+/** Width of a safe text, in pixels. */
+export function widthOf(text: string, font: Font): number {
+  return Math.ceil(displayWidth(text) * fonts[font].column);
 }

@@ -1,5 +1,4 @@
-import type { RunEvent } from '../../contract/event.ts';
-import type { HistoryLine, RunHeader } from '../../contract/run-line.ts';
+import type { HistoryLine, RunEvent, RunHeader } from '../../contract/event.ts';
 
 /** A run as its history tells it, of which lines may be missing. */
 export interface RunStory {
@@ -12,6 +11,8 @@ export interface RunStory {
   commit?: string;
   lock?: string;
   sandbox?: boolean;
+  /** Who approved its plan, and when. */
+  approved?: { by: string; at: string };
   /** Credits that the plan was to spend. */
   planned?: number;
   /** Number of steps of the plan whose price was not known. */

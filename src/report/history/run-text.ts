@@ -36,10 +36,16 @@ export function runsText(
     timeText(run.at).slice(0, 16),
     endCell(run, { style: options.style, isRunning: run.id === running }),
     outcomesText(run),
-    creditsText(run.spentNow),
+    spentText(run, run.id === running),
     run.elapsedMs === undefined ? '' : elapsedText(run.elapsedMs),
   ]);
   return tableText(columns, cells, options);
+}
+
+/** Charges of a run that did not come to its end may be missing: never 0 for unknown. */
+function spentText({ how, spentNow }: RunStory, isRunning: boolean): string {
+  if (isRunning || how === 'ended') return creditsText(spentNow);
+  return spentNow === 0 ? '?' : `at least ${creditsText(spentNow)}`;
 }
 
 /** Renders one run: its steps by task, what went wrong, what was noticed. Ends with a line feed. */
@@ -62,7 +68,10 @@ export function runText(
     `run      ${run.id}`,
     `began    ${timeText(run.at) || 'not on record'}${took}`,
     `by       ${safeText(by.join(', '))}`,
-    `credits  ${creditsText(run.spentNow)} charged${planned}`,
+    ...(run.approved === undefined
+      ? []
+      : [`approved by ${safeText(run.approved.by, 100)}, ${timeText(run.approved.at)}`]),
+    `credits  ${spentText(run, isRunning)} charged${planned}`,
     ...(run.error === undefined ? [] : [`error    ${safeText(run.error)}`]),
     ...(run.dropped === undefined ? [] : [style.yellow(`${countOf(run.dropped, 'event')} more than are kept`)]),
   ];

@@ -2,7 +2,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import { failures, titles } from '../../contract/failure.ts';
 import { fieldSchemas } from '../../graph/check/unlisted-fields.ts';
 import type { Json } from '../../ground/json.ts';
-import { type JsonMap, mapOf } from '../../ground/values.ts';
+import { groupBy, isMap, type JsonMap, mapOf } from '../../ground/values.ts';
 import { listValues } from '../../kinds/document-differences.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Field, Kind } from '../../kinds/kind.ts';
@@ -10,9 +10,27 @@ import type { ServiceDocument } from '../../kinds/service-document.ts';
 import { listNames } from '../../manifest/suggest.ts';
 import { helperDocs } from '../../manifest/template/helper-docs.ts';
 import { safeText } from '../safe-text.ts';
-import { exitWords } from './exit-words.ts';
-import { code, plainWords, table } from './markdown.ts';
 import { topicGroups } from './topics.ts';
+
+/** Cases in which a command ends with each exit code. */
+const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
+  done: 'done, or nothing to do',
+  internalError: 'a bug of ours',
+  changesPending:
+    '`plan --detailed-exitcode`: there is something to do, or with `--compare` something differs (4: more than the budget carries, after the picks, too)',
+  someFailed: 'finished, some steps failed',
+  outOfCredits:
+    'stopped by the budget, by a charge above what the plan says, or by the balance; what was running is collected',
+  waitsForPerson: 'somebody is to decide: credits or posts wait for consent, or steps for a pick at a gate',
+  needsDecision: 'the outcome of a create is not known: run again, or decide with `resolve`',
+  wrongUsage: 'wrong usage',
+  wrongInput: 'the manifest, a data file or the lock is wrong, or git has no such commit',
+  unreachable: 'the service cannot be reached, or git cannot be run',
+  cannotWrite: 'outputs or lock cannot be written',
+  lockHeld: 'another run holds the lock',
+  keyRefused: 'key missing or refused',
+  interrupted: 'interrupted; everything paid is on record',
+};
 
 /** Every exit code with its meaning, and the codes of the errors that end with it. */
 export function exitReference(): string {
@@ -35,6 +53,36 @@ export function codeReference(): string {
   );
 }
 
+/** Arguments of a function of the library: a map has fields, in their order. */
+export interface ShapeDoc {
+  readonly words: string;
+  readonly fields?: Readonly<Record<string, ShapeDoc>>;
+  readonly isOptional?: true;
+}
+
+/** Every function of the library: its arguments, their fields, and a call. What `campaign` is the page says once. */
+export function libraryReference(
+  calls: Readonly<Record<string, { takes: Readonly<Record<string, ShapeDoc>>; example: string }>>,
+): string {
+  const items = Object.entries(calls).map(([name, { takes, example }]) => {
+    const given = Object.entries(takes);
+    const names = given.map(([argument, { isOptional }]) => (isOptional ? `${argument}?` : argument));
+    const own = given.filter(([argument]) => argument !== 'campaign');
+    const shapes = own.map(([argument, shape]) => `  - ${code(argument)}: ${shapeWords(shape)}`);
+    return [`- ${code(`${name}(${names.join(', ')})`)}, as in ${code(example)}`, ...shapes].join('\n');
+  });
+  return items.join('\n');
+}
+
+function shapeWords({ words, fields }: ShapeDoc): string {
+  if (fields === undefined) return words;
+  const told = Object.entries(fields).map(
+    ([name, shape]) =>
+      `${code(shape.isOptional ? `${name}?` : name)} ${shape.fields ? `(${shapeWords(shape)})` : shape.words}`,
+  );
+  return told.join(', ');
+}
+
 /** Every template helper with an example. */
 export function helperReference(): string {
   return helperDocs
@@ -55,7 +103,8 @@ export function kindReference(document?: ServiceDocument): string {
     .join('\n\n');
 }
 
-function kindSection(kind: Kind, document: ServiceDocument | undefined): string {
+/** The same of one kind. */
+export function kindSection(kind: Kind, document: ServiceDocument | undefined): string {
   const listed = kind.create.documented ? [] : listedFields(document?.creates[kind.name]?.schema);
   const checked = kind.create.documented
     ? 'Every field is checked before it is paid for.'
@@ -140,14 +189,32 @@ export function topicReference(): string {
 /** A command as its help tells it. */
 export interface CommandDoc {
   name: string;
+  /** The theme under which it is listed, and what it does in a few words; absent for a part of another command. */
+  listed?: { theme: string; summary: string };
   usage: string;
   description: string;
   options: readonly { flags: string; description: string }[];
   examples: readonly { line: string; about: string }[];
 }
 
-/** Every command with its options. */
+/** Every command by its theme, then each with its options. */
 export function commandReference(commands: readonly CommandDoc[]): string {
+  return `${themes(commands)}\n\n${details(commands)}`;
+}
+
+function themes(commands: readonly CommandDoc[]): string {
+  const listed = commands.flatMap(({ name, listed: one }) => (one === undefined ? [] : [{ name, ...one }]));
+  return [...groupBy(listed, ({ theme }) => theme)]
+    .map(([theme, own]) =>
+      table(
+        [theme, ''],
+        own.map(({ name, summary }) => [code(name), plainWords(summary)]),
+      ),
+    )
+    .join('\n\n');
+}
+
+function details(commands: readonly CommandDoc[]): string {
   return commands
     .map(({ name, usage, description, options, examples }) =>
       [
@@ -169,4 +236,173 @@ export function commandReference(commands: readonly CommandDoc[]): string {
       ].join('\n\n'),
     )
     .join('\n\n');
+}
+
+/** Text as code, whatever backticks it holds. */
+function code(text: string): string {
+  const longest = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
+  const ticks = '`'.repeat(longest + 1);
+  return longest === 0 ? `${ticks}${text}${ticks}` : `${ticks} ${text} ${ticks}`;
+}
+
+/** A row of a table. */
+function row(...cells: string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+}
+
+/** A table. Its cells are Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
+}
+
+/** Words in which nothing means anything: no emphasis, no elements. */
+function plainWords(text: string): string {
+  return text.replace(/[\\*_[\]<>&#]/g, '\\$&');
+}
+
+/**
+ * Outcome for a purchase whose lock is lost, outputs and `.mediabatch/` with it, within a day: `found`: the next run
+ * gets its job by its key. `held`: the same where the service gives each output the same link again; elsewhere it says
+ * that the key is known, and nothing is bought. `listed`: `adopt` finds it. `shown`: `adopt` lists it, and a person
+ * says that it is the one. `bought`: once more. `free`: made again, at no cost. `asked`: not without the consent of a
+ * person.
+ */
+export type AfterLoss = 'found' | 'held' | 'listed' | 'shown' | 'bought' | 'free' | 'asked';
+
+const words: Readonly<Record<AfterLoss, string>> = {
+  found: '`apply` gets the same job by its key',
+  held: 'the same where that output keeps its link; else exit 6, not bought',
+  listed: '`adopt` finds it in the list of the service',
+  shown: '`adopt` shows what it may be, and takes what `--job` names',
+  bought: 'bought again: nothing tells of it',
+  free: 'uploaded again, for nothing',
+  asked: 'waits for `--publish`',
+};
+
+export interface LossRow {
+  kinds: readonly string[];
+  /** Whether their requests use what other steps made; absent: no matter. */
+  usesOutputs?: boolean;
+  outcome: AfterLoss;
+}
+
+/** Lists what comes back of each kind. A key covers the bytes of its request, and links of outputs are signed anew. */
+export function lossRows(): LossRow[] {
+  const of = (recovery: Kind['recovery'], act: Kind['act']) =>
+    Object.values(kinds).flatMap((kind) => (kind.recovery === recovery && kind.act === act ? [kind.name] : []));
+  const listed = of('list', 'job');
+  const rows: LossRow[] = [
+    { kinds: of('replay', 'job'), usesOutputs: false, outcome: 'found' },
+    { kinds: of('replay', 'job'), usesOutputs: true, outcome: 'held' },
+    { kinds: listed, outcome: 'listed' },
+    { kinds: listed.filter(isToldByLink), usesOutputs: true, outcome: 'shown' },
+    { kinds: of('ask', 'job'), outcome: 'bought' },
+    { kinds: of('again', 'upload'), outcome: 'free' },
+    { kinds: of('ask', 'post'), outcome: 'asked' },
+  ];
+  return rows.filter((row) => row.kinds.length > 0);
+}
+
+/** Whether the list of a kind tells its jobs apart by a link. */
+function isToldByLink(name: string): boolean {
+  const kind = kinds[name];
+  const [telling = ''] = Object.keys(kind?.list?.echoes ?? {});
+  return kind?.fields[telling]?.url === true;
+}
+
+/** Renders what brings back a purchase whose lock is lost, by kind. */
+export function lossReference(): string {
+  const rows = lossRows().map(({ kinds: names, usesOutputs, outcome }) => [
+    `${names.join(', ')}${usesOutputs === true ? ' of an output' : ''}`,
+    words[outcome],
+  ]);
+  return table(['kind', 'what the next run does'], rows);
+}
+
+/**
+ * The page of the manual for programs at the keys, as a file somewhere else: links of the manual lead nowhere from there, and
+ * what tests run is nobody's business.
+ */
+export function agentsPage(page: string): string {
+  return page.replaceAll(/\[help (\S+)\]\(\S+\.md\)/g, '`mediabatch help $1`').replaceAll(/^(\s*```sh) .*/gm, '$1');
+}
+
+/** The same page as a skill, which says of itself when it is of use. */
+export function agentsSkill(page: string): string {
+  return `---
+name: mediabatch
+description: Write, check, price and rehearse campaigns of paid media (images, music, voiceovers, videos, clips, thumbnails, uploads, posts) with the mediabatch command, and have a person agree to what costs credits or goes public. For a folder with a campaign.yaml or a *.lock.jsonl, and where many media are to be made from data.
+---
+
+${agentsPage(page)}`;
+}
+
+/** Every key of a manifest as Markdown, from its published schema: type, default, words, and an example. */
+export function keyReference(schema: JsonMap): string {
+  const definitions = mapOf(schema.definitions);
+  const task = mapOf(definitions.task);
+  return [
+    '## Of a manifest\n',
+    ...propertiesOf(schema).flatMap(([name, one]) => entriesOf(name, one, requiredOf(schema), definitions)),
+    '\n## Of a task\n',
+    ...propertiesOf(task).flatMap(([name, one]) => entriesOf(name, one, requiredOf(task), definitions)),
+  ].join('\n');
+}
+
+/** A key with the keys below it. What a request takes is told by its kind. */
+function entriesOf(path: string, schema: JsonMap, required: readonly string[], definitions: JsonMap): string[] {
+  const { default: absent, description, examples } = schema;
+  const notes = [
+    typesOf(schema, definitions),
+    ...(required.includes(path) ? ['required'] : []),
+    ...(absent === undefined ? [] : [`default ${code(flow(absent))}`]),
+  ];
+  const name = path.split('.').at(-1) ?? path;
+  const isShown = String(description).includes(`\`${name}: `);
+  const shown =
+    Array.isArray(examples) && !isShown ? examples.map((value) => code(`${name}: ${flow(value)}`)).join(', ') : '';
+  const own = [`### ${code(path)}\n`, `${notes.join(', ')}. ${String(description)}${shown && ` As in ${shown}.`}\n`];
+  const below = path === 'defaults' ? [] : propertiesOf(schema);
+  return [...own, ...below.flatMap(([name, one]) => entriesOf(`${path}.${name}`, one, [], definitions))];
+}
+
+function propertiesOf({ properties }: JsonMap): [string, JsonMap][] {
+  return Object.entries(mapOf(properties)).map(([name, one]) => [name, mapOf(one)]);
+}
+
+function requiredOf({ required }: JsonMap): string[] {
+  return Array.isArray(required) ? required.map(String) : [];
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'whole number',
+  number: 'number',
+  boolean: 'true or false',
+  array: 'list',
+  object: 'map',
+};
+
+function typesOf(schema: JsonMap, definitions: JsonMap): string {
+  const { type, enum: values, $ref } = schema;
+  if (Array.isArray(values) && values.length <= 5) return `one of ${values.map((one) => code(flow(one))).join(', ')}`;
+  if (typeof $ref === 'string') return typesOf(mapOf(definitions[$ref.replace('#/definitions/', '')]), definitions);
+  const all = [type].flat().map((one) => typeWords[String(one)] ?? '');
+  return schema.const !== undefined
+    ? `always ${code(flow(schema.const))}`
+    : all.join(', ').replace(/, ([^,]*)$/, ' or $1');
+}
+
+/** A value as YAML in one line, as people write it. */
+function flow(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
+  if (isMap(value)) {
+    const parts = Object.entries(value).map(
+      ([key, one]) => `${/^[\w/-]+$/.test(key) ? key : `"${key}"`}: ${flow(one)}`,
+    );
+    return `{ ${parts.join(', ')} }`;
+  }
+  if (typeof value !== 'string') return String(value);
+  if (value === '\t') return '"\\t"';
+  return /^\d*[A-Za-z][\w ./-]*$/.test(value) ? value : `"${value}"`;
 }

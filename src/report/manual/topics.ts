@@ -2,7 +2,9 @@
 export const topicGroups = {
   'First steps': {
     start: 'from an empty folder to the first pictures',
+    why: 'in what this is better than a script, make or a queue, and in what not',
     manifest: 'what a campaign is made of',
+    cookbook: 'recipes by task, with what goes wrong',
     rows: 'data files, keys, matrices, takes, addresses',
     templates: 'variables, references and helpers',
     kinds: 'what can be made, with every field',
@@ -25,6 +27,7 @@ export const topicGroups = {
     looking: 'graph, review page, live plan, history',
   },
   'In a team': {
+    agents: 'what a program at the keys may do, and what it shows to whom',
     ci: 'pull requests, unattended runs, notifications',
     engine: 'several machines: a database and workers',
     sandbox: 'the same with play money',
@@ -37,6 +40,8 @@ export const topicGroups = {
     commands: 'every command with its options',
     exit: 'exit codes',
     codes: 'every code of an error or a warning',
+    compatibility: 'what stays as it is from version to version',
+    numbers: 'what a run takes: time, memory, looks at the service',
   },
 } as const satisfies Record<string, Record<string, string>>;
 

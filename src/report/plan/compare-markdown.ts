@@ -1,6 +1,10 @@
+import type { Failure } from '../../contract/failure.ts';
 import { groupBy } from '../../ground/values.ts';
-import type { ComparedStep, Comparison } from '../../plan/compare-versions.ts';
+import type { ComparedStep, Comparison } from '../../plan/compare/compare-versions.ts';
+import type { Paste } from '../advice-text.ts';
+import { failureText } from '../failure-text.ts';
 import { countOf, creditsText } from '../numbers.ts';
+import { makeStyle } from '../style.ts';
 import {
   type CompareView,
   changeWords,
@@ -10,9 +14,8 @@ import {
   rowOfStep,
   sumText,
 } from './compare-text.ts';
-import { fitComment } from './fit-comment.ts';
+import { fitComment, markdownCode, mostCommentBytes } from './fit-comment.ts';
 import { indexRows } from './item-text.ts';
-import { markdownCode } from './markdown-code.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
 import { inHtml, itemTable } from './plan-markdown.ts';
 
@@ -70,9 +73,12 @@ export function isSame({ steps, there, here, bought, boughtThere }: Comparison):
   return steps.length + bought.length + boughtThere.length === 0 && there.budget === here.budget;
 }
 
-/** Says what the next run would buy, if the budget carries it: that is what is agreed to here. */
-function titleEnd({ toBuy }: CompareView): string {
-  return toBuy.credits > 0 || toBuy.unknownPrices > 0 ? `: ${sumText(toBuy)} to buy` : '';
+/** Says what is still to be bought, and whether the budget carries it: that is what is agreed to here. */
+function titleEnd({ toBuy, fit }: CompareView): string {
+  if (toBuy.credits === 0 && toBuy.unknownPrices === 0) return '';
+  const short =
+    fit === undefined || fit.missing === 0 ? '' : `, ${creditsText(fit.missing)} more than the budget has left`;
+  return `: ${sumText(toBuy)} to buy${short}`;
 }
 
 function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep): string {
@@ -88,4 +94,31 @@ function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep):
 /** Writes the address of an image, with what would end the image in Markdown escaped. */
 function addressOf({ href }: URL): string {
   return href.replace(/[()<>\\`|*_~[\]]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** Most mistakes that are listed: as many as a person mends before looking again. */
+const mostMistakes = 50;
+
+/** Why there is no plan, for a comment on a pull request: as on a terminal, in a block of code in which nothing has a meaning. */
+export function failureMarkdown(failure: Failure, { path, paste }: { path: string; paste: Paste }): string {
+  const errors = 'diagnostics' in failure ? (failure.diagnostics ?? []).filter((one) => one.severity === 'error') : [];
+  const what = errors.length > 0 ? countOf(errors.length, 'mistake') : 'there is no plan';
+  const room = mostCommentBytes - 4_000;
+  const textOf = (most: number) => failureText(failure, { style: makeStyle(false), paste, most }).trimEnd();
+  let most = mostMistakes;
+  let text = textOf(most);
+  while (Buffer.byteLength(text) > room && most > 1) {
+    most = Math.floor(most / 2);
+    text = textOf(most);
+  }
+  // Of one that is too long by itself, its beginning.
+  if (Buffer.byteLength(text) > room) text = `${text.slice(0, room / 3)}…`;
+  return `${commentMarker(path)}\n\n### ${markdownCode(path)}: ${what}\n\n${codeBlock(text)}\n`;
+}
+
+/** A text as a block of code, closed by nothing in it. */
+function codeBlock(text: string): string {
+  const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${text}\n${fence}`;
 }

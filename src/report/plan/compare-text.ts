@@ -1,12 +1,13 @@
 import type { Json } from '../../ground/json.ts';
-import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare-versions.ts';
-import type { Charge } from '../../plan/list-charges.ts';
+import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare/compare-versions.ts';
 import type { PlanRow } from '../../plan/plan.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
+import type { Charge } from '../../plan/prices/list-charges.ts';
 import { countOf, creditsText, signedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
-import { footerLines } from './footer-lines.ts';
+import { budgetLeftText, type Fit, footerLines } from './footer-lines.ts';
 import { indexRows } from './item-text.ts';
 import { groupPlan } from './plan-items.ts';
 import { itemLines, joinBlocks } from './plan-text.ts';
@@ -16,6 +17,8 @@ export interface CompareView extends Comparison {
   campaign: string;
   ref: string;
   commit: string;
+  /** The rest of the budget, and how far it carries what is still to buy. Absent: no budget, or nothing to buy. */
+  fit?: Fit & { left: number };
 }
 
 export const changeWords = { added: 'new', removed: 'removed', changed: 'changed', moved: 'moved' } as const;
@@ -28,7 +31,7 @@ export function compareText(view: CompareView, options: { style: Style; width: n
     wrapText(head, Math.max(40, options.width), { maxLines: 4 }).map(style.bold),
     differenceLines(view, options),
     [countsText(view)],
-    moneyFacts(view).flatMap(({ label, text }) => footerLines(label, text, options)),
+    footerLines(moneyFacts(view), options),
   ]);
 }
 
@@ -92,17 +95,23 @@ export function countsText({ steps }: CompareView): string {
 }
 
 export function moneyFacts(view: CompareView): { label: string; text: string }[] {
-  const { there, here, toBuy, bought, boughtThere, discarded } = view;
+  const { there, here, toBuy, bought, boughtThere, discarded, fit } = view;
   const difference = here.credits - there.credits;
   const change = difference === 0 ? '' : ` (${signedText(difference)})`;
-  const facts = [{ label: 'costs', text: `${wholeText(there)} there, ${wholeText(here)} here${change}` }];
+  const facts = [{ label: 'costs', text: changedText(wholeText(there), wholeText(here)) + change }];
   const add = (label: string, text: string) => facts.push({ label, text });
-  if (there.budget !== here.budget) add('budget', `${budgetText(there)} there, ${budgetText(here)} here`);
+  if (there.budget !== here.budget) add('budget', changedText(budgetText(there), budgetText(here)));
   if (toBuy.credits > 0 || toBuy.unknownPrices > 0) add('still to buy', sumText(toBuy));
+  if (fit !== undefined) add('budget left', budgetLeftText(fit, fit.left));
   if (bought.length > 0) add('bought', `${chargesText(bought)}, on record here and not there`);
   if (boughtThere.length > 0) add('not here', `${chargesText(boughtThere)}, on record there and not here`);
   if (discarded > 0) add('gives up', `${countOf(discarded, 'credit')} of paid work`);
   return facts;
+}
+
+/** Credits at the commit, and here: `none before, 200 now`. */
+function changedText(there: string, here: string): string {
+  return there === here ? `${here}, as before` : `${there} before, ${here} now`;
 }
 
 function wholeText(sum: Comparison['here']): string {
@@ -120,19 +129,25 @@ export function sumText({ credits, unknownPrices }: PriceSum): string {
   return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;
 }
 
-/** `3 jobs for 6 credits, and 1 create on hold`. */
+/** `3 jobs for 6 credits, 2 posts, and 1 create whose charge is not known`. */
 export function chargesText(charges: readonly Charge[]): string {
-  const jobs = charges.filter(({ went }) => went !== 'held');
-  const held = charges.length - jobs.length;
+  const known = charges.filter(({ went }) => went !== 'held');
+  const jobs = known.filter(({ kind }) => !isPost(kind));
+  const posts = known.length - jobs.length;
+  const held = charges.length - known.length;
   const credits = jobs.reduce((sum, charge) => sum + (charge.credits ?? 0), 0);
-  return [
+  const settled = [
     ...(jobs.length > 0 ? [`${countOf(jobs.length, 'job')} for ${countOf(credits, 'credit')}`] : []),
-    ...(held > 0 ? [`${countOf(held, 'create')} on hold`] : []),
+    ...(posts > 0 ? [countOf(posts, 'post')] : []),
+  ];
+  return [
+    ...(settled.length > 0 ? [settled.join(', ')] : []),
+    ...(held > 0 ? [`${countOf(held, 'create')} whose charge is not known`] : []),
   ].join(', and ');
 }
 
 export function compareJson(view: CompareView): Json {
-  const { campaign, ref, commit, steps, there, here, toBuy, bought, boughtThere, discarded } = view;
+  const { campaign, ref, commit, steps, there, here, toBuy, bought, boughtThere, discarded, fit } = view;
   const json = {
     mediabatch: 'comparison',
     version: 1,
@@ -144,6 +159,7 @@ export function compareJson(view: CompareView): Json {
     here,
     difference: here.credits - there.credits,
     toBuy,
+    ...(fit && { fit }),
     bought: bought.map(chargeJson),
     boughtThere: boughtThere.map(chargeJson),
     discarded,

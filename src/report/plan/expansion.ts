@@ -2,8 +2,10 @@ import { trailOf } from '../../graph/expand/draft.ts';
 import type { Graph, Step } from '../../graph/graph.ts';
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
+import { writeYaml, type YamlOptions } from '../../manifest/format/format.ts';
 import { type CanaryRule, type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
-import { writeReferences } from './write-references.ts';
+import { countOf } from '../numbers.ts';
+import { escapeQuoted, safeText } from '../safe-text.ts';
 
 /** Source position of a value. `from`: it is not written under the task's own name, but here. */
 export interface Origin {
@@ -72,6 +74,7 @@ function originsOf(task: Task, { places }: Manifest): Map<string, Origin> {
     ['timeout', task.timeoutMs !== undefined],
     ['retry', task.retry !== undefined],
     ['expect', task.expect !== undefined],
+    ['limits', task.limits !== undefined],
     ['gate', task.gate !== undefined],
     ['canary', task.canary !== undefined],
     ['pin', task.pin === true],
@@ -96,6 +99,7 @@ function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } 
     ...(timeoutMs !== undefined && { timeout: `${timeoutMs / 1000}s` }),
     ...(retry !== undefined && { retry: { ...retry } }),
     ...(expect !== undefined && { expect: JSON.parse(JSON.stringify(expect)) as Json }),
+    ...(task?.limits !== undefined && { limits: { ...task.limits } }),
     ...(task?.gate !== undefined && { gate: writtenGate(task.gate) }),
     ...(task?.canary !== undefined && { canary: writtenCanary(task.canary) }),
     ...(pin === true && { pin }),
@@ -104,13 +108,81 @@ function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } 
 }
 
 function writtenGate(gate: GateRule): Json {
-  const note = gate.note === undefined ? {} : { note: gate.note };
-  if (gate.is === 'approve') return gate.note === undefined ? 'approve' : { approve: true, ...note };
+  const { note, reasons } = gate;
+  const words = { ...(note !== undefined && { note }), ...(reasons !== undefined && { reasons: [...reasons] }) };
+  if (gate.is === 'approve') return Object.keys(words).length === 0 ? 'approve' : { approve: true, ...words };
   const { choose, among } = gate;
-  return { choose, among: among.by === 'axis' ? among.axis : among.by, ...note };
+  return { choose, among: among.by === 'axis' ? among.axis : among.by, ...words };
 }
 
 function writtenCanary({ first, asks }: CanaryRule): Json {
   const then = asks ? 'ask' : 'check';
   return { first, then };
+}
+
+/** References as a person would write them, with the address of the step instead of the name of its task. */
+export function writeReferences(value: Json): Json {
+  if (Array.isArray(value)) return value.map(writeReferences);
+  if (value === null || typeof value !== 'object') return value;
+  if (typeof value.$ref === 'string') return `{{${value.$ref}.${String(value.field)}}}`;
+  if (Array.isArray(value.$text)) return value.$text.map((part) => String(writeReferences(part))).join('');
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, writeReferences(item)]));
+}
+
+/** Every step as valid YAML, with the source position of each value as a comment after it. */
+export function expandText({ campaign, values, steps }: Expansion): string {
+  const tasks = new Set(steps.map(({ task }) => task)).size;
+  const head = `# ${safeText(campaign)}, expanded: ${countOf(tasks, 'task')}, ${countOf(steps.length, 'step')}\n`;
+  const campaignText = yamlText({ version: 1, name: campaign, ...values });
+  if (steps.length === 0) return `${head}${campaignText}steps: {}\n`;
+  return `${head}${campaignText}\nsteps:\n${steps.map(stepText).join('\n')}`;
+}
+
+function stepText({ address, task, kind, values, trail, origins }: ExpandedStep): string {
+  const text = yamlText({ [address]: { task, kind, ...values } }, ([, ...path]) => {
+    const origin = origins.get(path.join('.'));
+    return origin && safeText(describeOrigin(origin));
+  });
+  const lines = text.trimEnd().split('\n');
+  const way = trail.length > 0 ? [`# ${trail.map((part) => safeText(part, 120)).join(' › ')}`] : [];
+  return [...way, ...lines].map((line) => (line === '' ? '\n' : `  ${line}\n`)).join('');
+}
+
+function yamlText(value: { [key: string]: Json }, commentOf?: YamlOptions['commentOf']): string {
+  return escapeQuoted(writeYaml(value, { isQuoted, ...(commentOf !== undefined && { commentOf }) }));
+}
+
+/** True when a text contains characters that a terminal, a log viewer or an editor would obey, or not show. */
+function isQuoted(text: string): boolean {
+  return /##|::|[ \t]$/m.test(text) || text.split('\n').some((line) => safeText(line, line.length * 10) !== line);
+}
+
+function describeOrigin({ place, from }: Origin): string {
+  const where = `${place.file}:${place.start.line}`;
+  return from === undefined ? where : `from ${from}, ${where}`;
+}
+
+/**
+ * `{mediabatch: 'expansion', version: 1, campaign, budget?, service?, selectors?, prices?, steps: [{address, task, kind,
+ * key?, matrix?, take?, with, needs?, save?, …, trail, origins: {'with.prompt': {file, line, column, from?}}}]}`.
+ */
+export function expandJson({ campaign, values, steps }: Expansion): Json {
+  return {
+    mediabatch: 'expansion',
+    version: 1,
+    campaign,
+    ...values,
+    steps: steps.map(({ address, task, kind, values: own, trail, origins }) => ({
+      address,
+      task,
+      kind,
+      ...own,
+      trail,
+      origins: Object.fromEntries([...origins].map(([name, { place, from }]) => [name, placeJson(place, from)])),
+    })),
+  };
+}
+
+function placeJson({ file, start }: Place, from: string | undefined): Json {
+  return { file, line: start.line, column: start.column, ...(from !== undefined && { from }) };
 }

@@ -1,17 +1,17 @@
 import type { OpenRequest } from '../../graph/graph.ts';
+import { call } from '../../ground/advice.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
 import { groupBy } from '../../ground/values.ts';
 import type { Purchase, StepRecord } from '../../lock/record.ts';
-import { call } from '../../plan/advice.ts';
-import type { DecidedStep } from '../../plan/decided-graph.ts';
 import type { Cause, Change } from '../../plan/plan.generated.ts';
 import type { PlanRow } from '../../plan/plan.ts';
+import type { DecidedStep } from '../../plan/situation/decided-graph.ts';
 import type { Paste } from '../advice-text.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { withCanary } from './canary-words.ts';
-import { writeReferences } from './write-references.ts';
+import { writeReferences } from './expansion.ts';
 
 /** All facts about one step. */
 export interface Explanation {
@@ -41,7 +41,8 @@ function factLines(row: PlanRow, step: DecidedStep, paste: Paste): string[] {
     ...spendFacts(row),
     ...(row.discards ? ([['discards', `${countOf(row.discards, 'credit')} of paid work`]] as [string, string][]) : []),
     ...decidedFacts(row, step, paste),
-    ['saves to', `${step.save}.…`],
+    // A post and an upload leave no file.
+    ...(step.save === '' ? [] : ([['saves to', `${step.save}.…`]] as [string, string][])),
     ['waits for', waits.length === 0 ? 'nothing' : waits.join(', ')],
     ['fingerprint', step.fingerprint],
     ...(row.order === undefined ? [] : ([['key', row.order.key]] as [string, string][])),
@@ -84,9 +85,9 @@ function decidedFacts(row: PlanRow, { address, decided }: DecidedStep, paste: Pa
   const by =
     decided.pinned === 'manifest'
       ? 'by `pin: true` of its task'
-      : `until it is unpinned with \`${paste(call('unpin', address))}\``;
-  const cost = row.wouldCost === undefined ? '' : `; to buy it again: ${priceOf(row.wouldCost)}`;
-  return [['pinned', `${by}${cost}`]];
+      : `to take the pin off: ${paste(call('unpin', address))}`;
+  const cost = row.wouldCost === undefined ? '' : `to buy it again costs ${priceOf(row.wouldCost)}; `;
+  return [['pinned', `${cost}${by}`]];
 }
 
 function priceOf(credits: number | null): string {

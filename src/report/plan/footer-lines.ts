@@ -1,16 +1,180 @@
+import { groupBy } from '../../ground/values.ts';
+import type { Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
+import { postsOf } from '../../plan/posts/post-consent.ts';
+import { isAskedAbout } from '../../plan/posts/post-record.ts';
+import { limitName } from '../../plan/prices/block-unfunded.ts';
+import { countOf, creditsText } from '../numbers.ts';
+import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { padRight, wrapText } from '../text-width.ts';
+import { postsText } from './post-words.ts';
 
 const labelWidth = 12;
 const gap = '  ';
 
-/** A fact of a footer: its label, and its text beside it, wrapped at words. `paint` paints each line of the text. */
-export function footerLines(
-  label: string,
-  text: string,
-  { style, width, paint = (line) => line }: { style: Style; width?: number; paint?: (line: string) => string },
+/** A fact of a footer. */
+export interface FooterFact {
+  label: string;
+  text: string;
+  /** Paints each line of the text. */
+  paint?: ((line: string) => string) | undefined;
+}
+
+/** Each fact with its label, and its text beside it, wrapped at words. */
+export function footerLines(facts: readonly FooterFact[], options: { style: Style; width?: number }): string[] {
+  return facts.flatMap((fact) => linesOfFact(fact, options));
+}
+
+function linesOfFact(
+  { label, text, paint = (line) => line }: FooterFact,
+  { style, width }: { style: Style; width?: number },
 ): string[] {
   const room = Math.max(40, width ?? Number.POSITIVE_INFINITY) - labelWidth - gap.length;
   const lines = wrapText(text, room, { maxLines: 5 });
   return lines.map((line, at) => `${style.dim(padRight(at === 0 ? label : '', labelWidth))}${gap}${paint(line)}`);
+}
+
+const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']);
+
+function limitNameOf(code: string, { limit }: PlanTotals): string {
+  if (code === 'limit') return limitName(limit);
+  return code === 'budget' ? 'the budget' : '--max-credits';
+}
+
+/** Says which limit holds back what: a fact for each limit that something in the plan does not fit into. */
+export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>, { yellow: paint }: Style): FooterFact[] {
+  const limited = rows.filter(({ reason }) => limitCodes.has(reason.code));
+  const now = [...groupBy(limited, ({ reason }) => reason.code)].map(([code, own]) => {
+    const credits = own.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
+    const unknown = own.filter(({ wouldCost }) => wouldCost === null).length;
+    const cost = [
+      ...(credits > 0 ? [`cost ${countOf(credits, 'credit')}`] : []),
+      ...(unknown > 0 ? [`${creditsText(unknown)} of unknown price`] : []),
+    ].join(', ');
+    const text = `${limitNameOf(code, totals)} does not reach ${countOf(own.length, 'step')}${cost === '' ? '' : ` (${cost})`}${code === 'budget' ? keptText(totals.fit) : ''}`;
+    return { label: 'blocked', text, paint };
+  });
+  const after = totals.fit && afterPicksText(totals.fit);
+  return after === undefined ? now : [...now, { label: 'short', text: after, paint }];
+}
+
+function keptText(fit: Fit | undefined): string {
+  return fit?.kept === undefined
+    ? ''
+    : `; ${creditsText(fit.kept)} of what is left ${fit.kept === 1 ? 'is' : 'are'} kept for what follows the picks`;
+}
+
+/** Says how much of what follows the picks the budget carries, before anything is bought that leads there. */
+function afterPicksText(fit: Fit): string | undefined {
+  const carried = carriedAfterPicks(fit);
+  if (carried === undefined) return undefined;
+  const start = `the budget carries ${fit.carries === 'now' ? 'what is bought now, and ' : ''}`;
+  return `${start}${carried}: ${countOf(fit.missing, 'credit')} too few`;
+}
+
+/** Posts that go public, listed apart from purchases: no credit covers them, and nothing takes them back. */
+export function postFacts({ rows }: Plan, { bold }: Style, now?: number): FooterFact[] {
+  const facts: FooterFact[] = [];
+  const add = (label: string, text: string, paint?: FooterFact['paint']) => facts.push({ label, text, paint });
+  const published = postsOf(rows, 'published');
+  const waiting = postsOf(rows, 'waiting');
+  const asked = rows.filter(isAskedAbout);
+  const isChanged = rows.some(({ changedSince }) => changedSince === true);
+  if (published.length > 0) add('publishes', postsText(published, now), bold);
+  if (waiting.length > 0)
+    add('waiting', `${postsText(waiting, now)}, for a consent of ${waiting.length === 1 ? 'its' : 'their'} own`);
+  if (asked.length > 0) add('asks', askedText(asked));
+  if (isChanged) add('posted', 'what is online stays as it is; only --redo of its very address sends another');
+  return facts;
+}
+
+/** Asks about the first of the posts that may be out under another name: each is a question of its own. */
+function askedText(asked: readonly PlanRow[]): string {
+  const [{ address, beside } = { address: '' }] = asked;
+  const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} more like it)`;
+  return `is ${safeText(address, 200)} the post that is out as ${safeText(beside?.address ?? '', 200)}${others}? That waits for a person, whatever --publish says`;
+}
+
+const shownSpeech = 3;
+
+/** Texts that would be too long or too short as speech, while changing them still costs nothing. */
+export function speechFacts({ rows }: Pick<Plan, 'rows'>, { yellow: paint }: Style, all = false): FooterFact[] {
+  const missed = rows.flatMap(({ address, speech }) => (speech === undefined ? [] : [{ address, speech }]));
+  const shown = all ? missed : missed.slice(0, shownSpeech);
+  const more = missed.length - shown.length;
+  return shown.map(({ address, speech }, at) => {
+    const rest = more > 0 && at === shown.length - 1 ? `; and ${more} more like it` : '';
+    return { label: 'speech', text: `${safeText(address, 200)} ${speechText(speech)}${rest}`, paint };
+  });
+}
+
+function speechText({ seconds, min, max, like, voiceovers }: NonNullable<PlanRow['speech']>): string {
+  const most = max !== undefined && seconds > max;
+  const wanted = most ? `at most ${max}` : `at least ${min}`;
+  const others = like === 'voice' ? '' : like === 'language' ? ' of any voice' : ' of any voice and language';
+  return `≈ ${seconds} s, \`expect\` allows ${wanted} (by the pace of ${countOf(voiceovers, 'earlier voiceover')}${others})`;
+}
+
+const shownUntimed = 3;
+
+/** How long the run will take, as a range; or of what no duration is known. */
+export function timeFacts({ expected, untimed }: PlanTotals): FooterFact[] {
+  const time = (text: string) => [{ label: 'time', text }];
+  if (expected !== undefined) return time(`about ${rangeText(expected)}`);
+  if (untimed === undefined) return [];
+  const [only] = untimed;
+  if (untimed.length === 1) return time(`unknown: no ${only} was timed yet`);
+  const names = untimed.slice(0, shownUntimed);
+  const last = untimed.length > shownUntimed ? `${untimed.length - shownUntimed} more` : names.pop();
+  return time(`unknown: ${names.join(', ')} and ${last} were never timed`);
+}
+
+/** `6–9 min`, `40 s`: in the unit of the longer one, whole numbers, never less than 1. */
+function rangeText({ lowMs, highMs }: { lowMs: number; highMs: number }): string {
+  const [unit, ms] = highMs < 90_000 ? ['s', 1000] : highMs < 5_400_000 ? ['min', 60_000] : ['h', 3_600_000];
+  const [low, high] = [Math.max(1, Math.floor(lowMs / ms)), Math.max(1, Math.ceil(highMs / ms))];
+  return low === high ? `${low} ${unit}` : `${low}–${high} ${unit}`;
+}
+
+/** How far a budget carries what is to be bought. */
+export type Fit = NonNullable<PlanTotals['fit']>;
+
+/**
+ * The part of the steps after the picks that the budget carries, where that is not all: `of what follows the picks 5 of 8 steps
+ * of hero, and nothing of film`.
+ */
+function carriedAfterPicks({ afterPicks = [] }: Fit): string | undefined {
+  const short = afterPicks.filter(({ steps, carried }) => carried < steps);
+  if (short.length === 0) return undefined;
+  if (afterPicks.every(({ carried }) => carried === 0)) return 'nothing of what follows the picks';
+  const some = short.filter(({ carried }) => carried > 0);
+  const none = short.filter(({ carried }) => carried === 0);
+  const parts = [
+    ...some.map(
+      ({ task, steps, carried }) => `${creditsText(carried)} of ${countOf(steps, 'step')} of ${nameOf(task)}`,
+    ),
+    ...(none.length > 0 ? [`nothing of ${none.map(({ task }) => nameOf(task)).join(' or ')}`] : []),
+  ];
+  return `of what follows the picks ${parts.join(', ')}`;
+}
+
+function nameOf(task: string): string {
+  return safeText(task, 80);
+}
+
+/** Whether what is left of the budget is enough for what is still to buy. */
+export function budgetLeftText(fit: Fit, left: number): string {
+  const missing = `${countOf(fit.missing, 'credit')} too few`;
+  switch (fit.carries) {
+    case 'all':
+      return `${creditsText(left)}, enough for what is still to buy`;
+    case 'unknown':
+      return `${creditsText(left)}, enough for what has a price; of the rest nobody knows it`;
+    case 'now':
+      return `${creditsText(left)}, which carries what can be bought now, and ${carriedAfterPicks(fit)}: ${missing}`;
+    case 'part':
+      return `${creditsText(left)}, ${missing} for what is still to buy`;
+    default:
+      return fit.carries satisfies never;
+  }
 }

@@ -1,14 +1,16 @@
+import { taskOfAddress } from '../../graph/address.ts';
 import { groupBy } from '../../ground/values.ts';
 import { isHeldBack } from '../../plan/actions.ts';
-import { describeChange } from '../../plan/changes.ts';
-import { describeFollowed } from '../../plan/follow.ts';
+import { describeChange } from '../../plan/compare/changes.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
-import { isPost } from '../../plan/post-record.ts';
-import { anonymousText } from '../anonymous-text.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
+import { describeFollowed } from '../../plan/rows/follow.ts';
 import { countOf, creditsText } from '../numbers.ts';
+import { anonymousText } from '../run/troubles.ts';
+import { safeText } from '../safe-text.ts';
 import { withCanary } from './canary-words.ts';
-import type { PlanItem } from './plan-items.ts';
+import { asWanted, type PlanItem } from './plan-items.ts';
 import { postsText } from './post-words.ts';
 
 const shownKeys = 3;
@@ -17,8 +19,8 @@ const shownKeys = 3;
 export type RowIndex = ReadonlyMap<string, PlanRow>;
 
 export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
-  const isNeeded = rows.some(({ reason }) => reason.follows !== undefined);
-  return new Map(isNeeded ? rows.map((row) => [row.address, row]) : []);
+  const isNeeded = rows.some((row) => asWanted(row).reason.follows !== undefined);
+  return new Map(isNeeded ? rows.map((row) => [row.address, asWanted(row)]) : []);
 }
 
 /** Says why: for which steps, if not all of the task. Not made safe. */
@@ -46,9 +48,16 @@ export function nameOfItem({ rows, task }: PlanItem): string {
     : (task ?? `${new Set(rows.map((row) => row.task)).size} tasks`);
 }
 
+/** Why a step is to be made, and what is in the way. That it is not there yet goes without saying. */
 function describeOne(row: PlanRow): string {
+  if (isMissed(row)) return `${asWanted(row).reason.text}; ${row.reason.text}`;
   if (row.post === undefined || row.reason.code !== 'not-bought') return row.reason.text;
   return `${row.reason.text}: ${postsText([row.post])}`;
+}
+
+/** Whether the credits do not reach for a step that has more to say for itself than that it is not bought yet. */
+function isMissed({ would }: PlanRow): boolean {
+  return would !== undefined && would.reason.code !== 'not-bought';
 }
 
 /** Describes kept rows. Where their reasons are of many kinds, those are counted that somebody may wonder about. */
@@ -70,6 +79,9 @@ function describeMany(item: PlanItem, index: RowIndex): string {
   if (first === undefined) return '';
   if (causes > 1) return `for ${causes} other reasons (--all lists them)`;
   const { code, text } = first.reason;
+  if (isMissed(first)) {
+    return `${describeMany({ ...item, rows: rows.map(asWanted) }, index)}; ${sentences[code] ?? text}`;
+  }
   switch (code) {
     case 'changed':
     case 'pinned':
@@ -85,10 +97,14 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'job-failed':
     case 'refused':
     case 'answer-lost':
+    case 'key-known':
     case 'consent':
+    case 'payer':
     case 'post-open':
     case 'post-lost':
-      return anonymousText(text, first);
+      return anonymousText(text, { address: first.address, jobId: first.reason.job });
+    case 'renamed':
+      return formerNames(rows);
     case 'bought-before':
     case 'missing':
     case 'edited':
@@ -96,6 +112,18 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     default:
       return sentences[code] ?? text;
   }
+}
+
+/** `was film` where a task has a new name, else how the first of the steps was called. */
+function formerNames(rows: readonly PlanRow[]): string {
+  const former = rows.flatMap(({ order }) => order?.movedFrom ?? []);
+  const tasks = new Set(former.map(taskOfAddress));
+  const [task = ''] = tasks;
+  const isTask = tasks.size === 1 && rows.every((row) => row.task !== task);
+  if (isTask) return `was ${safeText(task, 100)}`;
+  const [first, ...others] = former;
+  if (first === undefined) return 'had other names';
+  return `was ${safeText(first, 100)}${others.length === 0 ? '' : ' and others like it'}`;
 }
 
 /** Sentences for many steps, by reasons whose own text names one step. */
@@ -107,14 +135,14 @@ const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'bought-before': 'these very requests were bought before',
   missing: 'paid; their files are missing',
   edited: 'paid; their files are not the ones that were saved',
-  renamed: 'same requests as other addresses before',
   'saved-elsewhere': 'saved under new names',
-  unfit: 'their outputs do not fit `expect`; change it, or buy them again with --redo',
+  unfit: 'their outputs do not fit `expect`; change it, take them with `accept`, or buy them again with --redo',
   posted: 'posted',
   'not-needed': 'not needed',
   unpicked: 'not picked; their files are not here',
   budget: 'the budget does not reach',
   'run-limit': '--max-credits does not reach',
+  limit: 'the limit does not reach',
   needs: 'need steps that are not going to be done',
   gate: 'wait for a pick',
   'not-selected': 'need steps that are neither done nor selected',
@@ -145,7 +173,7 @@ function ownChanges({ reason }: PlanRow): Change[] {
 }
 
 function nameOfCause({ field, cause }: Change): string {
-  return cause === undefined ? field : `${cause.is} ${cause.file ?? ''} ${cause.name}`;
+  return cause === undefined ? field : `${cause.is} ${cause.file ?? ''} ${cause.sheet ?? ''} ${cause.name}`;
 }
 
 function costOf(rows: readonly PlanRow[]): string {
@@ -163,7 +191,7 @@ function describeSame(changes: readonly Change[]): string {
   const text = describeChange(first, isSpread);
   const spread = isSpread ? ` (${lines.size} rows)` : '';
   const others = changes.length - (texts.get(text)?.length ?? 0);
-  return others === 0 ? `${text}${spread}` : `${text}${spread}, otherwise in ${countOf(others, 'step')}`;
+  return others === 0 ? `${text}${spread}` : `${text}${spread}, differently in ${countOf(others, 'more step')}`;
 }
 
 function describeKeys({ rows, ofTask, causes }: PlanItem): string {

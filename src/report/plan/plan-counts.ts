@@ -29,9 +29,13 @@ export function planHeadline(plan: Plan): string {
   const kept = (counts.get('keep') ?? 0) - held;
   if (!hasWork(plan)) {
     const upToDate =
-      kept === steps ? keptAll(steps) : `${kept} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
+      kept === steps
+        ? keptAll(steps)
+        : `${creditsText(kept)} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
     const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
     const isWaiting = plan.rows.some(({ blockedBy }) => blockedBy === 'selection');
+    const rest = [...heldWords(plan), ...waitingWords(waiting, atGates)];
+    if ((counts.get('failed') ?? 0) > 0) return [...others, upToDate, ...rest].join(', ');
     const start = isWaiting ? 'Nothing can be done' : 'Nothing to do';
     return `${start}: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting, atGates)].join(', ')}`;
   }
@@ -42,8 +46,8 @@ export function planHeadline(plan: Plan): string {
 /** Posts that nobody has agreed to, steps at gates that nobody has decided, and those that need them. */
 function waitingWords(waiting: number, atGates: number): string[] {
   return [
-    ...(waiting === 0 ? [] : [`${waiting} waiting for consent`]),
-    ...(atGates === 0 ? [] : [`${atGates} waiting for a pick`]),
+    ...(waiting === 0 ? [] : [`${creditsText(waiting)} waiting for consent`]),
+    ...(atGates === 0 ? [] : [`${creditsText(atGates)} waiting for a pick`]),
   ];
 }
 
@@ -51,7 +55,7 @@ function heldWords({ rows }: Plan): string[] {
   const posted = rows.filter(({ changedSince }) => changedSince === true).length;
   const held = rows.filter(isHeldBack).length - posted;
   return [
-    ...(held === 0 ? [] : [`${held} held back by ${held === 1 ? 'a pin' : 'pins'}`]),
+    ...(held === 0 ? [] : [`${held} left as ${held === 1 ? 'it is by a pin' : 'they are by pins'}`]),
     ...(posted === 0 ? [] : [`${posted} posted and changed since`]),
   ];
 }
@@ -62,7 +66,7 @@ export function allUpToDate(steps: number): string {
 
 function keptAll(steps: number): string {
   if (steps === 0) return 'there are no steps';
-  return steps === 1 ? 'the only step is up to date' : `all ${steps} steps are up to date`;
+  return steps === 1 ? 'the only step is up to date' : `all ${creditsText(steps)} steps are up to date`;
 }
 
 /** Words that stand after a count. */

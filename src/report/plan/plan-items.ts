@@ -1,10 +1,10 @@
 import { groupBy } from '../../ground/values.ts';
 import { isHeldBack } from '../../plan/actions.ts';
-import { findRoot } from '../../plan/follow.ts';
+import { describeWords } from '../../plan/compare/word-difference.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
-import { describeWords } from '../../plan/word-difference.ts';
-import { anonymousText } from '../anonymous-text.ts';
+import { findRoot } from '../../plan/rows/follow.ts';
+import { anonymousText } from '../run/troubles.ts';
 import { canaryWords } from './canary-words.ts';
 import { actionOrder } from './plan-counts.ts';
 
@@ -84,15 +84,24 @@ function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
  */
 function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   let byAddress: Map<string, PlanRow> | undefined;
-  return (row) => {
+  return (given) => {
+    const row = asWanted(given);
+    const held = row === given ? '' : `${given.reason.code} `;
     const causes = (row.reason.changes ?? []).map((change) => {
       if (change.cause?.is !== 'step') return nameOfCause(change);
-      byAddress ??= new Map(rows.map((one) => [one.address, one]));
+      byAddress ??= new Map(rows.map((one) => [one.address, asWanted(one)]));
       const root = findRoot(change.cause.name, byAddress);
       return root === undefined ? `after ${change.cause.name}` : `after ${root.task} ${nameOwn(root)}`;
     });
-    return `${nameAll(row, causes)} ${canaryWords(row)}`;
+    return `${held}${nameAll(row, causes)} ${canaryWords(row)}`;
   };
+}
+
+/** The same row with the reason why it would be bought, where the credits do not reach. */
+export function asWanted(row: PlanRow): PlanRow {
+  if (row.would === undefined) return row;
+  const { would, ...others } = row;
+  return { ...others, reason: would.reason };
 }
 
 /** Names what there is to say of a row without the steps that it follows. */
@@ -104,13 +113,15 @@ function nameOwn(row: PlanRow): string {
 }
 
 function nameAll(row: PlanRow, causes: readonly string[]): string {
-  const { code, text, changes } = row.reason;
-  if (changes === undefined) return `${code} ${told.has(code) ? anonymousText(text, row) : ''}`;
+  const { code, text, changes, job } = row.reason;
+  if (changes === undefined)
+    return `${code} ${told.has(code) ? anonymousText(text, { address: row.address, jobId: job }) : ''}`;
   return `${code} ${[...new Set(causes)].sort().join('\n')}`;
 }
 
 function nameOfCause({ field, before, after, cause }: Change): string {
-  if (cause !== undefined) return `${cause.is} ${cause.is === 'data' ? (cause.file ?? '') : ''} ${cause.name}`;
+  if (cause !== undefined)
+    return `${cause.is} ${cause.is === 'data' ? `${cause.file ?? ''} ${cause.sheet ?? ''}` : ''} ${cause.name}`;
   const words = typeof before === 'string' && typeof after === 'string' ? describeWords(before, after) : '';
   return `${field} ${words}`;
 }
@@ -120,7 +131,9 @@ const told = new Set<PlanRow['reason']['code']>([
   'refused',
   'job-failed',
   'answer-lost',
+  'key-known',
   'consent',
+  'payer',
   'post-open',
   'post-lost',
   'canary',

@@ -3,11 +3,15 @@ import type { Plan } from '../../plan/plan.ts';
 
 /**
  * The plan for programs, as `schemas/plan.schema.json` describes it: without the orders (those are for execution), with
- * sorted keys, so that equal plans give equal text.
+ * sorted keys, so that equal plans give equal text. `next`: commands that lead on, where it is printed.
  */
-export function planJson(plan: Plan): Json {
+export function planJson(plan: Plan, more: { next?: readonly object[] } = {}): Json {
   const { rows, ...rest } = plan;
-  return sortKeys({ ...rest, rows: rows.map(({ order: _order, later: _later, asked: _asked, ...row }) => row) });
+  return sortKeys({
+    ...rest,
+    ...more,
+    rows: rows.map(({ order: _order, later: _later, asked: _asked, parts: _parts, ...row }) => row),
+  });
 }
 
 function sortKeys(value: unknown): Json {

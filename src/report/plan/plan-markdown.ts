@@ -3,35 +3,37 @@ import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { countOf, creditsText, priceText } from '../numbers.ts';
 import { makeStyle } from '../style.ts';
 import { withCanary } from './canary-words.ts';
-import { fitComment } from './fit-comment.ts';
+import { fitComment, markdownCode, markdownTable } from './fit-comment.ts';
+import { limitFacts, postFacts, speechFacts, timeFacts } from './footer-lines.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
-import { markdownCode, markdownTable } from './markdown-code.ts';
 import { planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
-import { limitLines } from './plan-limits.ts';
-import { moneyLines } from './plan-money.ts';
-import { postLines } from './plan-posts.ts';
+import { moneyFacts } from './plan-money.ts';
 import { creditsOfItem, glyphs } from './plan-text.ts';
-import { timeLines } from './plan-time.ts';
 
 /**
  * The plan as Markdown, for a comment on a pull request: a row for each cause as on a terminal, their steps folded away
  * below, the money last. All names and texts of the campaign stand in code spans, in which nothing has a meaning.
  *
  * @param marker its first line @param notes Markdown to stand below the title
+ * @param now ms since 1970
  */
 export function planMarkdown(
   plan: Plan,
-  { marker, notes = [] }: { marker?: string; notes?: readonly string[] } = {},
+  { marker, notes = [], now }: { marker?: string; notes?: readonly string[]; now?: number } = {},
 ): string {
   const items = groupPlan(plan, { all: false });
   const index = indexRows(plan);
   const style = makeStyle(false);
   const footer = [
-    ...postLines(plan, { style }).map((line) => footerItem(line, markdownCode)),
-    ...moneyLines(plan.totals, { style, isQuiet: false }).map((line) => footerItem(line)),
-    ...limitLines(plan.rows, { style }).map((line) => footerItem(line)),
-    ...timeLines(plan.totals, { style }).map((line) => footerItem(line)),
+    ...[...postFacts(plan, style, now), ...speechFacts(plan, style)].map(
+      ({ label, text }) => `- ${label}: ${markdownCode(text)}`,
+    ),
+    ...[
+      ...moneyFacts(plan.totals, { style, isQuiet: false }),
+      ...limitFacts(plan, style),
+      ...timeFacts(plan.totals),
+    ].map(({ label, text }) => `- ${label}: ${text}`),
   ];
   return fitComment({
     before: [...(marker === undefined ? [] : [marker]), `### ${markdownCode(plan.campaign)}`, ...notes],
@@ -96,9 +98,4 @@ function stepOf(row: PlanRow): string {
 /** Names of tasks are ASCII words by the rules of the manifest; a lock that somebody edited may say anything. */
 export function inHtml(text: string): string {
   return text.replace(/[^A-Za-z0-9_ -]/g, (character) => `&#${character.codePointAt(0)};`);
-}
-
-function footerItem(line: string, inert = (text: string) => text): string {
-  const [, label = '', text = line] = /^(.*?) {2,}(.*)$/.exec(line) ?? [];
-  return `- ${label}: ${inert(text)}`;
 }

@@ -1,30 +1,25 @@
-import { guessText } from '../../plan/guess-text.ts';
 import type { PlanTotals } from '../../plan/plan.ts';
-import { countOf, creditsText } from '../numbers.ts';
+import { guessText } from '../../plan/prices/prices.ts';
+import { countOf, creditsText, limitText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { footerLines } from './footer-lines.ts';
+import type { FooterFact } from './footer-lines.ts';
 
 /**
  * The footer of a plan: its cost, earlier payments, and what the caps leave. Quiet (nothing to do): payments and budget
  * only.
  */
-export function moneyLines(totals: PlanTotals, options: { style: Style; isQuiet: boolean; width?: number }): string[] {
-  return moneyFacts(totals, options)
-    .filter((fact) => !options.isQuiet || !fact.isAboutThisPlan)
-    .flatMap(({ label, text, paint }) => footerLines(label, text, { ...options, ...(paint && { paint }) }));
+export function moneyFacts(totals: PlanTotals, { style, isQuiet }: { style: Style; isQuiet: boolean }): FooterFact[] {
+  return allFacts(totals, style).filter(({ isAboutThisPlan }) => !isQuiet || !isAboutThisPlan);
 }
 
-interface MoneyFact {
-  label: string;
-  text: string;
+interface MoneyFact extends FooterFact {
   /** True when it concerns what this plan would do, not the campaign. */
   isAboutThisPlan: boolean;
-  paint?: ((text: string) => string) | undefined;
 }
 
-function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[] {
-  const { mayRetry, alreadyPaid, held, discarded, budget, maxCredits, balance } = totals;
+function allFacts(totals: PlanTotals, style: Style): MoneyFact[] {
+  const { mayRetry, alreadyPaid, held, discarded, budget, maxCredits, limit, balance } = totals;
   const facts: MoneyFact[] = [];
   const add = (label: string, text: string, paint?: MoneyFact['paint']) =>
     facts.push({ label, text, isAboutThisPlan: false, paint });
@@ -43,15 +38,29 @@ function moneyFacts(totals: PlanTotals, { style }: { style: Style }): MoneyFact[
   }
   if (afterPicks !== undefined) addOfPlan('after picks', afterPicksText(afterPicks));
   add('already paid', creditsText(alreadyPaid));
-  if (held > 0) add('held', heldText(totals));
+  if (held > 0) add('reserved', heldText(totals));
   if (discarded > 0) addOfPlan('discarded', `${creditsText(discarded)} of paid work that is bought anew`);
   if (budget !== undefined) {
     const { text, isShort } = budgetText(totals, budget);
     add('budget', text, isShort ? style.red : undefined);
   }
   if (maxCredits !== undefined) addOfPlan('this run', `at most ${countOf(maxCredits, 'credit')}`);
+  if (limit !== undefined) {
+    addOfPlan('limit', limitText(limit), limit.left < totals.toSpend ? style.red : undefined);
+  }
   if (balance !== undefined) add('balance', creditsText(balance));
+  const missing = missingInAccount(totals);
+  if (missing !== undefined) addOfPlan('account', missing, style.red);
   return facts;
+}
+
+/** Says that the account is likely to run empty, as far as the last run was told its balance. */
+function missingInAccount({ lastBalance, estimate, toSpend }: PlanTotals): string | undefined {
+  if (lastBalance === undefined) return undefined;
+  const { credits, at } = lastBalance;
+  const missing = Math.ceil(Math.max(toSpend, estimate?.likely ?? 0) - credits);
+  if (missing <= 0) return undefined;
+  return `likely ${creditsText(missing)} too few in the account, which had ${creditsText(credits)} at ${safeText(at.slice(0, 16).replace('T', ' '))} UTC`;
 }
 
 /** `48 for creates whose charge is not known`; where it is a guess, of what, and the way on. */
@@ -72,7 +81,7 @@ export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string
   const { steps, credits, unknownPrices, likely, unpriced, mayRetry } = after;
   const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
   const parts = [
-    ...(steps > unpriced ? [known] : []),
+    ...(steps > unpriced && (unknownPrices === 0 || likely > 0) ? [known] : []),
     ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
     ...(mayRetry === undefined
       ? []
@@ -94,7 +103,9 @@ function toSpendText(totals: PlanTotals): string {
 }
 
 /** Says what a plan spends: `39 credits`; `≈ 44 credits + 3 steps of unknown price`. Never 0 for unknown. */
-export function spendText(totals: PlanTotals): string {
+export function spendText(
+  totals: Pick<PlanTotals, 'toSpend' | 'unknownPrices' | 'estimate'> & Partial<Pick<PlanTotals, 'ceiling'>>,
+): string {
   const { toSpend, unknownPrices, estimate } = totals;
   if (unknownPrices === 0) return countOf(toSpend, 'credit');
   const unpriced = estimate?.unpriced ?? unknownPrices;
@@ -108,8 +119,22 @@ export function spendText(totals: PlanTotals): string {
   return parts.join(' + ');
 }
 
+/** The bounds of a yes to prices that nobody knows. */
+export function capText({
+  unknownPrices,
+  ceiling,
+  budgetLeft,
+}: Pick<PlanTotals, 'unknownPrices' | 'ceiling' | 'budgetLeft'>): string {
+  const isBounded = ceiling !== undefined && (budgetLeft === undefined || ceiling <= budgetLeft);
+  if (unknownPrices === 0 || budgetLeft === undefined || isBounded) return '';
+  return `, within the ${creditsText(budgetLeft)} that are left of the budget`;
+}
+
 /** Says what is likely to be spent, with the ceiling, at which the run ends its creates. */
-function likelyText(likely: number, { estimate, ceiling, toSpend }: PlanTotals): string {
+function likelyText(
+  likely: number,
+  { estimate, ceiling, toSpend }: Pick<PlanTotals, 'estimate' | 'toSpend'> & Partial<Pick<PlanTotals, 'ceiling'>>,
+): string {
   const { low = likely } = estimate ?? {};
   const least = low < likely ? `, at least ${creditsText(low)}` : '';
   return `≈ ${countOf(likely, 'credit')}${least}, at most ${creditsText(ceiling ?? toSpend)}`;

@@ -1,17 +1,15 @@
 import { hasWork, isQuiet } from '../../plan/actions.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
-import { sumPrices } from '../../plan/sum-prices.ts';
+import { sumPrices } from '../../plan/prices/sum-prices.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight, wrapText } from '../text-width.ts';
+import { footerLines, limitFacts, postFacts, speechFacts, timeFacts } from './footer-lines.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
 import { allUpToDate, planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
-import { limitLines } from './plan-limits.ts';
-import { moneyLines } from './plan-money.ts';
-import { postLines } from './plan-posts.ts';
-import { timeLines } from './plan-time.ts';
+import { moneyFacts } from './plan-money.ts';
 
 export interface PlanTextOptions {
   style: Style;
@@ -19,6 +17,10 @@ export interface PlanTextOptions {
   width: number;
   /** Show every row: kept steps one by one, long lists in full. */
   all?: boolean;
+  /** In ms since 1970: posts whose time is over are said to go out at once. */
+  now?: number;
+  /** It is a plan of play money, and its first line says so. */
+  isRehearsal?: boolean;
 }
 
 export const glyphs: Readonly<Record<Action, string>> = {
@@ -40,28 +42,35 @@ export const glyphs: Readonly<Record<Action, string>> = {
  * money last, because that is what the question after it is about. Ends with a line feed.
  */
 export function planText(plan: Plan, options: PlanTextOptions): string {
-  const { style, all = false } = options;
+  const { style, all = false, isRehearsal = false } = options;
   const isShort = isQuiet(plan) && !all;
   const items = isShort ? [] : groupPlan(plan, { all });
   const unchecked = plan.rows.filter((row) => row.unchecked === true);
   const counts = hasWork(plan) ? style.bold(planHeadline(plan)) : planHeadline(plan);
   return joinBlocks([
-    items.length > 0 ? [style.bold(safeText(plan.campaign))] : [],
+    items.length > 0
+      ? [`${style.bold(safeText(plan.campaign))}${isRehearsal ? '  with play money (--sandbox)' : ''}`]
+      : [],
     itemLines(items, indexRows(plan), options),
     unchecked.length > 0 ? uncheckedLines(unchecked, options) : [],
     wrapText(counts, Math.max(40, options.width), { maxLines: 6 }),
-    [
-      ...postLines(plan, options),
-      ...moneyLines(plan.totals, { ...options, isQuiet: isShort }),
-      ...limitLines(plan.rows, options),
-      ...timeLines(plan.totals, options),
-    ],
+    footerLines(
+      [
+        ...postFacts(plan, style, options.now),
+        ...moneyFacts(plan.totals, { style, isQuiet: isShort }),
+        ...limitFacts(plan, style),
+        ...speechFacts(plan, style, all),
+        ...timeFacts(plan.totals),
+      ],
+      options,
+    ),
   ]);
 }
 
 /** The text that `planText` gives for a quiet plan, for callers that know no more of it than this. */
 export function quietText(known: { steps: number; totals: PlanTotals }, { style }: { style: Style }): string {
-  return joinBlocks([[allUpToDate(known.steps)], moneyLines(known.totals, { style, isQuiet: true })]);
+  const money = moneyFacts(known.totals, { style, isQuiet: true });
+  return joinBlocks([[allUpToDate(known.steps)], footerLines(money, { style })]);
 }
 
 export function joinBlocks(blocks: string[][]): string {
@@ -80,7 +89,7 @@ interface Cells {
   reason: string;
 }
 
-const reasonLines = 4;
+const reasonLines = 5;
 const mostKind = 12;
 const gap = '  ';
 /** A name that takes more than this part of the line is cut in its middle. */
@@ -148,7 +157,7 @@ export function creditsOfItem(rows: readonly PlanRow[]): string {
 /** Stated once for all of them: nobody could check these requests for errors. */
 function uncheckedLines(rows: PlanRow[], { style, width }: PlanTextOptions): string[] {
   const kinds = [...new Set(rows.map(({ kind }) => kind))].join(', ');
-  const text = `unchecked: ${countOf(rows.length, 'request')} (${kinds}). The service does not document them, and its OpenAPI document is not known here; \`plan --refresh\` or a run fetches it`;
+  const text = `unchecked: ${countOf(rows.length, 'request')} (${kinds}). The service does not document them, nor does an OpenAPI document that is known here; \`plan --refresh\` or a run asks for its own`;
   return wrapText(text, Math.max(40, width), { maxLines: 4 }).map((line) => style.yellow(line));
 }
 

@@ -1,5 +1,5 @@
 import type { PlanRow, PostTarget } from '../../plan/plan.ts';
-import { countOf } from '../numbers.ts';
+import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { displayWidth, padRight } from '../text-width.ts';
 
@@ -8,11 +8,22 @@ type AccountNames = ReadonlyMap<string, string>;
 
 const shownAccounts = 8;
 
-/** `3 posts to Instagram @lamps, at once`: how many, where and when. */
-export function postsText(targets: readonly PostTarget[]): string {
+/**
+ * `3 posts to Instagram @lamps, at once`: how many, where and when. With `now`, in ms, also which of them go out at once
+ * although they name a time.
+ */
+export function postsText(targets: readonly PostTarget[], now?: number): string {
   const names = new Map(targets.flatMap(({ names = {} }) => Object.entries(names)));
   const most = targets.some(({ perhaps }) => perhaps === true) ? 'up to ' : '';
-  return `${most}${countOf(targets.length, 'post')} to ${accountsText(targets, names)}, ${timesText(targets)}`;
+  return `${most}${countOf(targets.length, 'post')} to ${accountsText(targets, names)}, ${timesText(targets)}${now === undefined ? '' : overdueText(targets, now)}`;
+}
+
+function overdueText(targets: readonly PostTarget[], now: number): string {
+  const overdue = targets.filter(({ at }) => Date.parse(at ?? '') < now).length;
+  if (overdue === 0) return '';
+  const whose =
+    overdue < targets.length ? `the time of ${creditsText(overdue)}` : overdue === 1 ? 'its time' : 'their time';
+  return `; ${whose} is over, so ${overdue === 1 ? 'it goes' : 'they go'} out at once`;
 }
 
 /** A post that is out, and one that may be the same, line by line. */

@@ -1,5 +1,7 @@
+import { call } from '../../ground/advice.ts';
 import type { Json } from '../../ground/json.ts';
-import type { Ruling } from '../../plan/ruling.ts';
+import type { Ruling } from '../../plan/decisions/ruling.ts';
+import type { Adoption, ListedRecord } from '../../plan/purchases/match-listed.ts';
 import { adviceText, type Paste } from '../advice-text.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
@@ -17,11 +19,11 @@ interface Facts {
 
 /** The decisions, step by step, for people. Ends with a line feed. */
 export function rulingsText(rulings: readonly Ruling[], { command, stage, style }: Facts & { style: Style }): string {
-  const word = stage === 'recorded' ? pastOf(command) : `would ${command}`;
+  const wordOf = (as: string) => style.green(stage === 'recorded' ? pastOf(as) : `would ${as}`);
   const lines = [
-    ...section(rulings, 'recorded', style.green(word)),
-    ...section(rulings, 'unchanged', style.dim('unchanged')),
-    ...section(rulings, 'refused', style.yellow('left alone')),
+    ...section(rulings, 'recorded', (ruling) => wordOf((ruling.is === 'recorded' ? ruling.as : undefined) ?? command)),
+    ...section(rulings, 'unchanged', () => style.dim('unchanged')),
+    ...section(rulings, 'refused', () => style.yellow('left alone')),
   ];
   if (stage !== 'asked') lines.push(footer(rulings, stage));
   return `${lines.join('\n')}\n`;
@@ -34,8 +36,13 @@ function footer(rulings: readonly Ruling[], stage: 'recorded' | 'dry run'): stri
   return stage === 'recorded' ? `${steps} recorded in the lock; 0 credits` : `--dry-run: nothing was recorded`;
 }
 
+/** A ruling, without what it wrote. */
+type Told =
+  | Extract<Ruling, { is: 'refused' }>
+  | { is: Exclude<Ruling['is'], 'refused'>; address: string; text: string };
+
 export function rulingsJson(
-  rulings: readonly Ruling[],
+  rulings: readonly Told[],
   { command, dryRun, paste }: { command: string; dryRun: boolean; paste: Paste },
 ): Json {
   return {
@@ -52,10 +59,16 @@ export function rulingsJson(
   };
 }
 
-function section(rulings: readonly Ruling[], is: Ruling['is'], word: string): string[] {
+function section(rulings: readonly Ruling[], is: Ruling['is'], wordOf: (ruling: Ruling) => string): string[] {
   const all = rulings.filter((ruling) => ruling.is === is);
-  const told = all.slice(0, mostTold).map(({ address, text }) => `${word} ${safeText(`${address}: ${text}`, 1000)}`);
-  return all.length > mostTold ? [...told, `${word} … and ${countOf(all.length - mostTold, 'step')} more`] : told;
+  const [first] = all;
+  if (first === undefined) return [];
+  const told = all
+    .slice(0, mostTold)
+    .map((ruling) => `${wordOf(ruling)} ${safeText(`${ruling.address}: ${ruling.text}`, 1000)}`);
+  return all.length > mostTold
+    ? [...told, `${wordOf(first)} … and ${countOf(all.length - mostTold, 'step')} more`]
+    : told;
 }
 
 function pastOf(command: string): string {
@@ -73,4 +86,30 @@ function pastOf(command: string): string {
     default:
       return `${command}ed`;
   }
+}
+
+const mostShown = 5;
+
+/** Jobs that may belong to a step, for a person to choose from. */
+export function candidatesText(
+  open: Adoption<ListedRecord & { prompt?: string }>['open'],
+  { style, paste }: { style: Style; paste: Paste },
+): string {
+  const lines = open.flatMap(({ match, jobs }) => {
+    const { address } = match.step;
+    const shown = jobs.slice(0, mostShown).map(({ job, likeness }) => {
+      const parts = [likeness, job.createdAt, job.prompt === undefined ? undefined : `“${safeText(job.prompt, 40)}”`];
+      return `    ${safeText(job.jobId, 100)}  ${safeText(parts.filter((part) => part !== undefined).join('  '), 120)}`;
+    });
+    const more = jobs.length > mostShown ? [`    … and ${jobs.length - mostShown} more`] : [];
+    return [`${style.yellow('undecided')} ${safeText(address)} could be:`, ...shown, ...more];
+  });
+  const [first] = open;
+  const [candidate] = first?.jobs ?? [];
+  if (first !== undefined && candidate !== undefined) {
+    const { jobId } = candidate.job;
+    const [adopt, take] = [call('adopt', '--job', jobId), call('import', first.match.step.address, jobId)];
+    lines.push(`choose as in: ${paste(adopt)}`, `or, for any step: ${paste(take)}`);
+  }
+  return `${lines.join('\n')}\n`;
 }

@@ -1,10 +1,19 @@
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import { envelope } from '../../kinds/envelope.ts';
+import { stateLeft } from '../../plan/actions.ts';
 import type { Action } from '../../plan/plan.ts';
-import { noticeText, settledText } from './notice-text.ts';
-import { Rate } from './rate.ts';
-import { hasEnded, mostStepsShown, type RunView, type Stage, type StepView } from './run-view.ts';
-import { addFile, isSettled, settleStep } from './settled-steps.ts';
+import {
+  addFile,
+  hasEnded,
+  isSettled,
+  mostStepsShown,
+  Rate,
+  type RunView,
+  type Stage,
+  type StepView,
+  settleStep,
+} from './run-view.ts';
+import { noticeText, settledText } from './run-words.ts';
 import { noteTrouble } from './troubles.ts';
 
 const mostNotices = 100;
@@ -32,7 +41,11 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       changeStep(view, event.address, { intended: true });
       return;
     case 'create-repeated':
+      if (event.throttled) view.askedUntil = Math.max(view.askedUntil ?? 0, Date.parse(event.at) + event.afterMs);
+      return;
     case 'create-searched':
+      changeStep(view, event.address, { stage: 'searching' });
+      return;
     case 'job-found':
     case 'file-uploaded':
     case 'send-asked':
@@ -65,9 +78,11 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       return;
     }
     case 'output-saved': {
-      view.files = addFile(view.files, event.output.path);
+      const files = event.how === 'moved' ? 'movedFiles' : 'files';
+      view[files] = addFile(view[files], event.output.path);
       const path = view.stepsByAddress.get(event.address)?.path ?? event.output.path;
-      changeStep(view, event.address, { path, hasCompletedJob: true });
+      const isMoved = event.how === 'moved' ? { isMoved: true as const } : {};
+      changeStep(view, event.address, { path, hasCompletedJob: true, ...isMoved });
       return;
     }
     case 'step-finished':
@@ -89,7 +104,8 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       if (event.because !== 'price' && event.because !== 'alike') delete view.awaited;
       // Whatever ends all buying says more than the end of one price.
       if (view.stopped === undefined || view.stopped.because === 'price' || view.stopped.because === 'alike') {
-        view.stopped = { because: event.because, detail: event.detail };
+        const { because, detail, until } = event;
+        view.stopped = { because, detail, ...(until !== undefined && { until }) };
       }
       return;
     case 'output-judged':
@@ -138,9 +154,10 @@ function createJob(view: RunView, event: Extract<RunEvent, { event: 'job-created
 }
 
 function finishStep(view: RunView, event: Extract<RunEvent, { event: 'step-finished' }>): void {
-  const { address, outcome, credits, error, need, recoverable } = event;
+  const { address, outcome, credits, error, need, because, recoverable, scheduledFor } = event;
   const step = view.stepsByAddress.get(address);
   if (step === undefined || hasEnded(step.stage)) return;
+  if (scheduledFor !== undefined) view.scheduledPosts += 1;
   noteTrouble(view.troubles, event, step.jobId);
   if (outcome === 'done') view.tasks.get(step.task)?.rate.add(Date.parse(event.at));
   changeStep(view, address, {
@@ -148,7 +165,9 @@ function finishStep(view: RunView, event: Extract<RunEvent, { event: 'step-finis
     credits,
     ...(error !== undefined && { error }),
     ...(need !== undefined && { need }),
+    ...(because !== undefined && { because }),
     ...(recoverable && { recoverable }),
+    ...(scheduledFor !== undefined && { isScheduled: true }),
   });
 }
 
@@ -156,32 +175,16 @@ function finishStep(view: RunView, event: Extract<RunEvent, { event: 'step-finis
 function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' }>): void {
   if (event.action === 'orphan') return;
   const waits = { consent: 'awaits-consent', gate: 'awaits-pick' } as const;
-  const { blockedBy, need } = event;
+  const { blockedBy, need, because, jobId } = event;
   const isWaiting = blockedBy === 'consent' || blockedBy === 'gate';
-  const stage = isWaiting ? waits[blockedBy] : leftStage(event.action);
+  const stage = event.unneeded ? 'unneeded' : isWaiting ? waits[blockedBy] : leftStage(event.action);
   const why = event.action === 'keep' ? {} : { error: event.reason, ...(need !== undefined && { need }) };
-  putStep(view, event, { stage, ...why });
+  const facts = { ...(because !== undefined && { because }), ...(jobId !== undefined && { jobId }) };
+  putStep(view, event, { stage, ...why, ...facts });
 }
 
 function leftStage(action: Action): Stage {
-  switch (action) {
-    case 'keep':
-      return 'kept';
-    case 'failed':
-    case 'blocked':
-    case 'unresolved':
-      return action;
-    case 'create':
-    case 'redo':
-    case 'retry':
-    case 'attach':
-    case 'download':
-    case 'move':
-    case 'orphan':
-      return 'left';
-    default:
-      return action satisfies never;
-  }
+  return action === 'keep' ? 'kept' : stateLeft(action);
 }
 
 function stageOf(outcome: StepOutcome): Stage {
@@ -195,8 +198,8 @@ function putStep(
 ): void {
   const { address, task, kind, action } = step;
   const before = view.stepsByAddress.get(address);
-  if (view.settled.addresses.has(address) || (before !== undefined && before.stage !== 'awaits-pick')) return;
-  // Its gate was decided during the run.
+  if (view.settled.addresses.has(address) || (before !== undefined && before.begunAt !== undefined)) return;
+  // Its gate was decided during the run, or it turned out not to be needed.
   if (before !== undefined) count(view, before, -1);
   const { stage } = change;
   count(view, { task, stage }, 1);

@@ -1,6 +1,6 @@
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import { type ExitCode, exitCodes } from '../../contract/exit.ts';
-import type { NotifyReason } from '../../contract/notifier.ts';
+import type { NotifyReason } from '../../contract/ports.ts';
 import type { Json } from '../../ground/json.ts';
 import { countOf, creditsText, elapsedText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';

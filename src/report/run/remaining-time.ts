@@ -2,9 +2,16 @@ import type { RunEvent } from '../../contract/event.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isSpending, waitsFor } from '../../plan/actions.ts';
 import { asSeen, type Distribution, doubtOf, estimate } from '../../plan/distribution.ts';
-import { type Durations, rangeOf, samplesOf, timedAs } from '../../plan/expected-time.ts';
 import type { Plan, StepOrder } from '../../plan/plan.ts';
-import { type OpenStep, simulateEnds, type Timing } from '../../plan/simulate-ends.ts';
+import {
+  type Durations,
+  type OpenStep,
+  rangeOf,
+  samplesOf,
+  simulateEnds,
+  type Timing,
+  timedAs,
+} from '../../plan/simulate-ends.ts';
 import type { Remaining, RunTimes } from './run-time.ts';
 import { hasEnded, type RunView, sinceOf } from './run-view.ts';
 

@@ -1,13 +1,31 @@
-import type { RunEvent } from '../../contract/event.ts';
-import { countOf, elapsedText } from '../numbers.ts';
+import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import { bytesText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
+import { spendText } from '../plan/plan-money.ts';
 import { safeText } from '../safe-text.ts';
-import { type EventLineOptions, eventLine, stepLine } from './event-lines.ts';
-import { remainingText } from './remaining-text.ts';
-import type { RunReporter } from './run-reporter.ts';
-import type { RunTimes } from './run-time.ts';
-import type { RunView } from './run-view.ts';
-import { awaitedGatesText, awaitedText, endText, moneyRow, progressText, taskWords } from './run-words.ts';
+import type { Style } from '../style.ts';
+import type { RunReporter, RunTimes } from './run-time.ts';
+import type { RunView, TaskView } from './run-view.ts';
+import {
+  askedWaitText,
+  awaitedGatesText,
+  awaitedText,
+  endText,
+  leftText,
+  moneyRow,
+  noticeText,
+  progressText,
+  remainingText,
+  settledText,
+  stoppingText,
+  taskWords,
+} from './run-words.ts';
 import { isTrouble } from './troubles.ts';
+
+interface EventLineOptions {
+  style: Style;
+  /** The address at which outputs are looked at and judged during the run, once there is one. */
+  page?(): string | undefined;
+}
 
 /** `quiet`: only what went wrong; `steps`: what has ended; `events`: everything that happens. */
 export type Detail = 'quiet' | 'steps' | 'events';
@@ -73,6 +91,8 @@ export function createLines(write: (text: string) => void, options: LinesOptions
 function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOptions & { elapsedMs: number }): string {
   if (view.awaitedGates !== undefined) return awaitedGatesText(view.awaitedGates, page?.());
   if (view.awaited !== undefined) return awaitedText(view.awaited, now());
+  const asked = askedWaitText(view, now());
+  if (asked !== '') return asked;
   const remaining = times?.remaining?.();
   return [
     progressText(view, { isOver: false }),
@@ -81,9 +101,15 @@ function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOpti
   ].join(' · ');
 }
 
+/** Number of steps for which nothing is left to do. */
+function doneOf({ stages }: TaskView): number {
+  return (stages.get('done') ?? 0) + (stages.get('kept') ?? 0) + (stages.get('unneeded') ?? 0);
+}
+
 /** Lines of a log about steps: that each has ended, or that another tenth of a task has. */
 class StepLines {
   readonly #options: LinesOptions;
+  #askedUntil = 0;
   /** Tenths of tasks that were told. */
   readonly #tenths = new Map<string, number>();
 
@@ -98,6 +124,8 @@ class StepLines {
         return this.#finished(event);
       case 'spending-stopped':
         return eventLine(event, view, this.#options);
+      case 'create-repeated':
+        return detail === 'quiet' || !event.throttled ? undefined : this.#asked();
       case 'run-started':
       case 'job-retried':
       case 'create-searched':
@@ -113,6 +141,16 @@ class StepLines {
       default:
         return undefined;
     }
+  }
+
+  /** A wait that the service asks for concerns all creates, and is told once. */
+  #asked(): string | undefined {
+    const { view, style, now } = this.#options;
+    const text = askedWaitText(view, now());
+    const until = view.askedUntil ?? 0;
+    if (text === '' || until < this.#askedUntil + 60_000) return undefined;
+    this.#askedUntil = until;
+    return `${style.yellow('paused')}  ${text}`;
   }
 
   #finished(event: Extract<RunEvent, { event: 'step-finished' }>): string | undefined {
@@ -138,21 +176,133 @@ class StepLines {
       step?.begunAt === undefined ? '' : elapsedText(Date.parse(at) - step.begunAt),
       safeText(step?.path ?? ''),
     ];
-    const ended = [...view.settled.stages.values()].reduce((sum, count) => sum + count, 0);
+    const ended = [...view.tasks.values()].reduce((sum, task) => sum + doneOf(task), 0);
     const detail = facts.filter((fact) => fact !== '').join(', ');
-    return stepLine(address, style.green('done'), `${detail} (${ended} of ${view.steps})`);
+    return stepLine(address, style.green('done'), `${detail} (${creditsText(ended)} of ${creditsText(view.steps)})`);
   }
 
   #tenth(id: string): string | undefined {
     const task = this.#options.view.tasks.get(id);
     if (task === undefined) return undefined;
-    const of = (...stages: ('done' | 'kept' | 'unneeded')[]) =>
-      stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
-    const tenth = Math.floor((10 * of('done', 'kept', 'unneeded')) / task.steps);
-    const before = this.#tenths.get(id) ?? Math.floor((10 * of('kept')) / task.steps);
+    const tenth = Math.floor((10 * doneOf(task)) / task.steps);
+    const before = this.#tenths.get(id) ?? Math.floor((10 * (task.stages.get('kept') ?? 0)) / task.steps);
     if (tenth <= before) return undefined;
     this.#tenths.set(id, tenth);
     const words = taskWords(task, { isOver: false }).map(({ text }) => text);
     return stepLine(id, this.#options.style.green(`${tenth * 10} %`), words.join(', '));
   }
+}
+
+/** An event on one line, which begins with an address or with our own words; undefined when it says nothing of its own. */
+function eventLine(event: RunEvent, view: RunView, { style, page }: EventLineOptions): string | undefined {
+  switch (event.event) {
+    case 'run-started':
+      return `${safeText(event.campaign)}: ${startText(event)}`;
+    case 'step-started':
+      return event.action === 'attach'
+        ? stepLine(event.address, style.cyan('attached'), 'its job is running')
+        : stepLine(event.address, style.cyan('started'), event.action);
+    case 'create-repeated': {
+      const detail = `${safeText(event.because)}; the same key again in ${secondsText(event.afterMs)}`;
+      return stepLine(event.address, style.yellow('repeated'), detail);
+    }
+    case 'create-searched': {
+      const detail = `${safeText(event.because)}; the service's list is searched for its job`;
+      return stepLine(event.address, style.yellow('searching'), detail);
+    }
+    case 'job-found':
+      return stepLine(event.address, style.green('found'), `job ${safeText(event.jobId)} is in the service's list`);
+    case 'send-asked':
+      return stepLine(event.address, style.yellow('asking'), 'the answer to an earlier create of it was lost');
+    case 'send-settled':
+      return stepLine(event.address, style.yellow('asked'), safeText(settledText(event)));
+    case 'job-created': {
+      const left = leftText(view.money);
+      const price =
+        event.credits === null ? ', price unknown' : event.credits > 0 ? `, ${countOf(event.credits, 'credit')}` : '';
+      const money = price === '' || left === '' ? '' : ` (${left})`;
+      const detail = `job ${safeText(event.jobId, 48)}${price}${money}`;
+      return stepLine(event.address, style.cyan('created'), detail);
+    }
+    case 'job-retried':
+      return stepLine(event.address, style.yellow('failed'), `${safeText(event.error)}; it is bought again`);
+    case 'file-uploaded': {
+      const size = event.bytes === null ? '' : ` (${bytesText(event.bytes)})`;
+      return stepLine(event.address, style.green('uploaded'), `${safeText(event.assetId, 48)}${size}`);
+    }
+    case 'output-saved': {
+      const { path, bytes } = event.output;
+      return stepLine(event.address, style.green(savedWord(event.how)), `${safeText(path)} (${bytesText(bytes)})`);
+    }
+    case 'step-finished': {
+      const word = outcomeWord(event.outcome, style);
+      return word === undefined ? undefined : stepLine(event.address, word, safeText(event.error ?? ''));
+    }
+    case 'credits-awaited':
+      return `${style.yellow('paused')}  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`;
+    case 'spending-resumed':
+      return `${style.green('goes on')}  there are credits again, after ${spanText(event.waitedMs)}`;
+    case 'spending-stopped':
+      return `${style.yellow('stopped')}  ${stoppingText(event)}`;
+    case 'output-judged':
+      return stepLine(event.address, event.is === 'picked' ? style.green(event.is) : style.yellow(event.is), '');
+    case 'picks-awaited':
+      return style.yellow(awaitedGatesText(event.gates, page?.()));
+    case 'noticed':
+      return `${style.yellow('notice')}  ${safeText(noticeText(event))}`;
+    case 'create-intended':
+      return stepLine(event.address, style.dim('sending'), '');
+    case 'job-progressed':
+      return stepLine(event.address, style.dim('is'), safeText(event.status, 60));
+    case 'job-completed':
+      return stepLine(event.address, style.cyan('made'), 'its file is fetched');
+    case 'step-left':
+      return event.action === 'keep'
+        ? undefined
+        : stepLine(event.address, style.yellow('left'), safeText(event.reason));
+    case 'credits-changed':
+    case 'run-ended':
+      return undefined;
+    default:
+      return event satisfies never;
+  }
+}
+
+function startText(event: Extract<RunEvent, { event: 'run-started' }>): string {
+  const spending = spendText(event.totals);
+  return `${countOf(event.steps, 'step')}, ${spending} to spend, ${event.concurrency} at a time`;
+}
+
+function stepLine(address: string, word: string, detail: string): string {
+  return `${safeText(address, 300)}  ${word}${detail === '' ? '' : `  ${detail}`}`;
+}
+
+function savedWord(how: 'downloaded' | 'moved' | 'restored'): string {
+  return how === 'downloaded' ? 'saved' : how;
+}
+
+/** Done steps were reported when their file was saved; those not started are counted at the end. */
+function outcomeWord(outcome: StepOutcome, style: Style): string | undefined {
+  switch (outcome) {
+    case 'done':
+    case 'left':
+      return undefined;
+    case 'unneeded':
+      return style.dim('not needed');
+    case 'failed':
+    case 'refused':
+    case 'lost':
+      return style.red(outcome);
+    case 'unresolved':
+    case 'blocked':
+      return style.yellow(outcome);
+    case 'running':
+      return style.yellow('still running');
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function secondsText(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
 }

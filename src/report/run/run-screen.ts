@@ -4,15 +4,13 @@ import { creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
-import { noticeText } from './notice-text.ts';
 import { nothingPlanned, type PlannedWork } from './planned-work.ts';
-import type { RunReporter } from './run-reporter.ts';
-import type { RunTimes } from './run-time.ts';
+import type { RunReporter, RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
-import { awaitedGatesText, awaitedUntilText, stoppingText } from './run-words.ts';
+import { awaitedGatesText, awaitedUntilText, noticeText, stoppingText } from './run-words.ts';
 import { frameLines } from './screen-frame.ts';
+import { signsOfTerminal } from './screen-look.ts';
 import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
-import { signsOfTerminal } from './screen-signs.ts';
 
 export interface ScreenOptions {
   /** The terminal; normally stderr. */
@@ -42,7 +40,7 @@ const mostNotices = 100;
  */
 export function createScreen(options: ScreenOptions): RunReporter {
   const { view, stream, style, now, planned = nothingPlanned, times = {} } = options;
-  const tidings = new Tidings(options);
+  const messages = new ScreenMessages(options);
   const writer = new FrameWriter(stream);
   const signs = signsOfTerminal();
   let startedAt = now();
@@ -57,12 +55,12 @@ export function createScreen(options: ScreenOptions): RunReporter {
     // The last row is the cursor's.
     const lines = frameLines(view, { ...look, rows: rows - (isOver ? 2 : 1), now: now(), frame });
     frame += 1;
-    return writer.draw(isOver ? [...lines, ''] : lines, tidings.take(columns)) && !tidings.isWaiting;
+    return writer.draw(isOver ? [...lines, ''] : lines, messages.take(columns)) && !messages.isWaiting;
   };
 
   return {
     on(event) {
-      tidings.note(event);
+      messages.note(event);
       if (event.event !== 'run-started' || shown !== undefined) return;
       startedAt = Date.parse(event.at);
       const over = new Promise<void>((resolve) => {
@@ -99,7 +97,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
 }
 
 /** Message that is put above the screen. */
-interface Tiding {
+interface ScreenMessage {
   /** Its first words, which are coloured. */
   head: string;
   text: string;
@@ -107,10 +105,10 @@ interface Tiding {
 }
 
 /** Messages that are put above the screen, each once: they stay in what scrolls away. */
-class Tidings {
+class ScreenMessages {
   readonly #options: ScreenOptions;
   readonly #notices = new Set<string>();
-  #waiting: Tiding[] = [];
+  #waiting: ScreenMessage[] = [];
 
   constructor(options: ScreenOptions) {
     this.#options = options;
@@ -118,7 +116,7 @@ class Tidings {
 
   note(event: RunEvent): void {
     const { style, page, now, view } = this.#options;
-    const say = (paint: Tiding['paint'], head: string, text = '') => {
+    const say = (paint: ScreenMessage['paint'], head: string, text = '') => {
       this.#waiting.push({ head: safeText(head, 300), text, paint });
     };
     switch (event.event) {

@@ -1,20 +1,37 @@
 import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';
 import type { Action, Need } from '../../plan/plan.ts';
-import type { Rate } from './rate.ts';
-import { noFiles, noSettledSteps, type SavedFiles, type SettledStage, type SettledSteps } from './settled-steps.ts';
 import type { Troubles } from './troubles.ts';
+
+type SettledStage = 'done' | 'kept';
+
+/** Steps that are done, by this run or before it: nearly all of a large campaign. Only their number is reported. */
+interface SettledSteps {
+  addresses: Set<string>;
+  stages: Map<SettledStage, number>;
+}
+
+/** Files that a run has saved. A step may have several, and a large campaign has too many to keep each of them in mind. */
+export interface SavedFiles {
+  count: number;
+  /** Path of the first one's file. */
+  path: string;
+  /** Names of the deepest folder that holds all of them. */
+  folder: string[];
+}
 
 /** A run with at most so many steps to do may be shown step by step. */
 export const mostStepsShown = 60;
 
 /**
- * Stage of a step as a person sees it. `waiting`: no event has named it yet; `working`: begun, without a job; `saving`:
+ * Stage of a step as a person sees it. `waiting`: no event has named it yet; `working`: begun, without a job;
+ * `searching`: its job is looked for in the service's list; `saving`:
  * its job has finished and its file is being fetched; `stays-paid`: this run no longer watches its job; `kept`: up to
  * date before; `awaits-consent`: a post that nobody agreed to, or a step that needs one; `awaits-pick`: a gate is open.
  */
 export type Stage =
   | SettledStage
   | 'working'
+  | 'searching'
   | 'running'
   | 'saving'
   | 'stays-paid'
@@ -48,10 +65,16 @@ export interface StepView {
   need?: Need;
   /** A create for it may have been sent. */
   intended?: true;
+  /** Words on what to do about how it ended. */
+  because?: 'no-operation' | 'key-known';
   /** The next run can find out what became of it. */
   recoverable?: true;
   /** Where its first file was saved. */
   path?: string;
+  /** It was here, and has a new name. */
+  isMoved?: true;
+  /** A post that the service has, and is going to publish later. */
+  isScheduled?: true;
 }
 
 export interface TaskView {
@@ -89,10 +112,16 @@ export interface RunView {
   firstBegun: Map<string, StepView>;
   troubles: Troubles;
   files: SavedFiles;
+  /** The same for files that only have a new name. */
+  movedFiles: SavedFiles;
+  /** Number of posts that this run has sent, and that the service is going to publish later. */
+  scheduledPosts: number;
   money: Money;
   /** Estimate against charge; known at the end. */
   estimated?: Extract<RunEvent, { event: 'run-ended' }>['estimated'];
-  stopped?: { because: StopReason; detail: string };
+  stopped?: { because: StopReason; detail: string; until?: string };
+  /** The service asks to wait until then, in ms since 1970. */
+  askedUntil?: number;
   /** The account is empty, and until then one create is tried from time to time. */
   awaited?: { until: string; nextTryAt: string };
   /** Nothing is left to do until people decide: the number of gates that they can decide now. */
@@ -114,6 +143,8 @@ export function createRunView(): RunView {
     firstBegun: new Map(),
     troubles: new Map(),
     files: noFiles(),
+    movedFiles: noFiles(),
+    scheduledPosts: 0,
     money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
     waitedMs: 0,
     notices: new Set(),
@@ -127,5 +158,63 @@ export function sinceOf({ begunAt, createdAt, madeAt }: StepView): number | unde
 
 /** True when nothing more happens to the step in this run. */
 export function hasEnded(stage: Stage): boolean {
-  return stage !== 'working' && stage !== 'running' && stage !== 'saving';
+  return stage !== 'working' && stage !== 'searching' && stage !== 'running' && stage !== 'saving';
+}
+
+const bucketMs = 10_000;
+const buckets = 12;
+
+/** Counts what ends, over the last two minutes. */
+export class Rate {
+  readonly #counts = new Array<number>(buckets).fill(0);
+  #bucket = 0;
+  #firstAt: number | undefined;
+
+  /** `at`: ms since 1970. */
+  add(at: number): void {
+    this.#moveTo(at);
+    this.#firstAt ??= at;
+    const index = this.#bucket % buckets;
+    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+  }
+
+  /** Returns the rate per minute. Undefined as long as it says little. */
+  perMinute(now: number): number | undefined {
+    this.#moveTo(now);
+    if (this.#firstAt === undefined || now - this.#firstAt < 30_000) return undefined;
+    const minutes = Math.min(now - this.#firstAt, (buckets - 1) * bucketMs + (now % bucketMs)) / 60_000;
+    return this.#counts.reduce((sum, count) => sum + count, 0) / minutes;
+  }
+
+  #moveTo(time: number): void {
+    const bucket = Math.floor(time / bucketMs);
+    const passed = Math.min(buckets, bucket - this.#bucket);
+    for (let step = 1; step <= passed; step += 1) this.#counts[(bucket - passed + step) % buckets] = 0;
+    this.#bucket = Math.max(this.#bucket, bucket);
+  }
+}
+
+function noSettledSteps(): SettledSteps {
+  return { addresses: new Set(), stages: new Map() };
+}
+
+function noFiles(): SavedFiles {
+  return { count: 0, path: '', folder: [] };
+}
+
+export function isSettled(stage: string): stage is SettledStage {
+  return stage === 'done' || stage === 'kept';
+}
+
+export function settleStep(settled: SettledSteps, { address, stage }: { address: string; stage: SettledStage }): void {
+  settled.addresses.add(address);
+  settled.stages.set(stage, (settled.stages.get(stage) ?? 0) + 1);
+}
+
+export function addFile(files: SavedFiles, path: string): SavedFiles {
+  const names = path.split('/').slice(0, -1);
+  if (files.count === 0) return { count: 1, path, folder: names };
+  const differs = files.folder.findIndex((name, index) => names[index] !== name);
+  const folder = differs === -1 ? files.folder : files.folder.slice(0, differs);
+  return { count: files.count + 1, path: files.path, folder };
 }

@@ -1,8 +1,12 @@
+import type { RunEvent } from '../../contract/event.ts';
+import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { spanText } from '../age-text.ts';
-import { countOf, creditsText, elapsedText } from '../numbers.ts';
+import { type Annotation, annotationText, limitAnnotations } from '../github-commands.ts';
+import { clockText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { Money, RunView, Stage, TaskView } from './run-view.ts';
+import type { Remaining } from './run-time.ts';
+import type { Money, RunView, Stage, StepView, TaskView } from './run-view.ts';
+import { textOf } from './summary-troubles.ts';
 
 export type Tone = 'plain' | 'bad' | 'unsure';
 
@@ -18,14 +22,17 @@ export interface Word {
  */
 export function taskWords(task: Pick<TaskView, 'kind' | 'steps' | 'stages'>, { isOver }: { isOver: boolean }): Word[] {
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
-  const words: Word[] = [{ text: `${of('done', 'kept', 'unneeded')} of ${task.steps}`, tone: 'plain' }];
+  const words: Word[] = [
+    { text: `${creditsText(of('done', 'kept', 'unneeded'))} of ${creditsText(task.steps)}`, tone: 'plain' },
+  ];
   const add = (count: number, word: string, tone: Tone) => {
-    if (count > 0) words.push({ text: `${count} ${word}`, tone });
+    if (count > 0) words.push({ text: `${creditsText(count)} ${word}`, tone });
   };
   const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
   const queued = Math.max(0, task.steps - named);
   add(of('running'), 'running', 'plain');
   add(of('saving'), 'saving', 'plain');
+  add(of('searching'), 'searching', 'plain');
   add(of('working'), startingWord(task.kind), 'plain');
   if (!isOver) add(queued, 'queued', 'plain');
   add(of('failed', 'lost', 'refused'), 'failed', 'bad');
@@ -57,17 +64,17 @@ function startingWord(kind: string): string {
 export function taskState(task: TaskView): 'open' | 'done' | 'failed' | 'unfinished' {
   const of = (stage: Stage) => task.stages.get(stage) ?? 0;
   const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
-  if (named < task.steps || of('working') + of('running') + of('saving') > 0) return 'open';
+  if (named < task.steps || of('working') + of('searching') + of('running') + of('saving') > 0) return 'open';
   if (of('failed') + of('lost') + of('refused') > 0) return 'failed';
   return of('done') + of('kept') + of('unneeded') === task.steps ? 'done' : 'unfinished';
 }
 
-/** `credits 23 spent (5 now) · 6 held · of 120 · 0:41`. */
+/** `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
 export function moneyRow(money: Money, elapsedMs: number): string {
   const { spentNow, spentEver, held, budget } = money;
   const now = spentEver === spentNow ? '' : ` (${creditsText(spentNow)} now)`;
   const parts = [`credits ${creditsText(spentEver)} spent${now}`];
-  if (held > 0) parts.push(`${creditsText(held)} held`);
+  if (held > 0) parts.push(`${creditsText(held)} reserved`);
   if (budget !== null) parts.push(`of ${creditsText(budget)}`);
   return [...parts, elapsedText(elapsedMs)].join(' · ');
 }
@@ -122,6 +129,8 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   switch (stopped.because) {
     case 'budget':
       return `nothing more fits into the budget${detail}`;
+    case 'limit':
+      return `nothing more fits into the limit${detail}`;
     case 'price':
       return `nothing more is bought at a price that would pass what was agreed to${detail}`;
     case 'balance':
@@ -136,6 +145,8 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
       return `nothing more is bought, something went wrong here${detail}`;
     case 'unreachable':
       return `nothing more is bought, the service cannot be reached${detail}`;
+    case 'throttled':
+      return `nothing more is bought, ${askedText(stopped.until)}`;
     case 'failure':
       return `nothing more is bought after a failure (--on-error finish)${detail}`;
     case 'alike':
@@ -149,4 +160,150 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
 export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
   const text = stopText(stopped);
   return stopped.because === 'signal' ? `${text}; what is on the wire is awaited, a second time leaves at once` : text;
+}
+
+/** Outcome of a send that was asked about beside the steps. */
+export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
+  if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
+  if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
+  return `an earlier create of it stays open${error === undefined ? '' : `: ${error}`}`;
+}
+
+/** A notice with its step. */
+export function noticeText(notice: { address?: string; message: string }): string {
+  return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
+}
+
+/** `the service asks to wait until 14:05`, by this machine's clock. */
+function askedText(until: string | undefined): string {
+  return until === undefined ? 'the service asks to wait' : `the service asks to wait until ${clockText(until)}`;
+}
+
+/** The same while a run waits that long: `the service asks to wait 2 min, until 14:05`. Empty where it need not. */
+export function askedWaitText({ askedUntil = 0 }: RunView, now: number): string {
+  const leftMs = askedUntil - now;
+  return leftMs < leastWaitMs
+    ? ''
+    : `the service asks to wait ${spanText(leftMs)}, until ${clockText(askedUntil, now)}`;
+}
+
+/** Shorter waits are not worth a line. */
+const leastWaitMs = 10_000;
+
+interface Unit {
+  name: string;
+  seconds: number;
+  /** Number of units that a range is rounded to. */
+  step: number;
+}
+
+const seconds: Unit = { name: 's', seconds: 1, step: 5 };
+const minutes: Unit = { name: 'min', seconds: 60, step: 1 };
+const tenMinutes: Unit = { name: 'min', seconds: 60, step: 10 };
+const hours: Unit = { name: 'h', seconds: 3600, step: 1 };
+
+/**
+ * `about 5–7 min left`, `under 2 min left`, `about 1–2 min to the first gate`, `longer than usual`, `time unknown`.
+ * `short`: `5–7 min`, `<2 min`, `~1 min`, `late`, `time ?`. Never `0`.
+ */
+export function remainingText(remaining: Remaining, { short = false } = {}): string {
+  if (remaining === 'unknown') return short ? 'time ?' : 'time unknown';
+  if (remaining === 'overdue') return short ? 'late' : 'longer than usual';
+  const { unit, low, high } = shownRange(remaining);
+  const to = numberText(high, unit);
+  const isOne = low === high;
+  const range = isOne || low === 0 ? to : betweenText(low, to, unit);
+  if (short) return low === 0 ? `<${range}` : `${isOne ? '~' : ''}${range}`;
+  return `${low === 0 ? 'under' : 'about'} ${range} ${remaining.until === 'gate' ? 'to the first gate' : 'left'}`;
+}
+
+function betweenText(low: number, to: string, unit: Unit): string {
+  return unit === tenMinutes ? `${numberText(low, unit)} – ${to}` : `${low * unit.step}–${to}`;
+}
+
+/**
+ * Rounds so coarsely that a range keeps its words for a while: to one number where both ends round to it, else outward.
+ * `low`, `high`: in steps of the unit, `high` at least 1.
+ */
+export function shownRange({ low, high }: { low: number; high: number }): { unit: Unit; low: number; high: number } {
+  const unit = unitOf(high);
+  const size = unit.seconds * unit.step;
+  const nearest = Math.max(1, Math.round((low + high) / 2 / size));
+  const isOne = unit !== seconds && Math.abs(low / size - nearest) <= 0.5 && Math.abs(high / size - nearest) <= 0.5;
+  if (isOne) return { unit, low: nearest, high: nearest };
+  const to = Math.max(1, Math.ceil(high / size));
+  return { unit, low: Math.min(to - 1, Math.floor(low / size)), high: to };
+}
+
+function unitOf(high: number): Unit {
+  if (high <= 90) return seconds;
+  if (high <= 90 * 60) return minutes;
+  return high <= 6 * 3600 ? tenMinutes : hours;
+}
+
+/** `5 min`, `1 h 40`, `20 s`. */
+function numberText(count: number, unit: Unit): string {
+  const value = count * unit.step;
+  if (unit !== tenMinutes || value < 60) return `${value} ${unit.name}`;
+  const rest = value % 60;
+  return rest === 0 ? `${Math.floor(value / 60)} h` : `${Math.floor(value / 60)} h ${rest}`;
+}
+
+const shownSteps = 5;
+
+/**
+ * Renders what a run did not carry out, as workflow commands of GitHub Actions: an error for each reason of failed
+ * steps, a warning for what waits and for notices. `file`: the manifest, relative to the checkout.
+ */
+export function runAnnotations(view: RunView, { file }: { file: string }): string {
+  const annotations: Annotation[] = [];
+  const add = (level: Annotation['level'], title: string, message: string) =>
+    annotations.push({
+      level,
+      properties: [
+        ['file', safeText(file, 1000)],
+        ['title', title],
+      ],
+      message,
+    });
+  const steps = [...view.stepsByAddress.values()];
+  for (const [reason, failed] of byReason(steps, ['failed', 'refused', 'lost'])) {
+    add('error', titleOf(failed), `${reason}${namesOf(failed)}`);
+  }
+  if (view.stopped !== undefined && view.stopped.because !== 'failure') {
+    add('error', 'spending stopped', stopText(view.stopped));
+  }
+  for (const [reason, unresolved] of byReason(steps, ['unresolved'])) {
+    add('warning', titleOf(unresolved), `${reason}${namesOf(unresolved)}`);
+  }
+  const picks = steps.filter(({ stage }) => stage === 'awaits-pick').length;
+  if (picks > 0)
+    add('warning', 'waiting for people', `${countOf(picks, 'step')} wait${picks === 1 ? 's' : ''} for a pick`);
+  for (const notice of view.notices) add('warning', 'notice', safeText(notice, 2000));
+  return limitAnnotations(annotations).map(annotationText).join('');
+}
+
+/** The steps in one of these stages, by what is said of them; of several it is said without their names and jobs. */
+function byReason(steps: readonly StepView[], stages: readonly StepView['stage'][]): [string, StepView[]][] {
+  const wanted = steps.filter(({ stage }) => stages.includes(stage));
+  return [...groupBy(wanted, textOf)].map(([shared, group]) => {
+    const [first, ...others] = group;
+    const text = others.length === 0 ? first?.error : shared;
+    return [safeText(text || (first?.stage ?? ''), 2000), group];
+  });
+}
+
+/** `hero@de failed`, `21 steps failed`. */
+function titleOf(steps: readonly StepView[]): string {
+  const [first] = steps;
+  if (first === undefined) return '';
+  return `${steps.length === 1 ? safeText(first.address, 300) : countOf(steps.length, 'step')} ${first.stage}`;
+}
+
+/** The steps of a group, where the title only counts them. */
+function namesOf(steps: readonly StepView[]): string {
+  if (steps.length === 1) return '';
+  const names = steps.slice(0, shownSteps).map(({ address }) => safeText(address, 300));
+  const more = steps.length - names.length;
+  return `\n${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -1,8 +1,19 @@
+import { isUnicodeSupported } from 'listr2';
 import type { Style } from '../style.ts';
 import type { PlannedWork } from './planned-work.ts';
 import type { RunTimes } from './run-time.ts';
 import { type Piece, piece } from './screen-line.ts';
-import type { Signs } from './screen-signs.ts';
+
+/** Signs that the terminal can show. Each takes one column. */
+interface Signs {
+  done: string;
+  failed: string;
+  barDone: string;
+  barBusy: string;
+  barRest: string;
+  /** Signs for what is under way, one after the other. */
+  spinner: readonly string[];
+}
 
 /** Inputs of a frame, beside the view of the run. */
 export interface Look {
@@ -50,4 +61,26 @@ export function barPieces({ all, done, busy }: { all: number; done: number; busy
 
 function bar(sign: string, width: number, tone: Piece['tone']): Piece {
   return { ...piece('', tone), text: sign.repeat(width), width };
+}
+
+export const unicodeSigns: Signs = {
+  done: '✔',
+  failed: '✖',
+  barDone: '█',
+  barBusy: '▒',
+  barRest: '·',
+  spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
+};
+
+const plainSigns: Signs = {
+  done: '+',
+  failed: 'x',
+  barDone: '#',
+  barBusy: '=',
+  barRest: '.',
+  spinner: ['-', '\\', '|', '/'],
+};
+
+export function signsOfTerminal(): Signs {
+  return isUnicodeSupported() ? unicodeSigns : plainSigns;
 }

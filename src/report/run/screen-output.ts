@@ -138,7 +138,12 @@ export interface FrameOptions {
   end(): void;
 }
 
-/** Renderer for listr2, whose own erases all rows before it draws them again, and has one for each of its tasks. */
+/**
+ * Renderer for listr2, which keeps one task: the run. What is drawn is the fold of the events, because steps as tasks of
+ * listr2 cost 290 ms and 23 MB for 10,000 of them before the first frame, have no state for a file that is being saved or
+ * a job that stays paid, and never go on once they have ended, as a manifest's task does when picks let more of its steps
+ * in. listr2's own renderer erases all rows before it draws them again, and has one for each of its tasks.
+ */
 export class ScreenRenderer implements ListrRenderer {
   static nonTTY = true;
   static rendererOptions: FrameOptions;

@@ -6,10 +6,15 @@ import { taskState } from './run-words.ts';
 import { fillLine, joinedWithin, type Piece, piece, spaces, widthOf } from './screen-line.ts';
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 
-/** A row for each of the tasks that fit, those with work under way first of all, and one for all others. */
+/**
+ * A row for each of the tasks that fit, those with work under way first of all, and one for all others: also for those
+ * with which this run has nothing to do, because every step was up to date.
+ */
 export function taskRows(view: RunView, look: Look, rows: number): string[] {
   const tasks = [...view.tasks.values()];
-  const shown = tasks.length <= rows ? tasks : mostActive(tasks, rows === 1 ? 1 : rows - 1);
+  const open = tasks.filter((task) => !isUpToDate(task));
+  const own = open.length === 0 ? tasks : open;
+  const shown = own.length === tasks.length && own.length <= rows ? own : mostActive(own, Math.max(1, rows - 1));
   const nameWidth = nameWidthOf(
     shown.map(({ id }) => id),
     look,
@@ -35,7 +40,7 @@ function taskRow(
   const { columns, style, planned } = look;
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
   const done = of('done', 'kept', 'unneeded');
-  const busy = of('working', 'running', 'saving');
+  const busy = of('working', 'searching', 'running', 'saving');
   const counts = isNarrow(look)
     ? piece(`${padLeft(creditsText(done), digits)}/${creditsText(task.steps)}`)
     : piece(`${padLeft(creditsText(done), digits)} of ${padRight(creditsText(task.steps), digits)}`);
@@ -66,6 +71,7 @@ function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }):
   add(of('failed', 'lost', 'refused'), narrow ? look.signs.failed : 'failed', 'bad');
   add(of('unresolved'), narrow ? '?' : 'unresolved', 'unsure');
   add(of('saving'), 'saving');
+  add(of('searching'), 'searching');
   add(of('working'), 'starting');
   add(of('blocked'), 'blocked', 'unsure');
   add(
@@ -129,16 +135,27 @@ function rankOf(task: TaskView): number {
   }
 }
 
-function isBusy({ stages }: TaskView): boolean {
-  return (stages.get('running') ?? 0) + (stages.get('working') ?? 0) + (stages.get('saving') ?? 0) > 0;
+function isUpToDate({ steps, stages }: TaskView): boolean {
+  return stages.get('kept') === steps;
 }
 
-/** `… 4 more tasks: 3 done, 1 waiting`. */
+function isBusy({ stages }: TaskView): boolean {
+  return (
+    (stages.get('running') ?? 0) +
+      (stages.get('working') ?? 0) +
+      (stages.get('searching') ?? 0) +
+      (stages.get('saving') ?? 0) >
+    0
+  );
+}
+
+/** `… 4 more tasks: 1 waiting, 3 up to date`. */
 function foldedRow(tasks: readonly TaskView[], { columns, style, isOver }: Look): string {
-  const counts = { 'under way': 0, failed: 0, waiting: 0, unfinished: 0, done: 0 };
+  const counts = { 'under way': 0, failed: 0, waiting: 0, unfinished: 0, done: 0, 'up to date': 0 };
   for (const task of tasks) {
     const state = taskState(task);
-    if (state !== 'open') counts[state] += 1;
+    if (isUpToDate(task)) counts['up to date'] += 1;
+    else if (state !== 'open') counts[state] += 1;
     else if (isOver) counts.unfinished += 1;
     else counts[isBusy(task) ? 'under way' : 'waiting'] += 1;
   }

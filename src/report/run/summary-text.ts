@@ -1,16 +1,18 @@
-import { call } from '../../plan/advice.ts';
-import { isPost } from '../../plan/post-record.ts';
-import { spanText } from '../age-text.ts';
-import { countOf, creditsText } from '../numbers.ts';
+import { call } from '../../ground/advice.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
+import { countOf, creditsText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import type { RunView, Stage, StepView } from './run-view.ts';
+import { wrapLines } from '../text-width.ts';
+import type { RunView, SavedFiles, Stage, StepView } from './run-view.ts';
 import { stopText } from './run-words.ts';
 import { shortTroubleBlocks, type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 export interface SummaryOptions extends TroubleOptions {
   /** Base of output paths, as a person here would write it; empty for the working folder. */
   outputs?: string;
+  /** Columns of the terminal; absent: nothing is wrapped. */
+  width?: number | undefined;
   /** The money is play money. */
   sandbox?: boolean;
   /** Workers elsewhere carry the run out, whether or not somebody watches. */
@@ -33,27 +35,29 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
   const open = openBlock(view, steps, options);
   const notices = noticeBlock(view, options.style);
   const foot = [
-    ...fileLines(view, options.outputs ?? ''),
+    ...fileLines(view.files, 'saved    ', options.outputs),
+    ...fileLines(view.movedFiles, 'moved    ', options.outputs),
     ...postLines(view),
     ...moneyLines(view),
     ...estimateLines(view),
   ];
-  const full = [head, ...troubleBlocks(steps, options), open, notices, foot];
+  // What to do stands last: above it the screen may have scrolled away.
+  const full = [[...head, ...foot], notices, ...troubleBlocks(steps, options), open];
   const lines = full
     .filter((block) => block.length > 0)
     .flatMap((block, index) => (index === 0 ? block : ['', ...block]));
   const dense = full.flat();
-  const short = [
-    head,
-    ...shortTroubleBlocks(steps, options),
-    shortOpenBlock(view, steps, options),
-    shortNoticeBlock(view, options.style),
-  ];
-  const told = [lines, dense].find(({ length }) => length <= mostLines) ?? [
-    ...upTo(mostLines - foot.length, short.flat(), `… more: ${options.paste(call('status'))}`),
-    ...foot,
-  ];
-  return told.map((line) => `${line}\n`).join('');
+  const room = mostLines - 1 - foot.length;
+  const shortest = () => {
+    const ways = [...shortTroubleBlocks(steps, options).flat(), ...shortOpenBlock(view, steps, options)];
+    const noticed = shortNoticeBlock(view, options.style);
+    const short = ways.length + noticed.length <= room ? [...noticed, ...ways] : ways;
+    return [...head, ...foot, ...upTo(room, short, `… more: ${options.paste(call('status'))}`)];
+  };
+  const told = [lines, dense].find(({ length }) => length <= mostLines) ?? shortest();
+  return wrapLines(told, options.width)
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 /** Takes at most so many lines; where there are more, the last one says so. */
@@ -67,12 +71,12 @@ function headline(view: RunView, steps: StepView[], style: Style): string {
   const kept = view.settled.stages.get('kept') ?? 0;
   const name = style.bold(safeText(view.campaign));
   const notes = [
-    ...(kept > 0 ? [`${kept} of them from before`] : []),
-    ...(unneeded > 0 ? [`${unneeded} turned out not to be needed`] : []),
+    ...(kept > 0 ? [`${creditsText(kept)} of them from before`] : []),
+    ...(unneeded > 0 ? [`${creditsText(unneeded)} turned out not to be needed`] : []),
   ];
   const before = notes.length > 0 ? ` (${notes.join(', ')})` : '';
   if (done + kept === view.steps) return `${name}: ${style.green(`all ${countOf(view.steps, 'step')} done`)}${before}`;
-  return `${name}: ${done + kept} of ${countOf(view.steps, 'step')} done${before}`;
+  return `${name}: ${creditsText(done + kept)} of ${countOf(view.steps, 'step')} done${before}`;
 }
 
 interface OpenSteps {
@@ -87,8 +91,9 @@ interface OpenSteps {
 
 function countOpen(view: RunView, steps: StepView[]): OpenSteps {
   const inStage = (...stages: Stage[]) => steps.filter(({ stage }) => stages.includes(stage));
-  const unsure = inStage('working').filter(({ intended }) => intended).length;
-  const idle = inStage('working').length - unsure;
+  const sending = inStage('working', 'searching');
+  const unsure = sending.filter(({ intended }) => intended).length;
+  const idle = sending.length - unsure;
   const named = view.settled.addresses.size + steps.length;
   return {
     goingOn: inStage('running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length,
@@ -166,6 +171,8 @@ function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }:
           ];
     case 'budget':
       return [`with a higher budget (\`budget\` in the manifest, or --max-credits): ${apply}`];
+    case 'limit':
+      return [`when the day or the month is over, or whoever pays has set a higher limit: ${apply}`];
     case 'alike':
       return [`to buy the others all the same: ${paste(call('apply', '--on-error', 'continue'))}`];
     case 'price':
@@ -173,6 +180,8 @@ function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }:
     case 'auth':
     case 'unreachable':
       return [`what is wrong with it: ${paste(call('doctor'))}`, `then: ${apply}`];
+    case 'throttled':
+      return [`to wait for it in a run: ${paste(call('apply', '--patience', '25h'))}`, `or then: ${apply}`];
     case 'signal':
     case 'disk':
     case 'failure':
@@ -201,13 +210,14 @@ function shortNoticeBlock({ notices }: RunView, style: Style): string[] {
   return [`${style.yellow('noticed')}  ${safeText(first, 200)}${more}`];
 }
 
-function fileLines(view: RunView, outputs: string): string[] {
-  const { count, path, folder } = view.files;
+function fileLines({ count, path, folder }: SavedFiles, label: string, outputs = ''): string[] {
   if (count === 0) return [];
   const within = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
-  if (count === 1) return [`saved    ${safeText(`${within}${path}`)}`];
+  if (count === 1) return [`${label}${safeText(`${within}${path}`)}`];
   const shared = `${within}${folder.map((name) => `${name}/`).join('')}`;
-  return [`saved    ${countOf(count, 'file')} in ${safeText(shared === '' ? './' : shared)}`];
+  return [
+    `${label}${countOf(count, 'file')} ${label.startsWith('moved') ? 'to' : 'in'} ${safeText(shared === '' ? './' : shared)}`,
+  ];
 }
 
 /** Posts that went public in this run, and those that still await agreement. */
@@ -215,8 +225,10 @@ function postLines(view: RunView): string[] {
   const tasks = [...view.tasks.values()].filter(({ kind }) => isPost(kind));
   const count = (stage: Stage) => tasks.reduce((sum, { stages }) => sum + (stages.get(stage) ?? 0), 0);
   const [done, kept, waiting] = [count('done'), count('kept'), count('awaits-consent')];
+  const published = done - view.scheduledPosts;
   const parts = [
-    ...(done > 0 ? [`${creditsText(done)} published now`] : []),
+    ...(published > 0 ? [`${creditsText(published)} published now`] : []),
+    ...(view.scheduledPosts > 0 ? [`${creditsText(view.scheduledPosts)} scheduled`] : []),
     ...(kept > 0 ? [`${creditsText(kept)} before`] : []),
     ...(waiting > 0 ? [`${creditsText(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for consent`] : []),
   ];
@@ -226,7 +238,7 @@ function postLines(view: RunView): string[] {
 function moneyLines(view: RunView): string[] {
   const { spentNow, spentEver, held, budget, balance } = view.money;
   const parts = [`${creditsText(spentNow)} spent now`, `${creditsText(spentEver)} over all runs`];
-  if (held > 0) parts.push(`${creditsText(held)} held for creates whose charge is not known`);
+  if (held > 0) parts.push(`${creditsText(held)} reserved for creates whose charge is not known`);
   if (budget !== null)
     parts.push(`${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`);
   if (balance !== null) parts.push(`balance ${creditsText(balance)}`);

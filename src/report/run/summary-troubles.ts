@@ -1,16 +1,15 @@
+import { call } from '../../ground/advice.ts';
+import { likenessOf } from '../../ground/likeness.ts';
 import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { call } from '../../plan/advice.ts';
-import { writeName } from '../../plan/names.ts';
-import { isKeyKnown } from '../../plan/open-sends.ts';
-import { isPost } from '../../plan/post-record.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
+import { writeName } from '../../plan/select/names.ts';
 import type { Paste } from '../advice-text.ts';
-import { anonymousText } from '../anonymous-text.ts';
 import { countOf, creditsText } from '../numbers.ts';
-import { safeText } from '../safe-text.ts';
-import { shortList } from '../short-list.ts';
+import { safeText, shortList } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { Stage, StepView } from './run-view.ts';
+import { anonymousText, sharedText } from './troubles.ts';
 
 export interface TroubleOptions {
   style: Style;
@@ -30,7 +29,8 @@ type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 /** Steps that the same command mends. */
 interface TroublePart {
   steps: readonly StepView[];
-  mend: string;
+  /** Ways to mend it, each with its command, line by line. */
+  mend: readonly string[];
   /** Lists all of them. */
   select?: string | undefined;
 }
@@ -47,7 +47,10 @@ interface Trouble {
 export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): string[][] {
   const blocks = troublesOf(steps, options).map(({ word, paint, note = '', parts }) => [
     `${paint(word)}${note}`,
-    ...parts.flatMap((part) => [...groupLines(part.steps, { ...options, select: part.select }), `    ${part.mend}`]),
+    ...parts.flatMap((part) => [
+      ...groupLines(part.steps, { ...options, select: part.select }),
+      ...indented(part.mend),
+    ]),
   ]);
   return [...blocks, blockedBlock(inStage(steps, 'blocked'), options)];
 }
@@ -57,12 +60,13 @@ export function shortTroubleBlocks(steps: readonly StepView[], options: TroubleO
   const blocks = troublesOf(steps, options).map(({ word, paint, note = '', parts }) =>
     parts.flatMap((part) => [
       `${paint(`${creditsText(part.steps.length)} ${word}`)}${note}: ${nameOfOne(part.steps)}${reasonsText(part.steps)}`,
-      `    ${part.mend}`,
+      ...indented(part.mend),
     ]),
   );
   const blocked = inStage(steps, 'blocked');
   if (blocked.length === 0) return blocks;
-  return [...blocks, [`${options.style.yellow(`${creditsText(blocked.length)} blocked`)} by steps that they need`]];
+  const word = options.style.yellow(`${creditsText(blocked.length)} blocked`);
+  return [...blocks, [`${word}${blockedReasons(blocked)}`]];
 }
 
 function troublesOf(steps: readonly StepView[], options: TroubleOptions): Trouble[] {
@@ -70,11 +74,15 @@ function troublesOf(steps: readonly StepView[], options: TroubleOptions): Troubl
     failedTrouble(inStage(steps, 'failed', 'lost'), options),
     refusedTrouble(inStage(steps, 'refused'), options),
     unresolvedTrouble(
-      inStage(steps, 'unresolved').filter(({ error }) => !isKeyKnown(error)),
-      options,
+      inStage(steps, 'unresolved').filter(({ kind, because }) => !isPost(kind) && because !== 'key-known'),
+      { ...options, unknown: 'whether these were charged', ways: '--job and its id, --not-spent or --spend-again' },
+    ),
+    unresolvedTrouble(
+      inStage(steps, 'unresolved').filter(({ kind, because }) => isPost(kind) && because !== 'key-known'),
+      { ...options, unknown: 'whether these are out', ways: '--job and its id, or --not-spent' },
     ),
     knownTrouble(
-      inStage(steps, 'unresolved').filter(({ error }) => isKeyKnown(error)),
+      inStage(steps, 'unresolved').filter(({ because }) => because === 'key-known'),
       options,
     ),
   ];
@@ -90,13 +98,24 @@ function nameOfOne([only, ...others]: readonly StepView[]): string {
 
 /** `timed out (21), moderated (4), … and 3 more reasons`: the most frequent first. */
 function reasonsText(steps: readonly StepView[]): string {
-  const groups = [...groupBy(steps, textOf)].sort(([, a], [, b]) => b.length - a.length);
-  const shown = groups.slice(0, shownReasons).map(([text, same]) => {
+  const groups = [...groupAlike(steps).values()].sort((a, b) => b.length - a.length);
+  const shown = groups.slice(0, shownReasons).map((same) => {
+    const text = sharedText(same.map(textOf));
     const words = text === '' ? 'no reason given' : safeText(text, 100).replace(/\.$/, '');
     return groups.length === 1 ? words : `${words} (${creditsText(same.length)})`;
   });
   const hidden = groups.length - shown.length;
   return [...shown, ...(hidden === 0 ? [] : [`… and ${countOf(hidden, 'more reason')}`])].join(', ');
+}
+
+/** Why they wait: the budget may not reach, and most of them need a step that is not done. */
+function blockedReasons(steps: readonly StepView[]): string {
+  const needing = steps.filter(({ need }) => need !== undefined);
+  const own = steps.filter(({ need }) => need === undefined);
+  const needs = 'by steps that they need';
+  if (own.length === 0) return ` ${needs}`;
+  const others = needing.length === 0 ? '' : `; ${creditsText(needing.length)} ${needs}`;
+  return `: ${reasonsText(own)}${others}`;
 }
 
 function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
@@ -110,22 +129,41 @@ function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: Trou
   const unsaved = steps.filter((step) => !isUnfit(step) && step.hasCompletedJob);
   const failed = steps.filter((step) => !isUnfit(step) && !step.hasCompletedJob);
   const them = (some: readonly StepView[]) => (some.length === 1 ? 'it' : 'them');
-  const are = (some: readonly StepView[]) => (some.length === 1 ? 'it is' : 'they are');
   const redo = (words: string) => paste(call('apply', '--redo', words));
   const all = failed.length === 1 ? 'it' : `all ${failed.length}`;
   return {
     word: 'failed',
     paint: style.red,
     parts: [
-      { steps: failed, select: statesOf(failed), mend: `to buy ${all} again: ${redo(failedNames(failed))}` },
+      { steps: failed, select: statesOf(failed), mend: [`to buy ${all} again: ${redo(failedNames(failed))}`] },
       {
         steps: unsaved,
         select: 'state:running',
-        mend: `${are(unsaved)} paid; to fetch ${them(unsaved)} again: ${paste(call('apply'))}`,
+        mend: [
+          `${unsaved.length === 1 ? 'it is' : 'they are'} paid; to fetch ${them(unsaved)} again: ${paste(call('apply'))}`,
+        ],
       },
-      { steps: kept, mend: `${are(kept)} paid and kept; to buy ${them(kept)} again: ${redo(namesOf(kept))}` },
+      { steps: kept, select: 'state:failed', mend: unfitMends(kept, { paste, areAll: kept.length === steps.length }) },
     ],
   };
+}
+
+/** Ways on for what does not fit: taken as it is, or bought again. `areAll`: nothing else has failed. */
+export function unfitMends(
+  steps: readonly Pick<StepView, 'address'>[],
+  { paste, areAll }: { paste: Paste; areAll: boolean },
+): string[] {
+  const [it, is] = steps.length === 1 ? ['it', 'it is'] : ['them', 'they are'];
+  const selects = steps.length > 1 && areAll;
+  const accept = selects
+    ? call('accept', '--select', 'state:failed')
+    : call('accept', ...steps.map(({ address }) => address));
+  const redo = selects ? 'state:failed' : namesOf(steps);
+  return [
+    'where `expect` asks too much, change it: what fits then is done, for 0 credits',
+    `${is} paid and kept; to take ${it} so, for 0 credits: ${paste(accept)}`,
+    `to buy ${it} again: ${paste(call('apply', '--redo', redo))}`,
+  ];
 }
 
 /** A single step by its address, several by their outcome. */
@@ -138,7 +176,7 @@ function statesOf(steps: readonly StepView[]): string {
   return states.map((state) => `state:${state}`).join(' ');
 }
 
-function namesOf(steps: readonly StepView[]): string {
+function namesOf(steps: readonly Pick<StepView, 'address'>[]): string {
   const [only, ...others] = steps;
   // A whole address that stands alone is always that address.
   if (only !== undefined && others.length === 0) return only.address;
@@ -146,7 +184,7 @@ function namesOf(steps: readonly StepView[]): string {
 }
 
 function refusedTrouble(steps: readonly StepView[], { style, paste }: TroubleOptions): Trouble {
-  const lacksOperation = ({ error = '' }: StepView) => error.endsWith('[MB1511]');
+  const lacksOperation = ({ because }: StepView) => because === 'no-operation';
   return {
     word: 'refused',
     paint: style.red,
@@ -154,17 +192,24 @@ function refusedTrouble(steps: readonly StepView[], { style, paste }: TroubleOpt
     parts: [
       {
         steps: steps.filter(lacksOperation),
-        mend: `which operations the service has: ${paste(call('doctor'))}; what to do: ${paste(call('help', 'MB1511'))}`,
+        mend: [
+          `which operations the service has: ${paste(call('doctor'))}`,
+          `what to do: ${paste(call('help', 'MB1511'))}`,
+        ],
       },
       {
         steps: steps.filter((step) => !lacksOperation(step)),
-        mend: `when the cause is mended: ${paste(call('apply'))}`,
+        mend: [`when the cause is mended: ${paste(call('apply'))}`],
       },
     ],
   };
 }
 
-function unresolvedTrouble(steps: readonly StepView[], { style, paste }: TroubleOptions): Trouble {
+/** `unknown`: what nobody knows of them; `ways`: the options that say it. */
+function unresolvedTrouble(
+  steps: readonly StepView[],
+  { style, paste, unknown, ways }: TroubleOptions & { unknown: string; ways: string },
+): Trouble {
   const isListed = ({ kind }: StepView) => kinds[kind]?.recovery === 'list';
   const open = steps.filter(({ recoverable }) => recoverable !== true);
   const listed = steps.filter((step) => step.recoverable === true && isListed(step));
@@ -173,18 +218,22 @@ function unresolvedTrouble(steps: readonly StepView[], { style, paste }: Trouble
   const select = 'state:unresolved';
   const [first] = open;
   const them = open.length === 1 ? '' : ', one after the other';
-  const ways =
-    first !== undefined && isPost(first.kind)
-      ? '--job and its id, or --not-spent'
-      : '--job and its id, --not-spent or --spend-again';
   return {
     word: 'unresolved',
     paint: style.yellow,
-    note: ', it is not known whether these were charged',
+    note: `, it is not known ${unknown}`,
     parts: [
-      { steps: replayed, select, mend: `run it again, the same key is sent, which pays once: ${apply}` },
-      { steps: listed, select, mend: `run it again, the service's list is searched first, which pays once: ${apply}` },
-      { steps: open, select, mend: `to decide${them}, with ${ways}: ${paste(call('resolve', first?.address ?? ''))}` },
+      { steps: replayed, select, mend: [`run it again, the same key is sent, which pays once: ${apply}`] },
+      {
+        steps: listed,
+        select,
+        mend: [`run it again, the service's list is searched first, which pays once: ${apply}`],
+      },
+      {
+        steps: open,
+        select,
+        mend: [`to decide${them}, with ${ways}: ${paste(call('resolve', first?.address ?? ''))}`],
+      },
     ],
   };
 }
@@ -199,7 +248,7 @@ function knownTrouble(steps: readonly StepView[], { style, paste }: TroubleOptio
     word: 'unresolved',
     paint: style.yellow,
     note: ', bought before and not on record',
-    parts: [{ steps, mend }],
+    parts: [{ steps, mend: [mend] }],
   };
 }
 
@@ -227,11 +276,11 @@ export function groupLines(
   steps: readonly Troubled[],
   options: Pick<TroubleOptions, 'paste'> & { select: string | undefined },
 ): string[] {
-  const ofText = groupBy(steps, textOf);
-  const groups = [...ofText.values()];
-  const lines = [...ofText].slice(0, shownGroups).flatMap(([text, same]) => {
+  const groups = [...groupAlike(steps).values()];
+  const lines = groups.slice(0, shownGroups).flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
+    const text = sharedText(same.map(textOf));
     if (same.length === 1) return [errorLine(first)];
     return [`  ${countOf(same.length, 'step')}${text === '' ? '' : `  ${safeText(text)}`}`, `    ${shortNames(same)}`];
   });
@@ -239,6 +288,14 @@ export function groupLines(
   const { paste, select } = options;
   const list = isCut && select !== undefined ? paste(call('status', '--list', '--select', select)) : undefined;
   return [...lines, ...moreGroups(groups), ...(list === undefined ? [] : [`    all of them: ${list}`])];
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => `    ${line}`);
+}
+
+function groupAlike<Step extends Troubled>(steps: readonly Step[]): Map<string, Step[]> {
+  return groupBy(steps, (step) => likenessOf(textOf(step)));
 }
 
 function moreGroups(groups: readonly (readonly Troubled[])[]): string[] {

@@ -1,5 +1,5 @@
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
-import { anonymousText } from '../anonymous-text.ts';
+import { likenessOf } from '../../ground/likeness.ts';
 
 /** Steps that failed with the same words. */
 export interface TroubleGroup {
@@ -26,12 +26,13 @@ export function noteTrouble(
   jobId: string | undefined,
 ): TroubleGroup | undefined {
   if (!isTrouble(outcome)) return undefined;
-  const text = anonymousText(error ?? '', { address, ...(jobId !== undefined && { jobId }) });
-  const name = `${outcome} ${text}`;
-  const before = troubles.get(name) ?? { count: 0, credits: 0 };
+  const text = anonymousText(error ?? '', { address, jobId });
+  const name = `${outcome} ${likenessOf(text)}`;
+  const before = troubles.get(name) ?? { text, count: 0, credits: 0 };
   troubles.delete(name);
   const charged = before.credits + (credits ?? 0);
-  const group = { text, outcome, count: before.count + 1, credits: charged, address, at: Date.parse(at) };
+  const shared = sharedText([before.text, text]);
+  const group = { text: shared, outcome, count: before.count + 1, credits: charged, address, at: Date.parse(at) };
   troubles.set(name, group);
   const [oldest] = troubles.keys();
   if (troubles.size > mostGroups && oldest !== undefined) troubles.delete(oldest);
@@ -41,4 +42,24 @@ export function noteTrouble(
 /** Whether it is a trouble of the step, and not of what it needs: a failure is told once. */
 export function isTrouble(outcome: StepOutcome): boolean {
   return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
+}
+
+/** One text for several that are alike: in the place of each word in which they differ stands `…`. */
+export function sharedText(texts: readonly string[]): string {
+  const [first = '', ...others] = new Set(texts);
+  if (others.length === 0) return first;
+  const words = first.split(' ');
+  for (const other of others) {
+    for (const [index, word] of other.split(' ').entries()) if (words[index] !== word) words[index] = '…';
+  }
+  return words.join(' ');
+}
+
+/** The sentence without what names only this step and its job, so that many steps can share it. */
+export function anonymousText(
+  text: string,
+  { address, jobId }: { address: string; jobId?: string | undefined },
+): string {
+  const without = jobId === undefined ? text : text.replaceAll(jobId, '…');
+  return without.replaceAll(address, '…');
 }

@@ -1,14 +1,14 @@
+import { call } from '../../ground/advice.ts';
 import type { Json } from '../../ground/json.ts';
-import { call } from '../../plan/advice.ts';
-import { isPost } from '../../plan/post-record.ts';
-import type { StepState } from '../../plan/step-state.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
+import type { StepState } from '../../plan/situation/step-state.ts';
 import type { Paste } from '../advice-text.ts';
-import { countOf, creditsText } from '../numbers.ts';
-import { groupLines } from '../run/summary-troubles.ts';
-import { safeText } from '../safe-text.ts';
-import { shortList } from '../short-list.ts';
+import { clockText, countOf, creditsText } from '../numbers.ts';
+import { groupLines, unfitMends } from '../run/summary-troubles.ts';
+import { safeText, shortList } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { cutMiddle, displayWidth, padLeft, padRight } from '../text-width.ts';
+import { type Cell, tableText } from '../tables/table.ts';
+import { cutMiddle, displayWidth, padLeft, padRight, wrapLines } from '../text-width.ts';
 import type { GateStatus, StatusView, TaskStatus } from './status.ts';
 import type { StepStatus } from './step-status.ts';
 
@@ -20,19 +20,23 @@ export interface StatusTextOptions {
   paste: Paste;
   /** A person selected the steps: they want to know which. */
   isSelection?: boolean;
+  /** Milliseconds since 1970. */
+  now?: number;
+  /** Columns of the terminal. Absent: lines are as long as they are. */
+  width?: number;
 }
 
 /** State of a campaign, for people. Ends with a line feed. */
 export function statusText(view: StatusView, options: StatusTextOptions): string {
   const { style } = options;
-  const done = sum(view.tasks, ({ states }) => states.done);
-  const lines = [`${style.bold(safeText(view.campaign))}: ${done} of ${countOf(view.steps, 'step')} done`, ''];
+  const lines = [`${style.bold(safeText(view.campaign))}: ${doneText(view)}`, ''];
   if (view.tasks.length > 0) lines.push(...taskLines(view.tasks, style), '');
   if (view.run !== undefined) {
-    const { pid, host, since } = view.run;
-    lines.push(`run      ${style.cyan(safeText(`process ${pid} on ${host} has held the lock since ${since}`))}`);
+    const { host, since } = view.run;
+    const began = clockText(since, options.now ?? Date.parse(since));
+    lines.push(`run      ${style.cyan(safeText(`under way on ${host} since ${began}`))}`);
   }
-  lines.push(`credits  ${creditsLine(view)}`, ...postLines(view.tasks));
+  lines.push(`credits  ${creditsLine(view)}`, ...postLines(view));
   const missing = sum(view.tasks, ({ filesMissing }) => filesMissing);
   if (missing > 0) {
     lines.push(
@@ -49,11 +53,7 @@ export function statusText(view: StatusView, options: StatusTextOptions): string
       `accepted ${countOf(view.accepted.length, 'step')} with a changed input: ${shortList(view.accepted, shownNames)}`,
     );
   }
-  if (view.gates !== undefined) {
-    lines.push(
-      `gates    ${style.yellow(`${countOf(view.gates.length, 'gate')} open`)}: ${shortList(view.gates.map(gateText), shownNames)}`,
-    );
-  }
+  if (view.gates !== undefined) lines.push(...gateLines(view.gates, options));
   if (view.orphans.length > 0) {
     lines.push(
       `orphans  ${countOf(view.orphans.length, 'step')} in the lock, not in the manifest: ${shortList(view.orphans, shownNames)}`,
@@ -65,10 +65,35 @@ export function statusText(view: StatusView, options: StatusTextOptions): string
     lines.push(`steps    ${shortList(names, shownNames)}; --list shows each`);
   }
   lines.push(...failedLines(view.rows.filter(isFailed), options));
-  return `${lines.join('\n')}\n`;
+  return `${wrapLines(lines, options.width).join('\n')}\n`;
 }
 
-function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
+/** Lists open gates, and says how they are decided. */
+function gateLines(gates: readonly GateStatus[], { style, paste }: StatusTextOptions): string[] {
+  const example = gates.find(({ state, toSee }) => state !== 'rejected' && toSee.length > 0)?.toSee[0];
+  return [
+    `gates    ${style.yellow(`${countOf(gates.length, 'gate')} open`)}: ${shortList(gates.map(gateText), shownNames)}`,
+    ...(example === undefined
+      ? []
+      : [
+          `    to look at them, and pick by keys: ${paste(call('review'))}`,
+          `    or to pick by name, as in: ${paste(call('pick', example))}`,
+        ]),
+  ];
+}
+
+/** Counts as the summary of a run does. */
+function doneText({ tasks, steps }: StatusView): string {
+  const unneeded = sum(tasks, ({ states }) => states.unneeded);
+  const notes = unneeded === 0 ? '' : ` (${creditsText(unneeded)} turned out not to be needed)`;
+  return `${creditsText(sum(tasks, doneOf))} of ${countOf(steps, 'step')} done${notes}`;
+}
+
+function doneOf({ states }: TaskStatus): number {
+  return states.done + states.unneeded;
+}
+
+export function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
   if (state === 'contested') return `${name} (${picked.length} are picked, ${choose} is to be)`;
   return state === 'rejected' ? `${name} (rejected)` : `${name} (${toSee.length} to see)`;
 }
@@ -79,16 +104,20 @@ function isFailed({ state }: StepStatus): boolean {
 
 /** Lists what failed, by cause, and says how it is bought again. */
 function failedLines(failed: readonly StepStatus[], { style, paste }: StatusTextOptions): string[] {
-  const [only, ...others] = failed;
-  if (only === undefined) return [];
+  if (failed.length === 0) return [];
+  const kept = failed.filter(({ code }) => code === 'unfit');
+  const [only, ...others] = failed.filter(({ code }) => code !== 'unfit');
   const select = [...new Set(failed.map(({ state }) => `state:${state}`))].join(' ');
-  const all = others.length === 0 ? 'it' : `all ${failed.length}`;
-  const redo = paste(call('apply', '--redo', others.length === 0 ? only.address : select));
-  return ['', style.red('failed'), ...groupLines(failed, { paste, select }), `    to buy ${all} again: ${redo}`];
+  const mends = kept.length === 0 ? [] : unfitMends(kept, { paste, areAll: only === undefined });
+  if (only !== undefined) {
+    const all = others.length === 0 ? 'it' : `all ${others.length + 1}`;
+    mends.push(`to buy ${all} again: ${paste(call('apply', '--redo', others.length === 0 ? only.address : select))}`);
+  }
+  return ['', style.red('failed'), ...groupLines(failed, { paste, select }), ...mends.map((line) => `    ${line}`)];
 }
 
 /** The same for programs: the view itself, with its name and version. */
-export function statusJson(view: StatusView): Json {
+export function statusJson(view: StatusView): { [key: string]: Json } {
   const { campaign, from, steps, tasks, rows, run, credits, orphans, pinned, accepted, gates } = view;
   return {
     mediabatch: 'status',
@@ -104,7 +133,7 @@ export function statusJson(view: StatusView): Json {
       unsaved,
       filesMissing,
     })),
-    rows: rows.map((row) => ({ ...row })),
+    rows: rows.map(({ post, ...row }) => ({ ...row, ...(post !== undefined && { post: { ...post } }) })),
     ...(run !== undefined && { run: { ...run } }),
     credits: { ...credits },
     orphans,
@@ -117,11 +146,11 @@ export function statusJson(view: StatusView): Json {
 function taskLines(tasks: TaskStatus[], style: Style): string[] {
   const id = Math.min(40, widest(tasks.map((task) => safeText(task.id, 100))));
   const kind = Math.min(12, widest(tasks.map((task) => safeText(task.kind, 40))));
-  const done = widest(tasks.map(({ states }) => creditsText(states.done)));
+  const done = widest(tasks.map((task) => creditsText(doneOf(task))));
   const all = widest(tasks.map(({ steps }) => creditsText(steps)));
   return tasks.map((task) => {
     const name = padRight(cutMiddle(safeText(task.id, 100), id), id);
-    const count = `${padLeft(creditsText(task.states.done), done)} of ${padLeft(creditsText(task.steps), all)}`;
+    const count = `${padLeft(creditsText(doneOf(task)), done)} of ${padLeft(creditsText(task.steps), all)}`;
     const rest = restWords(task, style);
     const kindText = style.dim(padRight(cutMiddle(safeText(task.kind, 40), kind), kind));
     return `  ${name}  ${kindText}  ${[count, ...rest].join(' · ')}`;
@@ -141,30 +170,34 @@ function restWords(task: TaskStatus, style: Style): string[] {
   add('unresolved', 'unresolved', style.yellow);
   add('changed', 'changed since', style.yellow);
   add('not-bought', isPost(task.kind) ? 'not posted' : 'not bought', style.dim);
+  add('unneeded', 'not needed', style.dim);
   if (task.filesMissing > 0) words.push(style.yellow(`${countOf(task.filesMissing, 'file')} missing`));
   return words;
 }
 
 /** Posts separately: a published one cannot be taken back. */
-function postLines(tasks: readonly TaskStatus[]): string[] {
+function postLines({ tasks, rows }: StatusView): string[] {
+  const scheduled = rows.filter(({ scheduledFor }) => scheduledFor !== undefined).length;
   const posts = tasks.filter(({ kind }) => isPost(kind));
   const of = (state: StepState) => posts.reduce((total, { states }) => total + states[state], 0);
-  const out = of('done') + of('changed') + of('running') + of('lost');
+  const out = of('done') + of('changed') + of('running') + of('lost') - scheduled;
   const changed = of('changed') > 0 ? ` (${creditsText(of('changed'))} changed since, and stay as they are)` : '';
   const parts = [
-    `${creditsText(out)} posted${changed}`,
+    ...(scheduled > 0 ? [`${creditsText(scheduled)} scheduled`] : []),
+    ...(out > 0 || scheduled === 0 ? [`${creditsText(out)} posted${changed}`] : []),
     ...(of('not-bought') > 0 ? [`${creditsText(of('not-bought'))} not posted`] : []),
     ...(of('failed') > 0 ? [`${creditsText(of('failed'))} failed`] : []),
     ...(of('unresolved') > 0 ? [`${creditsText(of('unresolved'))} unresolved`] : []),
   ];
-  return posts.length === 0 ? [] : [`posts    ${parts.join(' · ')}`];
+  const isNeeded = posts.some(({ steps, states }) => states.unneeded < steps);
+  return isNeeded ? [`posts    ${parts.join(' · ')}`] : [];
 }
 
 function creditsLine({ credits }: StatusView): string {
   const { spent, held, heldUnknown, budget, left } = credits;
   const parts = [`${creditsText(spent)} spent`];
   const unknown = heldUnknown > 0 ? `${countOf(heldUnknown, 'create')} of unknown price` : '';
-  if (held > 0) parts.push(`${creditsText(held)} held${unknown === '' ? '' : ` + ${unknown}`}`);
+  if (held > 0) parts.push(`${creditsText(held)} reserved${unknown === '' ? '' : ` + ${unknown}`}`);
   else if (unknown !== '') parts.push(unknown);
   if (budget !== undefined) parts.push(`${creditsText(left ?? 0)} of ${creditsText(budget)} left`);
   return parts.join(' · ');
@@ -176,4 +209,43 @@ function sum(tasks: TaskStatus[], pick: (task: TaskStatus) => number): number {
 
 function widest(texts: string[]): number {
   return texts.reduce((width, text) => Math.max(width, displayWidth(text)), 0);
+}
+
+/** A row for each step. */
+export function stepsText(steps: readonly StepStatus[], options: { style: Style; width?: number }): string {
+  const { style } = options;
+  const paint: { [state in StepState]: (text: string) => string } = {
+    done: style.green,
+    running: style.cyan,
+    failed: style.red,
+    lost: style.red,
+    unresolved: style.yellow,
+    changed: style.yellow,
+    'not-bought': style.dim,
+    unneeded: style.dim,
+  };
+  const rows = steps.map((step): Cell[] => [
+    step.address,
+    step.kind,
+    { text: step.unsaved ? 'finished, not saved' : step.state, paint: paint[step.state] },
+    step.credits === undefined ? '' : creditsText(step.credits),
+    step.jobId ?? '',
+    fileText(step),
+    step.error === undefined ? '' : safeText(step.error, 500),
+  ]);
+  const columns = [
+    { title: 'step' },
+    { title: 'kind', least: 4 },
+    { title: 'state' },
+    { title: 'credits', align: 'right' as const },
+    { title: 'job', least: 8 },
+    { title: 'file', least: 12, cut: 'middle' as const },
+    { title: 'error', least: 20 },
+  ];
+  return tableText(columns, rows, options);
+}
+
+function fileText({ file, fileState }: StepStatus): string {
+  if (file === undefined) return '';
+  return fileState === 'intact' || fileState === undefined ? file : `${file} (${fileState})`;
 }

@@ -1,14 +1,17 @@
 import { kinds } from '../../kinds/index.ts';
 import type { Purchase } from '../../lock/record.ts';
 import { spentCredits } from '../../lock/spent.ts';
-import type { DecidedGate } from '../../plan/decided-graph.ts';
-import type { Match } from '../../plan/find-purchases.ts';
-import { heldCredits } from '../../plan/held.ts';
-import { findOrphans } from '../../plan/orphans.ts';
-import { heldWhereUnpriced, type PriceHints, pricesFrom } from '../../plan/prices.ts';
-import type { Situation } from '../../plan/situation.ts';
-import { type StepState, stateOfStep } from '../../plan/step-state.ts';
-import type { Verdicts } from '../../plan/verdicts.ts';
+import { unfitText } from '../../plan/outputs/expectation.ts';
+import { laterPost, targetOf } from '../../plan/posts/post-accounts.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
+import { heldCredits } from '../../plan/prices/held.ts';
+import { heldWhereUnpriced, type PriceHints, pricesFrom } from '../../plan/prices/prices.ts';
+import { findOrphans } from '../../plan/rows/orphans.ts';
+import type { DecidedGate } from '../../plan/situation/decided-graph.ts';
+import type { Match } from '../../plan/situation/find-purchases.ts';
+import type { Situation } from '../../plan/situation/situation.ts';
+import { type StepState, stateOfStep } from '../../plan/situation/step-state.ts';
+import type { Verdicts } from '../../plan/situation/verdicts.ts';
 import { describePurchase, type StepStatus } from './step-status.ts';
 
 export interface TaskStatus {
@@ -84,6 +87,8 @@ export interface StatusFacts {
   run?: RunStatus | undefined;
   /** Other sources of prices. */
   hints?: PriceHints;
+  /** Milliseconds since 1970. Absent: whatever has a time is out. */
+  now?: number;
   /** Jobs that runs have seen finish. Absent: none. */
   finishedJobs?: ReadonlySet<string>;
 }
@@ -91,22 +96,17 @@ export interface StatusFacts {
 /** Pure: the same facts always give the same view. */
 export function makeStatus(facts: StatusFacts): StatusView {
   const { situation } = facts;
-  const { graph, lock, matches, byAddress, verdicts } = situation;
+  const { graph, lock, matches, verdicts } = situation;
   const tasks = new Map(graph.tasks.map(({ id, kind }) => [id, emptyTask(id, kind)]));
   const isMeant = ({ step }: Match) => facts.selected?.has(step.address) ?? true;
   const meant = matches.filter(isMeant);
   const rows: StepStatus[] = [];
   for (const match of meant) {
-    const { address, task, kind } = match.step;
-    const state = stateOfStep(match, byAddress);
-    countStep(
-      taskOf(tasks, task, kind),
-      { state, purchase: match.purchase, mayLack: match.step.unpicked === true },
-      facts,
-    );
-    const own = match.purchase === undefined ? {} : describePurchase(match.purchase, facts);
-    const row = { address, task, kind, state, ...own };
-    rows.push(match.step.unpicked === true ? withoutMissing(row) : row);
+    const { task, kind, unpicked } = match.step;
+    const row = statusOf(match, facts);
+    const counted = { state: row.state, purchase: match.purchase, mayLack: unpicked === true };
+    countStep(taskOf(tasks, task, kind), counted, facts);
+    rows.push(unpicked === true ? withoutMissing(row) : row);
   }
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices, facts.hints));
   const guessed = heldUnknown === 0 ? 0 : heldUnknown * heldWhereUnpriced(lock, graph.prices, facts.hints);
@@ -133,6 +133,27 @@ export function makeStatus(facts: StatusFacts): StatusView {
   };
 }
 
+function statusOf(match: Match, facts: StatusFacts): StepStatus {
+  const { situation, now = Number.POSITIVE_INFINITY } = facts;
+  const { step, purchase } = match;
+  const { address, task, kind, key, matrix, take } = step;
+  const state = stateOfStep(match, situation);
+  const verdict = situation.verdicts.on(match);
+  const unfit = situation.unfit?.get(address);
+  return {
+    ...{ address, task, kind },
+    ...(key !== undefined && { key }),
+    ...(Object.keys(matrix).length > 0 && { matrix }),
+    ...(take !== undefined && { take }),
+    state,
+    ...(verdict !== undefined && { verdict }),
+    ...(purchase !== undefined && describePurchase(purchase, facts)),
+    ...(unfit !== undefined && { error: unfitText(unfit), code: 'unfit' }),
+    ...(isPost(kind) && state === 'not-bought' && { post: targetOf(step.request) }),
+    ...(state === 'done' && laterPost(kind, purchase?.request ?? step.request, now)),
+  };
+}
+
 function findOpenGates(gates: readonly DecidedGate[], meant: readonly Match[], verdicts: Verdicts): GateStatus[] {
   const done = new Map(
     meant.flatMap((match) => (match.purchase?.state === 'done' ? [[match.step.address, match] as const] : [])),
@@ -149,13 +170,13 @@ function findOpenGates(gates: readonly DecidedGate[], meant: readonly Match[], v
 }
 
 /** The file of what was not picked may have been deleted (`gc --unpicked`). */
-function withoutMissing({ file, fileState, ...row }: StepStatus): StepStatus {
-  if (fileState === 'missing') return row;
-  return { ...row, ...(file !== undefined && { file }), ...(fileState !== undefined && { fileState }) };
+function withoutMissing(status: StepStatus): StepStatus {
+  const { file: _file, files: _files, fileState, ...row } = status;
+  return fileState === 'missing' ? row : status;
 }
 
 function emptyTask(id: string, kind: string): TaskStatus {
-  const states = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, changed: 0, 'not-bought': 0 };
+  const states = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, changed: 0, 'not-bought': 0, unneeded: 0 };
   return { id, kind, steps: 0, states, unsaved: 0, filesMissing: 0 };
 }
 

@@ -1,20 +1,33 @@
 import type { Purchase } from '../../lock/record.ts';
-import type { StepState } from '../../plan/step-state.ts';
+import type { PostTarget } from '../../plan/plan.ts';
+import type { StepState } from '../../plan/situation/step-state.ts';
+import type { Said } from '../../plan/situation/verdicts.ts';
 
 /** The status of one step, as far as it is on record. */
 export interface StepStatus {
   address: string;
   task: string;
   kind: string;
+  key?: string;
+  matrix?: { readonly [axis: string]: string };
+  take?: number;
   state: StepState;
+  /** People's verdict on its output. */
+  verdict?: Said;
   jobId?: string;
   /** Charge of that job. */
   credits?: number;
   /** Path of its file, or of the first of several, relative to the working folder. */
   file?: string;
+  /** Paths of all of them, where there are several. */
+  files?: string[];
   fileState?: 'intact' | 'missing' | 'changed';
   /** Its job has finished, as a run saw it, and its files are not saved. */
   unsaved?: true;
+  /** Where and when a post goes out that was not sent yet. */
+  post?: PostTarget;
+  /** A post that the service has, and publishes at that time. */
+  scheduledFor?: string;
   /** Error message, in the service's words or ours. */
   error?: string;
   /** The service's own code (`moderated`), or one of ours: `http-402`, `refused`, `failed`, `lost`, `no-answer`. */
@@ -29,15 +42,17 @@ export function describePurchase(
     folder?: string;
     finishedJobs?: ReadonlySet<string>;
   },
-): Omit<StepStatus, 'address' | 'task' | 'kind' | 'state'> {
-  const [output] = outputs ?? [];
-  const worst = outputs?.find(({ path }) => facts.present.get(path) !== 'intact') ?? output;
+): Pick<StepStatus, 'jobId' | 'credits' | 'file' | 'files' | 'fileState' | 'unsaved' | 'error' | 'code'> {
+  const paths = (outputs ?? []).map(({ path }) => `${facts.folder ?? ''}${path}`);
+  const [file] = paths;
+  const worst = outputs?.find(({ path }) => facts.present.get(path) !== 'intact') ?? outputs?.[0];
   const code = codeOf(state, error);
   const isUnsaved = state === 'running' && jobId !== undefined && facts.finishedJobs?.has(jobId) === true;
   return {
     ...(jobId !== undefined && { jobId }),
     ...(credits !== undefined && { credits }),
-    ...(output !== undefined && { file: `${facts.folder ?? ''}${output.path}` }),
+    ...(file !== undefined && { file }),
+    ...(paths.length > 1 && { files: paths }),
     ...(worst !== undefined && { fileState: facts.present.get(worst.path) ?? 'missing' }),
     ...(isUnsaved && { unsaved: true as const }),
     ...(error !== undefined && { error }),

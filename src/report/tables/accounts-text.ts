@@ -1,5 +1,5 @@
 import type { Json } from '../../ground/json.ts';
-import { spanText } from '../age-text.ts';
+import { spanText } from '../numbers.ts';
 import type { Style } from '../style.ts';
 import { tableText } from './table.ts';
 

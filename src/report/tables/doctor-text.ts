@@ -1,6 +1,6 @@
-import type { Finding } from '../../contract/finding.ts';
+import type { Finding } from '../../contract/notice.ts';
 import type { Json } from '../../ground/json.ts';
-import { adviceText, type Paste } from '../advice-text.ts';
+import { adviceBelow, adviceText, type Paste } from '../advice-text.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 
@@ -16,9 +16,7 @@ export function doctorText(findings: readonly Finding[], options: { style: Style
 }
 
 function findingLines({ state, text, hint }: Finding, { style, paste }: { style: Style; paste: Paste }): string[] {
-  const lines = [`  ${stateWord(state, style)}  ${safeText(text, 1000)}`];
-  if (hint !== undefined) lines.push(`           ${style.cyan('→')} ${adviceText(hint, paste)}`);
-  return lines;
+  return [`  ${stateWord(state, style)}  ${safeText(text, 1000)}`, ...adviceBelow(hint, { style, paste, indent: 11 })];
 }
 
 function stateWord(state: Finding['state'], style: Style): string {

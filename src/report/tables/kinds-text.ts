@@ -1,5 +1,6 @@
 import type { Json } from '../../ground/json.ts';
 import type { Field, Kind } from '../../kinds/kind.ts';
+import type { HelperDoc } from '../../manifest/template/helper-docs.ts';
 import type { Style } from '../style.ts';
 import { wrapText } from '../text-width.ts';
 
@@ -18,7 +19,7 @@ function kindLines(kind: Kind, { style, width }: { style: Style; width: number }
   const lines = [`${style.bold(kind.name)}  ${kind.description}`];
   const checked = kind.create.documented
     ? 'Its request is documented: every field is checked.'
-    : 'Its request is not documented: these names are those of the embedded service, and another one may have others, which its own OpenAPI document lists: `mediabatch help kinds`.';
+    : 'Its request is not documented: these names are those of the embedded service, and another one may have others, which its own OpenAPI document lists.';
   lines.push(...wrapText(checked, width - 2, { maxLines: 4 }).map((line) => style.dim(`  ${line}`)));
   for (const [name, field] of fields) {
     const [first = '', ...others] = wrapText(fieldWords(kind, name, field), body, { maxLines: 20 });
@@ -88,4 +89,27 @@ export function kindsJson(kinds: readonly Kind[]): Json {
       ...(kind.parts !== undefined && { parts: { name: kind.parts.name, most: kind.parts.most } }),
     })),
   };
+}
+
+/** Every template helper with an example and its result. */
+export function helpersText(docs: readonly HelperDoc[], options: { style: Style; width: number }): string {
+  const { style, width } = options;
+  const blocks = docs.map(({ usage, description, example, result }) => [
+    style.bold(usage),
+    ...wrapText(description, Math.max(30, width - 2), { maxLines: 20 }).map((line) => `  ${line}`),
+    `  ${example} ${style.dim('gives')} ${style.green(result === '' ? '(an empty text)' : result)}`,
+  ]);
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** `{mediabatch: 'helpers', version: 1, helpers: [{name, usage, description, example, result}], row}`. */
+export function helpersJson(docs: readonly HelperDoc[], row: Json): Json {
+  const helpers = docs.map(({ name, usage, description, example, result }) => ({
+    name,
+    usage,
+    description,
+    example,
+    result,
+  }));
+  return { mediabatch: 'helpers', version: 1, helpers, row };
 }

@@ -2,7 +2,9 @@ import type { Json } from '../../ground/json.ts';
 import { creditsText } from '../numbers.ts';
 import type { Style } from '../style.ts';
 import { tableText } from './table.ts';
-import type { Source } from './voices-text.ts';
+
+/** `documented`: the service was not queried; these are the voices that its documentation lists. */
+export type Source = 'service' | 'documented';
 
 /** One model, from the service's documentation, its catalog, or both. */
 export interface ModelRow {
@@ -26,7 +28,7 @@ export function modelsText(rows: readonly ModelRow[], options: { style: Style; w
     { title: 'model' },
     { title: 'credits', align: 'right' as const },
     { title: 'alias of' },
-    { title: 'notes', least: 16 },
+    { title: 'notes', least: 16, cut: 'wrap' as const },
   ];
   const cells = rows.map(({ kind, model, credits, per, aliasOf, isDefault, notes }) => [
     { text: kind, paint: options.style.dim },
@@ -40,4 +42,35 @@ export function modelsText(rows: readonly ModelRow[], options: { style: Style; w
 
 export function modelsJson(rows: readonly ModelRow[], source: Source): Json {
   return { mediabatch: 'models', version: 1, source, models: rows.map((row) => ({ ...row })) };
+}
+
+export interface VoiceRow {
+  id: string;
+  gender: string;
+  accent: string;
+  label?: string;
+  description?: string;
+  previewUrl?: string;
+}
+
+export function voicesText(rows: readonly VoiceRow[], options: { style: Style; width?: number }): string {
+  const columns = [
+    { title: 'voice_id' },
+    { title: 'gender' },
+    { title: 'accent' },
+    { title: 'label', least: 8 },
+    { title: 'description', least: 12 },
+  ];
+  const cells = rows.map(({ id, gender, accent, label, description }) => [
+    { text: id, paint: options.style.bold },
+    gender,
+    accent,
+    label === undefined || label === id ? '' : label,
+    description ?? '',
+  ]);
+  return tableText(columns, cells, options);
+}
+
+export function voicesJson(rows: readonly VoiceRow[], source: Source): Json {
+  return { mediabatch: 'voices', version: 1, source, voices: rows.map((row) => ({ ...row })) };
 }

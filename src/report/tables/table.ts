@@ -1,14 +1,14 @@
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight } from '../text-width.ts';
+import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight, wrapText } from '../text-width.ts';
 
 export interface Column {
   title: string;
   align?: 'right';
   /** Narrowest width in columns when cut. Absent: never cut, because people copy it. */
   least?: number;
-  /** The part left out when it has to be cut. Default: the end. */
-  cut?: 'middle';
+  /** The part left out when it has to be cut; `wrap`: none, and it goes on in the lines below. Default: the end. */
+  cut?: 'middle' | 'wrap';
 }
 
 /** `paint` colors the displayed text; the text itself comes from anywhere. */
@@ -22,6 +22,7 @@ export interface TableOptions {
 
 const gap = '  ';
 const longestCell = 2000;
+const mostLines = 20;
 
 /**
  * Rows under a header, in columns separated by spaces. A terminal too narrow for the columns that must not be cut gets
@@ -47,7 +48,7 @@ export function tableText(
   const head = shown.map(({ column }, index) => place(column.title, column, widths[index] ?? 0));
   const lines = [options.style.dim(head.join(gap).trimEnd())];
   for (let row = 0; row < rows.length; row += 1) {
-    lines.push(rowLine(shown, widths, row));
+    lines.push(...rowLines(shown, widths, row));
   }
   return `${lines.join('\n')}\n`;
 }
@@ -75,16 +76,24 @@ function fitWidths(natural: number[], shown: Shown[], width: number | undefined)
   return widths;
 }
 
-function rowLine(shown: Shown[], widths: number[], row: number): string {
-  const cells = shown.map(({ column, cells: all }, index) => {
-    const width = widths[index] ?? 0;
-    const { text, paint } = all[row] ?? { text: '', paint: asItIs };
-    const cut = column.cut === 'middle' ? cutMiddle(text, width) : cutToWidth(text, width);
-    const room = ' '.repeat(Math.max(0, width - displayWidth(cut)));
-    const painted = cut === '' ? '' : paint(cut);
-    return column.align === 'right' ? `${room}${painted}` : `${painted}${room}`;
+/** The line of a row, and those below it in which what is wrapped goes on. */
+function rowLines(shown: Shown[], widths: number[], row: number): string[] {
+  const cells = shown.map(({ column, cells: all }, index) => linesOf(column, all[row]?.text ?? '', widths[index] ?? 0));
+  const count = cells.reduce((most, { length }) => Math.max(most, length), 1);
+  return Array.from({ length: count }, (_, line) => {
+    const parts = shown.map(({ column: { align }, cells: all }, index) => {
+      const text = cells[index]?.[line] ?? '';
+      const room = ' '.repeat(Math.max(0, (widths[index] ?? 0) - displayWidth(text)));
+      const painted = text === '' ? '' : (all[row]?.paint ?? asItIs)(text);
+      return align === 'right' ? `${room}${painted}` : `${painted}${room}`;
+    });
+    return parts.join(gap).trimEnd();
   });
-  return cells.join(gap).trimEnd();
+}
+
+function linesOf({ cut }: Column, text: string, width: number): string[] {
+  if (cut === 'wrap') return wrapText(text, width, { maxLines: mostLines });
+  return [cut === 'middle' ? cutMiddle(text, width) : cutToWidth(text, width)];
 }
 
 function blocksText(shown: Shown[], rows: number, style: Style): string {

@@ -1,7 +1,6 @@
-import type { EngineRun, EngineState, EngineWorker } from '../../contract/engine-state.ts';
+import type { EngineAccount, EngineRun, EngineState, EngineWorker } from '../../contract/engine-state.ts';
 import type { Json } from '../../ground/json.ts';
-import { spanText } from '../age-text.ts';
-import { countOf } from '../numbers.ts';
+import { countOf, limitText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { type Cell, tableText } from './table.ts';
@@ -13,8 +12,13 @@ interface TextOptions {
 
 /** Runs, workers and what is wrong, of an engine. */
 export function workersText(state: EngineState, options: TextOptions): string {
-  const { runs, workers } = state;
-  const parts = [runsText(runs, options), workersTable(workers, options), troublesText(state, options.style)];
+  const { runs, accounts, workers } = state;
+  const parts = [
+    runsText(runs, options),
+    workersTable(workers, options),
+    limitsText(accounts),
+    troublesText(state, options.style),
+  ];
   return parts.filter((part) => part !== '').join('\n');
 }
 
@@ -47,10 +51,15 @@ function runsText(runs: readonly EngineRun[], options: TextOptions): string {
   return tableText(columns, cells, options);
 }
 
-function stateCell({ state, exit, endedMs, sandbox, error }: EngineRun, style: Style): Cell {
+function stateCell({ state, exit, endedMs, sandbox, error, cancelled, paused }: EngineRun, style: Style): Cell {
   const play = sandbox ? ', sandbox' : '';
-  if (error !== undefined) return { text: `put aside${play}`, paint: style.red };
-  if (state !== 'ended') return { text: `${state}${play}`, paint: state === 'open' ? style.green : style.yellow };
+  if (error !== undefined && state !== 'ended') return { text: `put aside${play}`, paint: style.red };
+  if (state !== 'ended') {
+    const act = cancelled ?? paused;
+    const who = act === undefined || act.by === '' ? '' : `${act.by}, `;
+    const by = act === undefined ? '' : ` (${who}${spanText(act.ageMs)} ago)`;
+    return { text: `${state}${by}${play}`, paint: state === 'open' ? style.green : style.yellow };
+  }
   const text = `ended ${spanText(endedMs ?? 0)} ago${exit === undefined || exit === 0 ? '' : ` (exit ${exit})`}${play}`;
   return { text, paint: exit === 0 ? style.dim : style.yellow };
 }
@@ -94,24 +103,39 @@ function ratesText(rates: EngineWorker['rates']): string {
     .join(', ');
 }
 
-function troublesText({ runs, accounts, workers }: EngineState, style: Style): string {
-  const lines: string[] = [];
+/** Limits that the workers of each account keep. */
+function limitsText(accounts: readonly EngineAccount[]): string {
+  return accounts
+    .map(({ id, limit }) => (limit === undefined ? '' : `limit of account ${id.slice(0, 8)}: ${limitText(limit)}\n`))
+    .join('');
+}
+
+export function troublesText(state: EngineState, style: Style): string {
+  const lines = troublesOf(state).map(
+    ({ is, text }) => `${is === 'error' ? style.red(is) : style.yellow(is)} ${text}\n`,
+  );
+  return lines.join('');
+}
+
+/** Things on an engine that a person has to look after. */
+export function troublesOf({ runs, accounts, workers }: EngineState): { is: 'error' | 'notice'; text: string }[] {
+  const troubles: { is: 'error' | 'notice'; text: string }[] = [];
   for (const { id, error } of accounts) {
     if (error !== undefined)
-      lines.push(`${style.red('error')} head of account ${id.slice(0, 8)}: ${safeText(error, 300)}`);
+      troubles.push({ is: 'error', text: `head of account ${id.slice(0, 8)}: ${safeText(error, 300)}` });
   }
-  for (const { id, campaign, error } of runs) {
-    if (error === undefined) continue;
+  for (const { id, campaign, error, state } of runs) {
+    if (error === undefined || state === 'ended') continue;
     const text = `run ${id.slice(0, 8)} of ${campaign} is put aside, and tried again each minute: ${error}`;
-    lines.push(`${style.red('error')} ${safeText(text, 400)}`);
+    troubles.push({ is: 'error', text: safeText(text, 400) });
   }
   for (const [account, count] of openRunsByAccount(runs)) {
     const isServed = workers.some((worker) => worker.account === account && !worker.isSilent);
     if (isServed) continue;
     const text = `no worker has the key of account ${account.slice(0, 8)}, so ${countOf(count, 'open run')} ${count === 1 ? 'waits' : 'wait'}`;
-    lines.push(`${style.yellow('notice')} ${text}`);
+    troubles.push({ is: 'notice', text });
   }
-  return lines.map((line) => `${line}\n`).join('');
+  return troubles;
 }
 
 function openRunsByAccount(runs: readonly EngineRun[]): Map<string, number> {

@@ -2,25 +2,25 @@ import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/revi
 import type { OpenRequest } from '../../graph/graph.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import type { Output, Purchase } from '../../lock/record.ts';
-import type { BoughtAt } from '../../plan/bought-at.ts';
-import { findChanges } from '../../plan/changes.ts';
-import type { DecidedStep } from '../../plan/decided-graph.ts';
-import type { Match } from '../../plan/find-purchases.ts';
-import { findOwn } from '../../plan/pin.ts';
-import { stateOfStep } from '../../plan/step-state.ts';
-import type { Verdicts } from '../../plan/verdicts.ts';
-import { readableRequest } from './readable-request.ts';
+import { findChanges } from '../../plan/compare/changes.ts';
+import { findOwn } from '../../plan/decisions/pin.ts';
+import { readableRequest } from '../../plan/outputs/list-outputs.ts';
+import type { DecidedStep } from '../../plan/situation/decided-graph.ts';
+import type { BoughtAt, Match } from '../../plan/situation/find-purchases.ts';
+import { stateOfStep } from '../../plan/situation/step-state.ts';
+import type { Verdicts } from '../../plan/situation/verdicts.ts';
 
 /**
  * Looks for the bytes of an output: at its path, unless that has those of another one by now (`isKeptOnly`), or among what
- * was kept. Undefined: they are there.
+ * was kept.
  */
-export type ProblemOf = (output: Output, isKeptOnly: boolean) => ReviewFile['problem'];
+export type PlaceOf = (output: Output, isKeptOnly: boolean) => 'placed' | 'kept' | NonNullable<ReviewFile['problem']>;
 
 interface AssetContext {
   verdicts: Verdicts;
-  problemOf: ProblemOf;
+  placeOf: PlaceOf;
   byAddress: ReadonlyMap<string, Match>;
+  unneeded: ReadonlySet<string>;
   isGated: boolean;
   madeFrom: readonly string[];
   usedBy: readonly string[];
@@ -33,10 +33,10 @@ interface AssetContext {
 export function describeAsset(match: Match, context: AssetContext): ReviewAsset {
   const { step } = match;
   const { address, task, kind, key, row, matrix, take, tags } = step;
-  const state = stateOf(match, context.byAddress);
+  const state = stateOf(match, context);
   const shown = findShown(match, context.byAddress);
   const verdict = shown === match.purchase ? context.verdicts.on(match) : undefined;
-  const files = (shown?.outputs ?? []).map((output) => describeFile(output, context.problemOf(output, false)));
+  const files = (shown?.outputs ?? []).map((output) => describeFile(output, context.placeOf(output, false)));
   const error = state === 'failed' || state === 'unresolved' ? match.purchase?.error : undefined;
   return {
     ...{ address, task, kind, matrix, tags, state, files },
@@ -56,11 +56,13 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
   };
 }
 
-function stateOf(match: Match, byAddress: ReadonlyMap<string, Match>): ReviewAsset['state'] {
-  const state = stateOfStep(match, byAddress);
+function stateOf(match: Match, context: Pick<AssetContext, 'byAddress' | 'unneeded'>): ReviewAsset['state'] {
+  const state = stateOfStep(match, context);
   switch (state) {
     case 'lost':
       return 'failed';
+    // A page shows what may still be made.
+    case 'unneeded':
     case 'not-bought':
       // What was refused is asked for again by the next run; a person wants to know why all the same.
       return match.purchase?.state === 'refused' ? 'failed' : 'planned';
@@ -99,14 +101,14 @@ function requestOf(step: DecidedStep, shown: Purchase | undefined, boughtAt: Bou
 function describeEarlier(
   { step, record }: Match,
   shown: Purchase | undefined,
-  { problemOf, boughtAt, isTaken }: AssetContext,
+  { placeOf, boughtAt, isTaken }: AssetContext,
 ): ReviewEarlier[] {
   if (record === undefined || record.purchases.length < 2) return [];
   const others = record.purchases.filter((purchase) => purchase !== shown && purchase.jobId !== undefined);
   return others
     .filter(({ jobId }) => jobId !== shown?.jobId)
     .map(({ jobId, credits, request, outputs = [] }): ReviewEarlier => {
-      const files = outputs.map((output) => describeFile(output, problemOf(output, isTaken(output.path))));
+      const files = outputs.map((output) => describeFile(output, placeOf(output, isTaken(output.path))));
       return {
         ...(jobId !== undefined && { job: jobId }),
         credits: credits ?? null,
@@ -122,8 +124,12 @@ function changedFields(bought: OpenRequest, step: DecidedStep): string[] {
   return [...new Set(fields)];
 }
 
-function describeFile({ path, type, bytes, sha256 }: Output, problem: ReviewFile['problem']): ReviewFile {
+function describeFile({ path, type, bytes, sha256 }: Output, place: ReturnType<PlaceOf>): ReviewFile {
   const [media] = type.split('/');
   const is = media === 'image' || media === 'audio' || media === 'video' ? media : 'other';
-  return { is, path, mediaType: type, bytes, sha256, ...(problem !== undefined && { problem }) };
+  return {
+    ...{ is, path, mediaType: type, bytes, sha256 },
+    ...(place === 'kept' && { isKept: true }),
+    ...((place === 'missing' || place === 'damaged') && { problem: place }),
+  };
 }

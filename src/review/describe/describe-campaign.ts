@@ -1,12 +1,15 @@
-import type { ReviewData } from '../../contract/review.ts';
+import type { Judged } from '../../campaign/decisions/judge-batch.ts';
+import type { ReviewAsset, ReviewData, ReviewGate, ReviewGroup, ReviewWait } from '../../contract/review.ts';
+import { stepAddress } from '../../graph/address.ts';
+import type { OpenRequest } from '../../graph/graph.ts';
+import { canonicalJson } from '../../ground/json.ts';
+import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { boughtAtIn } from '../../plan/bought-at.ts';
-import type { DecidedGraph } from '../../plan/decided-graph.ts';
 import type { PlanRow } from '../../plan/plan.ts';
-import type { Situation } from '../../plan/situation.ts';
-import { describeAsset, type ProblemOf } from './describe-asset.ts';
-import { describeGroups } from './describe-groups.ts';
-import { listWaits } from './sum-waiting.ts';
+import type { DecidedGate, DecidedGraph } from '../../plan/situation/decided-graph.ts';
+import { boughtAtIn } from '../../plan/situation/find-purchases.ts';
+import type { Situation } from '../../plan/situation/situation.ts';
+import { describeAsset, type PlaceOf } from './describe-asset.ts';
 
 /** Everything that the review page shows is made from this. */
 export interface CampaignFacts {
@@ -15,13 +18,13 @@ export interface CampaignFacts {
   rows?: readonly PlanRow[] | undefined;
   /** Limits the page to these addresses. Absent: all. */
   selected?: ReadonlySet<string> | undefined;
-  problemOf: ProblemOf;
+  placeOf: PlaceOf;
 }
 
-/** Describes what a campaign has to show. Pure but for `problemOf`. URLs are left to whoever serves the files. */
+/** Describes what a campaign has to show. Pure but for `placeOf`. URLs are left to whoever serves the files. */
 export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets' | 'waits'> {
-  const { situation, selected, problemOf, rows } = facts;
-  const { graph, lock, matches, byAddress, gateOf, verdicts } = situation;
+  const { situation, selected, placeOf, rows } = facts;
+  const { graph, lock, matches, byAddress, unneeded, gateOf, verdicts } = situation;
   const usedBy = new Map<string, string[]>();
   const madeFrom = neededSteps(graph);
   for (const { address } of graph.steps) {
@@ -34,11 +37,12 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   const taken = new Set(matches.flatMap(({ purchase }) => purchase?.outputs?.map(({ path }) => path) ?? []));
   const boughtAt = boughtAtIn(lock);
   const meant = matches.filter(
-    ({ step }) => kinds[step.kind]?.media !== 'none' && (selected?.has(step.address) ?? true),
+    ({ step: { address, kind } }) =>
+      kinds[kind]?.media !== 'none' && !unneeded.has(address) && (selected?.has(address) ?? true),
   );
   const assets = meant.map((match) =>
     describeAsset(match, {
-      ...{ byAddress, verdicts, boughtAt, problemOf },
+      ...{ byAddress, unneeded, verdicts, boughtAt, placeOf },
       isGated: gateOf.has(match.step.address),
       madeFrom: madeFrom.get(match.step.address) ?? [],
       usedBy: usedBy.get(match.step.address) ?? [],
@@ -52,6 +56,23 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   };
 }
 
+/** The same with what was decided since at some gates; what hangs on them is as it was. Other assets stay the same objects. */
+export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewData {
+  const byName = new Map(gates.map((gate) => [gate.name, gate]));
+  const assets = [...data.assets];
+  const groups = data.groups.map((group): ReviewGroup => {
+    const decided = byName.get(group.name);
+    if (decided === undefined || group.gate === undefined) return group;
+    for (const index of group.members) {
+      const { verdict: _, ...asset } = data.assets[index] as ReviewAsset;
+      const verdict = decided.verdicts.get(asset.address);
+      assets[index] = { ...asset, ...(verdict !== undefined && { verdict }) };
+    }
+    return { ...group, gate: { ...group.gate, state: decided.state.is } };
+  });
+  return { ...data, groups, assets };
+}
+
 /** Most steps of an open gate that are named: what hangs on one that asks about more may be made from any of them. */
 const mostNamed = 50;
 
@@ -63,4 +84,133 @@ function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly strin
     return members.length <= mostNamed ? members : [];
   };
   return new Map(steps.map(({ address, needs }) => [address, needs.flatMap(stepsOf)]));
+}
+
+/**
+ * Puts together what is compared with each other: the outputs of one gate, else those of one key of a task. In the order of
+ * the manifest. Says of each asset in which fields its request differs from others of its group. `waits`: undefined where it
+ * is not known what waits.
+ */
+function describeGroups(
+  assets: ReviewAsset[],
+  { graph, gateOf }: Situation,
+  waits: readonly ReviewWait[] | undefined,
+): ReviewGroup[] {
+  const nameOf = ({ address, task, key }: ReviewAsset) =>
+    gateOf.get(address)?.name ?? stepAddress(task, { key, values: [], take: undefined });
+  const sums = waits && sumWaits(waits);
+  const byName = groupBy(assets.entries(), ([, asset]) => nameOf(asset));
+  const groups = [...byName].map(([name, entries]): ReviewGroup => {
+    const members = entries.map(([index]) => index);
+    const own = entries.map(([, asset]) => asset);
+    const [first] = own;
+    const gate = first && gateOf.get(first.address);
+    const keys = new Set(own.map(({ key }) => key));
+    tellDifferences(own);
+    return {
+      ...{ name, task: first?.task ?? name, differBy: differencesOf(own), members },
+      ...(keys.size === 1 && first?.key !== undefined && { key: first.key }),
+      ...(gate && { gate: describeGate(gate, sums) }),
+    };
+  });
+  const places = new Map(graph.tasks.map(({ id }, index) => [id, index]));
+  const orderOf = ({ task }: ReviewGroup) => places.get(task) ?? places.size;
+  return groups.sort((a, b) => orderOf(a) - orderOf(b));
+}
+
+const notKnown = { steps: 0, credits: null, likely: null };
+const nothing = { steps: 0, credits: 0, likely: 0 };
+
+function describeGate(gate: DecidedGate, waits: ReturnType<typeof sumWaits> | undefined): ReviewGate {
+  const { name, is, choose, note, reasons, state } = gate;
+  const { steps, credits, likely } = waits === undefined ? notKnown : (waits.get(name) ?? nothing);
+  return {
+    ...{ is, choose, state: state.is, waiting: steps, waitingCredits: credits },
+    ...(credits === null && likely !== null && { waitingLikely: likely }),
+    ...(note !== undefined && { note }),
+    ...(reasons !== undefined && { reasons }),
+  };
+}
+
+/** `key` where a gate chooses among all of a task. */
+function differencesOf(assets: readonly ReviewAsset[]): string[] {
+  const isSeveral = (values: Iterable<unknown>) => new Set(values).size > 1;
+  const axes = new Set(assets.flatMap(({ matrix }) => Object.keys(matrix)));
+  return [
+    ...(isSeveral(assets.map(({ key }) => key)) ? ['key'] : []),
+    ...[...axes].filter((axis) => isSeveral(assets.map(({ matrix }) => matrix[axis]))),
+    ...(isSeveral(assets.map(({ take }) => take)) ? ['take'] : []),
+  ];
+}
+
+function tellDifferences(assets: readonly ReviewAsset[]): void {
+  if (assets.length < 2) return;
+  const differing = differingFields(assets.map(({ request }) => request));
+  for (const asset of assets) asset.differs = differing;
+}
+
+/**
+ * Lists what cannot be bought before gates are decided, by the gates for which it waits, directly or through a step
+ * that it needs: each step once.
+ */
+export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): ReviewWait[] {
+  const held = new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
+  const gatesOf = new Map<string, readonly string[]>();
+  const byName = new Map(graph.gates.map((gate) => [gate.name, gate]));
+  const waits = new Map<string, ReviewWait>();
+  // A step may need a gate: then what that asks about waits for other gates before it.
+  const gatesBefore = (need: string): readonly string[] => {
+    const gate = byName.get(need);
+    const known = gatesOf.get(need);
+    if (known !== undefined || gate === undefined) return known ?? [];
+    const gates = [...new Set(gate.members.flatMap((member) => gatesOf.get(member) ?? []))];
+    gatesOf.set(need, gates);
+    return gates;
+  };
+  // Needs come first.
+  for (const { address, waits: own = [], needs } of graph.steps) {
+    const row = held.get(address);
+    if (row === undefined) continue;
+    const gates = [...new Set([...own, ...needs.flatMap(gatesBefore)])];
+    gatesOf.set(address, gates);
+    const name = JSON.stringify(gates);
+    const { steps, credits, likely } = waits.get(name) ?? { steps: 0, credits: 0, likely: 0 };
+    const cost = row.wouldCost === undefined ? 0 : row.wouldCost;
+    waits.set(name, {
+      gates,
+      steps: steps + 1,
+      credits: add(credits, cost),
+      likely: add(likely, cost ?? row.price?.likely ?? null),
+    });
+  }
+  return [...waits.values()].filter(({ gates }) => gates.length > 0);
+}
+
+/** Sums up what waits for each gate: what waits for several counts with each. Gates that hold nothing are left out. */
+export function sumWaits(waits: readonly ReviewWait[]): Map<string, Omit<ReviewWait, 'gates'>> {
+  const sums = new Map<string, Omit<ReviewWait, 'gates'>>();
+  for (const { gates, steps, credits, likely } of waits) {
+    for (const gate of gates) {
+      const sum = sums.get(gate) ?? { steps: 0, credits: 0, likely: 0 };
+      sums.set(gate, {
+        steps: sum.steps + steps,
+        credits: add(sum.credits, credits),
+        likely: add(sum.likely, likely),
+      });
+    }
+  }
+  return sums;
+}
+
+function add(sum: number | null, more: number | null): number | null {
+  return sum === null || more === null ? null : sum + more;
+}
+
+/** The fields that are not the same in all of these requests, in the order in which they are first seen. */
+export function differingFields(requests: readonly OpenRequest[]): string[] {
+  const fields = new Set(requests.flatMap((request) => Object.keys(request)));
+  return [...fields].filter((field) => {
+    const texts = requests.map(({ [field]: value }) => (value === undefined ? undefined : canonicalJson(value)));
+    return new Set(texts).size > 1;
+  });
 }

@@ -1,30 +1,40 @@
-import type { CheckedGraph } from '../../campaign/checked-graph.ts';
-import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
-import { findRun, listRuns } from '../../campaign/find-run.ts';
-import { historyLines } from '../../campaign/history-lines.ts';
+import { dirname } from 'node:path';
+import { type CheckedGraph, requireCheckedGraph } from '../../campaign/checked-graph.ts';
+import { longestLock } from '../../campaign/find-locks.ts';
+import { findRun, historyLines, listRuns } from '../../campaign/find-run.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
+import { readCommittedCampaign } from '../../campaign/read-committed.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { readListings } from '../../campaign/service-facts.ts';
-import type { ReportParts, ReportTimeline } from '../../contract/report.ts';
-import type { ReviewAsset, ReviewData } from '../../contract/review.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import type { ReportCost, ReportCostTable, ReportParts, ReportTimeline } from '../../contract/report.ts';
+import type { ReviewAsset, ReviewData, ReviewEarlier } from '../../contract/review.ts';
+import { walkFileHistory } from '../../disk/git/file-history.ts';
+import { openRepository, pathInRepository } from '../../disk/git/repository.ts';
 import { RunHistory } from '../../disk/state/run-history.ts';
+import type { OpenRequest } from '../../graph/graph.ts';
 import type { Origin } from '../../graph/trace/tracer.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import type { Lock } from '../../lock/record.ts';
 import { emptyLock } from '../../lock/write.ts';
+import { readableRequest } from '../../plan/outputs/list-outputs.ts';
 import type { Price } from '../../plan/plan.ts';
-import { type PriceOf, pricesFrom } from '../../plan/prices.ts';
-import { type Situation, situate } from '../../plan/situation.ts';
+import { type Charge, listCharges } from '../../plan/prices/list-charges.ts';
+import { type PriceOf, pricesFrom } from '../../plan/prices/prices.ts';
+import { sumCharges } from '../../plan/prices/tally-charges.ts';
+import { boughtAtIn } from '../../plan/situation/find-purchases.ts';
+import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Paste } from '../../report/advice-text.ts';
 import { type DiagramFacts, makeDiagram } from '../../report/diagram/diagram.ts';
-import { reviewCommands } from '../commands.ts';
-import { describeCampaign } from '../describe/describe-campaign.ts';
+import type { PlaceOf } from '../describe/describe-asset.ts';
+import { describeCampaign, differingFields } from '../describe/describe-campaign.ts';
 import type { FileFinder } from '../find-files.ts';
+import { reviewCommands } from '../host-words.ts';
 import { planForPage } from '../plan-for-page.ts';
 import { tellNext } from '../tell.ts';
-import { addBefore } from './add-before.ts';
-import { addRequests } from './add-requests.ts';
-import { makeCost } from './cost-tables.ts';
 import { makeTimeline } from './timeline.ts';
 
 export interface GalleryOptions {
@@ -57,14 +67,14 @@ export async function describeGallery(
   const hints = await findPriceHints(campaign, { ...situation, facts: checked.facts });
   const plan = planForPage(campaign, situation, hints);
   const selected = makeSelector(situation).chosen(options);
-  const problemOf = finder.newLook();
-  const described = describeCampaign({ situation, selected, rows: plan.rows, problemOf });
+  const placeOf = finder.newLook();
+  const described = describeCampaign({ situation, selected, rows: plan.rows, placeOf });
   const { assets } = described;
   const expected = pricesFrom(emptyLock(), graph.prices, { listings: await readListings(campaign, checked.facts) });
   addEstimates(assets, { ...situation, expected, now: pricesFrom(lock, graph.prices, hints) });
   addOrigins(assets, checked);
   const { compare: ref } = options;
-  const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, problemOf });
+  const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, placeOf });
   await addRequests(campaign, assets, lock);
   const drawn = await draw({ situation, plan, selected, by: 'task' });
   const timeline = run && (await readTimeline(campaign, run.id, assets));
@@ -132,4 +142,175 @@ async function readTimeline(
 ): Promise<ReportTimeline | undefined> {
   const lines = await new RunHistory(paths.state, paths.runs).read(id);
   return lines && makeTimeline(id, historyLines(lines), new Map(assets.map(({ address }, index) => [address, index])));
+}
+
+interface BeforeFacts {
+  ref: string;
+  assets: readonly ReviewAsset[];
+  /** The lock as it is now. */
+  lock: Lock;
+  placeOf: PlaceOf;
+}
+
+/**
+ * Tells each asset what it was at a commit. A lock that is not in the commit, as that of a sandbox, is not missed where the
+ * present one still tells what was bought for the requests of then. Returns the commit that was found.
+ */
+async function addBefore(
+  campaign: OpenCampaign,
+  { ref, assets, lock: present, placeOf }: BeforeFacts,
+): Promise<{ ref: string; commit: string }> {
+  const { graph, lock: committed, commit, isAbsent } = await readCommittedCampaign(campaign, ref);
+  const lock = isAbsent ? present : committed;
+  if (isAbsent && present.steps.size > 0) {
+    const text = `the lock is not in ${ref}: shown as before is what was bought for the requests that are there`;
+    campaign.tell({ is: 'notice', text });
+  }
+  // What lies at a path now is what was there then only if it has the same digest.
+  const now = new Map(assets.flatMap(({ files }) => files.map(({ path, sha256 }) => [path, sha256] as const)));
+  const isKeptOnly = (path: string, sha256: string) => now.has(path) && now.get(path) !== sha256;
+  const there = describeCampaign({
+    situation: situate(graph, lock),
+    placeOf: (output) => placeOf(output, isKeptOnly(output.path, output.sha256)),
+  });
+  const byAddress = new Map(there.assets.map((asset) => [asset.address, asset]));
+  const byJob = new Map(
+    there.assets.flatMap((asset) => (asset.job === undefined ? [] : [[asset.job, asset] as const])),
+  );
+  const here = new Set(assets.map(({ address }) => address));
+  for (const asset of assets) {
+    const renamed = asset.job === undefined ? undefined : byJob.get(asset.job);
+    const before = byAddress.get(asset.address) ?? (renamed && !here.has(renamed.address) ? renamed : undefined);
+    // Bought for a request of some other time.
+    const isOther = isAbsent && before?.state === 'changed';
+    asset.before = before === undefined ? null : earlierOf(before, asset, isOther);
+  }
+  return { ref, commit };
+}
+
+function earlierOf({ job, credits, request, files }: ReviewAsset, now: ReviewAsset, isOther: boolean): ReviewEarlier {
+  return {
+    ...(!isOther && job !== undefined && { job }),
+    ...(!isOther && credits !== undefined && { credits }),
+    changed: differingFields([request, now.request]),
+    request,
+    files: isOther ? [] : files.filter(({ problem }) => problem === undefined),
+  };
+}
+
+/** Versions of a lock of 10,000 steps are read at some 100 MB a second. */
+const mostRead = 256 * 1024 ** 2;
+
+/**
+ * The lock drops the request of what was replaced: earlier versions of it in git have it still. Fills in what these tell, as
+ * far as they are committed; without git, or where it cannot be read, nothing.
+ */
+async function addRequests(
+  { paths }: Pick<OpenCampaign, 'paths'>,
+  assets: readonly ReviewAsset[],
+  lock: Lock,
+): Promise<void> {
+  const wanted = new Map<string, { asset: ReviewAsset; earlier: ReviewEarlier }>();
+  for (const asset of assets) {
+    const all = asset.before ? [...asset.earlier, asset.before] : asset.earlier;
+    for (const earlier of all) {
+      if (earlier.job === undefined || Object.keys(earlier.request).length > 0) continue;
+      wanted.set(earlier.job, { asset, earlier });
+    }
+  }
+  if (wanted.size === 0) return;
+  const requests = await findRequests(paths.lock, new Set(wanted.keys())).catch(withoutGit);
+  const boughtAt = boughtAtIn(lock);
+  for (const [job, request] of requests) {
+    const found = wanted.get(job);
+    if (found === undefined) continue;
+    const { earlier, asset } = found;
+    earlier.request = readableRequest(request, boughtAt);
+    earlier.changed = differingFields([earlier.request, asset.request]);
+  }
+}
+
+/** Finds requests, by the ids of jobs. */
+async function findRequests(lock: string, jobs: Set<string>): Promise<ReadonlyMap<string, OpenRequest>> {
+  const requests = new Map<string, OpenRequest>();
+  const repository = await openRepository(dirname(lock));
+  const path = await pathInRepository(lock, repository);
+  if (path === undefined) return requests;
+  let read = 0;
+  await walkFileHistory(repository, { path, mostBytes: longestLock }, (_commit, bytes) => {
+    for (const line of linesOf(bytes)) {
+      const { jobId, request } = line;
+      if (typeof jobId !== 'string' || !isMap(request) || !jobs.delete(jobId)) continue;
+      requests.set(jobId, request);
+    }
+    read += bytes.length;
+    return jobs.size > 0 && read < mostRead;
+  });
+  return requests;
+}
+
+function linesOf(bytes: Buffer): { [name: string]: Json }[] {
+  return bytes
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line) => {
+      if (!line.startsWith('{') || !line.includes('"request"')) return [];
+      try {
+        const value = JSON.parse(line) as Json;
+        return isMap(value) ? [value] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** No repository, no git, or a history that cannot be read: it is only shown. */
+function withoutGit(error: unknown): ReadonlyMap<string, OpenRequest> {
+  if (error instanceof CampaignError) return new Map();
+  throw error;
+}
+
+const dimensions: readonly ReportCostTable['by'][] = ['task', 'kind', 'tag', 'model', 'outcome'];
+const nameless = { tag: 'without a tag', model: 'not known' } as const;
+
+/** Sums up where the credits went. Pure. */
+function makeCost(situation: Situation): ReportCost {
+  const { graph } = situation;
+  const charges = listCharges(situation);
+  const { spent, delivered, held } = sumCharges(charges);
+  const charged = charges.filter(({ went }) => went !== 'held');
+  return {
+    ...{ spent, inUse: delivered, held },
+    ...(graph.budget !== undefined && { budget: graph.budget }),
+    tables: dimensions.map((by) => ({ by, lines: chargeLines(charged, by) })),
+  };
+}
+
+function chargeLines(charges: readonly Charge[], by: ReportCostTable['by']): ReportCostTable['lines'] {
+  const lines = new Map<string, { name: string; jobs: number; credits: number }>();
+  for (const charge of charges) {
+    const name = nameOf(charge, by);
+    const line = lines.get(name) ?? { name, jobs: 0, credits: 0 };
+    lines.set(name, line);
+    line.jobs += 1;
+    line.credits += charge.credits ?? 0;
+  }
+  return [...lines.values()].sort((a, b) => b.credits - a.credits || (a.name < b.name ? -1 : 1));
+}
+
+function nameOf({ task, kind, tags, model, went }: Charge, by: ReportCostTable['by']): string {
+  switch (by) {
+    case 'task':
+      return task;
+    case 'kind':
+      return kind;
+    case 'tag':
+      return tags === null || tags.length === 0 ? nameless.tag : [...tags].sort().join(', ');
+    case 'model':
+      return model ?? nameless.model;
+    case 'outcome':
+      return went;
+    default:
+      return by satisfies never;
+  }
 }

@@ -1,8 +1,15 @@
 import type { ReportAlike } from '../../contract/report.ts';
 import type { ReviewAsset, ReviewFile, ReviewGroup } from '../../contract/review.ts';
+import {
+  type Hash,
+  isSameShape,
+  type Looks,
+  Neighbours,
+  readHash,
+  widestDistance,
+  widestRadius,
+} from '../../ground/picture-looks.ts';
 import { groupBy } from '../../ground/values.ts';
-import type { Looks } from '../thumbs/make-thumb.ts';
-import { type Hash, Neighbours, readHash, widestDistance, widestRadius } from './neighbours.ts';
 
 /**
  * Bits in which pictures may differ that look the same. Measured: noise, another compression and warmer colors change at most
@@ -11,8 +18,6 @@ import { type Hash, Neighbours, readHash, widestDistance, widestRadius } from '.
  * finds more.
  */
 const radius = { takes: widestRadius, rows: 2 } as const;
-/** Pictures whose shapes differ by a larger part than this are not compared: one picture in two formats is no waste. */
-const sameShape = 0.02;
 /** The page lists no more. */
 const mostFound = 500;
 
@@ -108,8 +113,4 @@ function describe(is: 'takes' | 'rows', cluster: readonly Seen[]): ReportAlike {
     credits: isKnown ? others.reduce<number>((sum, credits) => sum + (credits ?? 0), 0) : null,
     distance: widestDistance(cluster.map(({ hash }) => hash)),
   };
-}
-
-function isSameShape(one: number, other: number): boolean {
-  return Math.abs(one - other) <= sameShape * Math.max(one, other);
 }

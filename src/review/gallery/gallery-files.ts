@@ -4,7 +4,9 @@ import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewData, ReviewFile } from '../../contract/review.ts';
 import { checkOutputs } from '../../disk/outputs/check-outputs.ts';
+import { measureFile } from '../../disk/outputs/measure-files.ts';
 import { groupBy } from '../../ground/values.ts';
+import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import type { FileFinder } from '../find-files.ts';
 
 /** A file that the gallery shows, and everything that tells of it there. */
@@ -29,32 +31,48 @@ export interface GalleryPlace {
  */
 export async function findFiles(
   data: ReviewData,
-  { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
+  campaign: Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>,
   finder: FileFinder,
 ): Promise<GalleryFile[]> {
+  const { paths, seen, measures } = campaign;
   const all = data.assets.flatMap(({ files, earlier, before }) => [
     ...files,
     ...earlier.flatMap((one) => one.files),
     ...(before?.files ?? []),
   ]);
   const groups = [...groupBy(all.filter(isThere), ({ sha256, path }) => `${sha256} ${path}`).values()];
-  const placed = groups.flatMap(([file]) => (file !== undefined && finder.placeOf(file) === 'placed' ? [file] : []));
+  const placed = groups.flatMap(([file]) => (file !== undefined && file.isKept !== true ? [file] : []));
   const states = await checkOutputs(paths.outputs, placed, { seen });
   const found: GalleryFile[] = [];
   for (const mentions of groups) {
     const [file] = mentions;
     if (file === undefined) continue;
-    const isPlaced = finder.placeOf(file) === 'placed';
+    const isPlaced = file.isKept !== true;
     const path = isPlaced ? join(paths.outputs, file.path) : await finder.find(file);
     const isIntact = isPlaced ? states.get(file.path) === 'intact' : path !== undefined;
-    if (isIntact && path !== undefined) found.push({ path, file, mentions });
-    else for (const one of mentions) one.problem = isPlaced ? 'damaged' : 'missing';
+    if (isIntact && path !== undefined) {
+      found.push({ path, file, mentions });
+      const { hasCredentials } = await measurePlaced(campaign, file, ['credentials']);
+      if (hasCredentials === true) for (const one of mentions) one.hasCredentials = true;
+    } else for (const one of mentions) one.problem = isPlaced ? 'damaged' : 'missing';
   }
+  await measures.keep();
   for (const asset of data.assets) {
     asset.earlier = asset.earlier.map((one) => ({ ...one, files: one.files.filter(isThere) }));
     if (asset.before) asset.before = { ...asset.before, files: asset.before.files.filter(isThere) };
   }
   return found;
+}
+
+/** Measures a file of a gallery or sheet. Of one whose path newer bytes have by now, nothing. Keeps nothing on the disk yet. */
+export async function measurePlaced(
+  { paths, measures }: Pick<OpenCampaign, 'paths' | 'measures'>,
+  { path, mediaType, bytes, sha256, isKept }: ReviewFile,
+  aspects: readonly Aspect[],
+): Promise<MediaFacts> {
+  if (isKept === true) return {};
+  const output = { path, type: mediaType, bytes, sha256 };
+  return measureFile({ root: paths.outputs, kept: measures }, { output, aspects });
 }
 
 function isThere({ problem }: ReviewFile): boolean {
@@ -73,8 +91,10 @@ export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** `images/lamp.png` as `media/lamp-0123456789ab.png`: what it is called, and what tells it from its namesakes. */
-export function nameOfCopy({ path, sha256 }: ReviewFile): string {
-  const ending = extname(path);
-  return `media/${basename(path, ending)}-${sha256.slice(0, 12)}${ending}`;
+/**
+ * `images/lamp.png` as `media/lamp-0123456789ab.png`: what it is called, and what tells it from its namesakes. `ending`: of a
+ * copy in another format.
+ */
+export function nameOfCopy({ path, sha256 }: ReviewFile, ending = extname(path)): string {
+  return `media/${basename(path, extname(path))}-${sha256.slice(0, 12)}${ending}`;
 }

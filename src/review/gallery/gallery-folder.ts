@@ -3,7 +3,7 @@ import { copyFile, lstat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { renameFile } from '../../disk/fs/durable.ts';
-import { makeFolders } from '../../disk/fs/make-folders.ts';
+import { makeFolders } from '../../disk/fs/folders.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile, readStart } from '../../disk/fs/plain-file.ts';
 import { replaceFile, temporaryName } from '../../disk/fs/replace.ts';

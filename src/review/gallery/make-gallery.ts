@@ -1,21 +1,33 @@
-import { relative } from 'node:path';
+import { createHash } from 'node:crypto';
+import { dirname, join, relative } from 'node:path';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
+import { systemClock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
-import type { ReviewData } from '../../contract/review.ts';
+import type { ReviewData, ReviewFile } from '../../contract/review.ts';
+import { takeGuard } from '../../disk/lock/guard.ts';
+import type { Looks } from '../../ground/picture-looks.ts';
 import { eachAtOnce } from '../../ground/places.ts';
 import { messageOf } from '../../ground/values.ts';
+import { bytesText } from '../../report/numbers.ts';
 import { FileFinder } from '../find-files.ts';
 import { requirePageFile } from '../serve/page-files.ts';
-import { type Looks, looksOf } from '../thumbs/make-thumb.ts';
+import { looksOf, makeThumb, screenSide } from '../thumbs/make-thumb.ts';
 import { hasThumb, Thumbs } from '../thumbs/thumbs.ts';
 import { describeGallery, type GalleryOptions } from './describe-gallery.ts';
 import { findAlike } from './find-alike.ts';
-import { encodePath, findFiles, type GalleryFile, type GalleryPlace, nameOfCopy, urlFrom } from './gallery-files.ts';
+import {
+  encodePath,
+  findFiles,
+  type GalleryFile,
+  type GalleryPlace,
+  measurePlaced,
+  nameOfCopy,
+  urlFrom,
+} from './gallery-files.ts';
 import { GalleryFolder, unwritten } from './gallery-folder.ts';
 import { folderHtml } from './gallery-html.ts';
-import { holdGallery } from './hold-gallery.ts';
 import { SingleFile } from './single-file.ts';
 
 export interface MakeOptions extends GalleryOptions {
@@ -24,40 +36,57 @@ export interface MakeOptions extends GalleryOptions {
   single?: boolean | undefined;
   /** Media beside the page instead of links to where they are. */
   copy?: boolean | undefined;
-  /** Hears how many small pictures there are so far, of how many. */
+  /** Bytes of the folder at most: pictures are copied as JPEGs that fit a screen where the originals are too large. */
+  maxBytes?: number | undefined;
+  /** Hears how many small pictures and waveforms there are so far, of how many. */
   onThumb?(done: number, all: number): void;
+  /** Ends it early: what is being made is finished, and the page is not written. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface MadeGallery {
   data: ReviewData & { report: ReportParts };
   /** Size of the page with the data in it. */
   bytes: number;
+  /** Pictures were copied smaller than they are. */
+  isReduced: boolean;
 }
 
 /** How many files are worked on at once; the threads that make pictures are fewer. */
 const atOnce = 16;
 /** The files of the page, by what they are called in the folder and in this package. */
-const ownFiles = { 'page.js': 'gallery.js', 'page.css': 'gallery.css', 'icon.svg': 'icon.svg' } as const;
+const ownFiles = {
+  'page.js': 'gallery.js',
+  'page-later.js': 'gallery-later.js',
+  'page.css': 'gallery.css',
+  'icon.svg': 'icon.svg',
+} as const;
 
 /**
  * Makes the gallery of a campaign, as a folder or as a single file. Sends nothing, takes no lock, and writes nothing but the
  * gallery and the store of small pictures. What cannot be written, or is being written by another report, is MB3301.
+ * Undefined: it was interrupted.
  */
-export async function makeGallery(campaign: OpenCampaign, options: MakeOptions): Promise<MadeGallery> {
+export async function makeGallery(campaign: OpenCampaign, options: MakeOptions): Promise<MadeGallery | undefined> {
   const shown = relative('', options.path) || options.path;
   const finder = new FileFinder(campaign.paths);
   const data = await describeGallery(campaign, finder, options);
   const files = await findFiles(data, campaign, finder);
   const thumbs = new Thumbs(campaign.paths.state);
+  const isReduced =
+    files.reduce((all, { file }) => all + file.bytes, 0) > (options.maxBytes ?? Number.POSITIVE_INFINITY);
   let release: (() => Promise<void>) | undefined;
   try {
     if (options.single !== true) release = await holdGallery(campaign.paths.state, { path: options.path, shown });
     const place = options.single
       ? await SingleFile.open(options.path, shown)
-      : new Folder(await GalleryFolder.open(options.path, shown), options);
-    const looks = await placeFiles(files, { thumbs, place, onThumb: options.onThumb });
+      : new Folder(await GalleryFolder.open(options.path, shown), { ...options, isReduced, shown });
+    const waveOf = async (file: ReviewFile) => (await measurePlaced(campaign, file, ['wave'])).wave;
+    const looks = await placeFiles(files, { ...options, thumbs, place, waveOf });
+    await campaign.measures.keep();
+    if (options.signal?.aborted) return undefined;
     addAlike(data, looks);
-    return { data, bytes: await place.finish(data) };
+    return { data, bytes: await place.finish(data), isReduced };
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error);
     if (!isOfDisk || error instanceof CampaignError) throw error;
@@ -69,21 +98,58 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   }
 }
 
+interface FolderOptions extends Pick<MakeOptions, 'copy' | 'maxBytes'> {
+  isReduced: boolean;
+  /** The folder as a person knows it. */
+  shown: string;
+}
+
 class Folder implements GalleryPlace {
   readonly #folder: GalleryFolder;
-  readonly #copy: boolean;
+  readonly #options: FolderOptions;
+  #bytes = 0;
 
-  constructor(folder: GalleryFolder, { copy = false }: Pick<MakeOptions, 'copy'>) {
+  constructor(folder: GalleryFolder, options: FolderOptions) {
     this.#folder = folder;
-    this.#copy = copy;
+    this.#options = options;
   }
 
-  async add({ path, file, mentions }: GalleryFile, jpeg: Uint8Array | undefined): Promise<void> {
-    const url = this.#copy ? encodePath(nameOfCopy(file)) : urlFrom(this.#folder.path, path);
+  async add(one: GalleryFile, jpeg: Uint8Array | undefined): Promise<void> {
+    const { path, file, mentions } = one;
+    const url = this.#options.copy ? encodePath(await this.#copy(one)) : urlFrom(this.#folder.path, path);
     const thumb = `thumbs/${file.sha256.slice(0, 20)}.jpg`;
-    if (this.#copy) await this.#folder.copy(nameOfCopy(file), path, file.sha256);
-    if (jpeg !== undefined) await this.#folder.put(thumb, jpeg);
-    for (const one of mentions) Object.assign(one, { url, ...(jpeg !== undefined && { thumb }) });
+    if (jpeg !== undefined) {
+      this.#count(jpeg.length);
+      await this.#folder.put(thumb, jpeg);
+    }
+    for (const mention of mentions) Object.assign(mention, { url, ...(jpeg !== undefined && { thumb }) });
+  }
+
+  /** Returns the name that the copy has in the folder. */
+  async #copy({ path, file }: GalleryFile): Promise<string> {
+    const { bytes, sha256 } = file;
+    const isSmaller = this.#options.isReduced && hasThumb(file);
+    const made = isSmaller ? await makeThumb({ path, bytes, sha256 }, screenSide) : undefined;
+    if (made !== undefined && 'jpeg' in made && made.jpeg.length < bytes) {
+      this.#count(made.jpeg.length);
+      const name = nameOfCopy(file, '.jpg');
+      await this.#folder.put(name, made.jpeg);
+      return name;
+    }
+    this.#count(bytes);
+    await this.#folder.copy(nameOfCopy(file), path, sha256);
+    return nameOfCopy(file);
+  }
+
+  #count(bytes: number): void {
+    const { maxBytes = Number.POSITIVE_INFINITY, shown } = this.#options;
+    this.#bytes += bytes;
+    if (this.#bytes <= maxBytes) return;
+    throw unwritten(
+      shown,
+      `would be larger than ${bytesText(maxBytes)}, with pictures of ${screenSide} pixels, too; its page was not written`,
+      'choose fewer with --select, or write a contact sheet with --sheet',
+    );
   }
 
   async finish(data: ReviewData): Promise<number> {
@@ -94,21 +160,32 @@ class Folder implements GalleryPlace {
   }
 }
 
+interface PlaceOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
+  thumbs: Thumbs;
+  place: GalleryPlace;
+  /** Undefined: nobody can draw it. */
+  waveOf(file: ReviewFile): Promise<string | undefined>;
+}
+
 /** Returns what the pictures look like, by their digests. */
 async function placeFiles(
   files: readonly GalleryFile[],
-  { thumbs, place, onThumb }: { thumbs: Thumbs; place: GalleryPlace; onThumb: MakeOptions['onThumb'] },
+  { thumbs, place, waveOf, onThumb, signal }: PlaceOptions,
 ): Promise<ReadonlyMap<string, Looks>> {
   const looks = new Map<string, Looks>();
-  const all = files.filter(({ file }) => hasThumb(file)).length;
+  const isDrawn = (file: ReviewFile) => hasThumb(file) || file.is === 'audio';
+  const all = files.filter(({ file }) => isDrawn(file)).length;
   let done = 0;
   await eachAtOnce(files, atOnce, async (one) => {
-    if (!hasThumb(one.file)) return place.add(one, undefined);
-    const thumb = await thumbs.get(one.file, async () => one.path);
-    const jpeg = 'jpeg' in thumb ? thumb.jpeg : undefined;
+    if (signal?.aborted) return;
+    const thumb = hasThumb(one.file) ? await thumbs.get(one.file, async () => one.path) : undefined;
+    const jpeg = thumb !== undefined && 'jpeg' in thumb ? thumb.jpeg : undefined;
     const found = jpeg && looksOf(jpeg);
     if (found !== undefined) looks.set(one.file.sha256, found);
+    const wave = one.file.is === 'audio' ? await waveOf(one.file) : undefined;
+    if (wave !== undefined) for (const mention of one.mentions) mention.wave = wave;
     await place.add(one, jpeg);
+    if (!isDrawn(one.file)) return;
     done += 1;
     onThumb?.(done, all);
   });
@@ -121,4 +198,34 @@ function addAlike(data: ReviewData & { report: ReportParts }, looks: ReadonlyMap
   const pictures = assets.flatMap(({ files }) => files.find(({ is }) => is === 'image') ?? []);
   const compared = pictures.filter(({ sha256 }) => looks.get(sha256)?.hash !== undefined).length;
   report.hashed = { compared, images: pictures.length };
+}
+
+/**
+ * The right to be the only report that writes a folder: each removes what its own page does not show, and would remove what
+ * another one is about to. Returns its end. MB3301 while another process writes it; one that was killed holds nobody off.
+ * `state`: the `.mediabatch/` of the campaign; where it cannot be written nothing is held. `shown`: as a person knows it.
+ */
+export async function holdGallery(state: string, { path, shown }: Place): Promise<() => Promise<void>> {
+  const name = `report-${createHash('sha256').update(path).digest('hex').slice(0, 16)}`;
+  const answer = await takeGuard(join(dirname(state), name), { waitMs: 0, clock: systemClock }).catch(orUnheld);
+  if (answer?.is === 'held') {
+    const { by, note } = answer;
+    const who = note ?? `process ${by.pid} on ${by.host}, since ${by.since}`;
+    throw unwritten(
+      shown,
+      `is being written by another report: ${who}`,
+      'wait for it, or give another place with --out',
+    );
+  }
+  return async () => answer?.guard.release();
+}
+
+interface Place {
+  path: string;
+  shown: string;
+}
+
+function orUnheld(error: unknown): undefined {
+  if (error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error)) return undefined;
+  throw error;
 }

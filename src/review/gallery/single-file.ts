@@ -58,8 +58,9 @@ export class SingleFile implements GalleryPlace {
 
   async finish(data: ReviewData & { report: ReportParts }): Promise<number> {
     data.report.embedded = { thumbs: this.#thumbs, left: this.#left };
-    const [script, styles] = [await requirePageFile('gallery.js'), await requirePageFile('gallery.css')];
-    const html = singleHtml(data, { script: script.toString('utf8'), styles: styles.toString('utf8') });
+    const names = ['gallery.css', 'gallery.js', 'gallery-later.js'];
+    const [styles = '', ...scripts] = await Promise.all(names.map(async (name) => String(await requirePageFile(name))));
+    const html = singleHtml(data, { scripts, styles });
     const bytes = Buffer.byteLength(html);
     if (bytes > mostBytes) throw tooLarge(this.#shown, this.#thumbs);
     await replaceFile(this.#path, html);

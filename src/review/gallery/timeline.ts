@@ -1,6 +1,5 @@
-import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import type { HistoryLine, RunEvent, StepOutcome } from '../../contract/event.ts';
 import type { ReportSpan, ReportTimeline } from '../../contract/report.ts';
-import type { HistoryLine } from '../../contract/run-line.ts';
 import { tellRun } from '../../report/history/run-story.ts';
 
 /** Most jobs that are shown of a run: a branch may have brought it, or it may be damaged. */

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { gzip } from 'node:zlib';
 
 const policy = [
   "default-src 'none'",
@@ -39,6 +40,26 @@ export function answer(
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   response.writeHead(status, { ...safeHeaders, 'Content-Type': type, 'Content-Length': bytes.length, ...headers });
   response.end(response.req.method === 'HEAD' ? undefined : bytes);
+}
+
+/** A text as it is, and as it goes over the wire to whoever takes it so. */
+export interface Zipped {
+  plain: Uint8Array;
+  zipped: Uint8Array;
+}
+
+/** Not on the thread that answers. The lowest level does most of it. */
+export function zip(text: string | Uint8Array): Promise<Zipped> {
+  const plain = typeof text === 'string' ? Buffer.from(text) : text;
+  return new Promise((resolve, reject) => {
+    gzip(plain, { level: 1 }, (error, zipped) => (error === null ? resolve({ plain, zipped }) : reject(error)));
+  });
+}
+
+export function answerZipped(response: ServerResponse, type: string, { plain, zipped }: Zipped): void {
+  const takesZipped = /(?:^|,)\s*gzip\s*(?:,|$)/.test(String(response.req.headers['accept-encoding'] ?? ''));
+  const headers = { Vary: 'Accept-Encoding', ...(takesZipped && { 'Content-Encoding': 'gzip' }) };
+  answer(response, { status: 200, type, body: takesZipped ? zipped : plain, headers });
 }
 
 export function answerJson(response: ServerResponse, status: number, value: unknown): void {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { ReviewChange } from '../../contract/review.ts';
 import { safeHeaders } from './answer.ts';
 
 /** Pages that hear of changes at once. Of more the oldest goes: it asks again, or is a tab that nobody looks at. */
@@ -32,15 +33,16 @@ export class Changes {
     }
     this.#open.add(response);
     response.on('close', () => this.#open.delete(response));
-    response.write(`retry: 2000\n${eventOf(revision)}`);
+    response.write(`retry: 2000\n${eventOf({ revision })}`);
   }
 
   get isHeard(): boolean {
     return this.#open.size > 0;
   }
 
-  tell(revision: number): void {
-    this.#write(eventOf(revision));
+  /** A revision alone: whoever shows an earlier one asks for everything. */
+  tell(change: ReviewChange | { revision: number }): void {
+    this.#write(eventOf(change));
   }
 
   close(): void {
@@ -54,6 +56,6 @@ export class Changes {
   }
 }
 
-function eventOf(revision: number): string {
-  return `event: change\ndata: ${JSON.stringify({ revision })}\n\n`;
+function eventOf(change: ReviewChange | { revision: number }): string {
+  return `event: change\ndata: ${JSON.stringify(change)}\n\n`;
 }

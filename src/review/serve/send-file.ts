@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { ReviewFile } from '../../contract/review.ts';
 import { openPlainFile } from '../../disk/fs/plain-file.ts';
+import { hashHandle } from '../../disk/outputs/hash-file.ts';
 import { answer, answerProblem, safeHeaders, sandboxedPolicy } from './answer.ts';
-import type { WholeFiles } from './whole-files.ts';
 
 /** Media types that a browser shows and never runs. The lock says the type of a file, and a branch can say any. */
 const shown: readonly string[] = [
@@ -95,4 +95,26 @@ function readRange(
   const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
   if (last !== '' && Number(last) < start) return undefined;
   return start >= size ? 'unsatisfiable' : { start, end };
+}
+
+/**
+ * Tells whether files have the bytes that were bought: they can have come with a branch, and who decides must see what a
+ * verdict is about. Each is read once, as it is then.
+ */
+export class WholeFiles {
+  readonly #read = new Map<string, { stamp: string; isWhole: Promise<boolean> }>();
+
+  async isWhole(handle: FileHandle, { bytes, sha256 }: Pick<ReviewFile, 'bytes' | 'sha256'>): Promise<boolean> {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
+    if (size !== BigInt(bytes)) return false;
+    const name = `${dev} ${ino} ${sha256}`;
+    const stamp = `${size} ${mtimeNs} ${ctimeNs}`;
+    const known = this.#read.get(name);
+    if (known?.stamp === stamp) return known.isWhole;
+    const isWhole = hashHandle(handle).then((digest) => digest.sha256 === sha256); // I29 (bytes)
+    this.#read.set(name, { stamp, isWhole });
+    // A disk that fails now may not do so the next time.
+    isWhole.catch(() => this.#read.delete(name));
+    return isWhole;
+  }
 }

@@ -3,17 +3,23 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failureOf } from '../../contract/failure.ts';
-import type { ReviewHost } from '../../contract/review.ts';
+import type {
+  OthersDesk,
+  PlanDesk,
+  PlanToApprove,
+  ReviewChange,
+  ReviewData,
+  ReviewHost,
+} from '../../contract/review.ts';
 import { adviceText, type Paste } from '../../report/advice-text.ts';
 import { Thumbs } from '../thumbs/thumbs.ts';
-import { answer, answerJson, answerProblem, refuse } from './answer.ts';
+import { answer, answerJson, answerProblem, answerZipped, refuse, type Zipped, zip } from './answer.ts';
 import { Changes } from './changes.ts';
-import { checkRequest } from './check-request.ts';
-import { NumberedFiles } from './numbered-files.ts';
+import { describeChange, NumberedFiles } from './describe-change.ts';
+import { ThumbFiller } from './fill-thumbs.ts';
 import { indexHtml, pageFiles, readPageFile } from './page-files.ts';
-import { readBody, readVerdicts } from './read-verdicts.ts';
-import { sendFile } from './send-file.ts';
-import { WholeFiles } from './whole-files.ts';
+import { checkRequest, readBody, readDigest, readOthers, readVerdicts } from './read-request.ts';
+import { sendFile, WholeFiles } from './send-file.ts';
 
 export interface ServeOptions {
   /** 0: any that is free. */
@@ -22,6 +28,10 @@ export interface ServeOptions {
   state: string;
   /** Writes commands for hints. */
   paste: Paste;
+  /** Absent: no plan can be approved here. */
+  plans?: PlanDesk | undefined;
+  /** Absent: others are bought by a command. */
+  others?: OthersDesk | undefined;
   /** Hears of what went wrong through a defect: the page is told that it did, and not what. */
   onError(error: unknown): void;
 }
@@ -50,6 +60,9 @@ const entranceMs = 60_000;
 /** Everybody on this machine can open connections; a run in this process needs files that it can open. */
 const mostConnections = 2000;
 
+/** All that can be sent here. */
+const posts: ReadonlySet<string> = new Set(['verdicts', 'approvals', 'others']);
+
 /** One request, and its response. */
 interface Exchange {
   request: IncomingMessage;
@@ -62,7 +75,7 @@ export async function serveReview(host: ReviewHost, options: ServeOptions): Prom
   const review = new Review(host, { token, entrance }, options);
   const server = createServer(
     {
-      ...{ maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 5000 },
+      ...{ maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 60_000 },
       connectionsCheckingInterval: 2000,
     },
     (request, response) => void review.handle({ request, response }),
@@ -106,14 +119,21 @@ class Review {
   readonly #entranceEndsAt = performance.now() + entranceMs;
   readonly #options: ServeOptions;
   readonly #files = new NumberedFiles();
-  readonly #whole = new WholeFiles();
+  readonly #wholeFiles = new WholeFiles();
   readonly #thumbs: Thumbs;
+  readonly #filler: ThumbFiller;
   readonly #changes = new Changes();
   readonly #stopWatching: () => void;
+  /** Plans that somebody was shown here, by digest: nobody approves another. */
+  readonly #shownPlans = new Map<string, PlanToApprove>();
   /** Verdicts that are being written. */
   readonly #writing = new Set<Promise<unknown>>();
   #askedAt = 0;
-  #text: { revision: number; json: string } | undefined;
+  #whole: { revision: number; body: Promise<Zipped> } | undefined;
+  /** The change to `#latest`; undefined where that takes the whole. */
+  #change: ReviewChange | undefined;
+  /** Data that pages were sent last. */
+  #latest: ReviewData | undefined;
 
   constructor(host: ReviewHost, { token, entrance }: { token: string; entrance: string }, options: ServeOptions) {
     this.#host = host;
@@ -121,6 +141,11 @@ class Review {
     this.#entrance = entrance;
     this.#options = options;
     this.#thumbs = new Thumbs(options.state);
+    this.#filler = new ThumbFiller({
+      thumbs: this.#thumbs,
+      find: (file) => host.find(file),
+      isQuiet: () => performance.now() - this.#askedAt > quietMs,
+    });
     this.#stopWatching = host.watch(() => void this.#tellChange());
   }
 
@@ -151,6 +176,7 @@ class Review {
     this.#stopWatching();
     await Promise.allSettled(this.#writing);
     this.#changes.close();
+    this.#filler.close();
     await this.#thumbs.close();
   }
 
@@ -184,42 +210,63 @@ class Review {
         return answer(response, { status: 200, type: 'text/html; charset=utf-8', body });
       }
       case 'data.json':
-        return answer(response, { status: 200, type: 'application/json; charset=utf-8', body: await this.#data() });
+        return answerZipped(response, 'application/json; charset=utf-8', await this.#data());
+      case 'plans.json':
+        return answerJson(response, 200, await this.#listPlans());
       case 'changes':
         // Whoever listens hears when the campaign can be read again.
-        return this.#changes.add(response, (await this.#host.look().catch(() => undefined))?.revision ?? 0);
+        return this.#changes.add(response, (await this.#look().catch(() => undefined))?.revision ?? 0);
       default:
         return this.#sendPageFile(response, path);
     }
   }
 
-  async #data(): Promise<string> {
+  async #data(): Promise<Zipped> {
+    const { revision, ...data } = await this.#look();
+    if (this.#whole?.revision !== revision) {
+      const assets = data.assets.map((asset) => this.#files.address(asset));
+      const { plans, others } = this.#options;
+      const may = { ...(plans && { canApprove: true }), ...(others && { canBuyOthers: true }) };
+      const own = { revision, assets, ...may };
+      this.#whole = { revision, body: zip(JSON.stringify({ ...data, ...own })) };
+    }
+    return this.#whole.body;
+  }
+
+  /** The campaign as it is now. Open pages are told first what has changed since they were told last. */
+  async #look(): Promise<ReviewData> {
     const data = await this.#host.look();
-    if (this.#text?.revision === data.revision) return this.#text.json;
-    const json = JSON.stringify(this.#files.address(data));
-    this.#text = { revision: data.revision, json };
-    return json;
+    const before = this.#latest;
+    if (before !== undefined && data.revision <= before.revision) return data;
+    this.#latest = data;
+    this.#filler.take(data);
+    if (before === undefined) return data;
+    const change = this.#changes.isHeard || this.#writing.size > 0 ? describeChange(before, data) : undefined;
+    this.#change = change && { ...change, assets: change.assets.map((asset) => this.#files.address(asset)) };
+    this.#changes.tell(this.#change ?? { revision: data.revision });
+    return data;
   }
 
   async #sendPageFile(response: ServerResponse, name: string): Promise<void> {
     const type = Object.hasOwn(pageFiles, name) ? pageFiles[name] : undefined;
     const body = type === undefined ? undefined : await readPageFile(name);
     if (type === undefined || body === undefined) return answerProblem(response, 404, 'there is no such thing here');
-    answer(response, { status: 200, type, body });
+    answerZipped(response, type, await zip(body));
   }
 
   async #sendNumbered(exchange: Exchange, kind: string, number: number): Promise<void> {
     const { response } = exchange;
     const file = this.#files.get(number);
     if (file === undefined) return answerProblem(response, 404, 'there is no such file here');
-    if (kind === 'media') return sendFile(exchange, file, { path: await this.#host.find(file), whole: this.#whole });
+    if (kind === 'media')
+      return sendFile(exchange, file, { path: await this.#host.find(file), whole: this.#wholeFiles });
     const thumb = await this.#thumbs.get(file, async () => this.#host.find(file));
     if ('problem' in thumb) return answerProblem(response, 404, `${file.path} ${thumb.problem}`);
     answer(response, { status: 200, type: 'image/jpeg', body: thumb.jpeg });
   }
 
   async #post({ request, response }: Exchange, path: string | undefined): Promise<void> {
-    if (path !== 'verdicts') return refuse(response);
+    if (path === undefined || !posts.has(path)) return refuse(response);
     const body = await readBody(request).catch(() => undefined);
     if (body === undefined) return;
     if (body === 'too large') {
@@ -227,6 +274,8 @@ class Review {
       answerProblem(response, 413, 'these are too many verdicts at once', 'send at most 64 KiB');
       return;
     }
+    if (path === 'approvals') return this.#approve(response, body);
+    if (path === 'others') return this.#buyOthers(response, body);
     const verdicts = readVerdicts(body);
     if (verdicts === undefined) {
       return answerProblem(response, 400, 'these are no verdicts', 'reload the page; nothing was recorded');
@@ -235,16 +284,47 @@ class Review {
     this.#writing.add(writing);
     try {
       const judged = await writing;
-      answerJson(response, judged.is === 'held' ? 423 : 200, judged);
+      if (judged.is === 'held') return answerJson(response, 423, judged);
+      await this.#look().catch(() => undefined);
+      const change = (this.#change?.revision ?? 0) >= judged.revision ? this.#change : undefined;
+      answerJson(response, 200, { ...judged, ...(change && { change }) });
     } finally {
       this.#writing.delete(writing);
     }
   }
 
+  async #listPlans(): Promise<PlanToApprove[]> {
+    const plans = (await this.#options.plans?.list()) ?? [];
+    for (const plan of plans) this.#shownPlans.set(plan.digest, plan);
+    return plans;
+  }
+
+  async #approve(response: ServerResponse, body: string): Promise<void> {
+    const shown = this.#shownPlans.get(readDigest(body) ?? '');
+    if (shown === undefined || this.#options.plans === undefined) {
+      return answerProblem(
+        response,
+        400,
+        'this is no plan that was shown here',
+        'reload the page; nothing was approved',
+      );
+    }
+    answerJson(response, 200, { text: await this.#options.plans.approve(shown) });
+  }
+
+  /** Prices others of a group; or takes the yes to what was shown. */
+  async #buyOthers(response: ServerResponse, body: string): Promise<void> {
+    const { others } = this.#options;
+    const asked = readOthers(body);
+    if (others === undefined || asked === undefined) {
+      return answerProblem(response, 400, 'others are not bought here', 'reload the page; nothing was bought');
+    }
+    const answered = 'group' in asked ? await others.price(asked.group) : await others.agree(asked.digest);
+    answerJson(response, answered.is === 'no' ? 409 : 200, answered);
+  }
+
   async #tellChange(): Promise<void> {
-    if (!this.#changes.isHeard) return;
-    const data = await this.#host.look().catch(() => undefined);
-    if (data !== undefined) this.#changes.tell(data.revision);
+    if (this.#changes.isHeard) await this.#look().catch(() => undefined);
   }
 
   #fail(response: ServerResponse, error: unknown): void {

@@ -1,11 +1,12 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { ReviewData } from '../../contract/review.ts';
-import { encodeSheet } from './encode-sheet.ts';
+import { loadSharp } from '../../disk/pictures/shrink-picture.ts';
+import { jpegOptions } from '../thumbs/make-thumb.ts';
 import { chooseColumns, type Metrics, planSheets, type SheetLimits } from './layout.ts';
-import type { SheetFormat } from './mark-picture.ts';
-import { fitInto, SheetPainter } from './paint-sheet.ts';
-import { type ReadSide, readSides, type SideReader } from './read-sides.ts';
-import { isOfShippedScripts } from './sheet-text.ts';
-import { listContents, type Tile } from './tiles.ts';
+import { markPicture, type SheetFormat } from './mark-picture.ts';
+import { fitInto, isOfShippedScripts, SheetPainter } from './paint-sheet.ts';
+import { listContents, type ReadSide, readSides, type SideReader, type Tile } from './tiles.ts';
 
 export interface SheetOptions extends SideReader {
   format: SheetFormat;
@@ -92,4 +93,20 @@ function metricsOf(given: Pick<Metrics, 'size' | 'columns' | 'sides'> & { letter
 /** Returns the height of a picture, or, where there is none, of a box for words. */
 function heightOf(picture: ReadSide['picture'], size: number): number {
   return picture === undefined ? Math.round(size * wordsShare) : fitInto(picture, size).height;
+}
+
+/** Settings of fonts: beside the built code or, run from sources, in what was built last. Windows always has fonts. */
+const fontSettings = ['fonts/fonts.conf', '../../../dist/review/sheet/fonts/fonts.conf']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find(existsSync);
+
+/** Draws the SVG of a sheet, with the fonts of this package before those of the system. */
+export async function encodeSheet(svg: string, format: SheetFormat): Promise<Uint8Array> {
+  // Read once in a process, when the first letter is drawn: nothing else here draws letters.
+  if (fontSettings !== undefined && process.platform !== 'win32') process.env.FONTCONFIG_FILE ??= fontSettings;
+  process.env.PANGOCAIRO_BACKEND ??= 'fontconfig';
+  const sharp = await loadSharp();
+  const picture = sharp(Buffer.from(svg), { unlimited: true }).flatten();
+  const bytes = await (format === 'png' ? picture.png() : picture.jpeg(jpegOptions)).toBuffer();
+  return markPicture(format, bytes);
 }

@@ -1,8 +1,10 @@
-import { wrapText } from '../../report/text-width.ts';
+import { xmlText } from '../../report/diagram/svg-style.ts';
+import { cutMiddle, displayWidth, wrapText } from '../../report/text-width.ts';
 import { type Metrics, type SheetPlan, widthOf } from './layout.ts';
-import type { ReadSide } from './read-sides.ts';
-import { columnsIn, lineXml, widthOfText } from './sheet-text.ts';
-import type { Tile } from './tiles.ts';
+import type { ReadSide, Tile } from './tiles.ts';
+
+/** Parts of an address, and what stands between marks on a line. */
+const words = /[^@,·|()“”]+/gu;
 
 interface Box {
   x: number;
@@ -30,6 +32,8 @@ const red = '#b0202c';
 const green = '#167a42';
 /** How much of a rejected picture is left. */
 const faded = 0.45;
+/** How much of a box the waveform of a sound has, above its words. */
+const waveShare = 0.6;
 /** Signs of verdicts, in a box of 100 by 100: no font need have them. */
 const tick = 'M22 52 32 42 43 54 70 26 80 36 43 74Z';
 const cross = 'M25 33 33 25 75 67 67 75ZM33 75 75 33 67 25 25 67Z';
@@ -107,12 +111,14 @@ export class SheetPainter {
     }
   }
 
-  #side({ picture, words, isBad }: ReadSide, box: Box, verdict: Tile['verdict']): void {
+  #side({ picture, wave, words, isBad }: ReadSide, box: Box, verdict: Tile['verdict']): void {
     this.#fill(box, ground);
     let shown = box;
     if (picture === undefined) {
       if (isBad) this.#frame(box, 1, red);
-      this.#wrap(words, box, isBad ? red : faint);
+      const drawn = wave === undefined ? 0 : Math.round(box.height * waveShare);
+      if (wave !== undefined) this.#wave(wave, { ...box, height: drawn });
+      this.#wrap(words, { ...box, y: box.y + drawn, height: box.height - drawn }, isBad ? red : faint);
     } else {
       const { width, height } = fitInto(picture, this.#metrics.size);
       shown = { x: box.x + ((box.width - width) >> 1), y: box.y + ((box.height - height) >> 1), width, height };
@@ -132,6 +138,17 @@ export class SheetPainter {
     this.#fill({ x, y, width: side, height: side }, color);
     const sign = verdict === 'rejected' ? cross : tick;
     this.#parts.push(`<path d="${sign}" fill="${paper}" transform="translate(${x} ${y}) scale(${side / 100})"/>`);
+  }
+
+  /** Mirrored bars across a box. */
+  #wave(wave: readonly number[], { x, y, width, height }: Box): void {
+    const [step, middle] = [(width - 2 * this.#letters) / wave.length, y + height / 2];
+    const bars = wave.map((peak, index) => {
+      const half = Math.max(0.5, peak * (middle - y - this.#letters / 2));
+      const at = (x + this.#letters + (index + 0.5) * step).toFixed(1);
+      return `M${at} ${(middle - half).toFixed(1)}V${(middle + half).toFixed(1)}`;
+    });
+    this.#parts.push(`<path d="${bars.join('')}" stroke="${faint}" stroke-width="${(step * 0.7).toFixed(2)}"/>`);
   }
 
   /** Words in the middle of a box, on as many lines as there is room for. */
@@ -172,4 +189,36 @@ export function fitInto(picture: { width: number; height: number }, size: number
 
 function placeOf({ x, y, width, height }: Box): string {
   return `x="${x}" y="${y}" width="${width}" height="${height}"`;
+}
+
+/** Width of a column in sizes of the letters: about what Noto Sans takes. */
+const columnShare = 0.57;
+
+const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
+/** Signs of the fonts that come with this package. */
+const shippedSigns =
+  /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Devanagari}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{M}\u0020-\u024f\u2000-\u206f\u20a0-\u20bf]*$/u;
+
+function columnsIn(room: number, size: number): number {
+  return Math.max(1, Math.floor(room / (size * columnShare)));
+}
+
+/** About as wide as a text comes out, in pixels. */
+function widthOfText(text: string, size: number): number {
+  return Math.ceil(displayWidth(text) * size * columnShare);
+}
+
+/** Writes as much of a line as fits, its middle left out; as XML. */
+function lineXml(text: string, size: number, room = Number.POSITIVE_INFINITY): string {
+  return xmlText(isolateWords(cutMiddle(text, columnsIn(room, size))));
+}
+
+/** Makes each part of an address a whole of its own: else numbers after Arabic letters would stand before them. */
+function isolateWords(text: string): string {
+  return text.replace(words, (word) => (rightToLeft.test(word) ? `\u2068${word}\u2069` : word));
+}
+
+/** Whether the fonts of this package can write it wherever it is drawn. */
+export function isOfShippedScripts(text: string): boolean {
+  return shippedSigns.test(text);
 }

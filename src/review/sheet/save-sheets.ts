@@ -5,11 +5,10 @@ import { CampaignError } from '../../contract/failure.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readStart } from '../../disk/fs/plain-file.ts';
 import { replaceFile } from '../../disk/fs/replace.ts';
-import { measureMedia } from '../../disk/outputs/measure-media.ts';
 import { messageOf } from '../../ground/values.ts';
 import { FileFinder } from '../find-files.ts';
 import { describeGallery, type GalleryOptions } from '../gallery/describe-gallery.ts';
-import { findFiles } from '../gallery/gallery-files.ts';
+import { findFiles, measurePlaced } from '../gallery/gallery-files.ts';
 import { Thumbs } from '../thumbs/thumbs.ts';
 import { drawSheets, mostSheets, type SheetsDrawn } from './draw-sheets.ts';
 import { isMarked, markWithin, type SheetFormat } from './mark-picture.ts';
@@ -55,10 +54,7 @@ export async function saveSheets(campaign: OpenCampaign, path: string, options: 
       {
         format,
         thumbOf: (file) => thumbs.get(file, () => finder.find(file)),
-        lengthOf: async ({ path: output, mediaType, bytes, sha256 }) => {
-          const measured = await measureMedia(campaign.paths.outputs, { path: output, type: mediaType, bytes, sha256 });
-          return measured?.durationSeconds;
-        },
+        factsOf: (file) => measurePlaced(campaign, file, ['size', 'wave']),
       },
       async (bytes, index) => {
         const name = nameOf(path, index);
@@ -77,6 +73,7 @@ export async function saveSheets(campaign: OpenCampaign, path: string, options: 
     return { ...drawn, paths };
   } finally {
     await thumbs.close();
+    await campaign.measures.keep();
   }
 }
 

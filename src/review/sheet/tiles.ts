@@ -1,6 +1,11 @@
 import type { ReviewAsset, ReviewData, ReviewFile } from '../../contract/review.ts';
+import { loadSharp } from '../../disk/pictures/shrink-picture.ts';
+import { eachAtOnce } from '../../ground/places.ts';
 import { groupBy } from '../../ground/values.ts';
-import { bytesText, countOf, creditsText } from '../../report/numbers.ts';
+import { readWave } from '../../ground/wave.ts';
+import type { MediaFacts } from '../../plan/outputs/expectation.ts';
+import { bytesText, countOf, creditsText, elapsedText } from '../../report/numbers.ts';
+import type { Thumb } from '../thumbs/make-thumb.ts';
 
 /** One place on a sheet: an asset, or what it was and is. */
 export interface Tile {
@@ -11,7 +16,7 @@ export interface Tile {
   caption: string[];
 }
 
-export interface Side {
+interface Side {
   /** Label above it: `before`, `after`. */
   label?: string;
   /** File that a small picture can be made of. */
@@ -169,4 +174,50 @@ function captionOf(asset: ReviewAsset): string[] {
 /** Fit for one line. */
 function clean(text: string): string {
   return text.slice(0, longest).replace(unprintable, ' ');
+}
+
+/** A side of a tile as it was found on the disk. */
+export interface ReadSide extends Pick<Side, 'label' | 'words' | 'isBad'> {
+  /** Waveform that stands above the words: 0 to 1, in equal stretches. */
+  wave?: readonly number[];
+  /** Absent: the words stand in its place. */
+  picture?: SmallPicture;
+}
+
+/** Pixels. */
+interface SmallPicture {
+  jpeg: Uint8Array;
+  width: number;
+  height: number;
+}
+
+export interface SideReader {
+  /** The small picture of an output. */
+  thumbOf(file: ReviewFile): Promise<Thumb>;
+  /** How long sound or film is, and the waveform of sound, as far as anybody knows. */
+  factsOf?(file: ReviewFile): Promise<Pick<MediaFacts, 'durationSeconds' | 'wave'>>;
+}
+
+/** Files that are read at once. */
+const atOnce = 32;
+
+/** Reads what the tiles show. What cannot be read is said in words. */
+export async function readSides(tiles: readonly Tile[], reader: SideReader): Promise<ReadonlyMap<Side, ReadSide>> {
+  const sides = tiles.flatMap((tile) => tile.sides);
+  const found = new Map<Side, ReadSide>();
+  await eachAtOnce(sides, atOnce, async (side) => found.set(side, await readSide(side, reader)));
+  return found;
+}
+
+async function readSide({ picture, lasting, ...side }: Side, reader: SideReader): Promise<ReadSide> {
+  if (picture !== undefined) {
+    const thumb = await reader.thumbOf(picture);
+    if ('problem' in thumb) return { ...side, words: `its picture ${thumb.problem}`, isBad: true };
+    const sharp = await loadSharp();
+    const { width, height } = await sharp(thumb.jpeg).metadata();
+    return { ...side, picture: { jpeg: thumb.jpeg, width, height } };
+  }
+  const { durationSeconds, wave } = (lasting && (await reader.factsOf?.(lasting))) ?? {};
+  const length = durationSeconds === undefined ? '' : `${elapsedText(durationSeconds * 1000)} · `;
+  return { ...side, words: `${length}${side.words}`, ...(wave !== undefined && { wave: readWave(wave) }) };
 }

@@ -1,18 +1,18 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { ReviewFile } from '../../contract/review.ts';
+import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import { readOwnSecret } from '../../disk/state/own-secret.ts';
 import { readSmallSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
-import { thumbsFolder } from '../../disk/state/small-pictures.ts';
+import { thumbsFolder } from '../../disk/state/state-folder.ts';
 import { makeThumb, type Thumb } from './make-thumb.ts';
 
 /** A small JPEG has some 10 kB. */
 const mostBytes = 1 << 20;
 /** Small pictures that are held in memory, where nothing can be kept on disk as well. */
 const mostHeld = 2000;
-/** Made at once; one core is left for everything else. */
-const mostAtOnce = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 const notNeeded: Thumb = { problem: 'was not needed any more' };
 
@@ -28,8 +28,8 @@ export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean 
  */
 export class Thumbs {
   readonly #state: string;
-  readonly #make: typeof makeThumb;
-  readonly #queue = new PQueue({ concurrency: mostAtOnce });
+  readonly #maker: typeof makeThumb;
+  readonly #queue: PQueue;
   #wishes = 0;
   #isClosed = false;
   readonly #held = new Map<string, Promise<Thumb>>();
@@ -37,10 +37,14 @@ export class Thumbs {
   /** Read once for all: it stays what it is. */
   #secret: Buffer | undefined;
 
-  /** `state`: the folder that is never committed. */
-  constructor(state: string, make = makeThumb) {
+  /**
+   * `state`: the folder that is never committed. `atOnce`: how many are made at once, each on a thread of its own: this one only
+   * reads and hashes.
+   */
+  constructor(state: string, make = makeThumb, atOnce = availableParallelism()) {
+    this.#queue = new PQueue({ concurrency: atOnce });
     this.#state = state;
-    this.#make = make;
+    this.#maker = make;
   }
 
   /** `find`: the absolute path of the picture, asked only where nothing is kept. */
@@ -60,6 +64,15 @@ export class Thumbs {
     return thumb;
   }
 
+  /** Makes and keeps one before anybody asks for it, after all that somebody has asked for. Resolves when there is room for another. */
+  async prepare(file: ReviewFile, find: () => Promise<string | undefined>): Promise<void> {
+    const name = nameOf(file);
+    // One that was changed there is made anew when it is asked for.
+    if (this.#held.has(file.sha256) || lstatOrAbsent(join(this.#state, name)) !== undefined) return;
+    await this.#queue.onSizeLessThan(1);
+    void this.#make(file, { name, find, priority: -1 }).catch(() => undefined);
+  }
+
   /** Resolves when nothing is made or written any more. What is still wanted gets a reason instead. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -73,14 +86,19 @@ export class Thumbs {
   }
 
   async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
-    const name = `${thumbsFolder}/${file.sha256}.jpg`;
+    const name = nameOf(file);
     const kept = await orNothing(this.#readKept(name));
-    if (kept !== undefined) return { jpeg: kept };
+    return kept === undefined ? this.#make(file, { name, find, priority: this.#wishes++ }) : { jpeg: kept };
+  }
+
+  async #make(
+    { bytes, sha256 }: ReviewFile,
+    { name, find, priority }: { name: string; find: () => Promise<string | undefined>; priority: number },
+  ): Promise<Thumb> {
     const path = await find();
     if (path === undefined) return { problem: 'is not here' };
-    const make = async (): Promise<Thumb> =>
-      this.#isClosed ? notNeeded : this.#make({ path, bytes: file.bytes, sha256: file.sha256 });
-    const made = await this.#queue.add(make, { priority: this.#wishes++ });
+    const make = async (): Promise<Thumb> => (this.#isClosed ? notNeeded : this.#maker({ path, bytes, sha256 }));
+    const made = await this.#queue.add(make, { priority });
     // Who asked does not wait for it: it only saves time.
     if ('jpeg' in made) this.#keep(orNothing(writeSealedFile(this.#state, name, made.jpeg)));
     return made;
@@ -90,6 +108,10 @@ export class Thumbs {
     this.#secret ??= readOwnSecret();
     return this.#secret && readSmallSealedFile(this.#state, name, { mostBytes, secret: this.#secret });
   }
+}
+
+function nameOf({ sha256 }: ReviewFile): string {
+  return `${thumbsFolder}/${sha256}.jpg`;
 }
 
 /** Nothing relies on what is kept: a folder that cannot be used, or a link in its place, counts as empty. */

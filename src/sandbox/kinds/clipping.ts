@@ -1,4 +1,4 @@
-import { lot } from '../lot.ts';
+import { lot } from '../digest.ts';
 import type { JsonObject } from '../wire.ts';
 import { describeAsset, describeProgress, type JobView } from './job-view.ts';
 import { type FileFacts, readNumber, readText, type SandboxKind } from './kind.ts';

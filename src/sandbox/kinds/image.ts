@@ -1,7 +1,6 @@
 import type { JsonObject } from '../wire.ts';
 import { type ImageModel, imageModels, pixelSize, type Resolution } from './image-models.ts';
-import { describeEnd, describeLink, describeProgress } from './job-view.ts';
-import { describeTake, readText, readTexts, type SandboxKind } from './kind.ts';
+import { describeTake, entryNamed, imageStatus, readText, readTexts, type SandboxKind } from './kind.ts';
 import { findUrlsProblem } from './public-url.ts';
 import { generation } from './schemas.ts';
 
@@ -72,17 +71,7 @@ export const image: SandboxKind = {
       return { generation: { id, status: 'QUEUED', model, mode, modelId: `sandbox/${model}` }, model };
     },
   },
-  status: {
-    paths: ['/image/status/{id}'],
-    schemaName: 'ImageJob',
-    progress: 'by the clock',
-    describe: (job) => ({
-      ...describeProgress(job),
-      kind: 'BASIC',
-      ...describeLink('outputUrl', job),
-      ...describeEnd(job),
-    }),
-  },
+  status: imageStatus('BASIC'),
   durationMs: { least: 2_000, most: 5_000 },
   models: Object.entries(imageModels).map(([key, model]) => ({
     key,
@@ -133,9 +122,7 @@ export const image: SandboxKind = {
 
 function chooseModel(body: JsonObject): { readonly key: string; readonly model: ImageModel } {
   const key = readText(body, 'model', defaultModel);
-  const model = Object.hasOwn(imageModels, key) ? imageModels[key] : undefined;
-  if (model === undefined) throw new Error(`internal error: the image model ${key} passed the schema`);
-  return { key, model };
+  return { key, model: entryNamed(imageModels, key) };
 }
 
 /** Falls back to the model's default where it does not offer what was asked, as documented. */
@@ -148,9 +135,7 @@ function chooseResolution(body: JsonObject, model: ImageModel): Resolution {
 }
 
 function defaultResolution(model: ImageModel): Resolution {
-  const resolution = model.resolutions[model.defaultResolution];
-  if (resolution === undefined) throw new Error('internal error: an image model lacks its default resolution');
-  return resolution;
+  return entryNamed(model.resolutions, model.defaultResolution);
 }
 
 function pricesOf(model: ImageModel): { [resolution: string]: number } {

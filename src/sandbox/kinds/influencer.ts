@@ -1,6 +1,5 @@
 import { pixelSize } from './image-models.ts';
-import { describeEnd, describeLink, describeProgress } from './job-view.ts';
-import { describeTake, readText, readTexts, type SandboxKind } from './kind.ts';
+import { describeTake, imageStatus, readText, readTexts, type SandboxKind } from './kind.ts';
 import { findUrlsProblem } from './public-url.ts';
 import { bodyNotShown, generation } from './schemas.ts';
 
@@ -38,17 +37,7 @@ export const influencer: SandboxKind = {
     },
     describe: ({ id }) => ({ generation: { id, status: 'QUEUED', model }, model }),
   },
-  status: {
-    paths: ['/image/status/{id}'],
-    schemaName: 'ImageJob',
-    progress: 'by the clock',
-    describe: (job) => ({
-      ...describeProgress(job),
-      kind: 'INFLUENCER',
-      ...describeLink('outputUrl', job),
-      ...describeEnd(job),
-    }),
-  },
+  status: imageStatus('INFLUENCER'),
   durationMs: { least: 5_000, most: 10_000 },
   models: [{ key: model, aliasOf: null, credits, per: 'job', creditsBy: {}, allowed: { aspectRatio: ratios } }],
 

@@ -1,6 +1,6 @@
 import type { BodySchema } from '../schema.ts';
 import type { JsonObject } from '../wire.ts';
-import type { JobView } from './job-view.ts';
+import { describeEnd, describeLink, describeProgress, type JobView } from './job-view.ts';
 
 /** All the sandbox knows about one kind of generation. A new kind is one more of these and a line in the index. */
 export interface SandboxKind {
@@ -62,6 +62,21 @@ export interface SandboxKind {
   render(order: RenderOrder): Promise<Uint8Array>;
 }
 
+/** The status of kinds that answer as images do. `kind`: its name there. */
+export function imageStatus(kind: string): SandboxKind['status'] {
+  return {
+    paths: ['/image/status/{id}'],
+    schemaName: 'ImageJob',
+    progress: 'by the clock',
+    describe: (job) => ({
+      ...describeProgress(job),
+      kind,
+      ...describeLink('outputUrl', job),
+      ...describeEnd(job),
+    }),
+  };
+}
+
 export interface CatalogModel {
   readonly key: string;
   /** The model that does the work when this key is another name for it. */
@@ -109,6 +124,13 @@ export interface RenderOrder extends FileFacts {
   readonly fileName: string;
   /** The bytes of the file in `sourceField`, where the sandbox has them. */
   readonly source?: Uint8Array;
+}
+
+/** The entry of a table that a body names. The schema has let no other name pass. */
+export function entryNamed<Entry>(table: { readonly [name: string]: Entry }, name: string): Entry {
+  const entry = Object.hasOwn(table, name) ? table[name] : undefined;
+  if (entry === undefined) throw new Error(`internal error: the name ${name} passed the schema`);
+  return entry;
 }
 
 /** A string field, or the default when the body does not have it. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../wire.ts';
 import { describeEnd, describeLink, describeProgress } from './job-view.ts';
-import { readText, type SandboxKind } from './kind.ts';
+import { entryNamed, readText, type SandboxKind } from './kind.ts';
 import { generation } from './schemas.ts';
 
 /** As documented: credits per song, and whether the model sings. */
@@ -101,9 +101,7 @@ export const music: SandboxKind = {
 
 function chooseModel(body: JsonObject) {
   const key = readText(body, 'model', 'auto');
-  const model = Object.hasOwn(models, key) ? models[key] : undefined;
-  if (model === undefined) throw new Error(`internal error: the music model ${key} passed the schema`);
-  return { key, ...model };
+  return { key, ...entryNamed(models, key) };
 }
 
 function readFormat(body: JsonObject): keyof typeof mediaTypes {

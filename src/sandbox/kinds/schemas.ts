@@ -1,4 +1,5 @@
 import type { JsonObject } from '../wire.ts';
+import type { CatalogModel } from './kind.ts';
 
 /** Shapes of the answers about jobs, for the OpenAPI document. Named by the kinds in `schemaName`. */
 
@@ -115,3 +116,8 @@ export const jobSchemas: { readonly [name: string]: JsonObject } = {
     },
   },
 };
+
+/** Repeats the catalog beside the request body, where people who write a request look. */
+export function describeModels(models: readonly CatalogModel[]): JsonObject {
+  return Object.fromEntries(models.map(({ key, credits, per }) => [key, { credits, per }]));
+}

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../wire.ts';
 import { describeEnd, describeLink, describeProgress, type JobView } from './job-view.ts';
-import { describeTake, readText, type SandboxKind } from './kind.ts';
+import { describeTake, imageStatus, readText, type SandboxKind } from './kind.ts';
 import { findUrlProblem } from './public-url.ts';
 import { bodyNotShown, refer } from './schemas.ts';
 
@@ -40,17 +40,7 @@ export const thumbnail: SandboxKind = {
     answer: { data: refer('ThumbnailRecord') },
     describe: (job) => ({ data: describeRecord(job) }),
   },
-  status: {
-    paths: ['/image/status/{id}'],
-    schemaName: 'ImageJob',
-    progress: 'by the clock',
-    describe: (job) => ({
-      ...describeProgress(job),
-      kind: 'THUMBNAIL',
-      ...describeLink('outputUrl', job),
-      ...describeEnd(job),
-    }),
-  },
+  status: imageStatus('THUMBNAIL'),
   list: {
     path: '/thumbnails',
     items: 'data',

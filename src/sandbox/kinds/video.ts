@@ -1,9 +1,16 @@
 import type { JsonObject } from '../wire.ts';
 import { describeAsset, describeEnd, describeLink, describeProgress } from './job-view.ts';
-import { type CatalogModel, describeTake, type RenderOrder, readNumber, readText, type SandboxKind } from './kind.ts';
-import { describeModels } from './model-rules.ts';
+import {
+  type CatalogModel,
+  describeTake,
+  entryNamed,
+  type RenderOrder,
+  readNumber,
+  readText,
+  type SandboxKind,
+} from './kind.ts';
 import { findUrlProblem } from './public-url.ts';
-import { bodyNotShown, generation } from './schemas.ts';
+import { bodyNotShown, describeModels, generation } from './schemas.ts';
 
 const creditsPerSecond: Readonly<Record<string, number>> = { 'motion-2': 4, 'motion-2-fast': 2 };
 const defaultModel = 'motion-2';
@@ -91,9 +98,7 @@ export const video: SandboxKind = {
 
   settle(body) {
     const model = readText(body, 'model', defaultModel);
-    const credits = Object.hasOwn(creditsPerSecond, model) ? creditsPerSecond[model] : undefined;
-    if (credits === undefined) throw new Error(`internal error: the video model ${model} passed the schema`);
-    return { model, credits: credits * readSeconds(body) };
+    return { model, credits: entryNamed(creditsPerSecond, model) * readSeconds(body) };
   },
 
   listFiles: () => [

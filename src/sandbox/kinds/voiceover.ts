@@ -1,8 +1,7 @@
 import type { JsonObject } from '../wire.ts';
 import { describeAsset, describeEnd, describeLink, describeProgress } from './job-view.ts';
-import { type CatalogModel, readText, type SandboxKind } from './kind.ts';
-import { describeModels } from './model-rules.ts';
-import { bodyNotShown, generation } from './schemas.ts';
+import { type CatalogModel, entryNamed, readText, type SandboxKind } from './kind.ts';
+import { bodyNotShown, describeModels, generation } from './schemas.ts';
 import { voices } from './voices.ts';
 
 /** One credit for each started so many characters. */
@@ -73,8 +72,7 @@ export const voiceover: SandboxKind = {
 
   settle(body) {
     const model = readText(body, 'model', defaultModel);
-    const characters = Object.hasOwn(charactersPerCredit, model) ? charactersPerCredit[model] : undefined;
-    if (characters === undefined) throw new Error(`internal error: the voiceover model ${model} passed the schema`);
+    const characters = entryNamed(charactersPerCredit, model);
     return { model, credits: Math.ceil([...readText(body, 'text', '')].length / characters) };
   },
 

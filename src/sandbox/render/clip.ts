@@ -1,6 +1,6 @@
-import { readWebm } from './read-webm.ts';
+import { type Element, ids, readElements, readUnsigned } from './ebml.ts';
 import { renderVideo } from './video.ts';
-import { type Block, type WebmFilm, writeWebm } from './webm.ts';
+import { type Block, isVp8KeyFrame, soundTrack, videoTrack, type WebmFilm, writer, writeWebm } from './webm.ts';
 
 export interface ClipOrder {
   /** The video that is cut, where it could be had. */
@@ -54,4 +54,66 @@ function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undef
     frames: take(frames),
     sound: sound && { channels: sound.channels, packets: take(sound.packets) },
   };
+}
+
+/** The film in a file that `writeWebm` made; undefined for every other file, and for one that is damaged. */
+export function readWebm(bytes: Uint8Array): WebmFilm | undefined {
+  const [head, segment, ...more] = readElements(bytes) ?? [];
+  if (head?.id !== ids.ebml || segment?.id !== ids.segment || more.length > 0) return undefined;
+  const parts = readElements(segment.data);
+  if (parts === undefined) return undefined;
+  const info = find(parts, ids.info);
+  const tracks = readElements(find(parts, ids.tracks) ?? none);
+  if (info === undefined || tracks === undefined || !isOurs(info)) return undefined;
+  const facts = readFacts(info, tracks);
+  const blocks = readBlocks(parts);
+  if (facts === undefined || blocks === undefined) return undefined;
+  const frames = blocks.filter(({ track }) => track === videoTrack);
+  const packets = blocks.filter(({ track }) => track === soundTrack);
+  if (frames.length === 0 || !frames.every(({ data }) => isVp8KeyFrame(data))) return undefined;
+  const { channels, ...film } = facts;
+  return { ...film, frames, sound: channels === undefined ? undefined : { channels, packets } };
+}
+
+const none = new Uint8Array(0);
+
+function find(elements: readonly Element[] | undefined, id: number): Uint8Array | undefined {
+  return elements?.find((part) => part.id === id)?.data;
+}
+
+function isOurs(info: Uint8Array): boolean {
+  const app = find(readElements(info), ids.writingApp);
+  return app !== undefined && Buffer.from(app).toString('latin1') === writer;
+}
+
+function readFacts(info: Uint8Array, tracks: readonly Element[]) {
+  const [video, sound] = tracks.map(({ data }) => readElements(data));
+  const duration = find(readElements(info), ids.duration);
+  const frameNs = readUnsigned(find(video, ids.defaultDuration) ?? none);
+  const size = readElements(find(video, ids.video) ?? none);
+  const width = readUnsigned(find(size, ids.pixelWidth) ?? none);
+  const height = readUnsigned(find(size, ids.pixelHeight) ?? none);
+  if (duration?.length !== 8 || frameNs === 0 || width === 0 || height === 0) return undefined;
+  const durationMs = Buffer.from(duration).readDoubleBE();
+  if (!Number.isInteger(durationMs) || durationMs < 1) return undefined;
+  const channels = sound && readUnsigned(find(readElements(find(sound, ids.audio) ?? none), ids.channels) ?? none);
+  return { width, height, durationMs, framesPerSecond: 1e9 / frameNs, channels };
+}
+
+/** In the order of the file. */
+function readBlocks(parts: readonly Element[]): (Block & { readonly track: number })[] | undefined {
+  const blocks: (Block & { track: number })[] = [];
+  for (const cluster of parts.filter(({ id }) => id === ids.cluster)) {
+    const inside = readElements(cluster.data);
+    const start = find(inside, ids.timestamp);
+    if (inside === undefined || start === undefined) return undefined;
+    for (const { id, data } of inside) {
+      if (id !== ids.simpleBlock) continue;
+      if (data.length < 5) return undefined;
+      const header = Buffer.from(data.subarray(0, 4));
+      const timeMs = readUnsigned(start) + header.readInt16BE(1);
+      blocks.push({ track: (header[0] ?? 0) & 0x7f, timeMs, data: data.subarray(4) });
+    }
+  }
+  return blocks;
 }

@@ -1,6 +1,5 @@
 import { encodeFlac } from './flac.ts';
-import type { Sound } from './sound.ts';
-import { encodeWav } from './wav.ts';
+import { interleave, type Sound } from './sound.ts';
 
 export type SoundFormat = 'mp3' | 'wav' | 'flac';
 
@@ -17,14 +16,13 @@ export async function encodeSound(sound: Sound, format: SoundFormat, mp3Bitrate:
     case 'mp3':
       return encodeMp3(sound, mp3Bitrate);
     default:
-      return unknownFormat(format);
+      return format satisfies never;
   }
 }
 
 async function encodeMp3({ sampleRate, channels }: Sound, bitrate: 64 | 160): Promise<Uint8Array> {
   const { createMp3Encoder } = await import('wasm-media-encoders');
   const encoder = await createMp3Encoder();
-  if (sampleRate !== 22_050 && sampleRate !== 44_100) throw new Error('internal error: a sample rate without MP3');
   encoder.configure({ sampleRate, channels: channels.length === 1 ? 1 : 2, bitrate });
   const parts: Buffer[] = [];
   for (let from = 0; from < (channels[0]?.length ?? 0); from += mp3Chunk) {
@@ -38,6 +36,22 @@ async function encodeMp3({ sampleRate, channels }: Sound, bitrate: 64 | 160): Pr
   return Buffer.concat(parts);
 }
 
-function unknownFormat(format: never): never {
-  throw new Error(`internal error: unknown format ${JSON.stringify(format)}`);
+/** 16-bit PCM. */
+function encodeWav(sound: Sound): Buffer {
+  const data = interleave(sound);
+  const momentBytes = sound.channels.length * 2;
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0, 'latin1');
+  header.writeUInt32LE(36 + data.length, 4);
+  header.write('WAVEfmt ', 8, 'latin1');
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20); // PCM
+  header.writeUInt16LE(sound.channels.length, 22);
+  header.writeUInt32LE(sound.sampleRate, 24);
+  header.writeUInt32LE(sound.sampleRate * momentBytes, 28);
+  header.writeUInt16LE(momentBytes, 32);
+  header.writeUInt16LE(16, 34); // bits per sample
+  header.write('data', 36, 'latin1');
+  header.writeUInt32LE(data.length, 40);
+  return Buffer.concat([header, data]);
 }

@@ -1,7 +1,7 @@
 import { Canvas } from './canvas.ts';
 import { drawCaption } from './caption.ts';
 import type { Palette } from './color.ts';
-import { loadFont } from './load-font.ts';
+import { loadFont } from './font.ts';
 import { plain } from './scene.ts';
 import { rectangle } from './shapes.ts';
 import { planStage } from './stage.ts';

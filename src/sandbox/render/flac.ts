@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { BitWriter } from './bits.ts';
-import { interleave, type Sound } from './sound.ts';
+import { interleave, type SampleRate, type Sound } from './sound.ts';
 
 const blockSamples = 4096;
 
-/** The codes of the format for the rates that the sandbox has. */
-const rateCodes: Readonly<Record<number, number>> = { 22050: 6, 44100: 9 };
+/** The codes of the format for the rates. */
+const rateCodes: Readonly<Record<SampleRate, number>> = { 22050: 6, 44100: 9 };
 
 /**
  * 16-bit FLAC (RFC 9639), mono or stereo, with the fixed predictors and one Rice parameter per block and channel; each
@@ -41,16 +40,14 @@ function streamInfo(frames: readonly Uint8Array[], sound: Sound): Buffer {
   return info;
 }
 
-function encodeFrame(number: number, channels: readonly Int32Array[], sampleRate: number): Uint8Array {
+function encodeFrame(number: number, channels: readonly Int32Array[], sampleRate: SampleRate): Uint8Array {
   const { parts, code } = chooseParts(channels);
   const samples = channels[0]?.length ?? 0;
-  const rateCode = rateCodes[sampleRate];
-  if (rateCode === undefined) throw new Error('internal error: a sample rate that the FLAC writer does not know');
 
   const writer = new BitWriter();
   writer.put(0xfff8, 16); // sync; blocks of fixed size
   writer.put(samples === blockSamples ? 12 : 7, 4);
-  writer.put(rateCode, 4);
+  writer.put(rateCodes[sampleRate], 4);
   writer.put(code, 4);
   writer.put(4, 3); // 16 bits
   writer.put(0, 1);
@@ -90,15 +87,17 @@ interface Prediction {
 
 /** The best of the fixed predictors: each order is the difference of the one before. */
 function predict(samples: Int32Array, sampleBits: number): Prediction {
-  let best: Prediction | undefined;
+  const predictionOf = (order: number, residual: Int32Array): Prediction => {
+    const { riceBits, bits } = measureRice(residual);
+    return { samples, sampleBits, order, residual, riceBits, bits: bits + order * sampleBits };
+  };
+  let best = predictionOf(0, samples);
   let residual = samples;
-  for (let order = 0; order <= 4 && order < samples.length; order += 1) {
-    if (order > 0) residual = differences(residual);
-    const { riceBits, bits: riceSize } = measureRice(residual);
-    const bits = riceSize + order * sampleBits;
-    if (best === undefined || bits < best.bits) best = { samples, sampleBits, order, residual, riceBits, bits };
+  for (let order = 1; order <= 4 && order < samples.length; order += 1) {
+    residual = differences(residual);
+    const next = predictionOf(order, residual);
+    if (next.bits < best.bits) best = next;
   }
-  if (best === undefined) throw new Error('internal error: an empty block');
   return best;
 }
 
@@ -166,4 +165,46 @@ function checksum(bytes: Uint8Array, crc: Crc): number {
   for (const byte of bytes)
     value = ((value << 8) ^ (crc.table[((value >>> (crc.bits - 8)) ^ byte) & 0xff] ?? 0)) & mask;
   return value;
+}
+
+/** Bits in, bytes out, most significant first. */
+class BitWriter {
+  private bytes = new Uint8Array(1 << 14);
+  private length = 0;
+  private pending = 0;
+  private pendingBits = 0;
+
+  /** The lowest `count` bits of `value`; up to 24 at a time. */
+  put(value: number, count: number): void {
+    this.pending = (this.pending << count) | (value & ((1 << count) - 1));
+    this.pendingBits += count;
+    while (this.pendingBits >= 8) {
+      this.pendingBits -= 8;
+      this.putByte((this.pending >>> this.pendingBits) & 0xff);
+    }
+    this.pending &= (1 << this.pendingBits) - 1;
+  }
+
+  /** Writes `zeros` zeros and a one. */
+  putUnary(zeros: number): void {
+    let left = zeros;
+    for (; left >= 16; left -= 16) this.put(0, 16);
+    this.put(1, left + 1);
+  }
+
+  /** Fills up the last byte with zeros, and gives everything written so far. */
+  align(): Uint8Array {
+    if (this.pendingBits > 0) this.put(0, 8 - this.pendingBits);
+    return this.bytes.subarray(0, this.length);
+  }
+
+  private putByte(byte: number): void {
+    if (this.length === this.bytes.length) {
+      const larger = new Uint8Array(this.length * 2);
+      larger.set(this.bytes);
+      this.bytes = larger;
+    }
+    this.bytes[this.length] = byte;
+    this.length += 1;
+  }
 }

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 /**
  * Reads a TrueType font: outlines, widths, kerning. Only the tables that the bundled font has, in the formats it has
  * them (cmap 4, kern 0); it is our own file, so nothing is defended against.
@@ -156,4 +158,12 @@ function readComposite(data: Buffer, contoursOf: Font['contoursOf']): Contour[] 
     more = (flags & 0x20) !== 0;
   }
   return contours;
+}
+
+let font: Font | undefined;
+
+/** The bundled font, read once. */
+export async function loadFont(): Promise<Font> {
+  font ??= readFont(await readFile(new URL('../assets/sandbox-sans.ttf', import.meta.url)));
+  return font;
 }

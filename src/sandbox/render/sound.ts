@@ -1,7 +1,10 @@
+/** The rates that every format can take. */
+export type SampleRate = 22_050 | 44_100;
+
 /** 16-bit samples, one array for each channel, all of one length. */
 export interface Sound {
   /** Samples in a second. */
-  readonly sampleRate: number;
+  readonly sampleRate: SampleRate;
   readonly channels: readonly Int16Array[];
 }
 

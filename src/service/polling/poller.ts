@@ -6,12 +6,10 @@ import { envelope } from '../../kinds/envelope.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { Http, HttpAnswer } from '../http.ts';
-import { dueAt } from './due-at.ts';
+import { dueAt, passOn, usefulInFlight } from './due-at.ts';
 import { Durations } from './durations.ts';
 import { JobList, type Page } from './job-list.ts';
-import { passOn } from './probe.ts';
 import { isCurrent, type Place, ReadyQueue } from './ready-queue.ts';
-import { usefulInFlight } from './useful-in-flight.ts';
 import { isWaiting, newlyWatched, tookMs, type WatchedJob } from './watched-job.ts';
 
 /** One job in the care of the poller. */
@@ -28,6 +26,8 @@ export interface PollerOptions {
   http: Http;
   clock: Clock;
   durations?: Durations;
+  /** Hears how long after its end a job was seen to be over, in ms, as far as that can be told. */
+  onSeen?: ((lagMs: number) => void) | undefined;
   /** Fixed interval, in ms. */
   fixedMs?: number | undefined;
   /** Per request. */
@@ -258,11 +258,13 @@ export class Poller {
     }
     const took = tookMs(data, age, before);
     this.#lists.get(job.kind.name)?.audit(job, took);
-    this.#addSample(job, took);
+    this.#addSample(job, { took, age });
   }
 
-  #addSample({ known }: WatchedJob, ms: number): void {
-    known.learn(ms);
+  /** `age`: when it was seen to be over. */
+  #addSample({ known }: WatchedJob, { took, age }: { took: number; age: number }): void {
+    this.#options.onSeen?.(Math.max(0, age - took));
+    known.learn(took);
     if (!known.isStale) return;
     const others = [...this.#jobs].filter((job) => job.known === known);
     known.refresh(others.flatMap(({ lastAge }) => (lastAge === undefined || lastAge === 0 ? [] : [lastAge])));
@@ -289,7 +291,8 @@ export class Poller {
       for (const { job, data } of told.ended) {
         const age = this.#clock.now() - job.startedAt;
         job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
-        if (data.status === envelope.states.completed) this.#addSample(job, tookMs(data, age, job.lastAge));
+        if (data.status === envelope.states.completed)
+          this.#addSample(job, { took: tookMs(data, age, job.lastAge), age });
       }
       // The list was requested in place of queries that were due.
       for (const place of this.#ready.takeAll()) this.#waiting.push(this.#clock.now(), place);

@@ -95,7 +95,7 @@ export const devices: readonly Device[] = [
   {
     room: 'disk',
     name: 'chunks of a body taken ahead',
-    file: 'src/service/read-body.ts',
+    file: 'src/service/download.ts',
     find: 'const mostAhead = 128 * 1024;',
     replace: 'const mostAhead = 1;',
   },

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunEvent } from '../../../src/contract/event.ts';
 import { exitCodes } from '../../../src/contract/exit.ts';
+import { upToDate } from '../../../src/plan/reason.ts';
 import type { Fate, IncomingCreate } from '../../rig/booking-service.ts';
 import { readLines } from '../../rig/command.ts';
 import { readLockFile } from '../../rig/oracle.ts';
@@ -93,14 +94,18 @@ export interface End {
 export function endOf(place: ClusterPlace, { code }: Pick<Applied, 'code'>, home = place.home): End {
   const lock = readFileSync(join(home, 'campaign.lock.jsonl'), 'utf8').split('\n').slice(1).join('\n');
   const events = readLines<RunEvent>(join(home, 'events.jsonl'));
-  const ends = events.flatMap((event): [string, string][] => {
-    if (event.event === 'step-finished') return [[event.address, event.outcome]];
-    return event.event === 'step-left' ? [[event.address, `left: ${event.reason}`]] : [];
-  });
+  const ends = new Map<string, string>();
+  for (const event of events) {
+    if (event.event === 'step-finished') ends.set(event.address, event.outcome);
+    // Who is killed between the end of a run and its own begins another one, to which all that was made is up to date.
+    else if (event.event === 'step-left' && !(event.reason === upToDate.text && ends.get(event.address) === 'done')) {
+      ends.set(event.address, `left: ${event.reason}`);
+    }
+  }
   return {
     code,
     lock,
-    ends: Object.fromEntries(ends.toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    ends: Object.fromEntries([...ends].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     spent: place.judge.spent,
   };
 }

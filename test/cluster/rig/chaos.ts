@@ -23,11 +23,17 @@ export class Chaos {
   readonly #others: Promise<void>[] = [];
   #isCalm = false;
 
-  constructor(place: ClusterPlace, options: { random: () => number; workers: number; startSubmitter: () => Running }) {
+  readonly #startWorker: () => Running;
+
+  constructor(
+    place: ClusterPlace,
+    options: { random: () => number; workers: number; words?: string[]; startSubmitter: () => Running },
+  ) {
+    this.#startWorker = () => place.worker(options.words);
     this.#place = place;
     this.#random = options.random;
     this.#startSubmitter = options.startSubmitter;
-    for (let count = 0; count < options.workers; count += 1) this.workers.push(place.worker());
+    for (let count = 0; count < options.workers; count += 1) this.workers.push(this.#startWorker());
     this.submitter = options.startSubmitter();
   }
 
@@ -56,7 +62,7 @@ export class Chaos {
   /** As whoever looks after processes does: those that found no server when they began are started again. */
   async keep(): Promise<void> {
     for (const [index, worker] of this.workers.entries()) {
-      if (!worker.isRunning()) this.workers[index] = this.#place.worker();
+      if (!worker.isRunning()) this.workers[index] = this.#startWorker();
     }
     if (!this.submitter.isRunning() && !(await this.#isOver())) this.submitter = this.#startSubmitter();
   }

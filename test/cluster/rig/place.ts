@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TestContext } from 'vitest';
-import { openStore } from '../../../src/cluster/store.ts';
+import { openStore } from '../../../src/cluster/store/store.ts';
 import { bin, root, temporaryFolder } from '../../rig/command.ts';
 import { Judge } from './judge.ts';
 import { type Ended, Processes, type Running } from './processes.ts';

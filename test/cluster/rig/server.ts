@@ -167,9 +167,20 @@ export class Server {
     await this.#postmaster?.ended;
   }
 
+  /** Copies its folder while it is stopped, as a snapshot of its volume. */
+  async copy(name: string): Promise<void> {
+    await run('cp', ['-a', this.data, `${this.data}-${name}`]);
+  }
+
+  async putBack(name: string): Promise<void> {
+    await run('rm', ['-rf', this.data]);
+    await run('cp', ['-a', `${this.data}-${name}`, this.data]);
+  }
+
   /** One question on a connection of its own. Rejects while the server is away. */
   async ask<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 2000 });
+    // As patient as the engine itself: on a busy machine a server needs seconds to answer.
+    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 10_000 });
     client.on('error', () => undefined);
     await client.connect();
     try {

@@ -51,7 +51,7 @@ describe('status --follow', () => {
   });
 
   test('tells the run in lines where there is no terminal, until it ends', async () => {
-    const trial = await makeTrial(manifest, { service: ['--speed', '5'] });
+    const trial = await makeTrial(manifest, { service: { speed: 5 } });
     const run = await startRun(trial);
     const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow']);
     expect(code, err).toBe(0);
@@ -62,7 +62,7 @@ describe('status --follow', () => {
   });
 
   test('a run whose process is killed is told to be gone, and how to go on', async () => {
-    const trial = await makeTrial(manifest, { service: ['--speed', '0.2'] });
+    const trial = await makeTrial(manifest, { service: { speed: 0.2 } });
     const run = await startRun(trial);
     setTimeout(() => run.kill('SIGKILL'), 1500);
     const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow']);
@@ -72,7 +72,7 @@ describe('status --follow', () => {
   });
 
   test('what somebody else put into the history is no event', async () => {
-    const trial = await makeTrial(manifest, { service: ['--speed', '5'] });
+    const trial = await makeTrial(manifest, { service: { speed: 5 } });
     await startRun(trial);
     const [name] = readdirSync(trial.path('.mediabatch/runs'));
     const odd = [
@@ -92,9 +92,9 @@ describe('status --follow', () => {
 /** Skipped where there is no python3 to make a terminal with. */
 describe.runIf(hasTerminals)('status --follow on a terminal (python3)', () => {
   test('shows the screen of the run, and Ctrl-C ends only the looking', async () => {
-    const trial = await makeTrial(manifest, { service: ['--speed', '0.2'] });
+    const trial = await makeTrial(manifest, { service: { speed: 0.2 } });
     const run = await startRun(trial);
-    const { code, text } = runOnTerminal(follow, {
+    const { code, text } = await runOnTerminal(follow, {
       cwd: trial.folder,
       env: { NO_COLOR: '1' },
       columns: 80,
@@ -111,11 +111,11 @@ describe.runIf(hasTerminals)('status --follow on a terminal (python3)', () => {
 
   test('says what the run says of time: what is left of it, and what is usual', async () => {
     const six = manifest.replace('[a, b, c]', '[a, b, c, d, e, f]');
-    const trial = await makeTrial(six, { service: ['--speed', '1'] });
+    const trial = await makeTrial(six, { service: { speed: 1 } });
     await trial.run(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10']);
     trial.write('campaign.yaml', six.replace('{{row}}"', 'a {{row}}"'));
     await startRun(trial);
-    const { code, text } = runOnTerminal(follow, {
+    const { code, text } = await runOnTerminal(follow, {
       cwd: trial.folder,
       env: { NO_COLOR: '1' },
       columns: 80,

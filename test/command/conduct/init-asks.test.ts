@@ -10,8 +10,8 @@ function temporary(): string {
   return path;
 }
 
-function init(folder: string, keys: string[], args: string[] = ['new']) {
-  const { code, text } = runOnTerminal([process.execPath, bin, 'init', ...args], {
+async function init(folder: string, keys: string[], args: string[] = ['new']) {
+  const { code, text } = await runOnTerminal([process.execPath, bin, 'init', ...args], {
     cwd: folder,
     env: { NO_COLOR: '1' },
     deeds: keys.map((pressed) => ({ after: '[1] ', keys: pressed })),
@@ -23,19 +23,19 @@ const manifestIn = (folder: string) => readFileSync(join(folder, 'new/campaign.y
 
 /** Skipped where there is no python3 to make a terminal with. */
 describe.runIf(hasTerminals)('init on a terminal (python3)', () => {
-  test('asks two questions, and Enter takes what stands first', () => {
+  test('asks two questions, and Enter takes what stands first', async () => {
     const folder = temporary();
-    const { status, said } = init(folder, ['\r', '\r']);
+    const { status, said } = await init(folder, ['\r', '\r']);
     expect(status, said).toBe(0);
     expect(said.split('[1] ')).toHaveLength(3);
     expect(said).toContain('Try it with play money: mediabatch apply new/campaign.yaml --sandbox');
     expect(manifestIn(folder)).toContain('description: Product pictures in two formats');
   });
 
-  test('takes numbers and names, tables that lie here, and asks again after what is neither', () => {
+  test('takes numbers and names, tables that lie here, and asks again after what is neither', async () => {
     const folder = temporary();
     writeFileSync(join(folder, 'things.csv'), 'sku,name\na,Lamp\n');
-    const { status, said } = init(folder, ['99\r', 'things.csv\r', '2\r']);
+    const { status, said } = await init(folder, ['99\r', 'things.csv\r', '2\r']);
     expect(status, said).toBe(0);
     expect(said).toContain('there is no 99; write a number or a name');
     expect(manifestIn(folder)).toContain('foreach: "things.csv"');
@@ -47,18 +47,18 @@ describe.runIf(hasTerminals)('init on a terminal (python3)', () => {
     ['Ctrl-C at the first question', ['\u0003']],
     ['Ctrl-C at the second', ['2\r', '\u0003']],
     ['Ctrl-D', ['\u0004']],
-  ])('leaves nothing behind after %s', (_how, keys) => {
+  ])('leaves nothing behind after %s', async (_how, keys) => {
     const folder = temporary();
-    const { status, said } = init(folder, keys);
+    const { status, said } = await init(folder, keys);
     expect(status, said).toBe(130);
     expect(said).toMatch(/\nnothing was written\n$/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('asks nothing where an example is named, or a campaign is in the way', () => {
+  test('asks nothing where an example is named, or a campaign is in the way', async () => {
     const folder = temporary();
-    expect(init(folder, [], ['new', '--example', 'product-grid']).said).not.toContain('?');
-    const { status, said } = init(folder, []);
+    expect((await init(folder, [], ['new', '--example', 'product-grid'])).said).not.toContain('?');
+    const { status, said } = await init(folder, []);
     expect(status).toBe(64);
     expect(said).toContain('would be overwritten');
   });

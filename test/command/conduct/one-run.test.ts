@@ -25,6 +25,9 @@ function second(place: Place, cwd = place.folder): Promise<CommandResult> {
 function expectRefused({ code, err }: Pick<CommandResult, 'code' | 'err'>, run: RunningCommand): void {
   expect(code, err).toBe(75);
   expect(err).toContain(`another run holds campaign.lock.jsonl: process ${run.child.pid}`);
+  // It lives, so nothing is to be unlocked.
+  expect(err).toContain(`or end it: it is process ${run.child.pid} of this machine`);
+  expect(err).not.toContain('mediabatch unlock');
 }
 
 async function expectWholeAndPaidOnce(place: Place, run: RunningCommand): Promise<void> {

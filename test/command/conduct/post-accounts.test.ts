@@ -50,10 +50,12 @@ describe('the accounts of posts', () => {
     });
   });
 
-  test('a saved plan that knew no names agrees to its posts all the same', async () => {
+  test('a saved plan that knew no names is not stale for that, and its posts take a consent of their own', async () => {
     const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
     expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
-    const ran = await trial.run(['apply', 'a.plan.json', '--yes']);
+    expect((await trial.run(['apply', 'a.plan.json', '--yes'])).code).toBe(5);
+    expect(trial.sandbox.ledger()).toHaveLength(1);
+    const ran = await trial.run(['apply', 'a.plan.json', '--yes', '--publish']);
     expect(ran.code, ran.err).toBe(0);
     expect(trial.sandbox.ledger()).toHaveLength(2);
   });
@@ -85,13 +87,18 @@ describe('the accounts of posts', () => {
   test('a time that is over is warned of with the plan, and before anything goes out', async () => {
     const late = '      scheduledAt: "2020-01-01T08:00:00Z"\n';
     const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098', late));
-    const warned = 'warning MB1510 `scheduledAt` is 2020-01-01T08:00:00Z, which is over: the post goes out at once';
-    for (const command of ['plan', 'apply']) {
+    const warned = 'warning MB1510 `scheduledAt` is 2020-01-01T08:00:00Z: its time is over, so it goes out at once';
+    for (const command of ['validate', 'plan', 'apply']) {
       const ran = await trial.run([command, 'campaign.yaml']);
       expect(ran.err).toContain(`campaign.yaml:11:20 ${warned}`);
+      if (command === 'plan')
+        expect(ran.out.replace(/\s+/g, ' ')).toContain('Z; its time is over, so it goes out at once');
     }
     rmSync(trial.path('.mediabatch'), { recursive: true });
     expect((await trial.run(['plan', 'campaign.yaml'])).err).toContain(warned);
+    expect((await trial.apply(['--publish'])).code).toBe(0);
+    // What is out is not judged again.
+    expect((await trial.run(['validate', 'campaign.yaml'])).err).not.toContain('MB1510');
   });
 
   test('a post that another campaign has sent is told of before it goes out here, too', async () => {

@@ -21,9 +21,9 @@ tasks:
       scheduledAt: "2030-05-01T09:00:00Z"
 `;
 
-function applyOnTerminal(trial: Trial, answers: string, ...args: string[]) {
+async function applyOnTerminal(trial: Trial, answers: string, ...args: string[]) {
   const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args];
-  const run = runOnTerminal(command, {
+  const run = await runOnTerminal(command, {
     cwd: trial.folder,
     env: { ...trial.sandbox.env, NO_COLOR: '1' },
     columns: 200,
@@ -42,16 +42,41 @@ describe.runIf(hasTerminals)('on a terminal (python3)', () => {
   const publish =
     'Publish 2 posts to Instagram @sandbox.studio, all at 2030-05-01T09:00:00Z? This cannot be taken back. [y/N]';
 
+  test('a question that is wider than the terminal is broken between words', async () => {
+    const trial = await makeTrial(manifest);
+    const run = await runOnTerminal([process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10'], {
+      cwd: trial.folder,
+      env: { ...trial.sandbox.env, NO_COLOR: '1' },
+      columns: 80,
+      deeds: ['y\r', 'n\r'].map((keys) => ({ after: '[y/N] ', keys })),
+    });
+    expect(stripVTControlCharacters(run.text)).toMatch(/^ {2}(This )?cannot be taken back\. \[y\/N\] n/m);
+  });
+
+  test('what was typed before a question is no answer to it', async () => {
+    const trial = await makeTrial(manifest);
+    const run = await runOnTerminal([process.execPath, bin, 'apply', 'campaign.yaml'], {
+      cwd: trial.folder,
+      env: { ...trial.sandbox.env, NO_COLOR: '1' },
+      deeds: [
+        { after: '', keys: 'y\ny\n' },
+        { after: '[y/N] ', keys: 'n\r' },
+      ],
+    });
+    expect(run, run.text).toMatchObject({ code: 0 });
+    expect(kindsOf(trial)).toEqual([]);
+  });
+
   test('posts have a question of their own: how many, to which accounts, when', async () => {
     const trial = await makeTrial(manifest);
-    const no = applyOnTerminal(trial, 'y,n');
+    const no = await applyOnTerminal(trial, 'y,n');
     expect(no, no.text).toMatchObject({ code: 5, questions: [spend, publish] });
     expect(kindsOf(trial)).toEqual(['image']);
     expect(no.text).toContain('to publish them: mediabatch apply campaign.yaml --publish');
-    const yes = applyOnTerminal(trial, 'y');
+    const yes = await applyOnTerminal(trial, 'y');
     expect(yes, yes.text).toMatchObject({ code: 0, questions: [publish] });
     expect(kindsOf(trial)).toEqual(['image', 'post', 'post']);
-    const again = applyOnTerminal(trial, 'y');
+    const again = await applyOnTerminal(trial, 'y');
     expect(again, again.text).toMatchObject({ code: 0, questions: [] });
   });
 
@@ -63,14 +88,23 @@ describe.runIf(hasTerminals)('on a terminal (python3)', () => {
     ['both ask nothing', '', ['--yes', '--publish'], { code: 0, questions: [] }, 3],
   ])('%s', async (_name, answers, args, expected, booked) => {
     const trial = await makeTrial(manifest);
-    const ran = applyOnTerminal(trial, answers, ...args);
+    const ran = await applyOnTerminal(trial, answers, ...args);
     expect(ran, ran.text).toMatchObject(expected);
     expect(kindsOf(trial)).toHaveLength(booked);
+  });
+
+  test('a time that is over is part of the question', async () => {
+    const trial = await makeTrial(manifest.replace('2030-05-01', '2020-05-01'));
+    const ran = await applyOnTerminal(trial, 'y,n');
+    expect(ran.questions[1], ran.text).toBe(
+      'Publish 2 posts to Instagram @sandbox.studio, all at 2020-05-01T09:00:00Z; their time is over, so they go out at once? This cannot be taken back. [y/N]',
+    );
+    expect(kindsOf(trial)).toEqual(['image']);
   });
 
   test('what costs nothing is not bought for 0 credits', async () => {
     const trial = await makeTrial('version: 1\nname: up\ntasks:\n  logo: { kind: upload, with: { file: a.txt } }\n');
     trial.write('a.txt', 'a');
-    expect(applyOnTerminal(trial, 'n').questions).toEqual(['Carry out 1 step for 0 credits? [y/N]']);
+    expect((await applyOnTerminal(trial, 'n')).questions).toEqual(['Carry out 1 step for 0 credits? [y/N]']);
   });
 });

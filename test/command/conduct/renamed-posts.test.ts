@@ -119,7 +119,7 @@ describe('a new post beside one that has lost its step', () => {
       'redone by a saved plan',
       [
         ['plan', 'campaign.yaml', '--redo', 'tell', '--out', 'a.plan.json'],
-        ['apply', 'a.plan.json'],
+        ['apply', 'a.plan.json', '--yes', '--publish'],
       ],
       ['Hello', 'Hello!'],
     ],
@@ -153,7 +153,7 @@ describe('a new post beside one that has lost its step', () => {
   ])('on a terminal (python3) somebody is shown both: %s', async (_name, args, answer, code, out) => {
     const trial = await changed();
     const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args];
-    const ran = runOnTerminal(command, {
+    const ran = await runOnTerminal(command, {
       cwd: trial.folder,
       env: { ...trial.sandbox.env, NO_COLOR: '1' },
       columns: 200,

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { JudgeAnswer, ReviewData, WantedVerdict } from '../../../src/contract/review.ts';
 import { readLines } from '../../rig/command.ts';
 import { dyingAt, findLosses, remainsOf } from '../../rig/killed-run.ts';
 import { readLockFile } from '../../rig/oracle.ts';
 import { applied, makePlace, type Place, type RunningCommand, until } from '../../rig/place.ts';
+import { pageOf } from '../../rig/review/page-of-run.ts';
 
 const manifest = `version: 1
 name: live
@@ -16,40 +16,6 @@ tasks:
 `;
 
 const live = [...applied, '--review', '--no-open'];
-
-/** The page of a run, as its script talks to the server. */
-class Page {
-  readonly #url: string;
-
-  constructor(url: string) {
-    this.#url = url;
-  }
-
-  async data(): Promise<ReviewData> {
-    return (await (await fetch(`${this.#url}data.json`)).json()) as ReviewData;
-  }
-
-  /** Undefined: the run is gone. */
-  async judge(said: { [address: string]: WantedVerdict['is'] }): Promise<JudgeAnswer | undefined> {
-    const { assets } = await this.data();
-    const jobs = new Map(assets.map(({ address, job = '' }) => [address, job]));
-    const verdicts = Object.entries(said).map(([address, is]) => ({ address, is, job: jobs.get(address) || 'none' }));
-    const { origin } = new URL(this.#url);
-    const headers = { 'content-type': 'application/json', origin, 'sec-fetch-site': 'same-origin' };
-    const answer = await fetch(`${this.#url}verdicts`, { method: 'POST', headers, body: JSON.stringify({ verdicts }) });
-    return (await answer.json()) as JudgeAnswer;
-  }
-}
-
-async function pageOf(run: RunningCommand): Promise<Page> {
-  const url = () => /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//.exec(run.err())?.[0];
-  let isOver = false;
-  void run.ended.then(() => {
-    isOver = true;
-  });
-  await until(() => url() !== undefined || isOver);
-  return new Page(url() ?? 'http://127.0.0.1:9/');
-}
 
 const waits = (run: RunningCommand, times: number) => until(() => run.err().split('\nwaiting for ').length > times);
 const verdictsOf = ({ lock }: Place) =>
@@ -130,15 +96,15 @@ describe('apply --review', () => {
     expect(findLosses(remainsOf(place))).toEqual([]);
   }, 60_000);
 
-  test('a saved plan that names what follows is agreed to; without anybody to ask it takes --yes', async () => {
+  test('a saved plan that names what follows: without anybody to ask it takes --yes', async () => {
     const place = await makePlace(manifest);
     const saved = place.start(['plan', 'campaign.yaml', '--out', 'p.plan.json']);
     expect((await saved.ended).code).toBe(0);
     // 4 credits now, and 4 after the picks.
     const unasked = place.start(['apply', 'campaign.yaml', '--review', '--no-open', '--max-credits', '7']);
-    expect((await unasked.ended).code).toBe(64);
-    expect(unasked.err()).toContain('there is no terminal to ask on, and there is no budget that covers the plan');
-    const run = place.start(['apply', 'p.plan.json', '--review', '--no-open', '--poll-interval', '10']);
+    expect((await unasked.ended).code).toBe(5);
+    expect(unasked.err()).toContain('nobody has agreed to 4 credits');
+    const run = place.start(['apply', 'p.plan.json', '--yes', '--review', '--no-open', '--poll-interval', '10']);
     const page = await pageOf(run);
     await waits(run, 1);
     await page.judge({ 'hero@warm': 'picked' });

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import { mayBeCharged } from '../../../src/lock/sends.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { graphOf } from '../../rig/campaign.ts';
+import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
@@ -25,7 +25,7 @@ export function sendAt(address: string): string {
 export function leaveBought(
   folder: string,
   manifest: string,
-  more: { [address: string]: Partial<Purchase> | 'not bought' } = {},
+  more: { [address: string]: AnyFacts | 'not bought' } = {},
 ): void {
   const lock: Lock = { version: 2, steps: new Map() };
   for (const { address, kind, fingerprint, paidRequest, save } of graphOf(manifest).steps) {
@@ -40,18 +40,18 @@ export function leaveBought(
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), bytes);
     }
-    const purchase: Purchase = {
+    const purchase = {
       fingerprint,
       generation: 1,
       attempt: 1,
       state: 'done',
       key: `key-${address}`,
       ...(hasNoJob ? {} : { jobId: `job-${address}`, credits: 5 }),
-      ...(given.state !== undefined && mayBeCharged({ state: given.state }) && { send: sendAt(address) }),
+      ...(given.state !== undefined && sendBy(given.state, sendAt(address))),
       ...(isDone && { outputs: [{ path, sha256, bytes: bytes.length, type: 'image/png' }] }),
       request: paidRequest,
       ...given,
-    };
+    } as Purchase;
     lock.steps.set(address, { address, kind, purchases: [purchase] });
   }
   writeFileSync(join(folder, 'campaign.yaml'), manifest);

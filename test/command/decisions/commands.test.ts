@@ -115,11 +115,11 @@ describe('pin and unpin', () => {
     );
     const explained = (await place.run('explain', 'campaign.yaml', 'hero@lamp')).out;
     expect(explained).toContain(
-      'until it is unpinned with `mediabatch unpin campaign.yaml hero@lamp`; to buy it again: 5 credits',
+      'to buy it again costs 5 credits; to take the pin off: mediabatch unpin campaign.yaml hero@lamp\n',
     );
     expect(explained).toContain('+ prompt: a red lamp');
     const text = (await place.run('plan', 'campaign.yaml')).out;
-    expect(text).toContain('1 held back by a pin');
+    expect(text).toContain('1 left as it is by a pin');
     expect(text).toContain('= hero@lamp');
   });
 
@@ -395,7 +395,7 @@ describe('import, without asking the service', () => {
     const asked = await into('hero@lamp', 'paid-1');
     expect(asked).toMatchObject({ code: 64 });
     expect(asked.err).toContain('hero@lamp has several creates whose answer was lost, and the job answers one of them');
-    const advised = /mediabatch resolve campaign\.yaml (hero@lamp --job paid-1 --send \S+)`/.exec(asked.err)?.[1];
+    const advised = /mediabatch resolve campaign\.yaml (hero@lamp --job paid-1 --send \S+)$/m.exec(asked.err)?.[1];
     expect(asked.err).toContain('--send send-of-another-branch');
     expect((await place.run('resolve', 'campaign.yaml', ...(advised ?? '').split(' '))).code).toBe(0);
     expect(await rows('hero@lamp')).toEqual(['attach', 'unresolved']);

@@ -12,7 +12,7 @@ tasks:
   card: { kind: image, with: { prompt: a card, resolution: 1k, referenceImages: ["{{tasks.poster.url}}"] } }
 `;
 
-const makeCampaign = (text = manifest): Promise<Trial> => makeTrial(text, { service: ['--speed', 'Infinity'] });
+const makeCampaign = (text = manifest): Promise<Trial> => makeTrial(text);
 const booked = ({ sandbox }: Trial) => sandbox.ledger().length;
 
 async function decide(trial: Trial, ...words: string[]): Promise<string> {
@@ -23,7 +23,7 @@ async function decide(trial: Trial, ...words: string[]): Promise<string> {
 }
 
 async function apply(trial: Trial, code: number, ...words: string[]): Promise<string> {
-  const applied = await trial.run(['apply', ...(words.length === 0 ? ['campaign.yaml', '--yes'] : words)]);
+  const applied = await trial.run(['apply', ...(words.length === 0 ? ['campaign.yaml'] : words), '--yes']);
   expect(applied.code, applied.err).toBe(code);
   return applied.err;
 }
@@ -33,12 +33,17 @@ describe('draft, pick, final', () => {
     const trial = await makeCampaign();
     const first = await apply(trial, 5);
     expect(booked(trial)).toBe(3);
-    expect(first).toContain('waiting  2 steps until 1 gate is decided\n    hero: 1 of 3 to be picked (the calm one)\n');
     expect(first).toContain(
-      'to decide, as in mediabatch pick campaign.yaml hero/1, then: mediabatch apply campaign.yaml\n',
+      'waiting  1 step until 1 gate is decided, and 1 step at 1 gate that comes later\n    hero: 1 of 3 to be picked (the calm one)\n',
+    );
+    expect(first).toContain(
+      'or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n    then: mediabatch apply campaign.yaml\n',
     );
     expect(first).toContain('to buy others instead: mediabatch apply campaign.yaml --redo hero\n');
-    expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('gates    1 gate open: hero (3 to see)');
+    expect((await trial.run(['status', 'campaign.yaml'])).out).toContain(
+      'gates    1 gate open: hero (3 to see)\n    to look at them, and pick by keys: mediabatch review campaign.yaml\n    or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
+    );
+
     expect(await apply(trial, 5)).toContain('until 1 gate is decided');
     expect(booked(trial)).toBe(3);
 
@@ -74,7 +79,7 @@ describe('draft, pick, final', () => {
     const trial = await makeCampaign(hero);
     const done = await apply(trial, 0);
     expect(done).toContain('gates    1 gate is open, and nothing waits for it\n    hero: 1 of 3 to be picked');
-    expect(done).toContain('to decide, as in mediabatch pick campaign.yaml hero/1\n');
+    expect(done).toContain('or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n');
     await decide(trial, 'pick', 'hero/2');
     expect(await apply(trial, 0)).not.toContain('gates');
     expect(booked(trial)).toBe(3);
@@ -92,7 +97,27 @@ describe('draft, pick, final', () => {
     const unpriced = manifest.replace('prices: { image: 2 }', 'budget: { credits: 5 }').replace('tasks:', first);
     const err = await apply(await makeCampaign(unpriced), 4);
     expect(err).toContain('steps were not started');
-    expect(err).not.toMatch(/to look at them|to decide, as in/);
+    expect(err).not.toMatch(/to look at them|to pick by name, as in/);
+  });
+
+  test('what follows the steps behind the last gate waits at no gate', async () => {
+    const err = await apply(await makeCampaign(manifest.replace('gate: approve, ', '')), 5);
+    expect(err).toContain('waiting  1 step until 1 gate is decided, and 1 step that needs what is made then\n');
+  });
+
+  test('nobody is asked to pick of what was refused', async () => {
+    const text = `version: 1
+name: posters
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, foreach: [a, b], takes: 3, gate: { choose: 1 }, with: { prompt: "a lamp {{row}}", resolution: 1k } }
+  poster: { kind: image, foreach: [a, b], with: { prompt: a poster, referenceImages: ["{{tasks.hero.url}}"] } }
+`;
+    const trial = await makeTrial(text, { service: { credits: 6 } });
+    const err = await apply(trial, 4, 'campaign.yaml', '--concurrency', '1');
+    expect(err).toContain('refused, nothing was charged');
+    expect(err).toContain('hero@a: 1 of 3 to be picked');
+    expect(err).not.toContain('hero@b: 1 of 3 to be picked');
   });
 
   test('a saved plan names what follows a gate: picks do not make it stale, and it buys it once', async () => {
@@ -177,7 +202,7 @@ test('people pick apart: where they agree it is recorded, and where not it is sa
     }),
   );
   const both = await decide(trial, 'pick', '--from', 'both.json', '--dry-run');
-  expect(both).toContain('would pick hero/1: is rejected, ');
+  expect(both).toContain('would reject hero/1: ');
   expect(both).not.toContain('instead of');
   // Two of three: the one that is rejected makes room for the third.
   trial.write('campaign.yaml', manifest.replace('choose: 1', 'choose: 2').replace(/ {2}poster[\s\S]*/, ''));
@@ -242,3 +267,36 @@ test('gc --unpicked deletes what lost at decided gates; it is no damage, and is 
   const both = await trial.run(['gc', 'campaign.yaml', '--unpicked', '--kept']);
   expect([both.code, both.err]).toEqual([64, expect.stringContaining('exclude each other')]);
 }, 60_000);
+
+describe('a budget, and what follows the picks', () => {
+  const withBudget = (credits: number) => manifest.replace('prices:', `budget: { credits: ${credits} }\nprices:`);
+
+  test('is told before the drafts are bought: in plan, its exit code and its JSON', async () => {
+    const trial = await makeCampaign(withBudget(9));
+    const run = (...args: string[]) => trial.run(['plan', 'campaign.yaml', '--detailed-exitcode', ...args]);
+    const plan = await run();
+    expect(plan.code, plan.err).toBe(4);
+    expect(plan.out.replace(/\n +/g, ' ')).toContain(
+      'the budget carries what is bought now, and of what follows the picks nothing of card: 1 credit too few\n',
+    );
+    expect(JSON.parse((await run('--json')).out).totals.fit).toEqual({
+      carries: 'now',
+      missing: 1,
+      afterPicks: [
+        { task: 'poster', steps: 1, carried: 1 },
+        { task: 'card', steps: 1, carried: 0 },
+      ],
+    });
+    expect(booked(trial)).toBe(0);
+    trial.write('campaign.yaml', withBudget(10));
+    expect((await run()).code).toBe(2);
+  });
+
+  test('half a group of takes is not bought', async () => {
+    const trial = await makeCampaign(withBudget(5));
+    const plan = await trial.run(['plan', 'campaign.yaml']);
+    expect(plan.out).toContain('x hero    image  3 steps  the budget does not reach');
+    expect((await trial.run(['apply', 'campaign.yaml', '--yes'])).code).toBe(4);
+    expect(booked(trial)).toBe(0);
+  });
+});

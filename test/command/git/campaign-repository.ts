@@ -105,5 +105,5 @@ function bought(line: Partial<LockLine> & Pick<LockLine, 'address'>): LockLine {
     credits: 2,
     outputs: [],
     ...line,
-  };
+  } as LockLine;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readCheckedOutCommit } from '../../../src/disk/git/checked-out-commit.ts';
+import { readCheckedOutCommit } from '../../../src/disk/git/repository.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 

@@ -96,7 +96,7 @@ describe('a campaign is compared with a commit', () => {
 
       2 new · 3 changed · 4 removed
 
-      costs         8 steps for 12 credits there, 6 steps for 10 credits here (-2)
+      costs         8 steps for 12 credits before, 6 steps for 10 credits now (-2)
       still to buy  10 credits
       bought        1 job for 2 credits, on record here and not there
       "
@@ -112,6 +112,29 @@ describe('a campaign is compared with a commit', () => {
     );
     expect(page).toMatch(/^<!-- mediabatch:shop\/campaign.yaml -->\n\n### `spring`: 10 credits to buy\n/);
     expect(page).toContain('| `~` changed | `hero@a` | `image` | 1 |');
+  });
+
+  test.each([
+    [20, 2, '20, enough for what is still to buy', ': 10 credits to buy\n', { carries: 'all', missing: 0 }],
+    [
+      9,
+      4,
+      '9, 1 credit too few for what is still to buy',
+      ', 1 more than the budget has left\n',
+      { carries: 'part', missing: 1 },
+    ],
+  ])('a budget of %i says whether it carries the change', async (credits, exit, text, title, fit) => {
+    const here = repository();
+    here.write('shop/campaign.yaml', manifest.replace(/^name:/m, `budget: { credits: ${credits} }\nname:`));
+    here.commit();
+    here.write('shop/rows.csv', 'sku,name\na,lamp\nc,chair\n');
+    rmSync(join(here.folder, 'shop/photos/one.jpg'));
+    const run = (...args: string[]) =>
+      here.runIn('shop', 'plan', 'campaign.yaml', '--compare', 'HEAD', '--detailed-exitcode', ...args);
+    const { code, out } = await run();
+    expect([code, out], out).toEqual([exit, expect.stringContaining(`budget left   ${text}\n`)]);
+    expect((await run('--format', 'markdown')).out).toContain(title);
+    expect(JSON.parse((await run('--json')).out).fit).toMatchObject(fit);
   });
 
   test('manifest, data and lock were renamed, and one of them in the index only', async () => {

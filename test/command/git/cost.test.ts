@@ -45,7 +45,7 @@ describe('authors and months are those of the commit in which a job first stands
     const { out } = await here.run('cost', 'campaign.yaml', '--by', 'month,author');
     expect(out).toMatchInlineSnapshot(`
       "spring: 8 credits spent
-      0 delivered, 6 superseded, 2 failed and charged; 0 on hold
+      0 delivered, 6 superseded, 2 failed and charged; 0 reserved
 
       month              author                 jobs  credits  superseded  failed
       2026-01            Ann <ann@example.com>     1        2           2

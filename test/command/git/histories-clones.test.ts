@@ -31,16 +31,9 @@ const troubles: { [name: string]: (copy: Copy, studio: Studio) => Promise<unknow
   },
   'not reachable after it was booked': (copy) => copy.applyUnanswered('image a lamp'),
   'power cut': (copy) => copy.applyUntilPowerCut('music a tune'),
-  'Ctrl-C': async (copy, studio) => {
-    const { service } = studio;
-    const { fate } = service;
-    service.fate = (create) => {
-      studio.interrupt();
-      return fate(create);
-    };
-    await copy.apply();
-    service.fate = fate;
-  },
+  'Ctrl-C': (copy, studio) => interrupted(copy.apply(), studio, 1),
+  // Its summary is told while answers are on their way: no other command says the same a moment later.
+  'Ctrl-C twice': (copy, studio) => interrupted(copy.run('apply', copy.manifest, '--yes'), studio, 2),
   'empty account': async (copy, { service }) => {
     service.balance = 0;
     await copy.apply();
@@ -59,6 +52,20 @@ async function withFate(copy: Copy, { service }: Studio, given: Fate): Promise<v
   const { fate } = service;
   service.fate = () => given;
   await copy.apply();
+  service.fate = fate;
+}
+
+/** As soon as creates arrive, Ctrl-C is pressed so many times. */
+async function interrupted(run: Promise<unknown>, studio: Studio, presses: number): Promise<void> {
+  const { service } = studio;
+  const { fate } = service;
+  let left = presses;
+  service.fate = (create) => {
+    if (left > 0) studio.interrupt();
+    left -= 1;
+    return fate(create);
+  };
+  await run;
   service.fate = fate;
 }
 

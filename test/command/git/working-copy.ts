@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { prices } from '../../rig/booking-kinds.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
+import { compareNumbers, type Numbers } from './compare-numbers.ts';
 import type { Studio } from './studio.ts';
 
 /** Credentials, of two accounts. */
@@ -124,8 +125,31 @@ export class Copy {
     return this.#studio.run(this, args);
   }
 
-  apply(...args: string[]): Promise<Ran> {
-    return this.run('apply', this.manifest, '--yes', ...args);
+  async apply(...args: string[]): Promise<Ran> {
+    const before = new Set(this.#runs());
+    const ran = await this.run('apply', this.manifest, '--yes', ...args);
+    // The clock may have been turned back: it is not the latest that is new.
+    const run = this.#runs().find((id) => !before.has(id));
+    if (ran.err.includes(' over all runs')) compareNumbers(ran.err, { run, ...(await this.numbers()) });
+    return ran;
+  }
+
+  /** Ids of the runs that are on record here. */
+  #runs(): string[] {
+    const folder = join(this.folder, '.mediabatch', 'runs');
+    return existsSync(folder) ? readdirSync(folder).map((name) => name.replace(/\..*$/, '')) : [];
+  }
+
+  /** What each command says of the money of this copy. */
+  async numbers(): Promise<Omit<Numbers, 'run'>> {
+    const json = async (command: string, ...format: string[]) => {
+      const words = [command, this.manifest, ...(format.length > 0 ? format : ['--json'])];
+      const { out, err } = await this.run(...words);
+      if (out === '') throw new Error(`no ${words.join(' ')}: ${err}`);
+      return JSON.parse(out);
+    };
+    const told = { status: await json('status'), plan: await json('plan'), cost: await json('cost') };
+    return { ...told, runs: await json('runs'), graph: await json('graph', '--format', 'json') };
   }
 
   /** Where it is asked which create is meant, the first that is named. */

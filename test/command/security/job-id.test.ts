@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Http, HttpCall } from '../../../src/service/http.ts';
-import { pathWithId } from '../../../src/service/job-path.ts';
+import { type Http, type HttpCall, pathWithId } from '../../../src/service/http.ts';
 import { Poller } from '../../../src/service/polling/poller.ts';
 import { watchJob } from '../../../src/service/watch.ts';
 import { VirtualClock } from '../../rig/virtual-clock.ts';

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, command, temporaryFolder } from '../../rig/command.ts';
+import { runProgram } from '../../rig/run-program.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
 
 const manifest = `version: 1
@@ -124,19 +125,15 @@ describe('--events', () => {
 
   test('is what is open already, as a shell hands it over, also when its reader takes nothing', async () => {
     const trial = await makeCampaign();
-    const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...trial.sandbox.env };
-    const shell = (line: string) =>
-      execFileSync('bash', ['-c', line], {
-        cwd: trial.folder,
-        env,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
+    const env = { HOME: process.env.HOME ?? '', ...trial.sandbox.env };
+    const shell = async (line: string) => (await runProgram(['bash', '-c', line], { cwd: trial.folder, env })).said;
     const run = `"${process.execPath}" "${bin}" ${redo.join(' ')} --events`;
-    expect(shell(`${run} /dev/fd/3 3>>kept; head -n 1 kept`)).toContain('run-started');
-    expect(shell(`${run} /dev/stdout | head -n 1`)).toContain('run-started');
-    expect(shell(`${run} /dev/stderr 2>&1 >/dev/null | grep -c '"event":"run-ended"'`)).toBe('1\n');
-    expect(shell(`${run} >(sleep 30 & echo $! > reader) >/dev/null 2>&1; echo $?; kill $(cat reader)`)).toBe('0\n');
+    expect(await shell(`${run} /dev/fd/3 3>>kept; head -n 1 kept`)).toContain('run-started');
+    expect(await shell(`${run} /dev/stdout | head -n 1`)).toContain('run-started');
+    expect(await shell(`${run} /dev/stderr 2>&1 >/dev/null | grep -c '"event":"run-ended"'`)).toBe('1\n');
+    expect(await shell(`${run} >(sleep 30 & echo $! > reader) >/dev/null 2>&1; echo $?; kill $(cat reader)`)).toBe(
+      '0\n',
+    );
   });
 });
 

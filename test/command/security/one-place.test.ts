@@ -25,7 +25,7 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
     // Others ask how wide they are, wait until all is said, hand the terminal to the screen, or let readline ask on it.
     const others = filesWith(/process\.(stdout|stderr)(?!\.(isTTY|write))/);
-    expect(others).toEqual(['cli/commands/follow.ts', 'cli/read-answers.ts', 'cli/recorder.ts', 'cli/terminal.ts']);
+    expect(others).toEqual(['cli/ask-person.ts', 'cli/commands/follow.ts', 'cli/recorder.ts', 'cli/terminal.ts']);
   });
 
   test('the key is taken out of texts by one function', () => {
@@ -42,13 +42,29 @@ describe('each guard stands in one place', () => {
     const network = new RegExp(`${builtins}|${packages}|(?:await|return|=>|[(=]) fetch\\(`, 'm');
     // The review page is asked, and asks its own server from a browser that lets it ask nobody else.
     const others = filesWith(network).filter((path) => !/^(service|page)\//.test(path));
-    const engine = ['cluster/boss.ts', 'cluster/database.ts', 'cluster/embedded.ts', 'cluster/s3.ts'];
+    // A worker is asked for its health and figures where `--port` says.
+    const asked = 'cluster/worker/operator-port.ts';
+    const engine = [
+      'cluster/database/boss.ts',
+      'cluster/database/database.ts',
+      'cluster/database/embedded.ts',
+      'cluster/store/s3.ts',
+      asked,
+    ];
     expect(others).toEqual([...engine, 'review/serve/serve-review.ts']);
-    expect(filesWith(/server\.listen\(/)).toEqual(['cluster/postgres-server.ts', 'review/serve/serve-review.ts']);
+    expect(filesWith(/server\.listen\(/)).toEqual([
+      'cluster/database/postgres-server.ts',
+      asked,
+      'review/serve/serve-review.ts',
+    ]);
     // `node:net` elsewhere is arithmetic on addresses, and a pipe that somebody has opened for `--events`.
     expect(filesWith(/\b(createConnection|net\.connect)\(/)).toEqual([]);
     // Which port is free is found out by listening to it for a moment.
-    expect(filesWith(/\bcreateServer\(/)).toEqual(['cluster/postgres-server.ts', 'review/serve/serve-review.ts']);
+    expect(filesWith(/\bcreateServer\(/)).toEqual([
+      'cluster/database/postgres-server.ts',
+      asked,
+      'review/serve/serve-review.ts',
+    ]);
     expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
   });
 
@@ -66,17 +82,17 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/judgeLink\(/)).toEqual([
       'service/address-guard.ts',
       'service/download.ts',
-      'service/put-file.ts',
+      'service/upload-file.ts',
     ]);
   });
 
   test('an id of the service gets into an address by one function', () => {
-    expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/job-path.ts']);
+    expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/http.ts']);
     expect(filesWith(/encodeURIComponent\(/)).toEqual([
       // Names of objects in a bucket.
-      'cluster/s3.ts',
+      'cluster/store/s3.ts',
       'graph/uploads.ts',
-      'service/job-path.ts',
+      'service/http.ts',
       'service/secrets.ts',
     ]);
     expect(filesWith(/export function isJobId/)).toEqual(['ground/job-id.ts']);
@@ -98,16 +114,16 @@ describe('each guard stands in one place', () => {
 
 /** Where the command line says (a gallery, the manual), what a person has agreed to delete, scratch of our own, an embedded engine, a store. */
 const writersOfTheirOwn = [
-  'campaign/delete-leftover.ts',
   'campaign/embed-sandbox.ts',
+  'campaign/find-leftovers.ts',
   'campaign/on-engine/engine-helpers.ts',
   'cli/commands/help-html.ts',
   'cli/doctor/check-folder.ts',
-  'cluster/embedded.ts',
-  'cluster/postgres-server.ts',
-  'cluster/postgres-user.ts',
-  'cluster/s3-store.ts',
-  'cluster/store.ts',
+  'cluster/database/embedded.ts',
+  'cluster/database/postgres-server.ts',
+  'cluster/database/postgres-user.ts',
+  'cluster/store/s3-store.ts',
+  'cluster/store/store.ts',
   'review/gallery/gallery-folder.ts',
   'review/sheet/save-sheets.ts',
 ];

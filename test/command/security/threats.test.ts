@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../../rig/command.ts';
+import { readPage } from '../../rig/manual-pages.ts';
 import { threats } from './threats.ts';
 
 /**
@@ -24,4 +25,9 @@ test.each(threats)('$threat: its tests are there', ({ shown }) => {
 test('no threat is listed twice', () => {
   const names = threats.map(({ threat }) => threat);
   expect(new Set(names).size).toBe(names.length);
+});
+
+test('the manual names each of them, so that the page and the tests say the same', () => {
+  const page = readPage('trust');
+  expect(threats.map(({ threat }) => threat).filter((threat) => !page.includes(threat))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openChromium } from '../../rig/chromium.ts';
 import { command, root, temporaryFolder } from '../../rig/command.ts';
 
-/** Draws the picture of the README, from the sandbox: `npm run pictures`. Needs a Chromium. */
+/** Draws the pictures of the README, from the sandbox: `npm run pictures`. Needs a Chromium. */
 const folder = temporaryFolder();
 const campaign = join(folder.path, 'aurora');
 const run = async (...args: string[]) => {
@@ -30,9 +30,12 @@ const ended = command(['review', '--sandbox', '--no-open'], {
 await page.goto(await drawn);
 await page.locator('.active[data-address]').waitFor();
 await page.keyboard.press('2');
-// Nobody waits for this: pictures are made small, and the verdict is written.
-await page.waitForTimeout(5000);
-await page.screenshot({ path: join(root, 'examples/review.jpg'), type: 'jpeg', quality: 72 });
+for (const [name, ...keys] of [['review'], ['review-survey', 's'], ['review-compare', 'Escape', 'c', 'w']]) {
+  for (const key of keys) await page.keyboard.press(key);
+  // Nobody waits for this: pictures are made small, and the verdict is written.
+  await page.waitForTimeout(5000);
+  await page.screenshot({ path: join(root, `examples/${name}.jpg`), type: 'jpeg', quality: 60 });
+}
 end();
 await ended;
 await close();

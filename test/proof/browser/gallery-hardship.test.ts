@@ -19,8 +19,10 @@ test('a campaign without steps, and one without anything to tell, open', async (
   await page.getByText('The campaign has no steps.').waitFor();
   const bare = { ...campaign([{ name: 'a', assets: [asset('a')], options: { isFree: true } }]), canDecide: false };
   const other = await openGallery(browser, { ...bare, report: { made: 0 } });
-  const names = await other.page.getByRole('navigation', { name: 'Views' }).getByRole('button').allTextContents();
-  expect(names).toEqual(['Grid', 'Groups', 'Matrix', 'Survey', 'Loupe', 'Compare']);
+  const names = (row: string) =>
+    other.page.getByRole('navigation', { name: row }).getByRole('button').allTextContents();
+  expect(await names('Views')).toEqual(['Grid', 'Groups', 'Matrix']);
+  expect(await names('Sizes')).toEqual(['Survey', 'Loupe', 'Compare']);
   // Where nothing is to be decided, nobody is asked for a name.
   expect(await other.page.getByRole('button', { name: 'Save picks.json' }).count()).toBe(0);
   for (const name of [/^Pick/, /^Undecide/, /^Next undecided/])
@@ -53,6 +55,10 @@ test('what is missing, damaged, empty or no picture shows as what it is', async 
   expect(await words('damaged').textContent()).toBe('image/5 is not what was saved');
   expect(await words('json').textContent()).toBe('other/6');
   expect(await words('failed').textContent()).toBe('failed: refused');
+  for (const view of ['loupe', 'survey']) {
+    await gallery.follow(`#view=${view}&active=gone`);
+    await gallery.page.locator('main .words').getByText('cannot read').first().waitFor();
+  }
 });
 
 test('names and prompts of all scripts, and with markup in them, are only words in every view', async () => {
@@ -139,13 +145,15 @@ test('of ten thousand assets no view has more than 120 in the page, but for whol
 });
 
 test('a scrolled frame makes few cards anew, and lays out few times', async () => {
-  const { page } = await openGallery(browser, galleryData(2000));
+  const { page, follow } = await openGallery(browser, galleryData(2000));
+  await follow('#view=grid');
   const cdp = await browser.newCDPSession(page);
   await cdp.send('Performance.enable');
   const layouts = async () => {
     const { metrics } = await cdp.send('Performance.getMetrics');
     return metrics.find(({ name }) => name === 'LayoutCount')?.value ?? Number.NaN;
   };
+  await page.locator('.groups .box').first().waitFor();
   const before = await layouts();
   const made = await page.evaluate<number>(`new Promise((done) => {
     const scroller = document.querySelector('.groups');

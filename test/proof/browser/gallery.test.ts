@@ -11,6 +11,13 @@ const views = ['Grid', 'Groups', 'Matrix', 'Before | after', 'Looks the same', '
 
 test('every view opens from disk, asks for nothing but its own files, and is in the address', async () => {
   const { page, press } = await openGallery(browser, galleryData(90));
+  // It was compared with a commit: what has changed comes first.
+  await page.getByRole('main', { name: 'Before | after', exact: true }).waitFor();
+  expect(await page.getByRole('navigation', { name: 'Sizes' }).getByRole('button').allTextContents()).toEqual([
+    'Survey',
+    'Loupe',
+    'Compare',
+  ]);
   for (const name of [...views, 'Survey', 'Loupe', 'Compare']) {
     await page.getByRole('button', { name, exact: true }).click();
     await page.getByRole('main', { name, exact: true }).waitFor();
@@ -61,7 +68,7 @@ test('a link opens the same; back and forward lead through views and filters, no
 });
 
 test('filters by tag, verdict and cost; a search finds prompts, rows and errors', async () => {
-  const { page } = await openGallery(browser, galleryData(90));
+  const { page } = await openGallery(browser, galleryData(90), '#view=grid');
   const shows = async (name: string, value: string, words: string) => {
     await page.getByRole('combobox', { name }).selectOption(value);
     await page.getByText(words).waitFor();
@@ -81,7 +88,11 @@ test('filters by tag, verdict and cost; a search finds prompts, rows and errors'
 });
 
 test('details: where values come from, pictures that lead on, commands to copy', async () => {
-  const { page, press, isActive } = await openGallery(browser, galleryData(90), '#active=hero%40p0001%2Cwarm');
+  const { page, press, isActive } = await openGallery(
+    browser,
+    galleryData(90),
+    '#view=grid&active=hero%40p0001%2Cwarm',
+  );
   await isActive('hero@p0001,warm');
   await press('i');
   const details = page.getByRole('complementary', { name: 'Details' });
@@ -150,6 +161,15 @@ test('looks the same: the largest waste first, with what it cost', async () => {
 
 test('on paper there is everything that the filters show, and not the page', async () => {
   const { page } = await openGallery(browser, galleryData(900), '#task=hero');
+  const task = page.getByRole('combobox', { name: 'task' });
+  await page.getByRole('button', { name: 'Grid', exact: true }).click();
+  await task.selectOption('');
+  await page.getByLabel('Picked only').check();
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  expect(await page.locator('#sheet figure:not(.picked)').count()).toBe(0);
+  expect(await page.locator('#sheet figure.picked').count()).toBeGreaterThan(0);
+  await page.getByLabel('Picked only').uncheck();
+  await task.selectOption('hero');
   await page.emulateMedia({ media: 'print' });
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");
   expect(await page.locator('#sheet figure').count()).toBe(300);

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../rig/command.ts';
 const { browser, close: closeBrowser } = await openChromium();
 afterAll(closeBrowser);
 
-const none = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, changed: 0, 'not-bought': 0 };
+const none = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, changed: 0, 'not-bought': 0, unneeded: 0 };
 
 function task(id: string, more: Partial<WorkNode> = {}): WorkNode {
   const credits = { spent: 12_345, held: 0, toSpend: 6789, expected: 1, waiting: 0, unpriced: 12 };

@@ -1,11 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
-import { type CommandResult, command, readLines, sandboxProcess, temporaryFolder } from '../../rig/command.ts';
+import { type CommandResult, command, readLines, root, temporaryFolder } from '../../rig/command.ts';
 import { complaintsOf } from '../../rig/review/open-page.ts';
+import { serviceHere } from '../../rig/service-here.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
 afterAll(closeBrowser);
@@ -28,22 +30,25 @@ tasks:
     with: { prompt: "{{row.sku}}, finished", referenceImages: ["{{tasks.draft.url}}"], resolution: 2k }
 `;
 
+const onTerminal = pathToFileURL(join(root, 'test/rig/on-terminal.mjs')).href;
+
 interface Line {
   address: string;
   decisions?: { verdicts?: { is: string }[] };
 }
 
-/** A command that serves the page, begun in an empty folder; its page, and the books of the service. */
-async function start(args: string[], text: string, speed: string) {
+/** A command that serves the page, begun in an empty folder, by a person on a terminal; its page, and the books of the service. */
+async function start(args: string[], text: string, speed: number) {
   const folder = temporaryFolder();
-  const service = await sandboxProcess(join(folder.path, 'service'), ['--speed', speed]);
+  const service = await serviceHere({ speed });
   writeFileSync(join(folder.path, 'campaign.yaml'), text);
   let child: ChildProcess | undefined;
   let ended: Promise<CommandResult> | undefined;
   const url = await new Promise<string>((resolve, reject) => {
     ended = command([...args, '--no-open'], {
       cwd: folder.path,
-      env: service.env,
+      env: { ...service.env, TERM: 'xterm', NO_COLOR: '1' },
+      preload: onTerminal,
       onErr(seen, process) {
         child = process;
         const found = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//.exec(seen)?.[0];
@@ -58,7 +63,7 @@ async function start(args: string[], text: string, speed: string) {
     child?.kill('SIGINT');
     await ended;
     await page.close();
-    await service.stop();
+    await service.close();
     folder.remove();
   });
   await page.goto(url);
@@ -66,15 +71,18 @@ async function start(args: string[], text: string, speed: string) {
   return { folder: folder.path, service, page, ended, complaints };
 }
 
-const startRun = () => start(['apply', 'campaign.yaml', '--review', '--yes'], manifest, 'Infinity');
+const startRun = () => start(['apply', 'campaign.yaml', '--review', '--yes'], manifest, Number.POSITIVE_INFINITY);
 /** A video takes long enough for a person to decide meanwhile. */
 const startReview = () =>
-  start(['review', 'campaign.yaml'], `${manifest}  film: { kind: video, with: { prompt: a slow pan } }\n`, '3');
+  start(['review', 'campaign.yaml'], `${manifest}  film: { kind: video, with: { prompt: a slow pan } }\n`, 3);
 
 const pickedOf = (folder: string) =>
   readLines<Line>(join(folder, 'campaign.lock.jsonl'))
     .filter(({ decisions }) => decisions?.verdicts?.some(({ is }) => is === 'picked'))
     .map(({ address }) => address);
+
+const sourcesOf = (page: Page) =>
+  page.locator('.tile img').evaluateAll((all) => all.map((one) => one.getAttribute('src')));
 
 const isActive = (page: Page, address: string) =>
   page.locator(`.active[data-address=${JSON.stringify(address)}]`).waitFor();
@@ -82,7 +90,7 @@ const isActive = (page: Page, address: string) =>
 async function expectPaidOnce({ folder, service, ended, complaints }: Awaited<ReturnType<typeof startRun>>) {
   const result = await ended;
   expect(result?.code, result?.err).toBe(0);
-  const prompts = service.ledger().map(({ body }) => body.prompt ?? '');
+  const prompts = service.ledger().map(({ body }) => String(body.prompt ?? ''));
   expect(prompts.filter((prompt) => prompt.endsWith('on oak'))).toHaveLength(9);
   expect(prompts.filter((prompt) => prompt.endsWith('finished')).sort()).toEqual([
     'lamp, finished',
@@ -124,6 +132,44 @@ test('the same by pointer alone', async () => {
   expect(await expectPaidOnce(run)).toEqual(['draft@lamp/1', 'draft@rug/3', 'draft@vase/2']);
 });
 
+test('four others of what is all rejected, with their price, by the run that waits', async () => {
+  const text = manifest.replaceAll(', { sku: rug }, { sku: vase }', '').replace('takes: 3', 'takes: 4');
+  const run = await start(['apply', 'campaign.yaml', '--review', '--yes'], text, Number.POSITIVE_INFINITY);
+  const { page, service, ended, folder, complaints } = run;
+  await page.locator('.tile img').nth(3).waitFor();
+  const before = await sourcesOf(page);
+  for (const take of [1, 2, 3, 4]) {
+    await isActive(page, `draft@lamp/${take}`);
+    await page.keyboard.press('x');
+  }
+  const others = page.getByRole('button', { name: '4 others' });
+  // Priced when the run waits, and not bought by a no.
+  await page.locator('.run.waiting').waitFor();
+  await others.click();
+  await page.getByRole('button', { name: 'Not now' }).click();
+  expect(service.ledger()).toHaveLength(4);
+  await others.click();
+  const dialog = page.getByRole('dialog', { name: 'Others of draft@lamp' });
+  await dialog.getByText(/^Buy .*credits.*\? The run that waits goes on with them\.$/).waitFor();
+  await dialog.getByText('left now').waitFor();
+  await dialog.getByRole('button', { name: 'Buy' }).click();
+  await expect
+    .poll(
+      async () => {
+        const now = await sourcesOf(page);
+        return now.filter((src) => !before.includes(src)).length;
+      },
+      { timeout: 15_000 },
+    )
+    .toBe(4);
+  expect(service.ledger()).toHaveLength(8);
+  await page.getByRole('button', { name: 'Pick draft@lamp/3' }).click();
+  expect((await ended)?.code).toBe(0);
+  expect(service.ledger()).toHaveLength(9);
+  expect(pickedOf(folder)).toEqual(['draft@lamp/3']);
+  expect(complaints.filter((complaint) => !complaint.includes('ERR_'))).toEqual([]);
+});
+
 test('a run in another process: its takes appear, and what is decided meanwhile is recorded when it ends', async () => {
   const run = await startReview();
   const { page, folder, service } = run;
@@ -132,10 +178,10 @@ test('a run in another process: its takes appear, and what is decided meanwhile 
   const first = await page.getByRole('button', { name: 'Pick draft@' }).first().textContent();
   const address = first?.replace('Pick ', '') ?? '';
   await page.getByRole('button', { name: `Pick ${address}` }).click();
-  await page.getByText('1 verdict wait in this page').waitFor();
+  await page.getByText('1 verdict waits in this page').waitFor();
   expect(pickedOf(folder)).toEqual([]);
   expect((await applied).code).toBe(5);
   await expect.poll(() => pickedOf(folder), { timeout: 15_000 }).toEqual([address]);
-  await expect.poll(() => page.getByText('wait in this page').count()).toBe(0);
+  await expect.poll(() => page.getByText(/waits? in this page/).count()).toBe(0);
   expect(service.ledger()).toHaveLength(10);
 });

@@ -38,7 +38,8 @@ test('P, X, U and digits decide about the active one alone, and lead to the neig
   await isActive(at(2, 1));
   await press('3');
   await isActive(at(3, 1));
-  await page.getByText('2 of 4 gates decided · 2 to decide now · 2 steps wait, 6 credits').waitFor();
+  await page.getByText('2 of 4 gates decided · 2 steps wait, 6 credits').waitFor();
+  expect(await page.locator('.counts').getAttribute('title')).toContain('2 to decide now');
   await press('[', 'ArrowLeft');
   await isActive(at(1, 3));
   await press('ArrowLeft', 'u');
@@ -91,7 +92,7 @@ test('undo is a stack, and leads back to what it was about', async () => {
 test('keys are ignored in fields, and with Alt, Meta and Ctrl', async () => {
   const { page, press, active, isActive } = await openReview(browser, products(3, 3));
   await isActive(at(1, 1));
-  await press('Alt+p', 'Meta+p', 'Control+x', 'Control+Shift+z');
+  await press('Alt+p', 'Meta+p', 'Control+x');
   expect(await active()).toBe(at(1, 1));
   await press('/');
   await page.keyboard.type('p002');
@@ -99,6 +100,105 @@ test('keys are ignored in fields, and with Alt, Meta and Ctrl', async () => {
   expect(await page.locator('#search').inputValue()).toBe('p002');
   await press('Enter', 'p');
   await page.getByText('1 of 3 gates decided').waitFor();
+});
+
+test('keys go on after a click on a checkbox, a list, a button and an empty place', async () => {
+  const { page, host, press } = await openReview(browser, products(6, 3));
+  const decided = (count: number) => page.getByText(`${count} of 6 gates decided`).waitFor();
+  await page.getByLabel('Undecided only').click();
+  await press('1');
+  await decided(1);
+  await page.getByLabel('Undecided only').click();
+  await press('j', '2');
+  await decided(2);
+  // By keys it is the checkbox's own Space, and no more than that.
+  await page.getByLabel('Undecided only').focus();
+  await press(' ');
+  expect(await page.getByLabel('Undecided only').isChecked()).toBe(true);
+  await press('3');
+  await decided(3);
+  await page.getByLabel('state').focus();
+  await press('x');
+  expect(await page.locator('.tile.rejected').count()).toBe(0);
+  await press('Escape', '1');
+  await decided(4);
+  await page.getByRole('button', { name: 'Details' }).click();
+  await press('Enter');
+  await page.locator('.loupe').waitFor();
+  await press('Escape', 'i');
+  await page.locator('.top .title').click();
+  await press('x');
+  await expect.poll(() => host.data.assets.filter(({ verdict }) => verdict?.is === 'rejected')).toHaveLength(1);
+});
+
+test('a value that a pointer chose in a list leaves the keys with what is active', async () => {
+  const data = products(4, 3);
+  const { page, press } = await openReview(browser, {
+    ...data,
+    assets: data.assets.map((one, index) => ({ ...one, kind: index < 6 ? 'image' : 'portrait' })),
+  });
+  const list = page.getByLabel('kind');
+  const box = await list.boundingBox();
+  await page.mouse.move((box?.x ?? 0) + 8, (box?.y ?? 0) + 8);
+  await list.dispatchEvent('pointerdown');
+  await list.focus();
+  await list.selectOption('portrait');
+  await press('2');
+  await page.getByText('1 of 4 gates decided').waitFor();
+});
+
+test('⌘ is Ctrl, and redo gives back what an undo took', async () => {
+  const { page, press, isActive } = await openReview(browser, products(4, 3));
+  const decided = (count: number) => page.getByText(`${count} of 4 gates decided`).waitFor();
+  await press('2', '1');
+  await decided(2);
+  await press('Meta+z', 'Control+z');
+  await decided(0);
+  await press('Control+Shift+z');
+  await decided(1);
+  await isActive(at(1, 2));
+  await page
+    .locator('.said')
+    .getByText(`Done again: ${at(1, 2)} is picked.`)
+    .waitFor();
+  await press('Control+y');
+  await decided(2);
+  await press('Meta+Shift+z');
+  await page.getByText('Nothing to redo.').waitFor();
+});
+
+test('an undo survives a reload, and gives back what somebody else had picked meanwhile', async () => {
+  const { page, host, press, isActive } = await openReview(browser, products(4, 3));
+  await isActive(at(1, 1));
+  await press('2');
+  await expect.poll(() => host.data.assets[1]?.verdict?.is).toBe('picked');
+  // The page asks whether to leave as long as it does not know that the verdict has arrived.
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.reload();
+  await isActive(at(1, 1));
+  await press('Control+z');
+  await expect.poll(() => host.data.assets[1]?.verdict).toBeUndefined();
+  await isActive(at(1, 2));
+  // Another tab is quicker by the time in which verdicts gather here.
+  host.mode = 'held';
+  await press('2');
+  host.change((data) => ({
+    ...data,
+    groups: data.groups.map((group, index) =>
+      index === 0 && group.gate ? { ...group, gate: { ...group.gate, state: 'decided' } } : group,
+    ),
+    assets: data.assets.map((one, index) => (index === 0 ? { ...one, verdict: { is: 'picked' } } : one)),
+  }));
+  await page
+    .locator('.said')
+    .getByText(`${at(1, 1)} was picked elsewhere`)
+    .waitFor();
+  host.mode = 'open';
+  await expect.poll(() => host.data.assets[1]?.verdict?.is).toBe('picked');
+  await press('Control+z');
+  await expect
+    .poll(() => host.data.assets.map(({ verdict }) => verdict?.is).slice(0, 3))
+    .toEqual(['picked', undefined, undefined]);
 });
 
 test('a key that is held decides once, and brackets may be typed with AltGr', async () => {
@@ -185,8 +285,6 @@ test('a button that is half out of sight can be pressed: nothing moves under the
 
 test('a note is a field beside the verdict', async () => {
   const { page, host, press, isActive } = await openReview(browser, products(2, 2));
-  await press('n');
-  await page.getByText('A note belongs to a verdict').waitFor();
   await press('x', 'ArrowLeft', 'n');
   await page.keyboard.type('too dark');
   await press('Enter');
@@ -264,8 +362,6 @@ function timeToPicture(key: string): string {
 
 test('small pictures of the active group are asked for before those around it', async () => {
   const { page, press, isActive } = await openReview(browser, products(30, 4));
-  await press('s', ...Array.from({ length: 14 }, () => ']'));
-  await isActive('hero@p015,take:1');
   const network = await page.context().newCDPSession(page);
   await network.send('Network.enable');
   const priorities = new Map<string, string>();
@@ -273,8 +369,10 @@ test('small pictures of the active group are asked for before those around it', 
     const name = /thumb\/\d+$/.exec(url)?.[0];
     if (name !== undefined) priorities.set(name, initialPriority);
   });
-  await press('Escape');
+  // Round the end, to a group of which nothing was seen yet.
+  await press('k');
+  await isActive('hero@p030,take:1');
   await expect.poll(() => priorities.size).toBeGreaterThanOrEqual(8);
   const first = [...priorities].filter(([, priority]) => priority === 'High').map(([name]) => name);
-  expect(first.sort()).toEqual(['thumb/56', 'thumb/57', 'thumb/58', 'thumb/59']);
+  expect(first.sort()).toEqual(['thumb/116', 'thumb/117', 'thumb/118', 'thumb/119']);
 });

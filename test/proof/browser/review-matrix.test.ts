@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ReviewAsset } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
 import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
 import { products } from '../../rig/review/campaign.ts';
@@ -38,6 +39,14 @@ test('rows are keys and columns tasks; holes, and what is missing or planned, ar
   expect(await words(2, 0)).toMatch(/^–/);
   expect(await table.locator('.hole').count()).toBe(2);
   expect(await table.locator('.matrix-asset').count()).toBe(4 + 12 + 2);
+});
+
+test('what failed says why in its place', async () => {
+  const data = products(2, 2);
+  data.assets[1] = { ...(data.assets[1] as ReviewAsset), state: 'failed', error: 'the prompt was refused', files: [] };
+  const { page, press } = await openReview(browser, data);
+  await press('m');
+  await page.locator('.matrix-asset .failed').getByText('failed: the prompt was refused').waitFor();
 });
 
 test('columns can be the values of an axis', async () => {

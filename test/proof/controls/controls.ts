@@ -44,7 +44,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I1',
     off: 'a lost answer is asked for under the key of its intent',
-    file: 'src/plan/make-order.ts',
+    file: 'src/plan/purchases/make-order.ts',
     switch: { part: '? known', by: '? { attempt: known.attempt + 1, key: known.key.slice(0, -1) }' },
     seenBy: {
       file: 'test/rooms/engine/model.test.ts',
@@ -71,7 +71,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I1',
     off: 'a create that nobody can ask for again is a person’s to decide about',
-    file: 'src/engine/purchase-facts.ts',
+    file: 'src/engine/journal.ts',
     switch: { part: "('unresolved' as const)", by: "('intent' as const)" },
     seenBy: {
       file: 'test/rooms/engine/run.test.ts',
@@ -140,7 +140,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I4',
     off: 'an old intent is left to a person',
-    file: 'src/plan/open-sends.ts',
+    file: 'src/plan/purchases/open-sends.ts',
     switch: { part: '&&', by: '||' },
     seenBy: { file: engine, title: 'after 23 hours nobody sends it again: a person decides' },
   },
@@ -154,7 +154,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I5',
     off: 'the key knows nothing of the machine',
-    file: 'src/plan/key.ts',
+    file: 'src/plan/purchases/key.ts',
     switch: { part: 'purchase.campaign', by: "purchase.campaign + (process.env.TZ ?? '')" },
     seenBy: { file: whole, title: 'I5 keys and bytes are the same in another folder, time zone, locale and hand' },
     built: true,
@@ -162,7 +162,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I5',
     off: 'the key does not change with the version',
-    file: 'src/plan/key.ts',
+    file: 'src/plan/purchases/key.ts',
     switch: { part: '[1,', by: '[2,' },
     seenBy: {
       file: 'test/rooms/plan/key.test.ts',
@@ -197,7 +197,7 @@ export const controls: readonly Control[] = [
     mark: 'I7',
     off: 'two jobs of one purchase are two facts',
     file: 'src/lock/join-purchases.ts',
-    switch: { part: 'jobId ??', by: 'jobId?.slice(0, 1) ??' },
+    switch: { part: 'purchase.jobId', by: 'purchase.jobId.slice(0, 1)' },
     seenBy: { file: 'test/rooms/lock/join.test.ts', title: 'keeps every job id' },
   },
   {
@@ -364,7 +364,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (trial)',
     off: 'under a cap the first step of each price goes alone, whoever said what it costs',
-    file: 'src/engine/ramp.ts',
+    file: 'src/engine/budget.ts',
     switch: { part: '.every((other) => this.#metBy(other) > 0)', by: '.length < 1000' },
     seenBy: {
       file: 'test/rooms/engine/budget.test.ts',
@@ -374,7 +374,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (ramp)',
     off: 'under a cap those on their way grow with each charge that meets its reservation',
-    file: 'src/engine/ramp.ts',
+    file: 'src/engine/budget.ts',
     switch: { part: '< 2 ** met', by: '< 1000' },
     seenBy: {
       file: 'test/rooms/engine/budget.test.ts',
@@ -401,7 +401,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (list)',
     off: 'what is listed above what is left holds the first step back',
-    file: 'src/plan/fund.ts',
+    file: 'src/plan/prices/fund.ts',
     switch: { part: 'Math.max(1, price?.likely ?? 1)', by: '1' },
     seenBy: {
       file: 'test/rooms/engine/prices.test.ts',
@@ -421,7 +421,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (hints)',
     off: 'what is only listed or was charged elsewhere reserves nothing',
-    file: 'src/plan/prices.ts',
+    file: 'src/plan/prices/prices.ts',
     switch: { part: 'credits: null', by: 'credits: other?.high ?? null' },
     seenBy: {
       file: 'test/rooms/engine/prices.test.ts',
@@ -431,7 +431,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (held)',
     off: 'a charge that nobody tells is held at the highest price that anything names for its kind',
-    file: 'src/plan/held.ts',
+    file: 'src/plan/prices/held.ts',
     switch: { part: '?? price?.held', by: '' },
     seenBy: {
       file: 'test/rooms/plan/held.test.ts',
@@ -441,14 +441,14 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (told)',
     off: 'a list may not tell less than what is known',
-    file: 'src/engine/charge.ts',
+    file: 'src/engine/local-ledger.ts',
     switch: { part: 'Math.max(credits, reserved ?? 0)', by: 'credits' },
     seenBy: { file: engine, title: 'what a list tells of a charge is believed upwards where a price is known' },
   },
   {
     mark: 'I14 (adopt)',
     off: 'what a service tells of a job afterwards may not be less than what is known',
-    file: 'src/plan/prices.ts',
+    file: 'src/plan/prices/prices.ts',
     switch: { part: 'Math.max(told, credits ?? 0)', by: 'told' },
     seenBy: {
       file: 'test/rooms/plan/prices.test.ts',
@@ -458,7 +458,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I14 (balance)',
     off: 'a fall of the balance that is beyond all measure is believed to be others’',
-    file: 'src/engine/charge.ts',
+    file: 'src/engine/local-ledger.ts',
     switch: { part: 'fall > most', by: 'fall < 0' },
     seenBy: {
       file: 'test/rooms/engine/charge.test.ts',
@@ -554,8 +554,8 @@ export const controls: readonly Control[] = [
     off: 'a plan writes nothing',
     file: 'src/cli/commands/plan.ts',
     switch: {
-      part: 'const format',
-      by: "await (await import('node:fs/promises')).writeFile('plan.json', '{}');\n  const format",
+      part: 'await outAs(',
+      by: "await (await import('node:fs/promises')).writeFile('plan.json', '{}');\n  await outAs(",
     },
     seenBy: { file: 'test/command/answers.test.ts', title: 'plan, status and validate write nothing and need nobody' },
     built: true,
@@ -563,7 +563,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I20',
     off: 'the key is made of what is bought, not of who buys it',
-    file: 'src/plan/key.ts',
+    file: 'src/plan/purchases/key.ts',
     switch: { part: '[1,', by: '[process.pid,' },
     seenBy: { file: 'test/command/resume.test.ts', title: 'in a second clone: the same jobs' },
     built: true,
@@ -608,7 +608,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I21',
     off: 'another account is not asked about a send',
-    file: 'src/plan/open-sends.ts',
+    file: 'src/plan/purchases/open-sends.ts',
     switch: { part: 'own === undefined', by: 'own !== undefined' },
     seenBy: { file: sends, title: 'of another account is left to a person' },
   },
@@ -616,14 +616,14 @@ export const controls: readonly Control[] = [
     mark: 'I22',
     off: 'a refusal of one send says nothing of another',
     file: 'src/lock/join.ts',
-    switch: { line: "return !(mayBeCharged(fact) && [...facts.values()].some(({ state }) => state === 'refused'));" },
+    switch: { part: '({ send }) => !closed.has(send)', by: '() => refusals.size === 0' },
     seenBy: { file: sends, title: 'is not closed by a refusal of another branch, in either order of merging' },
   },
   {
     mark: 'I22',
     off: 'each send of a kind without replay is held by itself',
-    file: 'src/plan/held.ts',
-    switch: { part: 'sendOf(purchase)', by: 'purchase.key' },
+    file: 'src/plan/prices/held.ts',
+    switch: { part: 'purchase.send', by: 'purchase.key' },
     seenBy: { file: sends, title: 'that both lost an answer of a kind without replay have two open sends' },
   },
   {
@@ -636,7 +636,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I22',
     off: 'a decision about a send goes along with a rename, and so does the refusal that keeps it on record',
-    file: 'src/plan/orphans.ts',
+    file: 'src/plan/rows/orphans.ts',
     switch: { line: 'facts.has(factOf(one));' },
     seenBy: {
       file: 'test/rooms/lock/histories.test.ts',
@@ -653,7 +653,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I24',
     off: 'a post whose answer was lost is not sent anew because its input changed',
-    file: 'src/plan/posts.ts',
+    file: 'src/plan/posts/posts.ts',
     switch: { part: '(isOpenSend)', by: '(isOpenSend) && purchase !== undefined' },
     seenBy: {
       file: 'test/rooms/plan/posts.test.ts',
@@ -663,7 +663,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I24',
     off: 'what is forgotten is out all the same',
-    file: 'src/plan/post-record.ts',
+    file: 'src/plan/posts/post-record.ts',
     switch: { part: 'purchases', by: 'purchases.filter(({ forgotten }) => !forgotten)' },
     seenBy: { file: 'test/rooms/plan/posts.test.ts', title: 'is not sent again because it was forgotten' },
   },
@@ -687,16 +687,8 @@ export const controls: readonly Control[] = [
   },
   {
     mark: 'I24',
-    off: 'a saved plan agrees to the posts that it names, and to no others',
-    file: 'src/plan/agreement.ts',
-    switch: { part: 'named.has(address)', by: 'shown.has(address)' },
-    seenBy: { file: postsCommand, title: 'a saved plan gives it that names them, once, and to nothing else' },
-    built: true,
-  },
-  {
-    mark: 'I24',
     off: 'a selection that covers a post does not send it again',
-    file: 'src/campaign/redo-posts.ts',
+    file: 'src/campaign/make-plan.ts',
     switch: { part: '!named.has(step.address)', by: 'named.size === 0' },
     seenBy: { file: postsCommand, title: 'a saved plan that redoes it does so once' },
     built: true,
@@ -809,7 +801,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I25',
     off: 'an address that exists is always that address',
-    file: 'src/plan/names.ts',
+    file: 'src/plan/select/names.ts',
     switch: { line: '' },
     seenBy: {
       file: 'test/rooms/plan/names.test.ts',
@@ -830,7 +822,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I26 (step)',
     off: 'a mistake of ours in one step stops the run',
-    file: 'src/run/broken-step.ts',
+    file: 'src/run/step.ts',
     switch: { part: '|| !isDefect(error)', by: '|| isDefect(error)' },
     seenBy: {
       file: 'test/rooms/engine/broken-steps.test.ts',
@@ -840,7 +832,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I26 (open)',
     off: 'of a step that a mistake of ours broke off while a send is open, nothing is said to be charged',
-    file: 'src/run/broken-step.ts',
+    file: 'src/run/step.ts',
     switch: { part: 'isOpenSend(left)', by: 'isOpenSend(left) && false' },
     seenBy: {
       file: 'test/rooms/engine/broken-steps.test.ts',
@@ -850,7 +842,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I26',
     off: 'an error that nobody awaits does not end the process',
-    file: 'src/cli/last-resort.ts',
+    file: 'src/cli/signals.ts',
     switch: { line: '' },
     seenBy: {
       file: 'test/command/conduct/broken-run.test.ts',
@@ -862,7 +854,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I26',
     off: 'a body that broke once never looks whole',
-    file: 'src/service/read-body.ts',
+    file: 'src/service/download.ts',
     switch: { part: '(error) => finish({ error })', by: '() => finish({})' },
     seenBy: {
       file: 'test/rooms/service/download.test.ts',
@@ -872,7 +864,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I27',
     off: 'what hangs on an open gate waits',
-    file: 'src/plan/block-at-gates.ts',
+    file: 'src/plan/gates/block-at-gates.ts',
     switch: { line: '' },
     seenBy: {
       file: 'test/rooms/plan/gates.test.ts',
@@ -893,7 +885,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I27 (run)',
     off: 'a run takes in only what its plan named, at no higher price',
-    file: 'src/plan/take-in.ts',
+    file: 'src/plan/gates/take-in.ts',
     switch: { part: 'own.covers(row)', by: 'true' },
     seenBy: {
       file: 'test/rooms/campaign/live-run.test.ts',
@@ -903,7 +895,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I27 (made)',
     off: 'a run takes in nothing that would be made from what is to be made anew',
-    file: 'src/plan/take-in.ts',
+    file: 'src/plan/gates/take-in.ts',
     switch: { line: 'return false;' },
     seenBy: {
       file: 'test/rooms/campaign/live-run.test.ts',
@@ -913,7 +905,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I27 (taken back)',
     off: 'a run lets go of what is made from a pick that was taken back before it left',
-    file: 'src/plan/take-in.ts',
+    file: 'src/plan/gates/take-in.ts',
     switch: { line: '' },
     seenBy: {
       file: 'test/rooms/campaign/live-run.test.ts',
@@ -923,7 +915,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I28',
     off: 'a canary that was tried keeps its seat',
-    file: 'src/plan/canaries.ts',
+    file: 'src/plan/gates/canaries.ts',
     switch: { line: '' },
     seenBy: {
       file: 'test/rooms/engine/canary-runs.test.ts',
@@ -933,7 +925,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I28 (failed)',
     off: 'behind a canary that failed before nothing is bought',
-    file: 'src/plan/hold-for-canaries.ts',
+    file: 'src/plan/gates/hold-for-canaries.ts',
     switch: { line: '' },
     seenBy: {
       file: 'test/rooms/engine/canary-runs.test.ts',
@@ -964,28 +956,28 @@ export const controls: readonly Control[] = [
   {
     mark: 'I29 (host)',
     off: 'only names of this machine are answered',
-    file: 'src/review/serve/check-request.ts',
+    file: 'src/review/serve/read-request.ts',
     switch: { line: '' },
     seenBy: { file: 'test/rooms/review/serve.test.ts', title: 'a foreign name is refused, and nothing is told' },
   },
   {
     mark: 'I29 (origin)',
     off: 'a page of another origin is not answered',
-    file: 'src/review/serve/check-request.ts',
+    file: 'src/review/serve/read-request.ts',
     switch: { line: '' },
     seenBy: { file: 'test/rooms/review/serve.test.ts', title: 'another port is refused, and nothing is told' },
   },
   {
     mark: 'I29 (token)',
     off: 'who does not know the token is not answered',
-    file: 'src/review/serve/check-request.ts',
+    file: 'src/review/serve/read-request.ts',
     switch: { line: '' },
     seenBy: { file: 'test/rooms/review/serve.test.ts', title: 'another token is refused, and nothing is told' },
   },
   {
     mark: 'I29 (site)',
     off: 'what another site makes a browser ask is not answered',
-    file: 'src/review/serve/check-request.ts',
+    file: 'src/review/serve/read-request.ts',
     switch: { line: 'return true;' },
     seenBy: { file: 'test/rooms/review/serve.test.ts', title: 'another site is refused, and nothing is told' },
   },
@@ -1002,7 +994,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I29 (bytes)',
     off: 'what a page shows has the bytes that a verdict is about',
-    file: 'src/review/serve/whole-files.ts',
+    file: 'src/review/serve/send-file.ts',
     switch: { part: 'digest.sha256 === sha256', by: 'digest.sha256 !== undefined' },
     seenBy: {
       file: 'test/rooms/review/serve.test.ts',
@@ -1050,7 +1042,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I31',
     off: 'a line is written by the head of the highest epoch alone',
-    file: 'src/cluster/lines.ts',
+    file: 'src/cluster/head/lines.ts',
     switch: { part: 'FROM held ON', by: 'FROM mediabatch.account WHERE id = $1 ON' },
     seenBy: {
       file: 'test/rooms/cluster/lock-file-contract.test.ts',
@@ -1060,7 +1052,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I32',
     off: 'an end is written by the head of the highest epoch alone',
-    file: 'src/cluster/runs.ts',
+    file: 'src/cluster/runs/runs.ts',
     switch: { part: 'FROM held, unnest', by: 'FROM mediabatch.account AS held, unnest' },
     seenBy: {
       file: 'test/rooms/cluster/runs.test.ts',
@@ -1070,7 +1062,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I33',
     off: 'an event is written by the head of the highest epoch alone',
-    file: 'src/cluster/events.ts',
+    file: 'src/cluster/runs/events.ts',
     switch: { part: 'FROM held ON', by: 'FROM mediabatch.account WHERE id = $1 ON' },
     seenBy: {
       file: 'test/rooms/cluster/runs.test.ts',
@@ -1080,7 +1072,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I34',
     off: 'a run is ended by the head of the highest epoch alone',
-    file: 'src/cluster/runs.ts',
+    file: 'src/cluster/runs/runs.ts',
     switch: { part: ' AND EXISTS (SELECT FROM held)', by: '' },
     seenBy: {
       file: 'test/rooms/cluster/runs.test.ts',
@@ -1101,7 +1093,7 @@ export const controls: readonly Control[] = [
     mark: 'I36',
     off: 'what a database keeps of links and bodies is sealed',
     file: 'src/cluster/seal.ts',
-    switch: { part: "cipher.update(text, 'utf8')", by: 'Buffer.from(text)' },
+    switch: { part: 'cipher.update(bytes)', by: 'bytes' },
     seenBy: {
       file: 'test/rooms/cluster/values.test.ts',
       title: 'never looks the same twice, and shows nothing of the text',
@@ -1110,7 +1102,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I37',
     off: 'an account has one head, and so one poller',
-    file: 'src/cluster/boss.ts',
+    file: 'src/cluster/database/boss.ts',
     switch: { part: 'exclusive', by: 'standard' },
     seenBy: {
       file: 'test/rooms/cluster/seat.test.ts',
@@ -1123,6 +1115,165 @@ export const controls: readonly Control[] = [
     file: 'src/service/create.ts',
     switch: { part: "answer.is !== 'no-route'", by: "answer.is === 'accepted'" },
     seenBy: { file: 'test/rooms/service/refusal.test.ts', title: 'is not followed by another after a lost answer' },
+  },
+  {
+    mark: 'I45',
+    off: 'a run that is given up takes the right to write from its head',
+    file: 'src/cluster/runs/runs.ts',
+    switch: { line: '      `UPDATE mediabatch.account SET epoch = epoch' },
+    seenBy: {
+      file: 'test/rooms/cluster/unlock.test.ts',
+      title:
+        'I45 a run that its engine has open is not given free; where that is forced it ends there, and its lines come here',
+    },
+    built: true,
+  },
+  {
+    mark: 'I45 (asked)',
+    off: 'an engine that does not answer is not taken for gone',
+    file: 'src/campaign/on-engine/give-up-run.ts',
+    switch: { part: " || (found.is === 'not asked' && !request.force)", by: '' },
+    seenBy: {
+      file: 'test/rooms/cluster/unlock.test.ts',
+      title:
+        'I45 an engine that cannot be reached may have the run open: only force gives the lock free, and says what it costs',
+    },
+    built: true,
+  },
+  {
+    mark: 'I46 (again)',
+    off: 'all lines are read again when a run has ended',
+    file: 'src/cluster/runs/watch-run.ts',
+    switch: { part: 'await onLines(await readAllLines(database, id))', by: '0' },
+    seenBy: {
+      file: 'test/rooms/cluster/watch-run.test.ts',
+      title: 'rows that a database gives numbers of before are heard at the end',
+    },
+  },
+  {
+    mark: 'I46 (left)',
+    off: 'a lock that another program writes ends nobody who watches',
+    file: 'src/campaign/on-engine/mirrored-lock.ts',
+    switch: { part: 'if (!(error instanceof LockChangedError)) ', by: '' },
+    seenBy: {
+      file: 'test/rooms/cluster/settle.test.ts',
+      title: 'I46 lines that git takes out of the lock are written again when the run ends',
+    },
+  },
+  {
+    mark: 'I47',
+    off: 'what another key is buying is not bought by a second head',
+    file: 'src/cluster/runs/twin-run.ts',
+    switch: { part: 'mine.get(digest)', by: 'undefined' },
+    seenBy: {
+      file: 'test/rooms/cluster/runs.test.ts',
+      title: 'I47 with a purchase that another key is buying is refused, of two at once as well',
+    },
+  },
+  {
+    mark: 'I46 (mark)',
+    off: 'a record that lacks what its store has seen is no record to go on with',
+    file: 'src/cluster/store/run-mark.ts',
+    switch: { part: 'if (isWhole) ', by: '' },
+    seenBy: {
+      file: 'test/rooms/cluster/put-back.test.ts',
+      title: 'I46 a run whose record lacks what its store has seen is put aside until a lock gives it back',
+    },
+  },
+  {
+    mark: 'I46 (server)',
+    off: 'a database in the place of another one is not gone on with',
+    file: 'src/cluster/database/which-server.ts',
+    switch: { part: 'now[part] === undefined ||', by: 'true ||' },
+    seenBy: {
+      file: 'test/rooms/cluster/put-back.test.ts',
+      title: 'I46 a run without a store in a database that was put back waits for whoever has seen all of it',
+    },
+  },
+  {
+    mark: 'I46 (seen)',
+    off: 'a snapshot that knows less than was seen here is found',
+    file: 'src/campaign/on-engine/give-back.ts',
+    switch: { part: 'seen !== undefined && (await', by: 'false && (await' },
+    seenBy: {
+      file: 'test/rooms/cluster/put-back.test.ts',
+      title:
+        'I46 whoever watches keeps beside the lock how much there was: a snapshot that knows less is found when they attach',
+    },
+  },
+  {
+    mark: 'I46 (vouched)',
+    off: 'only who has seen all of a record vouches for it',
+    file: 'src/campaign/on-engine/give-back.ts',
+    switch: {
+      part: 'seen !== undefined && isSameServer(server, seen.server) && countJobs(known()) >= seen.jobs',
+      by: 'true',
+    },
+    seenBy: {
+      file: 'test/rooms/cluster/put-back.test.ts',
+      title: 'I46 a run without a store in a database that was put back waits for whoever has seen all of it',
+    },
+  },
+  {
+    mark: 'I46 (given)',
+    off: 'what only the lock here knows is given to an open run',
+    file: 'src/campaign/on-engine/give-back.ts',
+    switch: { line: '  return;' },
+    seenBy: {
+      file: 'test/rooms/cluster/put-back.test.ts',
+      title:
+        'I46 whoever attaches gives an open run what only the lock here knows, and its head loses the right to write',
+    },
+  },
+  {
+    mark: 'I50',
+    off: 'a header is that of its run',
+    file: 'src/cluster/runs/header.ts',
+    switch: { part: 'throw changedPlan(run);', by: 'return {} as RunHeader;' },
+    seenBy: {
+      file: 'test/rooms/cluster/sealed-plan.test.ts',
+      title: 'I50 a run of which somebody has changed the ceiling in the database is not gone on with',
+    },
+  },
+  {
+    mark: 'I50 (orders)',
+    off: 'orders are those of their run',
+    file: 'src/cluster/runs/orders.ts',
+    switch: { line: '    if (opened === undefined) continue;' },
+    seenBy: {
+      file: 'test/rooms/cluster/sealed-plan.test.ts',
+      title: 'I50 orders that are those of another run are not carried out',
+    },
+  },
+  {
+    mark: 'I50 (missing)',
+    off: 'all orders are there',
+    file: 'src/cluster/head/head-run.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/cluster/sealed-plan.test.ts',
+      title: 'I50 a run of which orders are missing is put aside',
+    },
+  },
+  {
+    mark: 'I48',
+    off: 'nothing goes through a link in the place of a campaign’s folder',
+    file: 'src/cluster/store/store.ts',
+    switch: { part: 'lstatOrAbsent(folder)?.isSymbolicLink() === true', by: 'false' },
+    seenBy: {
+      file: 'test/rooms/cluster/store.test.ts',
+      title: 'I48 nothing goes through a link that somebody put in the place of the campaign’s folder',
+    },
+  },
+  {
+    mark: 'I48 (name)',
+    off: 'a name of a campaign leads nowhere else',
+    file: 'src/cluster/store/store.ts',
+    switch: { line: '  const isName = campaign !== undefined;' },
+    seenBy: {
+      file: 'test/rooms/cluster/store.test.ts',
+      title: 'I48 a campaign that a database calls "../escaped" has no folder in the store',
+    },
   },
   {
     mark: 'I38 (key)',
@@ -1162,9 +1313,71 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I43',
+    off: 'a send that only the lock knows of takes a consent beside its step',
+    file: 'src/plan/prices/spend-consent.ts',
+    switch: { part: ' && order.send.isStrange !== true', by: '' },
+    built: true,
+    seenBy: {
+      file: 'test/command/strange-sends.test.ts',
+      title: 'I43 nor is one asked about that stands beside every step',
+    },
+  },
+  {
+    mark: 'I44',
+    off: 'what all campaigns spend and hold stays below the limit',
+    file: 'src/disk/state/spending-sums.ts',
+    switch: { part: 'credits > left', by: 'credits < 0' },
+    seenBy: { file: 'test/rooms/disk/spending.test.ts', title: 'never passes the limit, held or charged' },
+  },
+  {
+    mark: 'I44 (asked)',
+    built: true,
+    off: 'a run asks the ledger of all campaigns before a create leaves',
+    file: ledger,
+    switch: {
+      part: 'await this.#holdSpending(order, { credits: answer.credits, isSent: isOpen })',
+      by: "'held' as Awaited<ReturnType<Spending['hold']>>",
+    },
+    seenBy: {
+      file: 'test/command/limit.test.ts',
+      title: 'I44 three campaigns at once never pass the limit of a day, nor does what follows',
+    },
+  },
+  {
+    mark: 'I49',
+    off: 'what an account spends is on record before it leaves',
+    file: 'src/cluster/head/account-spending.ts',
+    switch: { part: 'await written', by: 'written.catch(() => undefined)' },
+    seenBy: {
+      file: 'test/rooms/cluster/account-spending.test.ts',
+      title: 'is written by one head alone: what another one has taken over adds nothing, and lets nothing leave',
+    },
+  },
+  {
+    mark: 'I49 (fenced)',
+    off: 'what an account spends is written by the head of the highest epoch alone',
+    file: 'src/cluster/head/account-spending.ts',
+    switch: { part: 'FROM held ON', by: 'FROM mediabatch.account WHERE id = $1 ON' },
+    seenBy: {
+      file: 'test/rooms/cluster/account-spending.test.ts',
+      title: 'is written by one head alone: what another one has taken over adds nothing, and lets nothing leave',
+    },
+  },
+  {
+    mark: 'I51',
+    off: 'a paused run sends nothing new',
+    file: 'src/cluster/head/head-run.ts',
+    switch: { line: '' },
+    seenBy: {
+      file: 'test/rooms/cluster/pause.test.ts',
+      title: 'I51 a paused run sends nothing new, under the next head either, and goes on when it is resumed',
+    },
+  },
+  {
     mark: 'I42',
     off: 'a decision of an unknown kind is not ignored',
-    file: 'src/plan/block-undecidable.ts',
+    file: 'src/plan/purchases/open-sends.ts',
     switch: { line: ';' },
     seenBy: {
       file: 'test/rooms/plan/unknown-decisions.test.ts',
@@ -1184,7 +1397,7 @@ export const controls: readonly Control[] = [
   {
     mark: 'I41 (open)',
     off: 'a post waits for one to its accounts of which nobody knows whether it is out',
-    file: 'src/plan/hold-posts.ts',
+    file: 'src/plan/posts/hold-posts.ts',
     switch: { part: 'mayMeet(one.accounts, accounts)', by: '!mayMeet(one.accounts, one.accounts)' },
     seenBy: {
       file: 'test/rooms/plan/posts.test.ts',
@@ -1194,14 +1407,14 @@ export const controls: readonly Control[] = [
   {
     mark: 'I41 (lost)',
     off: 'a new post beside one that is out and has lost its step waits',
-    file: 'src/plan/hold-posts.ts',
+    file: 'src/plan/posts/hold-posts.ts',
     switch: { line: '' },
     seenBy: postsModel,
   },
   {
     mark: 'I41 (retaken)',
     off: 'a post is found whose address another one has taken',
-    file: 'src/plan/hold-posts.ts',
+    file: 'src/plan/posts/hold-posts.ts',
     switch: { part: 'likeness > Math.max(likeOwn, leastLikeness)', by: 'likeness < 0' },
     seenBy: { file: 'test/rooms/plan/posts.test.ts', title: 'is found also where another step has taken its address' },
   },
@@ -1248,6 +1461,16 @@ export const controls: readonly Control[] = [
     off: 'a key heals for a day, and where this machine knows that it is no longer',
     file: 'src/campaign/lost-lock/traces.ts',
     switch: { part: 'since !== undefined && isReplayed(now - since)', by: 'since !== 0' },
+    seenBy: { file: 'test/rooms/campaign/lost-lock.test.ts', title: 'pictures heal for a day' },
+  },
+  {
+    mark: 'I40 (name)',
+    off: 'only what was bought under this name is found again by its key',
+    file: 'src/campaign/lost-lock/traces.ts',
+    switch: {
+      part: 'isKeyed ? Math.min(at, known?.since ?? at) : known?.since',
+      by: 'Math.min(at, known?.since ?? at)',
+    },
     seenBy: { file: 'test/rooms/campaign/lost-lock.test.ts', title: 'pictures heal for a day' },
   },
   {

@@ -10,7 +10,8 @@ import { switchOff } from './marks.ts';
 import type { Ask, Seen } from './serve-tests.ts';
 
 // Each protection is switched off in a copy of the tree; the test that watches over it must then fail – and pass before.
-//   npm run test:controls [-- --only I7]
+//   npm run test:controls [-- --only I7] [--after-tests]
+// `--after-tests` says that all of them have passed just now: they are not run once more with everything in place.
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const copied = ['src', 'test', 'schemas', 'examples', 'package.json', 'tsconfig.json', 'CHANGELOG.md', 'README.md'];
@@ -25,11 +26,11 @@ function makeCopy(from = root, names = copied): string {
   return copy;
 }
 
-/** Without the type check: a control may leave a name unused. */
+/** As it is shipped, without the type check: a control may leave a name unused. */
 function build(copy: string): void {
-  const compile = [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'src/tsconfig.json', '--noCheck'];
-  execFileSync(process.execPath, compile, { cwd: copy, stdio: ['ignore', 'ignore', 'inherit'] });
-  execFileSync(process.execPath, ['schemas/copy-assets.mjs'], { cwd: copy, stdio: 'ignore' });
+  for (const script of ['schemas/copy-assets.mjs', 'schemas/bundle.mjs']) {
+    execFileSync(process.execPath, [script], { cwd: copy, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
 }
 
 /** The tests of a copy: one vitest for all of them, in a process of its own. */
@@ -45,7 +46,12 @@ class Tests {
     const child = fork(join(copy, 'test/proof/controls/serve-tests.ts'), {
       cwd: copy,
       execArgv: ['--import', 'tsx'],
-      env: { ...process.env, MEDIABATCH_TEST_NO_BUILD: '1', MEDIABATCH_TEST_LONG: '1' },
+      env: {
+        ...process.env,
+        ...{ MEDIABATCH_TEST_NO_BUILD: '1', MEDIABATCH_TEST_LONG: '1', MEDIABATCH_TEST_APART: '1' },
+        // What is missing is found by a draw.
+        MEDIABATCH_TEST_RUNS: 'full',
+      },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     const tests = new Tests(child);
@@ -113,7 +119,9 @@ async function tryControl({ folder, tests }: Copy, control: Control): Promise<st
   }
 }
 
-const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, 'after-tests': { type: 'boolean' } },
+});
 const wanted = controls.filter((control) => values.only?.includes(invariantOf(control)) ?? true);
 // Those that look at what is built come last: what is built is then no more what stands in the sources.
 const waiting = [...wanted.filter(({ built }) => !built), ...wanted.filter(({ built }) => built)];
@@ -127,12 +135,13 @@ try {
   build(first);
   for (let count = 1; count < copiesAtATime; count += 1) folders.push(makeCopy(first, [...copied, 'dist']));
   for (const folder of folders) copies.push({ folder, tests: await Tests.start(folder) });
-  const before = await copies[0]?.tests.run(wanted.map(({ seenBy }) => seenBy));
+  const whole: Verdict = { is: 'passed', says: '' };
+  const before = values['after-tests'] ? () => whole : await copies[0]?.tests.run(wanted.map(({ seenBy }) => seenBy));
   const work = async (copy: Copy) => {
     for (let control = waiting.shift(); control !== undefined; control = waiting.shift()) {
       const { is, says } = before?.(control.seenBy) ?? { is: 'not run', says: '' };
-      const whole = is === 'passed' ? undefined : `with everything in place the test is “${is}”: ${says}`;
-      const problem = whole ?? (await tryControl(copy, control));
+      const broken = is === 'passed' ? undefined : `with everything in place the test is “${is}”: ${says}`;
+      const problem = broken ?? (await tryControl(copy, control));
       if (problem === undefined) seen += 1;
       const verdict = problem === undefined ? 'seen    ' : 'NOT SEEN';
       const invariant = invariantOf(control).padEnd(3);

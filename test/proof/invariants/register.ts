@@ -632,4 +632,172 @@ export const invariants: readonly Invariant[] = [
       { file: join, title: 'does not depend on the order' },
     ],
   },
+  {
+    id: 'I43',
+    says: 'nothing is bought without a consent: --yes of whoever types, a yes on a terminal, or one to exactly this plan and lock; a send that only the lock knows of takes one, too',
+    shown: [
+      { file: 'test/command/consent.test.ts', title: '%s is no consent: exit 5, and no create' },
+      { file: 'test/command/approve.test.ts', title: 'is carried out by whoever applies it, and nothing else is' },
+      {
+        file: 'test/command/approve.test.ts',
+        title: 'an approval of somebody else, or that was edited or renamed, is none',
+      },
+      {
+        file: 'test/command/strange-sends.test.ts',
+        title: 'I43 a send that only the lock knows of is asked about by whoever agrees to what it may cost',
+      },
+      { file: 'test/command/strange-sends.test.ts', title: 'I43 nor is one asked about that stands beside every step' },
+    ],
+  },
+  {
+    id: 'I44',
+    says: 'what a person spends and holds in all campaigns on a machine passes no MEDIABATCH_LIMIT, but by a charge above its price',
+    shown: [
+      { file: 'test/rooms/disk/spending.test.ts', title: 'never passes the limit, held or charged' },
+      {
+        file: 'test/rooms/disk/spending.test.ts',
+        title: 'twelve processes at once, some killed: never more, nothing left over (%s price)',
+      },
+      {
+        file: 'test/command/limit.test.ts',
+        title: 'I44 three campaigns at once never pass the limit of a day, nor does what follows',
+      },
+      {
+        file: 'test/command/limit.test.ts',
+        title: 'I44 who is killed has spent it, also in a run that knows nothing of it',
+      },
+    ],
+  },
+  {
+    id: 'I45',
+    says: 'a run on an engine is over when the engine says so: it is given up there, with the right of its head to write, or its workers buy on beside the next run',
+    shown: [
+      {
+        file: 'test/rooms/cluster/unlock.test.ts',
+        title:
+          'I45 a run that its engine has open is not given free; where that is forced it ends there, and its lines come here',
+      },
+      {
+        file: 'test/rooms/cluster/unlock.test.ts',
+        title: 'I45 an engine that %s may have the run open: only force gives the lock free, and says what it costs',
+      },
+      {
+        file: 'test/cluster/around.test.ts',
+        title: 'a run is given up while its workers work: they stop, and nothing is bought twice',
+      },
+    ],
+  },
+  {
+    id: 'I46',
+    says: 'what the record of a run on an engine has lost – with a database that was put back, or with a lock that git wrote – is known before it would be bought again',
+    shown: [
+      {
+        file: 'test/rooms/cluster/settle.test.ts',
+        title: 'I46 lines that git takes out of the lock are written again when the run %s',
+      },
+      {
+        file: 'test/rooms/cluster/watch-run.test.ts',
+        title: 'rows that a database gives numbers of before are heard at the end',
+      },
+      {
+        file: 'test/rooms/cluster/put-back.test.ts',
+        title: 'I46 a run whose record lacks what its store has seen is put aside until a lock gives it back',
+      },
+      {
+        file: 'test/rooms/cluster/put-back.test.ts',
+        title:
+          'I46 whoever attaches gives an open run what only the lock here knows, and its head loses the right to write',
+      },
+      {
+        file: 'test/rooms/cluster/put-back.test.ts',
+        title: 'I46 a run without a store in a database that was put back waits for whoever has seen all of it',
+      },
+      {
+        file: 'test/rooms/cluster/put-back.test.ts',
+        title:
+          'I46 whoever watches keeps beside the lock how much there was: a snapshot that knows less is found when they attach',
+      },
+      {
+        file: 'test/rooms/cluster/which-server.test.ts',
+        title:
+          'I46 a server that began a new timeline – promoted, or brought back from an archive – is another one; one that starts again is not',
+      },
+      {
+        file: 'test/rooms/cluster/which-server.test.ts',
+        title: 'I46 a database whose tables were made anew is another one',
+      },
+      {
+        file: 'test/cluster/around.test.ts',
+        title: 'an older copy of the database is put back: nothing is bought before what came since is known',
+      },
+    ],
+  },
+  {
+    id: 'I47',
+    says: 'no purchase is made by two heads on one engine, whatever the keys and the names of the service that they have',
+    shown: [
+      {
+        file: 'test/rooms/cluster/runs.test.ts',
+        title: 'I47 with a purchase that another key is buying is refused, of two at once as well',
+      },
+      {
+        file: 'test/cluster/around.test.ts',
+        title: 'two keys of one account submit one campaign: the second is refused',
+      },
+    ],
+  },
+  {
+    id: 'I48',
+    says: 'files of a run on an engine stay in its store, whoever else writes into the store or the database',
+    shown: [
+      {
+        file: 'test/rooms/cluster/store.test.ts',
+        title: 'I48 nothing goes through a link that somebody put in the place of the campaign’s folder',
+      },
+      {
+        file: 'test/rooms/cluster/store.test.ts',
+        title: 'I48 a campaign that a database calls %j has no folder in the store',
+      },
+    ],
+  },
+  {
+    id: 'I49',
+    says: 'what the campaigns of an account spend and hold on an engine passes no limit that its workers were told, whoever is killed, but by a charge above its price',
+    shown: [
+      {
+        file: 'test/rooms/cluster/account-spending.test.ts',
+        title: 'never passes the limit, held or charged, and play money counts for nothing',
+      },
+      {
+        file: 'test/rooms/cluster/account-spending.test.ts',
+        title: 'is held by a head that was killed between its hold and its create, until the lock tells the next one',
+      },
+      {
+        file: 'test/cluster/limit.test.ts',
+        title: 'two campaigns at once never pass the limit of their account, whatever is killed',
+      },
+    ],
+  },
+  {
+    id: 'I50',
+    says: 'what a run on an engine buys, where to and within which budget, nobody changes who has the database alone',
+    shown: [
+      {
+        file: 'test/rooms/cluster/sealed-plan.test.ts',
+        title: 'I50 a run of which somebody has changed %s in the database is not gone on with',
+      },
+      { file: 'test/rooms/cluster/sealed-plan.test.ts', title: 'I50 orders that are %s are not carried out' },
+      { file: 'test/rooms/cluster/sealed-plan.test.ts', title: 'I50 a run of which orders are missing is put aside' },
+    ],
+  },
+  {
+    id: 'I51',
+    says: 'nothing new is sent for a paused run on an engine, whichever head it has; what is paid is collected',
+    shown: [
+      {
+        file: 'test/rooms/cluster/pause.test.ts',
+        title: 'I51 a paused run sends nothing new, under the next head either, and goes on when it is resumed',
+      },
+    ],
+  },
 ];

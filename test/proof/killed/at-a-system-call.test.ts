@@ -107,7 +107,7 @@ describe.runIf(canTrace)('killed at a system call (strace, root)', () => {
       expect(wrong).toEqual([]);
       expect(kills).toBeGreaterThan(points.length * 0.7);
     },
-    isLong ? 900_000 : 60_000,
+    isLong ? 1_800_000 : 60_000,
   );
 });
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../../rig/command.ts';
 
@@ -34,6 +34,32 @@ beforeAll(() => {
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+/** Each file that is published is of one of these; what is none of them was not meant to be. */
+const published = [
+  /^dist\/SKILL\.md$/,
+  /^(?:CHANGELOG|README)\.md$|^LICENSE$|^package\.json$/,
+  /^schemas\/[a-z]+\.schema\.json$/,
+  /^examples\/[a-z-]+\/(?:[\w.-]+\/)*[\w-]+\.(?:yaml|yml|csv|tsv|jsonl?|schema\.json|xlsx|png|jpg|md|webm|wav|mp3|txt)$/,
+  /^examples\/engine\/(?:Dockerfile|worker\.env\.example|mediabatch-worker@\.service)$/,
+  /^dist\/THIRD-PARTY-NOTICES\.txt$/,
+  /^dist\/(?:index|cli\/bin|cli\/review-thread|sandbox\/index|sandbox\/render-worker|chunks\/[\w-]+)\.js$/,
+  /^dist\/(?:[\w-]+\/)*[\w.-]+\.d\.ts$/,
+  /^dist\/(?:manual|report\/diagnostics\/code-pages)\/\w+\.md$/,
+  /^dist\/page\/[\w-]+\.(?:js|css|html|svg)$/,
+  /^dist\/sandbox\/assets\/[\w.-]+$/,
+  /^dist\/review\/sheet\/fonts\/(?:fonts\.conf|[\w.-]+\.(?:ttf|LICENSE\.txt))$/,
+];
+
+test('nothing is published that is not meant to be', () => {
+  const files = readdirSync(join(folder, 'node_modules/mediabatch'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) =>
+      relative(join(folder, 'node_modules/mediabatch'), join(parentPath, name)).replaceAll('\\', '/'),
+    );
+  expect(files.length).toBeGreaterThan(100);
+  expect(files.filter((file) => !published.some((form) => form.test(file)))).toEqual([]);
+});
 
 /** What README or the manual shows to whoever writes a program. */
 function readExample(of: 'README.md' | 'src/manual/library.md'): string {
@@ -70,3 +96,12 @@ test('the examples of the manual and README compile with every check, and run: a
   expect(again).toMatch(/exit 0, 0 credits spent\n$/);
   expect(run(shortFile)).toBe('exit 0, 0 credits spent\n');
 }, 60_000);
+
+test('the package carries a skill: the page for programs at the keys, whose commands and names stand for themselves', () => {
+  const find = `process.stdout.write(import.meta.resolve('mediabatch/SKILL.md'))`;
+  const url = execFileSync(process.execPath, ['--input-type=module', '-e', find], { cwd: folder, encoding: 'utf8' });
+  const skill = readFileSync(new URL(url), 'utf8');
+  expect(skill).toMatch(/^---\nname: mediabatch\ndescription: \S.{50,900}\n---\n\n# /);
+  expect(skill).toContain('mediabatch approve campaign.plan.json');
+  expect(skill).not.toMatch(/\]\(|not-run/);
+});

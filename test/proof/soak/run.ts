@@ -1,16 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  type CommandResult,
-  command,
-  type SandboxProcess,
-  sandboxProcess,
-  temporaryFolder,
-} from '../../rig/command.ts';
+import { type CommandResult, command, temporaryFolder } from '../../rig/command.ts';
 import { decideByTheBooks, findLosses, type Remains } from '../../rig/killed-run.ts';
 import { type Booking, creditsIn, creditsOf, readLockFile } from '../../rig/oracle.ts';
 import { seeded } from '../../rig/random.ts';
+import { type ServiceHere, serviceHere } from '../../rig/service-here.ts';
 import { spreadFaults } from './faults.ts';
 
 // A long campaign on a bad day: every sort of fault at once, and the run killed again and again, until it is done.
@@ -77,7 +72,7 @@ async function applyOnce(folder: string, env: Record<string, string>, killAfterM
   }
 }
 
-function remainsIn(folder: string, lock: string, sandbox: SandboxProcess): Remains {
+function remainsIn(folder: string, lock: string, sandbox: ServiceHere): Remains {
   return { folder, lock, ledger: sandbox.ledger() as Booking[] };
 }
 
@@ -124,10 +119,7 @@ async function soak(folder: string): Promise<string[]> {
     writeFileSync(join(folder, `${name}.csv`), table(count));
   }
   const faults = spreadFaults({ requests: Math.round(steps * 1.2), share, random });
-  writeFileSync(join(folder, 'faults.json'), JSON.stringify(faults));
-  mkdirSync(join(folder, 'service'));
-  const service = ['--speed', '400', '--credits', '1000000', '--faults', join(folder, 'faults.json')];
-  const sandbox = await sandboxProcess(join(folder, 'service'), service);
+  const sandbox = await serviceHere({ speed: 400, credits: 1_000_000, faults });
   let killed = 0;
   let decided = 0;
   try {
@@ -150,7 +142,7 @@ async function soak(folder: string): Promise<string[]> {
     process.stdout.write(`${faults.length} faults, ${killed} kills, ${decided} lost answers looked up by hand\n`);
     return findWrong(remainsIn(folder, lockPath, sandbox));
   } finally {
-    await sandbox.stop();
+    await sandbox.close();
   }
 }
 

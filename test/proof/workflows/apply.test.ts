@@ -2,9 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Fault } from '../../../src/sandbox/index.ts';
 import { CampaignRepository } from '../../command/git/campaign-repository.ts';
-import { type SandboxProcess, sandboxProcess, temporaryFolder } from '../../rig/command.ts';
-import { type Job, runJob } from './runner.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+import { type ServiceHere, type ServiceOptions, serviceHere } from '../../rig/service-here.ts';
+import { type Job, packageFiles, runJob } from './runner.ts';
 
 const hasGh = process.platform !== 'win32' && spawnSync('gh', ['--version']).status === 0;
 
@@ -24,17 +26,18 @@ const created = manifest
 let here: CampaignRepository;
 let folder: string;
 let origin: string;
-let service: SandboxProcess;
+let service: ServiceHere;
 
 beforeEach(async () => {
   const temporary = temporaryFolder();
   folder = temporary.path;
-  service = await sandboxProcess(join(folder, 'service'));
+  service = await serviceHere();
   onTestFinished(async () => {
-    await service.stop();
+    await service.close();
     temporary.remove();
   });
   here = new CampaignRepository();
+  for (const [name, text] of Object.entries(packageFiles)) here.write(name, text);
   origin = join(folder, 'origin.git');
   here.write('campaign.yaml', manifest);
   here.commit();
@@ -79,10 +82,10 @@ const lockInOrigin = () =>
   spawnSync('git', ['--git-dir', origin, 'show', 'main:campaign.lock.jsonl'], { encoding: 'utf8' }).stdout;
 const bought = () => lockInOrigin().match(/"state":"done"/g)?.length ?? 0;
 
-/** The same service as it behaves with other flags. */
-async function serve(...args: string[]): Promise<void> {
-  await service.stop();
-  service = await sandboxProcess(join(folder, 'other'), args);
+/** Another service, which behaves like this. */
+async function serve(options: ServiceOptions): Promise<void> {
+  await service.close();
+  service = await serviceHere(options);
 }
 
 /** Acts on the process of `Apply` once both jobs are paid for. */
@@ -133,15 +136,14 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
     expect(service.ledger()).toHaveLength(5);
   });
 
-  test.each([
-    [3, 'every job fails', ['--fail-rate', '1']],
-    [4, 'the account suffices for one job', ['--credits', '3']],
-    [6, 'answers are lost, and nothing lists the jobs', ['--faults', 'faults.json']],
-  ])('a run that ends with %i (%s) pushes its lock, and the job ends so', async (code, _why, args) => {
-    const faults = join(folder, 'faults.json');
-    const lost = { on: 'create', kind: 'influencer', times: 9, do: { type: 'reset', booked: true } };
-    writeFileSync(faults, JSON.stringify([lost]));
-    await serve('--speed', 'Infinity', ...args.map((word) => (word === 'faults.json' ? faults : word)));
+  const lost: Fault = { on: 'create', kind: 'influencer', times: 9, do: { type: 'reset', booked: true } };
+
+  test.each<[number, string, ServiceOptions]>([
+    [3, 'every job fails', { failRate: 1 }],
+    [4, 'the account suffices for one job', { credits: 3 }],
+    [6, 'answers are lost, and nothing lists the jobs', { faults: [lost] }],
+  ])('a run that ends with %i (%s) pushes its lock, and the job ends so', async (code, _why, options) => {
+    await serve(options);
     const job = await merged(code === 6 ? created : manifest);
     expect(job.code, job.said).toBe(code);
     expect(lockInOrigin()).toMatch(/"state":"(?:failed|done|unresolved)"/);
@@ -152,7 +154,7 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
   test.each([[['SIGINT']], [['SIGINT', 'SIGTERM']]] as const)(
     'a cancelled job (%s): the run ends in order, and what was bought is pushed',
     async (signals) => {
-      await serve('--speed', '1');
+      await serve({ speed: 1 });
       const job = await merged(manifest, {
         onStart: onceBought((pid) => {
           for (const [at, signal] of signals.entries()) setTimeout(() => send(pid, signal), 200 * at);
@@ -164,7 +166,7 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
   );
 
   test('a job whose processes are killed: the lock is pushed as it is, and the next run attaches', async () => {
-    await serve('--speed', '2');
+    await serve({ speed: 2 });
     const kill = (pid: number) => {
       const children = execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
         .trim()

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { CampaignRepository } from '../../command/git/campaign-repository.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { GitHub } from './github.ts';
-import { type Job, readSteps, runJob } from './runner.ts';
+import { type Job, packageFiles, readSteps, runJob } from './runner.ts';
 
 const hasGh = process.platform !== 'win32' && spawnSync('gh', ['--version']).status === 0;
 
@@ -32,6 +32,7 @@ beforeEach(async () => {
   });
   ({ github, env } = started);
   here = new CampaignRepository();
+  for (const [name, text] of Object.entries(packageFiles)) here.write(name, text);
   here.write('campaign.yaml', manifest('lamp, vase'));
   here.write('more/campaign.yaml', manifest('a'));
   here.commit();
@@ -104,6 +105,17 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
       'PATCH /repos/team/shop/issues/comments/1',
       'PATCH /repos/team/shop/issues/comments/1',
     ]);
+  });
+
+  test('the program comes from the lock of the branch, and a pull request does not choose another', async () => {
+    const chosen = { 'campaign.yaml': manifest('lamp'), 'package-lock.json': '{}\n' };
+    const { code, said } = await pullRequest(chosen);
+    expect(code, said).toBe(0);
+    here.git('rm', '--quiet', 'package-lock.json');
+    here.commit();
+    const without = await pullRequest({ 'campaign.yaml': manifest('lamp'), ...packageFiles });
+    expect(without.code).toBe(1);
+    expect(without.said).toContain('has no package-lock.json, and mediabatch is installed from there');
   });
 
   test('where nothing differs nothing is said', async () => {

@@ -195,8 +195,8 @@ function standIns(temporary: string): string {
   mkdirSync(folder);
   write(
     join(folder, 'npm'),
-    `test "$1 $2" = "install --prefix" || exit 64
-mkdir -p "$3/node_modules/.bin" && cp "$(dirname "$0")/mediabatch" "$3/node_modules/.bin/"`,
+    `test "$1 $2" = "ci --ignore-scripts" && grep -q '"node_modules/mediabatch"' package-lock.json || exit 64
+mkdir -p node_modules/.bin && cp "$(dirname "$0")/mediabatch" node_modules/.bin/`,
   );
   // What is on a sheet is shown elsewhere: here it matters what becomes of it.
   write(
@@ -211,6 +211,12 @@ exec ${process.execPath} ${bin} "$@"`,
   write(join(folder, 'sleep'), 'exit 0');
   return folder;
 }
+
+/** What a repository has that names mediabatch among its packages. */
+export const packageFiles = {
+  'package.json': '{ "private": true, "devDependencies": { "mediabatch": "0.1.0" } }\n',
+  'package-lock.json': '{ "lockfileVersion": 3, "packages": { "node_modules/mediabatch": { "version": "0.1.0" } } }\n',
+};
 
 function write(path: string, script: string): void {
   writeFileSync(path, `#!/bin/bash\n${script}\n`);

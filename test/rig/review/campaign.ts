@@ -37,6 +37,7 @@ interface GroupOptions {
   /** No gate at all. */
   isFree?: boolean;
   note?: string;
+  reasons?: readonly string[];
 }
 
 /** Puts groups of assets together, each with an open gate, behind which one step of 3 credits waits. */
@@ -48,7 +49,7 @@ export function campaign(
   return {
     ...{ version: 1, revision: 1, campaign: 'aurora-launch', file: 'campaign.yaml', canDecide: true },
     groups: groups.map(({ name, assets: members, options = {} }): ReviewGroup => {
-      const { choose = 1, is = 'choose', isFree = false, note } = options;
+      const { choose = 1, is = 'choose', isFree = false, note, reasons } = options;
       const gate = {
         is,
         choose,
@@ -56,6 +57,7 @@ export function campaign(
         waiting: 1,
         waitingCredits: 3,
         ...(note !== undefined && { note }),
+        ...(reasons !== undefined && { reasons }),
       };
       return {
         ...{ name, task: members[0]?.task ?? '', differBy: ['take'] },

@@ -6,7 +6,7 @@ import type {
   ReportSpan,
 } from '../../../src/contract/report.ts';
 import type { ReviewAsset, ReviewData, ReviewGroup } from '../../../src/contract/review.ts';
-import { stepStates } from '../../../src/plan/step-state.ts';
+import { stepStates } from '../../../src/plan/situation/step-state.ts';
 import type { Diagram, DiagramNode } from '../../../src/report/diagram/diagram.ts';
 import { diagramSvg } from '../../../src/report/diagram/diagram-svg.ts';
 import { asset, file } from './campaign.ts';

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { JudgeAnswer, ReviewAsset, ReviewData, WantedVerdict } from '../../../src/contract/review.ts';
+import type {
+  JudgeAnswer,
+  PlanToApprove,
+  ReviewAsset,
+  ReviewData,
+  WantedVerdict,
+} from '../../../src/contract/review.ts';
 import { root } from '../command.ts';
 import { drawPng, silentWav } from './png.ts';
 
@@ -12,7 +18,7 @@ export const policy =
 
 export const html =
   '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">' +
-  '<title>mediabatch</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css"><script defer src="page.js"></script>' +
+  '<title>mediabatch</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css"><script defer src="page.js"></script><script defer src="page-later.js"></script>' +
   '<body><div id="app"><h1>aurora-launch</h1></div></body></html>';
 
 export interface PageHost {
@@ -24,6 +30,9 @@ export interface PageHost {
   readonly refuses: Map<string, string>;
   /** Batches that arrived, recorded or not. */
   readonly batches: WantedVerdict[][];
+  /** Saved plans that wait for a yes, and the digests of those that got one. */
+  plans: PlanToApprove[];
+  readonly approved: string[];
   /** Replaces the data and tells the page. */
   change(next: (data: ReviewData) => ReviewData): void;
   /** Ends the connections over which changes are told. */
@@ -44,6 +53,8 @@ export async function startPageHost(first: ReviewData): Promise<PageHost> {
     mode: 'open',
     refuses: new Map(),
     batches: [],
+    plans: [],
+    approved: [],
     change(next) {
       host.data = { ...next(host.data), revision: host.data.revision + 1 };
       for (const listener of listeners) {
@@ -74,10 +85,19 @@ async function answer(
       .end(body);
   if (host.mode === 'down') return void response.destroy();
   if (path === '') return void send('text/html', html);
-  if (path === 'page.js') return void send('text/javascript', readFileSync(join(root, 'dist/page/page.js')));
+  if (path === 'page.js' || path === 'page-later.js') {
+    return void send('text/javascript', readFileSync(join(root, 'dist/page', path)));
+  }
   if (path === 'icon.svg') return void send('image/svg+xml', readFileSync(join(root, 'dist/page/icon.svg')));
   if (path === 'page.css') return void send('text/css', readFileSync(join(root, 'dist/page/page.css')));
   if (path === 'data.json') return void send('application/json', JSON.stringify(host.data));
+  if (path === 'plans.json') return void send('application/json', JSON.stringify(host.plans));
+  if (path === 'approvals') {
+    const { digest } = (await jsonOf(request)) as PlanToApprove;
+    host.approved.push(digest);
+    host.plans = host.plans.filter((plan) => plan.digest !== digest);
+    return void send('application/json', '{"text":"approved by Ada"}');
+  }
   if (path === 'changes') {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(': open\n\n');
@@ -86,7 +106,8 @@ async function answer(
     return;
   }
   if (path === 'verdicts') {
-    const verdict = judge(host, await bodyOf(request));
+    const { verdicts } = (await jsonOf(request)) as { verdicts: WantedVerdict[] };
+    const verdict = judge(host, verdicts);
     return void send('application/json', JSON.stringify(verdict), verdict.is === 'held' ? 423 : 200);
   }
   const number = Number(/^(?:media|thumb)\/(\d+)$/.exec(path)?.[1] ?? Number.NaN);
@@ -94,22 +115,24 @@ async function answer(
   if (asked === undefined) return void send('application/json', '{"error":{"text":"is not here"}}', 404);
   if (asked.path.endsWith('broken')) return void send(asked.mediaType, 'no picture');
   if (asked.is === 'audio') return void send('audio/wav', silentWav(3));
-  return void send('image/png', pictureOf(number, path.startsWith('thumb') ? 128 : 512));
+  const height = asked.path.includes('tall') ? 16 / 9 : 3 / 4;
+  return void send('image/png', pictureOf(number, path.startsWith('thumb') ? 128 : 512, height));
 }
 
 const pictures = new Map<string, Buffer>();
 
-function pictureOf(number: number, size: number): Buffer {
-  const name = `${number % 64}-${size}`;
-  const picture = pictures.get(name) ?? drawPng(size, Math.round(size * 0.75), (number * 37) % 256);
+/** `height`: as a part of its width. */
+function pictureOf(number: number, size: number, height: number): Buffer {
+  const name = `${number % 64}-${size}-${height}`;
+  const picture = pictures.get(name) ?? drawPng(size, Math.round(size * height), (number * 37) % 256);
   pictures.set(name, picture);
   return picture;
 }
 
-async function bodyOf(request: IncomingMessage): Promise<WantedVerdict[]> {
+async function jsonOf(request: IncomingMessage): Promise<unknown> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
-  return (JSON.parse(Buffer.concat(parts).toString()) as { verdicts: WantedVerdict[] }).verdicts;
+  return JSON.parse(Buffer.concat(parts).toString());
 }
 
 function judge(host: PageHost, verdicts: WantedVerdict[]): JudgeAnswer {
@@ -126,7 +149,7 @@ function judge(host: PageHost, verdicts: WantedVerdict[]): JudgeAnswer {
   return { is: 'recorded', revision: host.data.revision, refused };
 }
 
-function record(data: ReviewData, { address, is, note }: WantedVerdict): ReviewData {
+function record(data: ReviewData, { address, is, note, reason }: WantedVerdict): ReviewData {
   const at = data.assets.findIndex((one) => one.address === address);
   const group = data.groups.find(({ members }) => members.includes(at));
   const gate = group?.gate;
@@ -134,7 +157,9 @@ function record(data: ReviewData, { address, is, note }: WantedVerdict): ReviewD
   const assets = data.assets.map((one, index): ReviewAsset => {
     const { verdict, ...rest } = one;
     if (index === at)
-      return is === 'undecided' ? rest : { ...rest, verdict: { is, ...(note !== undefined && { note }) } };
+      return is === 'undecided'
+        ? rest
+        : { ...rest, verdict: { is, ...(note !== undefined && { note }), ...(reason !== undefined && { reason }) } };
     const gives = is === 'picked' && gate.choose === 1 && group.members.includes(index) && verdict?.is === 'picked';
     return gives ? rest : one;
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findContradiction } from '../../../src/campaign/check-plan-file.ts';
+import { findContradiction } from '../../../src/campaign/saved-plan.ts';
 import { plan, row } from '../report/samples.ts';
 
 const saved = { manifest: 'campaign.yaml', options: {}, steps: '0'.repeat(64), purchases: {} };

@@ -4,7 +4,7 @@ import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
 import type { WantedVerdict } from '../../../src/contract/review.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { writeLock } from '../../../src/lock/write.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { lockOf, saved, stepOf } from '../plan/facts.ts';
 

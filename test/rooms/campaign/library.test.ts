@@ -23,6 +23,7 @@ import { gitEnvironment } from '../../rig/git-environment.ts';
 
 const manifest = `version: 1
 name: spring
+defaults: { image: { resolution: 1k } }
 tasks:
   hero: { kind: image, foreach: [oak, elm], with: { prompt: "a lamp on {{row}}" } }
   cover: { kind: image, with: { prompt: cover, referenceImages: ["{{tasks.hero.url}}"] }, from: { hero: { key: oak } } }
@@ -224,7 +225,7 @@ test('numbers that are none lift no budget and stall no run', async () => {
   }
 });
 
-test('what only the command may pass has no effect when a program passes it', async () => {
+test('what only the command may pass is refused when a program passes it, and has no effect in a plan of its own', async () => {
   const campaign = makeCampaign();
   await apply(await campaign.plan(), quick);
   const stray = {
@@ -235,9 +236,12 @@ test('what only the command may pass has no effect when a program passes it', as
     verify: () => {},
     isRun: true,
   };
-  const planned = await plan(await campaign.load(), stray as object);
+  const { failure } = await failed(plan(await campaign.load(), stray as object));
+  expect(failure).toMatchObject({ code: 'MB3003', value: 'saved' });
+  const planned = await campaign.plan();
   expect(actionsOf(planned)).toEqual(['hero@oak keep', 'hero@elm keep', 'cover keep']);
-  const again = await apply({ ...planned, options: stray as object }, { ...quick, ...(stray as object) });
+  expect((await failed(apply(planned, { ...quick, ...(stray as object) }))).failure.code).toBe('MB3003');
+  const again = await apply({ ...planned, options: stray as object }, quick);
   expect(again.end?.spentNow).toBe(0);
 });
 

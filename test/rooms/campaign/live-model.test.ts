@@ -5,13 +5,12 @@ import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import type { Gate } from '../../../src/graph/graph.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { gatesOf, jobAt, type Said, say } from '../../rig/people.ts';
 import { seeded } from '../../rig/random.ts';
+import { runs } from '../../rig/runs.ts';
 
-/** How many histories each property sees; `npm run test:crash` asks for more. */
-const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
 const timeoutMs = 900_000;
 
 interface Shape {

@@ -3,7 +3,7 @@ import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
 import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import { writeLock } from '../../../src/lock/write.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf, type RunResult, TestCampaign } from '../../rig/campaign.ts';
 import { gatesOf, jobAt, say } from '../../rig/people.ts';
 
@@ -125,6 +125,25 @@ describe('a run during which people decide', () => {
     expect(blockedIn(run)).toEqual({ 'film@a': 'gate', 'film@b': 'gate' });
     expect(run.carriedOut.gates).toMatchObject([{ state: 'rejected' }, { state: 'rejected' }]);
     expect(campaign.service.ledger).toHaveLength(4);
+  });
+
+  test('where others can be bought it waits at what is rejected, too, until somebody wants to wait no longer', async () => {
+    const campaign = makeCampaign();
+    const run = await campaign.run({
+      async people(live) {
+        live.waitForOthers();
+        await campaign.clock.sleep(whileMs);
+        await say(live, { 'hero@a/1': 'rejected', 'hero@a/2': 'rejected', 'hero@b/1': 'picked' });
+        await campaign.clock.sleep(whileMs);
+        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1, spent: 13 });
+        expect(live.stopWaiting()).toBe(true);
+        // What ends the run now is no wish of whoever let it go on.
+        expect(live.stopWaiting()).toBe(false);
+      },
+    });
+    expect(run.carriedOut.gates).toMatchObject([{ name: 'hero@a', state: 'rejected' }]);
+    expect(blockedIn(run)).toEqual({ 'film@a': 'gate' });
+    expect(campaign.service.ledger).toHaveLength(5);
   });
 
   test('what too few drafts are there for is not waited for', async () => {

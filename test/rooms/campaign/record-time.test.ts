@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { historyLines } from '../../../src/campaign/history-lines.ts';
+import { historyLines } from '../../../src/campaign/find-run.ts';
 import { TimeLines, ToldTimes } from '../../../src/campaign/record-time.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
 import type { Json } from '../../../src/ground/json.ts';

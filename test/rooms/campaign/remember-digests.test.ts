@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { diskReader } from '../../../src/campaign/manifest-inputs.ts';
-import { rememberDigests } from '../../../src/campaign/watch/remember-digests.ts';
+import { rememberDigests } from '../../../src/campaign/watch/watch.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
 afterEach(() => {

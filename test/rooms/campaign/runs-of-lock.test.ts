@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { findFinishedJobs } from '../../../src/campaign/find-finished-jobs.ts';
-import { indexRunsByJob } from '../../../src/campaign/index-runs.ts';
+import { indexRunsByJob } from '../../../src/campaign/cost.ts';
 import { campaignPaths } from '../../../src/campaign/paths.ts';
+import { findFinishedJobs } from '../../../src/campaign/runs-of-lock.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { job, lockOf, picture } from '../plan/facts.ts';

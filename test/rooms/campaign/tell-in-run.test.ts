@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeTellInRun } from '../../../src/campaign/on-engine/tell-in-run.ts';
+import { makeTellInRun } from '../../../src/campaign/on-engine/carry-on-engine.ts';
 import type { RunEvent } from '../../../src/contract/event.ts';
 
 test('a notice is an event of the run from its first event to its last one, and is told before and after', () => {

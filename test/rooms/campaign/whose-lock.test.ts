@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { knownService } from '../../../src/campaign/paths.ts';
 import { importStep, load, type OpenOptions, plan } from '../../../src/index.ts';
-import type { StepRecord } from '../../../src/lock/record.ts';
+import type { Purchase, StepRecord } from '../../../src/lock/record.ts';
 import { writeLines } from '../../../src/lock/write.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
@@ -42,7 +42,7 @@ async function lockOf(state: 'done' | 'unresolved' | 'refused', ...names: (keyof
     const made = { fingerprint, generation: 1, attempt: 1, state, key: `mb2-${address}`, request: paidRequest };
     const open = { send: 's0123456789abcdef', since: '2026-11-01T00:00:00.000Z' };
     const more = state === 'done' ? { jobId: `job_${address}` } : state === 'unresolved' ? open : {};
-    steps.set(address, { address, kind, purchases: [{ ...made, ...more }] });
+    steps.set(address, { address, kind, purchases: [{ ...made, ...more } as Purchase] });
   }
   return [...writeLines({ version: 2, service, steps })].join('');
 }

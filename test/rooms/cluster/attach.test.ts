@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { accountOf } from '../../../src/cluster/account-id.ts';
-import { showEngine } from '../../../src/cluster/engine-url.ts';
-import type { RunHeader } from '../../../src/cluster/run-record.ts';
-import { readRun, submitRun } from '../../../src/cluster/runs.ts';
+import { showEngine } from '../../../src/cluster/database/engine-url.ts';
+import type { RunHeader } from '../../../src/cluster/runs/run-record.ts';
+import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import { makeSeal } from '../../../src/cluster/seal.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
 import { takeGuard } from '../../../src/disk/lock/guard.ts';
@@ -24,14 +25,15 @@ async function campaignHere() {
   const env = { MEDIABATCH_ENGINE: url, MEDIABATCH_BASE_URL: access.baseUrl, MEDIABATCH_API_KEY: access.token };
   const apply = () => command(['apply', 'campaign.yaml', '--yes', '--lock-timeout', '0'], { cwd, env });
   const cancel = () => command(['cancel', 'campaign.yaml'], { cwd, env });
-  return { url, db, boss, name, apply, cancel, lock: join(cwd, 'campaign.lock.jsonl') };
+  const run = (...args: string[]) => command([...args, 'campaign.yaml'], { cwd, env });
+  return { url, db, boss, name, run, apply, cancel, lock: join(cwd, 'campaign.lock.jsonl') };
 }
 
 test('a campaign that only has the same name is not attached to, and gets no line of it', async () => {
   const { db, boss, name, apply, lock } = await campaignHere();
   const outline = { tasks: [], addresses: ['somebody@else'] };
   const header = { ...({} as RunHeader), outline };
-  await submitRun(db, boss, { ...submission({ account, campaign: name }), header });
+  await submitRun(db, boss, { ...submission({ account, campaign: name }), header, seal: makeSeal(access.token) });
   const { code, err } = await apply();
   expect([code, err]).toEqual([75, expect.stringContaining(`another campaign named ${name} has an open run`)]);
   expect(readEngineNote(lock)).toBeUndefined();
@@ -56,4 +58,25 @@ test('cancel stops the open run of another clone where the one that was submitte
   const { id: open } = await submitRun(db, boss, submission({ account, campaign: name }));
   expect((await cancel()).err).toContain('nothing more is bought');
   expect((await readRun(db, open))?.cancelled).not.toBeNull();
+});
+
+test('what the workers let be spent bounds the plan, and is told with the run', async () => {
+  const { db, boss, name, run } = await campaignHere();
+  await db.query('INSERT INTO mediabatch.account (id, spent) VALUES ($1, $2)', [
+    account,
+    JSON.stringify({ at: new Date().toISOString(), day: 10, month: 70 }),
+  ]);
+  await db.query(
+    `INSERT INTO mediabatch.worker (id, account, host, pid, protocol, version, files, doing)
+     VALUES ('one', $1, 'here', 1, 1, '1', 0, '{"limits":{"day":400,"month":70}}')`,
+    [account],
+  );
+  const planned = await run('apply');
+  expect([planned.code, planned.err]).toEqual([
+    4,
+    expect.stringMatching(/^limit +70 a month by all workers, 0 left$/m),
+  ]);
+  expect(planned.err).toContain('the limit of the workers does not reach 2 steps');
+  await submitRun(db, boss, submission({ account, campaign: name }));
+  expect((await run('status')).err).toContain('its limit: 70 a month by all workers, 0 left');
 });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FileBringer, type FileToBring } from '../../../src/campaign/on-engine/bring-files.ts';
-import { openStore } from '../../../src/cluster/store.ts';
+import { openStore } from '../../../src/cluster/store/store.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import type { Output } from '../../../src/lock/record.ts';
 import { BucketStandIn } from '../../rig/bucket-stand-in.ts';
@@ -25,9 +25,14 @@ async function openPlaces(how: 'folder' | 'bucket', signal = new AbortController
   const places = how === 'folder' ? await makeStoreFolder() : await makeStoreBucket(asked);
   const notices: string[] = [];
   const tell = (news: { is: string; text?: string }) => void notices.push(news.text ?? news.is);
-  const from = places.store.filesOf('shop');
-  const bringer = new FileBringer({ from, to, outputs: createOutputs(to), tell, signal });
-  return { ...places, to, bringer, asked, notices };
+  const files = places.store.filesOf('shop');
+  const reads: string[] = [];
+  const read = (output: Output) => {
+    reads.push(output.path);
+    return files.read(output);
+  };
+  const bringer = new FileBringer({ from: { read }, to, outputs: createOutputs(to), tell, signal });
+  return { ...places, to, bringer, asked, reads, notices };
 }
 
 async function makeStoreFolder() {
@@ -112,6 +117,17 @@ describe.each(['folder', 'bucket'] as const)('the files of a run in a %s', (how)
     bringer.add(names.map((name) => fileOf(recorded(name, pictureOf(name)))));
     await bringer.end();
     expect([filesIn(to), asked]).toEqual([[], []]);
+  });
+
+  it('are read once each, although one is told of again while it is on its way', async () => {
+    const { bringer, reads } = await openPlaces(how);
+    const hero = fileOf(recorded('images/p0.png', pictureOf('images/p0.png')));
+    bringer.add([hero]);
+    bringer.add([hero, hero]);
+    await bringer.end();
+    expect([new Set(reads).size, bringer.missing]).toEqual([1, []]);
+    // From a bucket its connection breaks once.
+    expect(reads).toHaveLength(how === 'folder' ? 1 : 2);
   });
 
   it('do not come where this disk takes none', async () => {

@@ -1,9 +1,10 @@
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../../src/cluster/database.ts';
-import { openLines, readLines } from '../../../src/cluster/lines.ts';
-import { migrate } from '../../../src/cluster/schema.ts';
+import { openDatabase } from '../../../src/cluster/database/database.ts';
+import { checkEngineUrl, connectionString, showEngine } from '../../../src/cluster/database/engine-url.ts';
+import { migrate } from '../../../src/cluster/database/schema.ts';
+import { openLines, readLines } from '../../../src/cluster/head/lines.ts';
 import { command, root } from '../../rig/command.ts';
 import { losingLine } from '../../rig/losing-line.ts';
 import { freshDatabase, openFresh } from '../../rig/postgres.ts';
@@ -43,17 +44,17 @@ describe('an engine that cannot be used is refused, without its password', () =>
       (url: URL) => Object.assign(url, { port: '1', password: 'hidden-word' }),
       /whether the server runs/,
     ],
-    ['another password', (url: URL) => Object.assign(url, { password: 'hidden-word' }), /user or password/],
+    ['another password', (url: URL) => Object.assign(url, { password: 'hidden-word' }), /user or password/, 'MB3707'],
     ['no such database', (url: URL) => Object.assign(url, { pathname: '/none' }), /createdb/],
     [
       'no such host',
       (url: URL) => Object.assign(url, { hostname: 'none.invalid', password: 'hidden-word' }),
       /no host/,
     ],
-  ])('%s', async (_what, change, hint) => {
+  ])('%s', async (_what, change, hint, code = 'MB3702') => {
     const url = change(new URL(await freshDatabase()));
     const error: unknown = await open(url.href).catch((failed: unknown) => failed);
-    expect(error).toMatchObject({ failure: { code: 'MB3702', hint: expect.stringMatching(hint) } });
+    expect(error).toMatchObject({ failure: { code, hint: expect.stringMatching(hint) } });
     expect(JSON.stringify(error) + String(error)).not.toContain(url.password);
   });
 
@@ -61,7 +62,11 @@ describe('an engine that cannot be used is refused, without its password', () =>
   test('no password at all', async () => {
     const url = new URL(await freshDatabase());
     url.password = '';
-    const { code, err } = await command(['workers', '--engine', String(url)], { cwd: root, env: { PGPASSWORD: '' } });
+    const { code, err } = await command(['workers', '--engine', String(url)], {
+      apart: true,
+      cwd: root,
+      env: { PGPASSWORD: '' },
+    });
     expect(code).toBe(69);
     expect(err).toMatch(/it wants a password, and none is given\n.*PGPASSWORD/);
   });
@@ -72,6 +77,53 @@ describe('an engine that cannot be used is refused, without its password', () =>
       failure: { code: 'MB3702', hint: expect.stringMatching(/pooler/) },
     });
   });
+});
+
+describe('what a server refuses later is told with what mends it', () => {
+  test('a role that may not create', async () => {
+    const { url, database } = await openFresh();
+    const own = new URL(url);
+    const [name, role] = [own.pathname.slice(1), `r${own.pathname.slice(1)}`];
+    await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'word'`);
+    onTestFinished(() => database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`).then(() => {}));
+    await database.query('DROP SCHEMA mediabatch CASCADE');
+    const other = await open(Object.assign(own, { username: role, password: 'word' }).href);
+    onTestFinished(() => other.close());
+    await expect(migrate(other)).rejects.toMatchObject({
+      failure: {
+        code: 'MB3707',
+        message: expect.stringContaining(`does not let ${role} do this: permission denied for database ${name}`),
+        hint: [
+          `in psql, as its owner: GRANT CREATE ON DATABASE ${name} TO ${role};`,
+          { to: expect.any(String), run: { call: 'engine migrate', words: ['--grant', role] } },
+        ],
+      },
+    });
+  });
+
+  test('tables that are gone', async () => {
+    const { database } = await openFresh();
+    await database.query('DROP TABLE mediabatch.worker');
+    await expect(database.query('SELECT FROM mediabatch.worker')).rejects.toMatchObject({
+      failure: { code: 'MB3702', hint: { run: { call: 'engine migrate', words: [] } } },
+    });
+  });
+});
+
+test.each([
+  ['?sslmode=require', '?sslmode=verify-full'],
+  ['?application_name=x&sslmode=prefer#y', '?application_name=x&sslmode=verify-full#y'],
+  ['?sslmode=no-verify', '?sslmode=no-verify'],
+  ['?sslmode=require&uselibpqcompat=true', '?sslmode=require&uselibpqcompat=true'],
+  ['', ''],
+])('TLS as %s is TLS as %s', (written, meant) => {
+  expect(connectionString(`postgres://me@db/media${written}`)).toBe(`postgres://me@db/media${meant}`);
+});
+
+test('a password with signs that end it is refused, and shown nowhere', () => {
+  const url = 'postgres://media:s3c@ret/x@host/db';
+  expect(showEngine(url)).toBe('the engine');
+  expect(() => checkEngineUrl(url)).toThrow(/has an @ after its host/);
 });
 
 describe('a connection of ours', () => {
@@ -108,10 +160,10 @@ describe('a connection of ours', () => {
   test('has limits of its own, and a statement that somebody cancels is made again', async () => {
     const { url, database } = await openFresh();
     const { pathname } = new URL(url);
-    await database.query(`ALTER DATABASE ${pathname.slice(1)} SET statement_timeout = '1ms'`);
+    await database.query(`ALTER DATABASE ${pathname.slice(1)} SET statement_timeout = '200ms'`);
     const other = await open(url);
     expect(await other.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '1min' }]);
-    const slept = other.query("SELECT pg_sleep(1), 'slept' AS it");
+    const slept = other.query("SELECT pg_sleep(2), 'slept' AS it");
     const cancel = `SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity
       WHERE datname = current_database() AND state = 'active' AND query LIKE 'SELECT pg_sleep%'`;
     await expect.poll(() => database.query(cancel)).toEqual([{ done: true }]);

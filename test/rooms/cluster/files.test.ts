@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type Boss, filesQueue } from '../../../src/cluster/boss.ts';
-import type { Database } from '../../../src/cluster/database.ts';
-import { FileDesk, type OwnHand } from '../../../src/cluster/file-desk.ts';
-import { placeOf } from '../../../src/cluster/file-task.ts';
-import { endRun, submitRun } from '../../../src/cluster/runs.ts';
+import { type Boss, filesQueue } from '../../../src/cluster/database/boss.ts';
+import type { Database } from '../../../src/cluster/database/database.ts';
+import { FileDispatcher, type OwnHand } from '../../../src/cluster/head/file-dispatcher.ts';
+import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
-import { type ServeFilesOptions, serveFiles } from '../../../src/cluster/serve-files.ts';
-import { Slots } from '../../../src/cluster/slots.ts';
+import { placeOf } from '../../../src/cluster/worker/file-task.ts';
+import { type ServeFilesOptions, serveFiles } from '../../../src/cluster/worker/serve-files.ts';
+import { Slots } from '../../../src/cluster/worker/slots.ts';
 import type { DownloadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { HeadLostError, OutputError } from '../../../src/contract/errors.ts';
@@ -50,12 +50,13 @@ describe('files that hands fetch', () => {
     await db.query('UPDATE mediabatch.account SET epoch = 1');
   });
 
-  const desk = (epoch = 1) => {
-    const one = new FileDesk({ db, boss, account, epoch, seal });
+  const dispatcher = (epoch = 1) => {
+    const one = new FileDispatcher({ db, boss, account, epoch, seal });
     onTestFinished(() => one.close());
     return one;
   };
-  const outputs = (epoch = 1, own?: OwnHand) => desk(epoch).outputsOf({ id: run, campaign: 'spring', store }, own);
+  const outputs = (epoch = 1, own?: OwnHand) =>
+    dispatcher(epoch).outputsOf({ id: run, campaign: 'spring', store }, own);
 
   /** A hand until the test ends, or it is told to. */
   function hand(facts: Partial<ServeFilesOptions> = {}) {
@@ -88,7 +89,7 @@ describe('files that hands fetch', () => {
     expect(filesIn(root)).toEqual(['spring/images/hero.png']);
     expect(await rows()).toEqual([{ state: 'saved', task: null }]);
     expect((await jobs()).map(({ state }) => state)).toEqual(['completed']);
-    expect(await outputs().measure(output)).toEqual(facts);
+    expect(await outputs().measure(output, ['size'])).toEqual(facts);
   });
 
   test('are fetched once for the next head, too', async () => {
@@ -125,7 +126,9 @@ describe('files that hands fetch', () => {
       if (asked.length === 1) await stalled;
       return { is: 'open', download: { body: chunks(png) } };
     };
-    const frozen = hand({ clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms * 100, signal) } });
+    const clock = { ...systemClock, sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms * 100, signal) };
+    // With one slot: what is given back must not come to it again.
+    const frozen = hand({ clock, slots: new Slots(1) });
     const saved = outputs().fetch(target(), file, still);
     await until(() => asked.length === 1);
     expect(filesIn(root)).toEqual([]);

@@ -1,13 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type Seat, takeSeat } from '../../../src/cluster/account.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
-import { Head } from '../../../src/cluster/head.ts';
-import type { RunHeader, Submission } from '../../../src/cluster/run-record.ts';
-import { cancelRun, readRun, submitRun } from '../../../src/cluster/runs.ts';
+import { type Seat, takeSeat } from '../../../src/cluster/head/account.ts';
+import { Head } from '../../../src/cluster/head/head.ts';
+import { sealHeader } from '../../../src/cluster/runs/header.ts';
+import type { RunHeader, Submission } from '../../../src/cluster/runs/run-record.ts';
+import { cancelRun, readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
-import { watchRun } from '../../../src/cluster/watch-run.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
-import type { WorkerNews } from '../../../src/contract/worker.ts';
+import type { WorkerNews } from '../../../src/contract/engine-state.ts';
 import { engineHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
@@ -17,7 +18,7 @@ type Engine = Awaited<ReturnType<typeof engineHere>>;
 function empty(campaign: string): Submission {
   const totals = { orders: 0, minCredits: 0, maxCredits: 0, held: 0, cap: null, unknown: 0 };
   const plan = { campaign, concurrency: 1, rows: [], totals, prices: {}, orphans: [] };
-  const header = { plan, outline: { tasks: [], addresses: [] }, createRoutes: {}, prices: {} };
+  const header = { plan, orders: 0, outline: { tasks: [], addresses: [] }, createRoutes: {}, prices: {} };
   return {
     ...submission({ account, campaign }),
     totals: totals as unknown as Submission['totals'],
@@ -55,7 +56,7 @@ async function headOf({ db, boss }: Engine) {
 
 /** Follows a run until it has ended or was put aside. */
 const outcomeOf = ({ db }: Engine, id: string) =>
-  watchRun(db, id, { signal: new AbortController().signal, onLines: async () => {}, onEvents: () => {} });
+  watchRun(db, id, { signal: new AbortController().signal, onLines: async () => 0, onEvents: () => {} });
 
 const timeoutOf = async ({ db }: Engine, seat: Seat) =>
   (
@@ -90,7 +91,8 @@ test('a run that was put aside is tried again after a while, and goes on when it
   const { id } = await submitRun(engine.db, engine.boss, { ...run, header: {} as RunHeader });
   const { running, pass } = await headOf(engine);
   expect(await outcomeOf(engine, id)).toMatchObject({ state: 'open' });
-  await engine.db.query('UPDATE mediabatch.run SET header = $2 WHERE id = $1', [id, JSON.stringify(run.header)]);
+  const header = sealHeader(run.seal, run.header, run);
+  await engine.db.query('UPDATE mediabatch.run SET header = $2 WHERE id = $1', [id, header]);
   pass();
   await running;
   expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended', error: null, result: { exit: 0 } });
@@ -109,7 +111,7 @@ test('whoever takes over waits for the longest create, of a run submitted later 
   });
   await outcomeOf(engine, patient.id);
   // That run has ended; what was sent under its time-out may still be on its way.
-  await cancelRun(engine.db, id);
+  await cancelRun(engine.db, id, 'me on here');
   await engine.db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
   const next = await takeSeat({ db: engine.db, boss: engine.boss, account, worker: 'two' });
   onTestFinished(() => next?.lease.lose());

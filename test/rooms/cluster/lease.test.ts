@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { guardCreates, Lease, type LeaseClocks, leaseMs } from '../../../src/cluster/lease.ts';
+import { guardCreates, Lease, type LeaseClocks, leaseMs } from '../../../src/cluster/head/lease.ts';
 import type { Service } from '../../../src/contract/ports.ts';
 
 const half = leaseMs / 2;

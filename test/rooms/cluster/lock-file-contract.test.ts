@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openLines, readLines } from '../../../src/cluster/lines.ts';
-import type { LockFile } from '../../../src/contract/state.ts';
+import { openLines, readLines } from '../../../src/cluster/head/lines.ts';
+import type { LockFile } from '../../../src/contract/ports.ts';
 import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
 import { openFresh } from '../../rig/postgres.ts';
 

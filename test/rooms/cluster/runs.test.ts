@@ -1,9 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openBodies } from '../../../src/cluster/bodies.ts';
-import { headQueue } from '../../../src/cluster/boss.ts';
-import { type Database, openDatabase } from '../../../src/cluster/database.ts';
-import { EventWriter, readEvents } from '../../../src/cluster/events.ts';
-import { readLines } from '../../../src/cluster/lines.ts';
+import { headQueue } from '../../../src/cluster/database/boss.ts';
+import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
+import { migrate } from '../../../src/cluster/database/schema.ts';
+import { openBodies } from '../../../src/cluster/head/head-run.ts';
+import { readLines } from '../../../src/cluster/head/lines.ts';
+import { EventWriter, readEvents } from '../../../src/cluster/runs/events.ts';
+import { readOrders } from '../../../src/cluster/runs/orders.ts';
+import type { Submission } from '../../../src/cluster/runs/run-record.ts';
 import {
   cancelRun,
   endRun,
@@ -11,12 +14,10 @@ import {
   lastEndedRuns,
   openRunsOf,
   readEnds,
-  readOrders,
   readRun,
   submitRun,
   writeEnds,
-} from '../../../src/cluster/runs.ts';
-import { migrate } from '../../../src/cluster/schema.ts';
+} from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 import { HeadLostError } from '../../../src/contract/errors.ts';
 import type { RunEvent } from '../../../src/contract/event.ts';
@@ -56,7 +57,7 @@ describe('a submit', () => {
     expect(await submitRun(shaky, boss, once)).toEqual({ id: once.id, attached: false });
     expect(line.lost).toBe(1);
     const stored = [];
-    for await (const order of readOrders(db, once.id)) stored.push(order);
+    for await (const order of readOrders(db, once)) stored.push(order);
     expect(stored).toEqual(JSON.parse(JSON.stringify(orders)));
     expect((await readLines(db, once.id)).lines).toEqual(lines);
 
@@ -92,12 +93,40 @@ describe('a submit', () => {
     expect(await lastEndedRuns(db, { account: 'b'.repeat(32), campaign: 'spring', most: 5 })).toEqual([]);
   });
 
+  const order = (fingerprint: string, action = 'create') =>
+    ({ address: 'hero@1', fingerprint, action }) as unknown as StepOrder;
+  const ofKey = (account: string, ...orders: StepOrder[]) => ({ ...submission({ account }), orders });
+  const [one, two] = [account, 'b'.repeat(32)];
+
+  test('I47 with a purchase that another key is buying is refused, of two at once as well', async () => {
+    const { db, boss } = await engineHere();
+    const at = Array.from({ length: 6 }, (_, n) => String(n).repeat(32));
+    const tried = await Promise.allSettled(at.map((key) => submitRun(db, boss, ofKey(key, order('f'), order('g')))));
+    expect(tried.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const [refused] = tried.filter((answer) => answer.status === 'rejected');
+    const message = expect.stringContaining('hero@1 is being bought on this engine already');
+    expect(refused?.reason).toMatchObject({ failure: { code: 'MB3704', message } });
+    expect(await count(db, 'mediabatch.run')).toBe(1);
+  });
+
+  test.each([
+    ['buys something else', (run: Submission) => ({ ...run, orders: [order('other')] })],
+    ['only collects it', (run: Submission) => ({ ...run, orders: [order('f', 'attach')] })],
+    ['is another campaign', (run: Submission) => ({ ...run, campaign: 'summer' })],
+    ['plays', (run: Submission) => ({ ...run, sandbox: true })],
+  ])('of another key that %s is taken', async (_, change) => {
+    const { db, boss } = await engineHere();
+    await submitRun(db, boss, ofKey(one, order('f')));
+    expect(await submitRun(db, boss, change(ofKey(two, order('f'))))).toMatchObject({ attached: false });
+  });
+
   test('is refused while a run of another protocol is open, and leaves nothing', async () => {
     const { db, boss } = await engineHere();
     await submitRun(db, boss, submission({ account }));
     await db.query('UPDATE mediabatch.run SET protocol = 99');
     const refused = submitRun(db, boss, submission({ account, campaign: 'summer' }));
-    await expect(refused).rejects.toMatchObject({ failure: { code: 'MB3703' } });
+    const message = expect.stringContaining('begun by mediabatch 0.1.0 (protocol 99, this one has 1)');
+    await expect(refused).rejects.toMatchObject({ failure: { code: 'MB3703', message } });
     expect(await count(db, 'mediabatch.run')).toBe(1);
   });
 });
@@ -107,12 +136,13 @@ describe('a run', () => {
     const { db, run, term } = await runHere();
     expect(await findOpenRun(db, account, 'spring')).toMatchObject({ id: run, cancelled: null });
     expect(await findOpenRun(db, 'b'.repeat(32), 'spring')).toBeUndefined();
-    expect(await cancelRun(db, run)).toBe(true);
+    expect(await cancelRun(db, run, 'me on here')).toBe(true);
     const first = (await readRun(db, run))?.cancelled;
-    expect(await cancelRun(db, run)).toBe(true);
+    expect(await cancelRun(db, run, 'you on there')).toBe(true);
     expect((await readRun(db, run))?.cancelled).toEqual(first);
+    expect((await readRun(db, run))?.origin).toMatchObject({ host: 'here', cancelledBy: 'me on here' });
     await endRun(db, term, { exit: 3, outcomes: { hero: 'failed' } });
-    expect(await cancelRun(db, run)).toBe(false);
+    expect(await cancelRun(db, run, 'me on here')).toBe(false);
     expect(await openRunsOf(db, account)).toEqual([]);
     expect(await readRun(db, run)).toMatchObject({ state: 'ended', result: { exit: 3 } });
   });

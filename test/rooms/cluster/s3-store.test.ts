@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { parseS3 } from '../../../src/cluster/s3-store.ts';
-import { openStore } from '../../../src/cluster/store.ts';
+import { parseS3 } from '../../../src/cluster/store/s3-store.ts';
+import { openStore } from '../../../src/cluster/store/store.ts';
 import type { Clock } from '../../../src/contract/clock.ts';
 import { BucketStandIn } from '../../rig/bucket-stand-in.ts';
 import { makeFolder } from '../disk/folder.ts';
@@ -105,6 +105,25 @@ describe('a bucket as a store', () => {
     expect(error).toMatchObject({ failure: { code: 'MB3705', message: expect.stringContaining(says) } });
     expect(JSON.stringify((error as { failure: object }).failure)).not.toContain(String(env.AWS_SECRET_ACCESS_KEY));
   });
+});
+
+it('a bucket has no place for a campaign whose name leads elsewhere', async () => {
+  const bucket = await BucketStandIn.start();
+  const store = await openStore(name, { makes: true, env: bucket.env, clock: quick().clock });
+  bucket.asked.length = 0;
+  const saved = store.filesOf('../other').save(target(), { body: chunks(png), bytes: png.length, type: 'image/png' });
+  expect((await failure(saved)).why).toBe('path');
+  expect(bucket.asked).toEqual([]);
+});
+
+it('a bucket keeps marks of runs beside its marker', async () => {
+  const bucket = await BucketStandIn.start();
+  const store = await openStore(name, { makes: true, env: bucket.env, clock: quick().clock });
+  expect(await store.readMark('r-1')).toBeUndefined();
+  await store.writeMark('r-1', 'one');
+  await store.writeMark('r-1', 'two');
+  expect(await store.readMark('r-1')).toBe('two');
+  expect([...bucket.objects.keys()]).toContain('media/team 1/.mediabatch/runs/r-1.json');
 });
 
 describe('a file for a bucket', () => {

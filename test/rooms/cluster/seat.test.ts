@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type HeadBoss, offerHead, type Seat, takeSeat } from '../../../src/cluster/account.ts';
-import { type Boss, headQueue } from '../../../src/cluster/boss.ts';
-import type { Database } from '../../../src/cluster/database.ts';
-import { leaseMs } from '../../../src/cluster/lease.ts';
-import { endRun, submitRun } from '../../../src/cluster/runs.ts';
+import { type Boss, headQueue } from '../../../src/cluster/database/boss.ts';
+import type { Database } from '../../../src/cluster/database/database.ts';
+import { type HeadBoss, offerHead, type Seat, takeSeat } from '../../../src/cluster/head/account.ts';
+import { leaseMs } from '../../../src/cluster/head/lease.ts';
+import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { engineHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Slots } from '../../../src/cluster/slots.ts';
+import { Slots } from '../../../src/cluster/worker/slots.ts';
 
 /** A file under way, until it is told to end. */
 function file() {

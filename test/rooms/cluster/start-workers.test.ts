@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { startWorkers } from '../../../src/cluster/start-workers.ts';
+import { startWorkers } from '../../../src/cluster/worker/start-workers.ts';
 import { bin, root, temporaryFolder } from '../../rig/command.ts';
 import { engineHere } from './engine-here.ts';
 
@@ -20,7 +20,7 @@ function isRunning(pid: number): boolean {
 /** A program that starts one worker beside itself, and does nothing else. */
 function owner(folder: string): string {
   const path = join(folder, 'owner.mts');
-  const from = pathToFileURL(join(root, 'src/cluster/start-workers.ts')).href;
+  const from = pathToFileURL(join(root, 'src/cluster/worker/start-workers.ts')).href;
   writeFileSync(
     path,
     `import { startWorkers } from ${JSON.stringify(from)};
@@ -29,6 +29,7 @@ startWorkers({
   command: [process.execPath, ${JSON.stringify(bin)}, 'worker'],
   env: process.env,
   onLost: (said) => console.error(said),
+  onRefused: (said) => console.error(said),
 });
 `,
   );
@@ -62,12 +63,27 @@ test('a worker ends by itself, and takes its name off the engine, when whoever s
   expect(await pids()).toEqual([]);
 });
 
+/** The first word of a worker of this program. */
+async function firstWord(script: string): Promise<{ lost: string } | { refused: string }> {
+  const command = [process.execPath, '-e', script] as const;
+  let workers: ReturnType<typeof startWorkers> | undefined;
+  const said = await new Promise<{ lost: string } | { refused: string }>((resolve) => {
+    workers = startWorkers({
+      ...{ count: 1, command, env: process.env },
+      onLost: (lost) => resolve({ lost }),
+      onRefused: (refused) => resolve({ refused }),
+    });
+  });
+  await workers?.close();
+  return said;
+}
+
 test('of a worker that ends by itself its message is told, and not the hint below it', async () => {
   const script = "console.error('error MB3702 it is away\\n  \u2192 check the address')";
-  let workers: ReturnType<typeof startWorkers> | undefined;
-  const said = await new Promise<string>((onLost) => {
-    workers = startWorkers({ count: 1, command: [process.execPath, '-e', script], env: process.env, onLost });
-  });
-  expect(said).toBe('error MB3702 it is away');
-  await workers?.close();
+  expect(await firstWord(script)).toEqual({ lost: 'error MB3702 it is away' });
+});
+
+test.each([64, 65, 77])('a worker that refuses what it was started with (%i) is not started again', async (code) => {
+  const script = `console.error('error MB3201 no key'); process.exitCode = ${code}`;
+  expect(await firstWord(script)).toEqual({ refused: 'error MB3201 no key' });
 });

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeStore, storeOfRun } from '../../../src/campaign/on-engine/store-of-run.ts';
+import { makeStore, storeOfRun } from '../../../src/campaign/on-engine/submit-plan.ts';
 import type { Engine } from '../../../src/cluster/open-engine.ts';
-import { submitRun } from '../../../src/cluster/runs.ts';
+import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import type { Output } from '../../../src/lock/record.ts';
 import { engineHere, submission } from './engine-here.ts';
 
@@ -22,7 +22,9 @@ async function attachTo(store: string | null) {
   const notices: string[] = [];
   const tell = (news: { is: string; text?: string }) => void notices.push(news.text ?? news.is);
   const engine = { database: db, boss } as unknown as Engine;
-  return { notices, storeFor: (name?: string) => storeOfRun({ id, campaign }, { engine, name, tell }) };
+  const storeFor = (name?: string, hasOwnWorkers = false) =>
+    storeOfRun({ id, campaign }, { engine, name, tell, hasOwnWorkers });
+  return { notices, storeFor };
 }
 
 test('files are brought from the store that the run was submitted with, and from no other', async () => {
@@ -42,6 +44,12 @@ test('whoever attaches without the store of a run is told that its files stay th
   const { storeFor, notices } = await attachTo(id);
   expect(await storeFor()).toBeUndefined();
   expect(notices).toEqual([expect.stringContaining('no --store is given')]);
+});
+
+test('without the store of a run the workers that come with a command would take nothing of it', async () => {
+  const { id } = await makeStore(folderHere());
+  const { storeFor } = await attachTo(id);
+  await expect(storeFor(undefined, true)).rejects.toMatchObject({ failure: { code: 'MB3705' } });
 });
 
 test('a store that a run does not have is said to be of no use', async () => {

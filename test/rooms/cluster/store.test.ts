@@ -1,18 +1,19 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../../src/cluster/store.ts';
-import { writeMarker } from '../../../src/cluster/store-marker.ts';
+import { openStore } from '../../../src/cluster/store/store.ts';
+import { writeMarker } from '../../../src/cluster/store/store-marker.ts';
 import { png } from '../disk/media.ts';
 import { chunks, failure, target } from '../disk/targets.ts';
 
 /** A store whose marker somebody has created, and not written yet. */
 function begun(): { store: string; path: string } {
-  const store = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
-  onTestFinished(() => rmSync(store, { recursive: true, force: true }));
-  mkdirSync(join(store, '.mediabatch'));
+  const above = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
+  onTestFinished(() => rmSync(above, { recursive: true, force: true }));
+  const store = join(above, 'store');
+  mkdirSync(join(store, '.mediabatch'), { recursive: true });
   const path = join(store, '.mediabatch', 'store.json');
   writeFileSync(path, '');
   return { store, path };
@@ -29,6 +30,12 @@ test.each([true, false])('a store that another is making is that one (makes: %s)
 test('a marker that stays empty is refused by name', async () => {
   const { store } = begun();
   await expect(openStore(store, { makes: true })).rejects.toMatchObject({ failure: { code: 'MB3705' } });
+});
+
+test('an empty name is not taken for the working folder', async () => {
+  await expect(openStore('', { makes: true })).rejects.toMatchObject({
+    failure: { code: 'MB3705', message: '--store is empty, and names no store' },
+  });
 });
 
 test('an address of something else is no folder that is not mounted', async () => {
@@ -52,3 +59,35 @@ test('nothing is saved where a store was, and another one or none is mounted', a
     expect(existsSync(join(store, 'shop'))).toBe(false);
   }
 });
+
+async function storeHere() {
+  const { store, path } = begun();
+  writeFileSync(path, writeMarker('0123456789abcdef'));
+  const outside = mkdtempSync(join(tmpdir(), 'mediabatch-outside-'));
+  onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+  return { store, outside, opened: await openStore(store, { makes: false }) };
+}
+
+test('I48 nothing goes through a link that somebody put in the place of the campaign’s folder', async () => {
+  const { store, outside, opened } = await storeHere();
+  symlinkSync(outside, join(store, 'shop'));
+  const files = opened.filesOf('shop');
+  const saved = files.save(target(), { body: chunks(png), bytes: png.length, type: 'image/png' });
+  expect((await failure(saved)).why).toBe('path');
+  expect(readdirSync(outside)).toEqual([]);
+  writeFileSync(join(outside, 'hero.png'), png);
+  const output = { path: 'hero.png', sha256: 'f'.repeat(64), bytes: png.length, type: 'image/png' };
+  for (const act of [files.read(output), files.measure(output, []), files.relocate(target(), output)])
+    expect((await failure(act)).why).toBe('path');
+});
+
+test.each(['../escaped', 'shop/../../escaped', '.mediabatch', '', 'Shop', 'a/b'])(
+  'I48 a campaign that a database calls %j has no folder in the store',
+  async (campaign) => {
+    const { store, opened } = await storeHere();
+    const saved = opened.filesOf(campaign).save(target(), { body: chunks(png), bytes: png.length, type: 'image/png' });
+    expect((await failure(saved)).message).toContain('no name of a campaign');
+    expect(readdirSync(store)).toEqual(['.mediabatch']);
+    expect(existsSync(join(store, '../escaped'))).toBe(false);
+  },
+);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Submission } from '../../../src/cluster/run-record.ts';
+import type { Submission } from '../../../src/cluster/runs/run-record.ts';
+import { makeSeal } from '../../../src/cluster/seal.ts';
 
 /** A run with nothing to do. */
 export function submission({
@@ -25,8 +26,9 @@ export function submission({
       requestTimeoutMs: 5000,
     },
     totals: {} as Submission['totals'],
-    header: {} as Submission['header'],
-    origin: { host: 'here', user: 'me', manifest: 'campaign.yaml' },
+    header: { orders: 0 } as Submission['header'],
+    seal: makeSeal('key'),
+    origin: { host: 'here', user: 'me', manifest: 'campaign.yaml', version: '0.1.0' },
     store,
     orders: [],
     lines: [],

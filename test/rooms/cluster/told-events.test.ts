@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { factsBefore, ToldEvents } from '../../../src/cluster/told-events.ts';
+import { factsBefore, ToldEvents } from '../../../src/cluster/head/told-events.ts';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import { countSteps } from '../../../src/plan/actions.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
@@ -105,4 +105,15 @@ test('a step begins and ends once, however many heads there were that lost nothi
     }),
     { numRuns: 40 },
   );
+});
+
+test('a stop of all spending counts although one of some of it was told before', () => {
+  const told = new ToldEvents();
+  const stop = (because: 'budget' | 'price' | 'signal') =>
+    told.note({ event: 'spending-stopped', because, detail: because });
+  stop('budget');
+  stop('price');
+  expect(told.stopped).toBeUndefined();
+  stop('signal');
+  expect(told.stopped).toBe('signal');
 });

@@ -1,43 +1,99 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { showEngine } from '../../../src/cluster/engine-url.ts';
-import { submitRun } from '../../../src/cluster/runs.ts';
+import { showEngine } from '../../../src/cluster/database/engine-url.ts';
+import { openLines } from '../../../src/cluster/head/lines.ts';
+import { giveUp, readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import { systemClock } from '../../../src/contract/clock.ts';
+import { HeadLostError } from '../../../src/contract/errors.ts';
 import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
+import { takeGuard } from '../../../src/disk/lock/guard.ts';
+import { writeRecord } from '../../../src/lock/write.ts';
 import { images } from '../../rig/campaign.ts';
 import { command, temporaryFolder } from '../../rig/command.ts';
 import { engineHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 
-test('a campaign is not given free while the engine has its run open, unless it is forced', async () => {
-  const { url, db, boss } = await engineHere();
-  const { id } = await submitRun(db, boss, submission({ account }));
+async function claimedBy(engine: string, run: string) {
   const { path: cwd, remove } = temporaryFolder();
   onTestFinished(remove);
   writeFileSync(join(cwd, 'campaign.yaml'), images(1));
   const lock = join(cwd, 'campaign.lock.jsonl');
-  const noted = { run: id, account, engine: showEngine(url), since: '2026', submitted: true };
+  await writeEngineNote(lock, { run, account, engine: showEngine(engine), since: '2026', submitted: true });
   const unlock = (...more: string[]) =>
-    command(['unlock', 'campaign.yaml', '--id', id, ...more], { cwd, env: { MEDIABATCH_ENGINE: url } });
-  await writeEngineNote(lock, noted);
+    command(['unlock', 'campaign.yaml', '--id', run, ...more], { cwd, env: { MEDIABATCH_ENGINE: engine } });
+  return { lock, unlock, isClaimed: () => readEngineNote(lock) !== undefined };
+}
+
+const line = writeRecord({
+  address: 'film@1',
+  kind: 'video',
+  purchases: [{ fingerprint: 'f'.repeat(16), generation: 1, attempt: 1, key: 'k', state: 'running', jobId: 'job-1' }],
+});
+
+async function runOpen() {
+  const { url, db, boss } = await engineHere();
+  const { id } = await submitRun(db, boss, { ...submission({ account }), lines: [line] });
+  const term = { account, epoch: 1, run: id };
+  await db.query('UPDATE mediabatch.account SET epoch = 1 WHERE id = $1', [account]);
+  return { url, db, id, ofHead: openLines(db, term) };
+}
+
+test('I45 a run that its engine has open is not given free; where that is forced it ends there, and its lines come here', async () => {
+  const { url, db, id, ofHead } = await runOpen();
+  const { lock, unlock, isClaimed } = await claimedBy(url, id);
   const refused = await unlock();
   expect(refused.code).toBe(75);
   expect(refused.err).toContain(`mediabatch unlock campaign.yaml --id ${id} --force`);
-  expect(readEngineNote(lock)).toBeDefined();
-  const wrong = new URL(url);
-  wrong.password = 'another';
-  const shut = await command(['unlock', 'campaign.yaml', '--id', id], { cwd, env: { MEDIABATCH_ENGINE: wrong.href } });
-  expect([shut.code, shut.err]).toEqual([69, expect.stringContaining('user or password')]);
-  expect(readEngineNote(lock)).toBeDefined();
+  expect([isClaimed(), (await readRun(db, id))?.state]).toEqual([true, 'open']);
   expect((await unlock('--force')).code).toBe(0);
-  expect(readEngineNote(lock)).toBeUndefined();
-  await writeEngineNote(lock, { ...noted, engine: 'postgres://nobody@127.0.0.1:1/gone' });
-  expect((await unlock()).code).toBe(0);
-  expect(readEngineNote(lock)).toBeUndefined();
+  expect(isClaimed()).toBe(false);
+  expect(readFileSync(lock, 'utf8')).toContain('"jobId":"job-1"');
+  expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: expect.stringContaining('given up by') });
+  // A head that was frozen meanwhile, and wakes.
+  await expect(ofHead.append(line)).rejects.toThrow(HeadLostError);
 });
+
+test('what has ended on the engine comes here as well, unforced', async () => {
+  const { url, db, id } = await runOpen();
+  await giveUp(db, id, 'given up by somebody else');
+  const { lock, unlock, isClaimed } = await claimedBy(url, id);
+  expect((await unlock()).code).toBe(0);
+  expect(isClaimed()).toBe(false);
+  expect(readFileSync(lock, 'utf8')).toContain('"jobId":"job-1"');
+  expect(await readRun(db, id)).toMatchObject({ error: 'given up by somebody else' });
+});
+
+test('while an `apply` is attached nothing is given up', async () => {
+  const { url, db, id } = await runOpen();
+  const { lock, unlock, isClaimed } = await claimedBy(url, id);
+  const held = await takeGuard(lock, { waitMs: 0, clock: systemClock });
+  if (held.is !== 'taken') throw new Error('the lock is held');
+  onTestFinished(() => held.guard.release());
+  expect((await unlock('--force')).code).toBe(75);
+  expect([isClaimed(), (await readRun(db, id))?.state]).toEqual([true, 'open']);
+});
+
+test.each([
+  ['cannot be reached', 'postgres://nobody@127.0.0.1:1/gone', 'ECONNREFUSED'],
+  ['lets nobody in', async (url: string) => url.replace(/:[^:@]+@/, ':another@'), 'user or password'],
+])(
+  'I45 an engine that %s may have the run open: only force gives the lock free, and says what it costs',
+  async (_, at, why) => {
+    const { url, db, id } = await runOpen();
+    const { unlock, isClaimed } = await claimedBy(typeof at === 'string' ? at : await at(url), id);
+    const refused = await unlock();
+    expect([refused.code, refused.err]).toEqual([69, expect.stringContaining(why)]);
+    expect(refused.err).toContain('--force');
+    expect(isClaimed()).toBe(true);
+    const forced = await unlock('--force');
+    expect([forced.code, forced.err]).toEqual([0, expect.stringContaining('bought by them, and again')]);
+    expect([isClaimed(), (await readRun(db, id))?.state]).toEqual([false, 'open']);
+  },
+);
 
 /** A server that answers whoever connects with this. */
 async function sayingOnly(code: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { accountOf } from '../../../src/cluster/account-id.ts';
-import { checkEngineUrl, showEngine } from '../../../src/cluster/engine-url.ts';
+import { checkEngineUrl, showEngine } from '../../../src/cluster/database/engine-url.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 
 describe('an account', () => {
@@ -17,7 +17,8 @@ describe('an account', () => {
   });
 
   test('is the same however its address is spelled', () => {
-    expect(accountOf({ token, baseUrl: 'https://API.example.com:443/v1/' })).toBe(accountOf({ token, baseUrl }));
+    for (const spelling of ['https://API.example.com:443/v1/', 'https://api.example.com./v1//', `${baseUrl}?a=1`])
+      expect(accountOf({ token, baseUrl: spelling }), spelling).toBe(accountOf({ token, baseUrl }));
   });
 
   test('stays one person’s while tokens are renewed', () => {

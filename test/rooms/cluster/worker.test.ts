@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Seat } from '../../../src/cluster/account.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
-import { endRun, submitRun } from '../../../src/cluster/runs.ts';
-import { type WorkerOptions, work } from '../../../src/cluster/worker.ts';
+import type { Seat } from '../../../src/cluster/head/account.ts';
+import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import { type WorkerOptions, work } from '../../../src/cluster/worker/worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
+import type { WorkerNews } from '../../../src/contract/engine-state.ts';
 import { HeadLostError } from '../../../src/contract/errors.ts';
-import type { WorkerNews } from '../../../src/contract/worker.ts';
 import { engineHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
@@ -129,8 +129,8 @@ test('a head that fails says so without secrets, gives the seat back, and is tri
 
 test.each([
   ['of another key or service', { account: 'b'.repeat(32) }, { is: 'account' }],
-  ['older', { protocol: 0 }, { is: 'protocol', theirs: 1, own: 0 }],
-  ['newer', { protocol: 2 }, { is: 'protocol', theirs: 1, own: 2 }],
+  ['older', { protocol: 0 }, { is: 'protocol', theirs: 1, own: 0, version: '0.1.0' }],
+  ['newer', { protocol: 2 }, { is: 'protocol', theirs: 1, own: 2, version: '0.1.0' }],
   ['with another store', { store: 'mine' }, { is: 'store' }],
 ])('a worker %s takes nothing, and says why', async (_name, more, why) => {
   const engine = await engineHere();
@@ -154,6 +154,42 @@ test('ends by itself when no run is open, if it is told to', async () => {
   finish();
   await worker.ended;
   expect(worker.news.at(-1)).toEqual({ is: 'ending', because: 'no run is open' });
+  expect((await readEngineState(engine.db)).workers).toEqual([]);
+});
+
+test('a worker that drains goes on until no run is open', async () => {
+  const engine = await engineHere();
+  const { id } = await submitRun(engine.db, engine.boss, submission({ account }));
+  const drain = new AbortController();
+  const worker = startWorker(engine, 'one', { drain: drain.signal });
+  const { seat, signal, finish } = await seatOf(worker);
+  drain.abort('SIGTERM');
+  await worker.until(() => worker.news.some(({ is }) => is === 'draining'));
+  expect(signal.aborted).toBe(false);
+  await endRun(engine.db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
+  finish();
+  await worker.ended;
+  expect(worker.news.at(-1)).toEqual({ is: 'ending', because: 'no run is open' });
+});
+
+test('a head that is asked to end says what it waits for, and is shown until then', async () => {
+  const engine = await engineHere();
+  await submitRun(engine.db, engine.boss, submission({ account }));
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const worker = startWorker(engine, 'one', {
+    makeHead: () => ({ facts: () => ({ creates: 3 }), run: () => answered }),
+  });
+  await worker.until(() => worker.news.some(({ is }) => is === 'head'));
+  await expect.poll(async () => (await readEngineState(engine.db)).workers).toHaveLength(1);
+  const stopped = worker.stop();
+  await worker.until(() => worker.news.some(({ is }) => is === 'leaving'));
+  expect(worker.news.at(-1)).toEqual({ is: 'leaving', because: 'SIGTERM', creates: 3 });
+  expect((await readEngineState(engine.db)).workers).toMatchObject([{ id: 'one', isHead: true }]);
+  answer();
+  await stopped;
   expect((await readEngineState(engine.db)).workers).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type HolderNote, holderOf, parseNote, writeNote } from '../../../src/disk/lock/guard-note.ts';
+import { type HolderNote, holderOf, parseNote, writeNote } from '../../../src/disk/lock/guard.ts';
 
 const note: HolderNote = { id: '0123456789abcdef', host: 'here', pid: 7, since: '2026-11-22T12:00:00Z' };
 const whole: HolderNote = { ...note, boot: 'b', machine: 'm', namespace: 'n', started: 's' };

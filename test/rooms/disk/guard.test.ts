@@ -14,8 +14,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UnsafeFileError } from '../../../src/contract/errors.ts';
 import { type GuardAnswer, readGuardHolder, removeGuard, takeGuard } from '../../../src/disk/lock/guard.ts';
+import { fixture } from './fixtures.ts';
 import { makeFolder } from './folder.ts';
-import { fixture, has, run, start } from './tools.ts';
+import { has, run, start } from './tools.ts';
 
 /** A clock that goes on only while someone waits, from any time of day. */
 function makeClock(startMs = 0): { now(): number; sleep(ms: number): Promise<void>; slept: number } {

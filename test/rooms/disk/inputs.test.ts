@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { digestFile, listFiles, readDataFile, readManifestText } from '../../../src/disk/inputs.ts';
+import { digestFile, listFiles, readDataFile, readManifestText, readUtf8 } from '../../../src/disk/inputs.ts';
 import { makeFolder } from './folder.ts';
 import { has } from './tools.ts';
 
@@ -35,7 +35,18 @@ describe('a manifest', () => {
     });
     expect(await problemOf('latin1.yaml')).toEqual({
       problem: 'not-utf8',
-      detail: 'line 2 is not UTF-8 text; save the file as UTF-8',
+      detail: 'line 2 is not UTF-8 text, but probably Windows-1252; save the file as UTF-8',
+    });
+  });
+
+  it.each([
+    ['UTF-16', [0xff, 0xfe, 0x61, 0x00], 'it is UTF-16 text'],
+    ['UTF-16 of the other order', [0xfe, 0xff, 0x00, 0x61], 'it is UTF-16 text'],
+    ['bytes that Windows-1252 does not have', [0x61, 0x0a, 0x81], 'line 2 is not UTF-8 text'],
+  ])('that is %s is named as that', (_what, bytes, what) => {
+    expect(readUtf8(Uint8Array.from(bytes))).toEqual({
+      problem: 'not-utf8',
+      detail: `${what}; save the file as UTF-8`,
     });
   });
 
@@ -96,7 +107,7 @@ describe('a data file', () => {
     expect(await readDataFile(folder, 'circle.csv')).toMatchObject({ problem: 'unreadable' });
     expect(await readDataFile(folder, 'latin1.csv')).toEqual({
       problem: 'unreadable',
-      detail: 'line 1 is not UTF-8 text; save the file as UTF-8',
+      detail: 'line 1 is not UTF-8 text, but probably Windows-1252; save the file as UTF-8',
     });
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeFolders } from '../../../src/disk/fs/make-folders.ts';
+import { makeFolders } from '../../../src/disk/fs/folders.ts';
 import { makeFolder } from './folder.ts';
 
 test('makes what is missing, with its rights, and takes what is there, also behind a link', async () => {

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
+import { fixture } from './fixtures.ts';
 import { makeFolder } from './folder.ts';
 import { media, png } from './media.ts';
 import { chunks, failure, filesIn, sha256, target } from './targets.ts';
-import { fixture, has, run, start } from './tools.ts';
+import { has, run, start } from './tools.ts';
 
 describe('saving', () => {
   it.each(media)('$name gets its extension from its bytes', async ({ bytes, type, extension, media: kind }) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { findOddFile } from '../../../src/disk/fs/odd-file.ts';
+import { findOddFile } from '../../../src/disk/fs/folders.ts';
 import { findWayOut } from '../../../src/disk/fs/own-tree.ts';
 import { makeFolder } from './folder.ts';
 import { run } from './tools.ts';

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOutputs, findStrangers } from '../../../src/disk/outputs/outputs.ts';
@@ -49,6 +49,23 @@ describe('relocating', () => {
     expect(await outputs.relocate(target(), from, { remove: true })).toEqual({ ...from, path: 'images/hero.png' });
     expect(filesIn(root)).toEqual(['images/hero.png']);
     expect(statSync(join(root, 'images/hero.png')).nlink).toBe(1);
+  });
+
+  it('leaves what has taken the old name while the file moved', async () => {
+    const { root, from } = withFile();
+    const place = join(root, from.path);
+    const saved = new (class extends SavedFiles {
+      override async note(path: string, digest: string) {
+        await super.note(path, digest);
+        if (path === from.path) return;
+        unlinkSync(place);
+        writeFileSync(place, jpeg);
+      }
+    })();
+    await saved.note(from.path, from.sha256);
+    await createOutputs(root, { saved }).relocate(target(), from, { remove: true });
+    expect(filesIn(root)).toEqual(['images/hero.png', 'old/a.png']);
+    expect(readFileSync(place).equals(jpeg)).toBe(true);
   });
 
   it('copies a file that keeps its old name, as a file of its own', async () => {

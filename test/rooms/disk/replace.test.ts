@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UnsafeFileError } from '../../../src/contract/errors.ts';
 import { replaceFile } from '../../../src/disk/fs/replace.ts';
+import { fixture } from './fixtures.ts';
 import { makeFolder } from './folder.ts';
-import { fixture, has, run } from './tools.ts';
+import { has, run } from './tools.ts';
 
 describe('replacing a file', () => {
   it('makes it, replaces it, keeps its permissions and leaves nothing else', async () => {

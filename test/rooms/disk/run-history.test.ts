@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeRunId, RunHistory } from '../../../src/disk/state/run-history.ts';
@@ -70,6 +70,19 @@ describe('the history of runs', () => {
     writeFileSync(join(folder, `${idOf(0)}.jsonl`), lines.join('\n'));
     expect(await history.readEnds(idOf(0))).toEqual([{ n: 0 }, { n: 1 }]);
     expect(await history.read(idOf(0))).toMatchObject([{ n: 0 }, { pad: expect.any(String) }, { n: 1 }]);
+  });
+
+  it('follows a run line by line, of which one may be written in two halves', async () => {
+    const { folder, history } = withRuns(0);
+    const path = join(folder, `${idOf(0)}.jsonl`);
+    writeFileSync(path, '{"n":1}\n{"n":"ü');
+    const tail = await history.follow(idOf(0));
+    expect(await tail?.more()).toEqual([{ n: 1 }]);
+    appendFileSync(path, 'b"}\n{"n":3');
+    expect(await tail?.more()).toEqual([{ n: 'üb' }]);
+    appendFileSync(path, '}\n');
+    expect([await tail?.more(), await tail?.more()]).toEqual([[{ n: 3 }], []]);
+    await tail?.close();
   });
 
   it('writes the last line, however much there was before it', async () => {

@@ -164,3 +164,14 @@ test('a file system with a clock that is not ours is not gone by', async () => {
     expect(existsSync(file)).toBe(false);
   }
 });
+
+test('a file that changed while it was read is not known, although it was known before', async () => {
+  const where = place();
+  const seen = await seenAs(where, wrong);
+  expect(seen.recall('a.png', statsOf(where.path))).toBe(wrong);
+  expect(seen.knowsAll(1)).toBe(true);
+  writeFileSync(where.path, Buffer.alloc(png.length, 1));
+  const stats = statsOf(where.path);
+  seen.note('a.png', stats, { sha256: wrong, readAt: stats.ctimeMs + 1 });
+  expect([seen.recall('a.png', stats), seen.knowsAll(1)]).toEqual([undefined, false]);
+});

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OutputError } from '../../../src/contract/errors.ts';
-import type { OutputTarget } from '../../../src/contract/output-target.ts';
+import type { OutputTarget } from '../../../src/contract/ports.ts';
 import type { Output } from '../../../src/lock/record.ts';
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');

@@ -1,8 +1,4 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-
-const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 /** Whether this machine has what a test needs; a test that is skipped for it says so in its name. */
 export const has = {
@@ -28,12 +24,6 @@ export interface Started {
   say(text: string): void;
   kill(signal: NodeJS.Signals): void;
   ended: Promise<Ended>;
-}
-
-/** The command line of a program in `fixtures/`. */
-export function fixture(name: string, ...parameters: string[]): string[] {
-  const path = fileURLToPath(new URL(`fixtures/${name}.ts`, import.meta.url));
-  return [process.execPath, '--import', loader, path, ...parameters];
 }
 
 export function start(command: readonly string[], env: NodeJS.ProcessEnv = {}): Started {

@@ -71,6 +71,22 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(40);
   });
 
+  test('holds for outputs that do not fit, whatever their names, and the next run tries one alone', async () => {
+    const words = ['dark', 'bright', 'long', 'short', 'loud', 'quiet', 'red', 'green', 'blue', 'grey'];
+    const rows = words.flatMap((one) => words.slice(0, 3).map((other) => `${one}-${other}`)).join(', ');
+    const text = `version: 1
+name: unfit
+tasks:
+  pic: { kind: image, foreach: [${rows}], expect: { type: image/tiff }, with: { prompt: "a {{row}}" }, save: "pic/{{row}}" }
+`;
+    const campaign = new TestCampaign(text);
+    await campaign.run({ onError, concurrency: 8 });
+    const before = campaign.service.ledger.length;
+    expect(before).toBeLessThanOrEqual(13);
+    await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.service.ledger).toHaveLength(before + 1);
+  });
+
   test('is not bought more often by a run that was killed, and its next one', async () => {
     const campaign = new TestCampaign(images(40));
     campaign.service.endOf = () => failed();

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Budget } from '../../../src/engine/budget.ts';
-import { worstFactor } from '../../../src/plan/price-sources.ts';
+import { worstFactor } from '../../../src/plan/prices/price-sources.ts';
+import { runs } from '../../rig/runs.ts';
 
 describe('the budget', () => {
   /** What becomes of a create: it is charged, its answer is lost, or the service makes it and does not say for how much. */
@@ -89,7 +90,7 @@ describe('the budget', () => {
           expect(flying.size).toBe(0);
         },
       ),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
   });
 
@@ -117,7 +118,7 @@ describe('the budget', () => {
         await scheduler.waitFor(Promise.all(wanted.map((index, step) => buy(index, `step${step}`))));
         expect(budget.spentEver).toBeLessThanOrEqual(cap + Math.max(...said.map(({ more }) => more)));
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
   });
 
@@ -166,7 +167,7 @@ describe('the budget', () => {
           expect(budget.spentEver).toBeLessThanOrEqual(cap + more);
         },
       ),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
   });
 
@@ -329,7 +330,7 @@ describe('the budget', () => {
     expect([budget.held, budget.left]).toEqual([96, 4]);
     expect(full.reserve('c', image)).toEqual({ is: 'over-budget' });
     expect(full.describeShortage('c', image)).toBe(
-      'c has no known price, 0 are left; 48 credits are held for each of a, b, a guess: nobody told the charge, ' +
+      'c has no known price, 0 are left; 48 credits are reserved for each of a, b, a guess: nobody told the charge, ' +
         'and nothing names a price of image; `prices: { image: … }` in the manifest would',
     );
     expect(budget.reserve('song', { class: 'song', credits: 5 })).toEqual({ is: 'over-budget' });

@@ -7,10 +7,11 @@ import { groupBy } from '../../../src/ground/values.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import { type Sample, sampleSteps } from '../../../src/plan/sample.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { type Sample, sampleSteps } from '../../../src/plan/select/select.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { jobAt, say } from '../../rig/people.ts';
+import { runs } from '../../rig/runs.ts';
 
 interface Written {
   rows: string[];
@@ -278,8 +279,6 @@ class Watched {
     return result;
   }
 }
-
-const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
 
 describe('whatever canaries there are, and whatever fails', () => {
   test('I28 a run ends, buys what its plan says, and the others only when enough have proven it', async () => {

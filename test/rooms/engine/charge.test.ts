@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { BalanceWatch } from '../../../src/engine/balance-watch.ts';
-import { chargeOf } from '../../../src/engine/charge.ts';
+import { BalanceWatch } from '../../../src/engine/account-gate.ts';
+import { chargeOf } from '../../../src/engine/local-ledger.ts';
 import type { Price } from '../../../src/plan/plan.ts';
-import { worstFactor } from '../../../src/plan/price-sources.ts';
+import { worstFactor } from '../../../src/plan/prices/price-sources.ts';
 
 const unknown: Price = { class: 'thumbnail', credits: null, source: 'unknown' };
 const named: Price = { ...unknown, held: 5 };

@@ -1,17 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Graph } from '../../../src/graph/graph.ts';
-import { outlineOf } from '../../../src/graph/outline.ts';
+import { type Graph, outlineOf } from '../../../src/graph/graph.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
-import { type Judgement, judgeSteps } from '../../../src/plan/judge.ts';
-import { withoutMovedAway } from '../../../src/plan/orphans.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { type Judgement, judgeSteps } from '../../../src/plan/decisions/judge.ts';
+import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf, TestCampaign } from '../../rig/campaign.ts';
-
-/** How many histories are seen; `npm run test:crash` asks for more. */
-const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
+import { type Mishap, mishaps, suffer } from '../../rig/mishaps.ts';
+import { runs } from '../../rig/runs.ts';
 
 /** Drafts of two rows, one of each picked; of the finals, which are approved, a film. `keys`: of the two rows. */
 function campaignOf(keys: readonly string[], retries: boolean): Graph {
@@ -31,18 +29,16 @@ tasks:
 
 /** What may happen between two runs. `nth`: of the steps that have a gate. */
 type Act =
+  | Extract<Mishap, { do: 'die' | 'fail' | 'forget files' }>
   | { do: 'run' }
-  | { do: 'die'; line: number; written: boolean }
   | { do: 'judge'; as: Judgement['as']; nth: number[] }
   | { do: 'redo'; nth: number }
-  | { do: 'fail'; nth: number }
-  | { do: 'exchange keys' }
-  | { do: 'forget files' };
+  | { do: 'exchange keys' };
 
 const nth = fc.nat(8);
 const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Act>({ do: 'run' }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('die' as const), line: fc.nat(10), written: fc.boolean() }) },
+  { weight: 2, arbitrary: mishaps.die(10) },
   {
     weight: 8,
     arbitrary: fc.record({
@@ -52,9 +48,9 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('redo' as const), nth }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const), nth: fc.nat(3) }) },
+  { weight: 1, arbitrary: mishaps.fail() },
   { weight: 1, arbitrary: fc.constant<Act>({ do: 'exchange keys' }) },
-  { weight: 1, arbitrary: fc.constant<Act>({ do: 'forget files' }) },
+  { weight: 1, arbitrary: mishaps.forgetFiles() },
 );
 
 /** Addresses that gates ask about. */
@@ -67,7 +63,7 @@ function judge(campaign: TestCampaign, as: Judgement['as'], addresses: readonly 
   for (const address of addresses) {
     const situation = situate(campaign.graph, lock);
     const chosen = situation.matches.filter(({ step }) => step.address === address);
-    for (const ruling of judgeSteps(chosen, { as, noteOf: () => undefined }, situation)) {
+    for (const ruling of judgeSteps(chosen, { as, wordsOf: () => ({}) }, situation)) {
       if (ruling.is === 'recorded') for (const record of ruling.records) joinInto(lock.steps, record);
     }
   }
@@ -120,10 +116,6 @@ test('I27 whatever people decide between runs: a plan is carried out as it is, a
             await runAsPlanned(campaign, isCut);
             isCut = false;
             break;
-          case 'die':
-            await campaign.runAndDie({ line: act.line, written: act.written }, { concurrency: 2 });
-            isCut = true;
-            break;
           case 'judge':
             judge(campaign, act.as, act.nth.map(named));
             break;
@@ -131,12 +123,10 @@ test('I27 whatever people decide between runs: a plan is carried out as it is, a
             await runAsPlanned(campaign, isCut, [named(act.nth)]);
             isCut = false;
             break;
+          case 'die':
           case 'fail': {
             const { endOf } = campaign.service;
-            const failing = campaign.service.ledger.length + act.nth;
-            campaign.service.endOf = (job) =>
-              campaign.service.ledger[failing]?.key === job.key ? { is: 'failed', error: 'boom' } : endOf(job);
-            await campaign.run({ concurrency: 2 });
+            await suffer(campaign, act);
             campaign.service.endOf = endOf;
             isCut = true;
             break;
@@ -145,11 +135,8 @@ test('I27 whatever people decide between runs: a plan is carried out as it is, a
             keys = [keys[1] ?? '', keys[0] ?? ''];
             campaign.graph = campaignOf(keys, retries);
             break;
-          case 'forget files':
-            campaign.outputs.files.clear();
-            break;
           default:
-            act satisfies never;
+            await suffer(campaign, act);
         }
       }
       const paid = campaign.service.ledger.length;

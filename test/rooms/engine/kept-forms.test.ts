@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fingerprintStep } from '../../../src/graph/render/fingerprint.ts';
 import { canonicalJson } from '../../../src/ground/json.ts';
 import { writeLine } from '../../../src/lock/write.ts';
-import { idempotencyKey } from '../../../src/plan/key.ts';
+import { idempotencyKey } from '../../../src/plan/purchases/key.ts';
 import { TestCampaign } from '../../rig/campaign.ts';
 
 const manifest = 'version: 1\nname: test\ntasks:\n  hero: { kind: image, with: { prompt: x } }\n';

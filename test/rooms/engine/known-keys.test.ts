@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hasOpenSends } from '../../../src/lock/sends.ts';
-import { resumeOrder } from '../../../src/run/resume-order.ts';
+import { resumeOrder } from '../../../src/run/resume-plan.ts';
 import { graphOf, TestCampaign } from '../../rig/campaign.ts';
 import { completed } from '../../rig/scripted-service.ts';
 

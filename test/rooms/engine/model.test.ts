@@ -1,52 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
+import { type Mishap, mishaps, suffer } from '../../rig/mishaps.ts';
+import { runs } from '../../rig/runs.ts';
 import { completed } from '../../rig/scripted-service.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
-const hours = 3_600_000;
-
-/** How many histories each property sees; `npm run test:crash` asks for more. */
-const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
 const timeoutMs = 900_000;
 
 /** Everything that may happen to a campaign between two looks at it. */
 type Act =
+  | Mishap
   | { do: 'run' }
-  | { do: 'die'; line: number; written: boolean }
-  | { do: 'lose'; from: number; count: number; booked: boolean }
-  | { do: 'refuse'; from: number; count: number; why: 'invalid' | 'credits' }
-  /** A job comes to nothing. Nobody asks for another one: there must not be one. */
-  | { do: 'fail'; nth: number }
-  | { do: 'wait'; hours: number }
   | { do: 'credential'; replays: boolean }
   /** Under another name, or under two: equal requests are one job. */
-  | { do: 'edit'; steps: number; tasks: string[] }
-  | { do: 'forget files' };
+  | { do: 'edit'; steps: number; tasks: string[] };
 
 const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Act>({ do: 'run' }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('die' as const), line: fc.nat(14), written: fc.boolean() }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('lose' as const),
-      from: fc.nat(4),
-      count: fc.integer({ min: 1, max: 9 }),
-      booked: fc.boolean(),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('refuse' as const),
-      from: fc.nat(3),
-      count: fc.integer({ min: 1, max: 3 }),
-      why: fc.constantFrom('invalid', 'credits'),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), nth: fc.nat(3) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 12, 22, 24, 30) }) },
+  { weight: 4, arbitrary: mishaps.die(14) },
+  { weight: 3, arbitrary: mishaps.lose(9) },
+  { weight: 2, arbitrary: mishaps.refuse(3) },
+  { weight: 2, arbitrary: mishaps.fail() },
+  { weight: 2, arbitrary: mishaps.wait(1, 12, 22, 24, 30) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('credential' as const), replays: fc.boolean() }) },
   {
     weight: 2,
@@ -56,7 +32,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
       tasks: fc.constantFrom<string[]>(['pic'], ['other'], ['other', 'pic'], ['pic', 'other']),
     }),
   },
-  { weight: 1, arbitrary: fc.constant<Act>({ do: 'forget files' }) },
+  { weight: 1, arbitrary: mishaps.forgetFiles() },
 );
 
 async function perform(campaign: TestCampaign, act: Act): Promise<void> {
@@ -64,52 +40,14 @@ async function perform(campaign: TestCampaign, act: Act): Promise<void> {
     case 'run':
       await campaign.run({ concurrency: 2 });
       break;
-    case 'die':
-      await campaign.runAndDie({ line: act.line, written: act.written }, { concurrency: 2 });
-      break;
-    case 'lose': {
-      const first = campaign.service.creates.length + act.from;
-      campaign.service.trouble = (create) =>
-        create > first && create <= first + act.count
-          ? { answer: { is: 'ambiguous', message: 'lost' }, booked: act.booked }
-          : undefined;
-      await campaign.run({ concurrency: 2 });
-      campaign.service.trouble = () => undefined;
-      break;
-    }
-    case 'refuse': {
-      const first = campaign.service.creates.length + act.from;
-      const status = act.why === 'credits' ? 402 : 400;
-      campaign.service.trouble = (create) =>
-        create > first && create <= first + act.count
-          ? { answer: { is: 'refused', status, why: act.why, message: 'no' } }
-          : undefined;
-      await campaign.run({ concurrency: 2 });
-      campaign.service.trouble = () => undefined;
-      break;
-    }
-    case 'fail': {
-      const { endOf } = campaign.service;
-      const failing = campaign.service.ledger.length + act.nth;
-      campaign.service.endOf = (job) =>
-        campaign.service.ledger[failing]?.body === job.body ? { is: 'failed', error: 'boom' } : endOf(job);
-      await campaign.run({ concurrency: 2 });
-      break;
-    }
-    case 'wait':
-      campaign.clock.advance(act.hours * hours);
-      break;
     case 'credential':
       campaign.service.canReplay = act.replays;
       break;
     case 'edit':
       campaign.graph = graphOf(imagesUnder(act.tasks, act.steps));
       break;
-    case 'forget files':
-      campaign.outputs.files.clear();
-      break;
     default:
-      act satisfies never;
+      await suffer(campaign, act);
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { linkOrders, urgencyOf } from '../../../src/engine/order-of-work.ts';
-import { orderId, type StepOrder } from '../../../src/plan/plan.ts';
+import { linkOrders, priorityOf, rankOrders, urgencyOf } from '../../../src/engine/order-of-work.ts';
+import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
 
 test('I21 what is bought at an address waits for whoever asks about an open send of it', () => {
   const orders = [
@@ -23,4 +23,38 @@ test('what holds others up is seen first: steps that need it, then steps without
   // One that nobody waits for is worth less than one that somebody asks for by itself.
   expect(tail(50)).toBeLessThan(1);
   expect(tail(0)).toBe(tail(1));
+});
+
+test('first goes the longest chain, then what most hangs on, and what people wait to see before what nobody waits for', () => {
+  const order = (address: string, ...needs: string[]) => ({ address, needs, action: 'create' }) as unknown as StepOrder;
+  const orders = new Map(
+    [
+      ...[order('voice@a'), order('voice@b'), order('logo'), order('draft@a/1'), order('draft@b/1'), order('song')],
+      ...[order('clip', 'song'), order('film', 'clip')],
+      ...[order('card@a', 'logo'), order('card@b', 'logo')],
+    ].map((one) => [one.address, one]),
+  );
+  const gates = [
+    { name: 'draft@a', members: ['draft@a/1'], waiting: 1 },
+    { name: 'draft@b', members: ['draft@b/1'], waiting: 6 },
+  ] as unknown as Plan['gates'];
+  const { dependents, counts } = linkOrders(orders);
+  const first = (open: Plan['gates']) => {
+    const ranks = rankOrders(orders, dependents, open);
+    return [...orders.values()]
+      .filter(({ address }) => !counts.has(address))
+      .sort((a, b) => priorityOf(b, ranks) - priorityOf(a, ranks))
+      .map(({ address }) => address);
+  };
+  expect(first(gates)).toEqual(['song', 'draft@b/1', 'logo', 'draft@a/1', 'voice@a', 'voice@b']);
+  expect(first([])).toEqual(['song', 'logo', 'voice@a', 'voice@b', 'draft@a/1', 'draft@b/1']);
+});
+
+test('however many hang on a step, a longer chain goes first', () => {
+  const order = (address: string, ...needs: string[]) => ({ address, needs, action: 'create' }) as unknown as StepOrder;
+  const many = Array.from({ length: 3000 }, (_, index) => order(`card@${index}`, 'logo'));
+  const all = [order('logo'), order('song'), order('clip', 'song'), order('film', 'clip'), ...many];
+  const orders = new Map(all.map((one) => [one.address, one]));
+  const ranks = rankOrders(orders, linkOrders(orders).dependents);
+  expect(priorityOf(order('song'), ranks)).toBeGreaterThan(priorityOf(order('logo'), ranks));
 });

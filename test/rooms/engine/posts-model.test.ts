@@ -3,22 +3,21 @@ import { expect, test } from 'vitest';
 import { joinLocks, joinRecords } from '../../../src/lock/join.ts';
 import type { StepRecord } from '../../../src/lock/record.ts';
 import { writeLine, writeLines } from '../../../src/lock/write.ts';
-import { forgetRecord } from '../../../src/plan/forget.ts';
-import { moveRecord } from '../../../src/plan/move-record.ts';
-import { openSendsOf } from '../../../src/plan/open-sends.ts';
-import { resolvePurchase } from '../../../src/plan/resolve-purchase.ts';
+import { forgetRecord } from '../../../src/plan/decisions/forget.ts';
+import { moveRecord } from '../../../src/plan/decisions/move-record.ts';
+import { resolvePurchase } from '../../../src/plan/decisions/resolve-purchase.ts';
+import { openSendsOf } from '../../../src/plan/purchases/open-sends.ts';
 import { TestCampaign } from '../../rig/campaign.ts';
+import { type Mishap, mishaps, suffer } from '../../rig/mishaps.ts';
+import { runs } from '../../rig/runs.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
-const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
 const timeoutMs = 900_000;
 
 /** Everything that may happen to a campaign with posts. */
 type Act =
+  | Mishap
   | { do: 'run'; publish: boolean }
-  | { do: 'die'; line: number; written: boolean }
-  | { do: 'lose'; from: number; count: number; booked: boolean }
-  | { do: 'refuse'; from: number; count: number; why: 'invalid' | 'credits' }
   /** Of one post, or (-1) of the picture that all of them show. */
   | { do: 'edit'; which: number; as: number }
   /** Its task is switched off, or on again. */
@@ -29,25 +28,16 @@ type Act =
   /** A branch is begun; later what it knew comes back. */
   | { do: 'branch' }
   | { do: 'merge' }
-  | { do: 'wait'; hours: number }
   /** A person looks at the accounts, and says what is there. */
   | { do: 'decide' };
 
 const posts = [0, 1, 2];
 const which = fc.constantFrom(...posts);
-const some = { from: fc.nat(3), count: fc.integer({ min: 1, max: 4 }) };
 const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('run' as const), publish: fc.boolean() }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('die' as const), line: fc.nat(12), written: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('lose' as const), ...some, booked: fc.boolean() }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('refuse' as const),
-      ...some,
-      why: fc.constantFrom('invalid' as const, 'credits' as const),
-    }),
-  },
+  { weight: 4, arbitrary: mishaps.die(12) },
+  { weight: 3, arbitrary: mishaps.lose(4) },
+  { weight: 2, arbitrary: mishaps.refuse(4) },
   {
     weight: 4,
     arbitrary: fc.record({ do: fc.constant('edit' as const), which: fc.constantFrom(-1, ...posts), as: fc.nat(2) }),
@@ -60,7 +50,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('forget' as const), which }) },
   { weight: 2, arbitrary: fc.constant<Act>({ do: 'branch' }) },
   { weight: 2, arbitrary: fc.constant<Act>({ do: 'merge' }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 22, 30) }) },
+  { weight: 1, arbitrary: mishaps.wait(1, 22, 30) },
   { weight: 2, arbitrary: fc.constant<Act>({ do: 'decide' }) },
 );
 
@@ -123,27 +113,11 @@ class History {
 
   async #act(act: Act): Promise<void> {
     const { campaign } = this;
-    const { service } = campaign;
     switch (act.do) {
       case 'run': {
         const before = this.out;
         await campaign.run({ concurrency: 2, publish: act.publish, redo: this.#others() });
         if (!act.publish) expect(this.out).toEqual(before);
-        return;
-      }
-      case 'die':
-        await campaign.runAndDie({ line: act.line, written: act.written }, { concurrency: 2 });
-        return;
-      case 'lose':
-      case 'refuse': {
-        const first = service.creates.length + act.from;
-        const trouble =
-          act.do === 'lose'
-            ? { answer: { is: 'ambiguous' as const, message: 'lost' }, booked: act.booked }
-            : { answer: { is: 'refused' as const, status: 400, why: act.why, message: 'no' } };
-        service.trouble = (create) => (create > first && create <= first + act.count ? trouble : undefined);
-        await campaign.run({ concurrency: 2 });
-        service.trouble = () => undefined;
         return;
       }
       case 'edit':
@@ -177,13 +151,10 @@ class History {
         await campaign.file.replace(writeLines(joinLocks(campaign.file.read(), now)));
         return;
       }
-      case 'wait':
-        campaign.clock.advance(act.hours * 3_600_000);
-        return;
       case 'decide':
         return this.#decide();
       default:
-        act satisfies never;
+        return suffer(campaign, act);
     }
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
-import type { ChargedPrices } from '../../../src/plan/charged-prices.ts';
+import type { ChargedPrices } from '../../../src/plan/prices/price-sources.ts';
 import { images, TestCampaign } from '../../rig/campaign.ts';
 
 const image = 'image/alpha-2/resolution=2k';

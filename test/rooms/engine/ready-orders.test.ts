@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ReadyOrders } from '../../../src/engine/ready-orders.ts';
+import { ReadyOrders } from '../../../src/engine/chained-orders.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 
 test('orders leave by priority, and among equals in the order in which they came', () => {

@@ -3,8 +3,8 @@ import { OutputError } from '../../../src/contract/errors.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { mostRevision } from '../../../src/lock/decisions.ts';
 import { writeLine, writeLock } from '../../../src/lock/write.ts';
-import { openSendsOf } from '../../../src/plan/open-sends.ts';
-import { type Finding, resolvePurchase } from '../../../src/plan/resolve-purchase.ts';
+import { type Finding, resolvePurchase } from '../../../src/plan/decisions/resolve-purchase.ts';
+import { openSendsOf } from '../../../src/plan/purchases/open-sends.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { completed } from '../../rig/scripted-service.ts';
 
@@ -613,7 +613,7 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(bought);
     const [detail] = events.flatMap((event) => (event.event === 'spending-stopped' ? [event.detail] : []));
     expect(detail).toMatch(
-      /has no known price, 0 are left; 48 credits are held for .*, a guess: nobody told the charge/,
+      /has no known price, 0 are left; 48 credits are reserved for .*, a guess: nobody told the charge/,
     );
     await campaign.run();
     expect(campaign.service.ledger).toHaveLength(bought);

@@ -3,15 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
-import { allowPosts } from '../../../src/plan/post-consent.ts';
+import { allowPosts } from '../../../src/plan/posts/post-consent.ts';
 import { type ResumedPlan, resumePlan } from '../../../src/run/resume-plan.ts';
 import type { StepEnd } from '../../../src/run/step-end.ts';
 import { images, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
+import { runs } from '../../rig/runs.ts';
 import { completed, type Trouble } from '../../rig/scripted-service.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
-/** How many histories each property sees; `npm run test:crash` asks for more. */
-const runs = (usual: number) => Number(process.env.MEDIABATCH_MODEL_RUNS ?? usual);
 const timeoutMs = 900_000;
 
 /** One plan, carried out by one process after the other, each of which knows what is on record and nothing else. */

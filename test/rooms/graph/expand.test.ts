@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { trailOf } from '../../../src/graph/expand/draft.ts';
 import { load, steps, tasks } from '../manifest/load.ts';
 
@@ -226,4 +226,131 @@ tasks:
     warnings: [],
   });
   expect(graph?.steps.map((step) => step.address)).toEqual(['a', 'b']);
+});
+
+describe('rows that tasks share', () => {
+  const shared = (...lines: string[]) =>
+    [
+      'version: 1',
+      'name: test',
+      'rows:',
+      '  products: { foreach: p.csv, key: "{{row.sku}}", when: "{{ne row.sku \'C3\'}}" }',
+      'tasks:',
+      ...lines,
+      '',
+    ].join('\n');
+  const rows = { 'p.csv': `${csv}C3,Chair\n` };
+  const hero = '  hero: { kind: image, rows: products, with: { prompt: "{{row.name}}" } }';
+
+  it('are theirs, and join by themselves', () => {
+    const cover =
+      '  cover: { kind: image, rows: products, when: "{{eq key \'B2\'}}", with: { prompt: x, referenceImages: ["{{tasks.hero.url}}"] } }';
+    expect(steps(shared(hero, cover), { data: rows }).map(({ address, needs }) => [address, needs])).toEqual([
+      ['hero@A1', []],
+      ['hero@B2', []],
+      ['cover@B2', ['hero@B2']],
+    ]);
+  });
+
+  it('make the same requests as rows of their own', () => {
+    const own = tasks('  hero: { kind: image, foreach: p.csv, key: "{{row.sku}}", with: { prompt: "{{row.name}}" } }');
+    const [mine] = steps(own, { data: rows });
+    expect(steps(shared(hero), { data: rows })[0]?.fingerprint).toBe(mine?.fingerprint);
+  });
+
+  it('may stand in an included manifest, beside their file', () => {
+    const text = ['version: 1', 'name: test', 'include: [a/shared.yaml]', 'tasks:', hero, ''].join('\n');
+    const data = {
+      'a/shared.yaml': 'rows:\n  products: { foreach: { file: p.csv }, key: "{{row.sku}}" }\n',
+      'a/p.csv': csv,
+    };
+    expect(addresses(text, data)).toEqual(['hero@A1', 'hero@B2']);
+    const inside = [
+      'version: 1',
+      'name: test',
+      'include: [a/shared.yaml]',
+      'rows:',
+      '  products: { foreach: p.csv, key: "{{row.sku}}" }',
+      '',
+    ].join('\n');
+    expect(addresses(inside, { 'a/shared.yaml': `tasks:\n${hero}\n`, 'p.csv': csv })).toEqual(['hero@A1', 'hero@B2']);
+  });
+
+  it.each([
+    [
+      'a column of their key',
+      shared(hero).replace('{{row.sku}}"', '{{row.sk}}"'),
+      ['MB1203 campaign.yaml:4:39'],
+      'did you mean `row.sku`?',
+    ],
+    [
+      'a name that is not theirs',
+      shared(hero.replace('rows: products', 'rows: product')),
+      ['MB1103 campaign.yaml:6:30'],
+      'did you mean `products`?',
+    ],
+    [
+      'rows, and rows of its own',
+      shared(hero.replace('rows: products', 'rows: products, foreach: p.csv')),
+      ['MB1103 campaign.yaml:6:40'],
+      'has `foreach` beside `rows`',
+    ],
+    [
+      'a template for a name',
+      shared(hero.replace('rows: products', 'rows: "{{vars.x}}"')),
+      ['MB1202 campaign.yaml:6:30'],
+      'cannot be a template',
+    ],
+    ['no source', shared(hero).replace('foreach: p.csv, ', ''), ['MB1102 campaign.yaml:4:3'], 'has no `foreach`'],
+    [
+      'a condition that is none',
+      shared(hero).replace('"{{ne row.sku \'C3\'}}"', 'maybe'),
+      ['MB1103 campaign.yaml:4:57'],
+      'of rows `products` is the text "maybe"',
+    ],
+    [
+      'a file that is not there',
+      shared(hero).replace('p.csv', 'q.csv'),
+      ['MB1301 campaign.yaml:4:24'],
+      'q.csv does not exist',
+    ],
+  ])('mistakes: %s', (_name, text, expected, says) => {
+    const { found, diagnostics } = load(text, { data: rows });
+    expect(found).toEqual(expected);
+    expect(diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n')).toContain(says);
+  });
+});
+
+describe('a ratio that is expected', () => {
+  const hero = (ratio: string) =>
+    tasks(
+      '  hero:',
+      '    kind: image',
+      '    foreach: p.csv',
+      '    key: "{{row.sku}}"',
+      '    matrix: { ratio: ["1:1", "9:16"] }',
+      '    with: { prompt: x, aspectRatio: "{{matrix.ratio}}" }',
+      `    expect: { ratio: "${ratio}", width: { min: 512 } }`,
+    );
+
+  it('is of each step, by what tells it apart', () => {
+    const expected = steps(hero('{{matrix.ratio}}'), { data: { 'p.csv': csv } }).map(({ expect: own }) => own);
+    const [square, tall] = ['1:1', '9:16'].map((ratio) => ({ ratio, width: { min: 512 } }));
+    expect(expected).toEqual([square, tall, square, tall]);
+  });
+
+  it.each([
+    [
+      '{{row.name}}',
+      'MB1103 campaign.yaml:10:22',
+      '`expect.ratio` of `hero@A1,1:1` is "Lamp", which is not width to height',
+    ],
+    ['{{matrix.format}}', 'MB1203 campaign.yaml:10:25', 'format'],
+    ['{{tasks.hero.url}}', 'MB1202 campaign.yaml:10:25', 'tasks'],
+    ['wide', 'MB1103 campaign.yaml:10:22', '`expect.ratio` of task `hero` is "wide"'],
+  ])('%s: %s', (ratio, found, says) => {
+    const loaded = load(hero(ratio), { data: { 'p.csv': csv } });
+    expect(loaded.found[0]).toBe(found);
+    expect(loaded.diagnostics[0]?.message).toContain(says);
+  });
 });

@@ -19,6 +19,24 @@ function seen(...lines: string[]): string[] {
     });
 }
 
+describe('a gate', () => {
+  it.each(['{ approve: true, REST }', '{ choose: 1, among: all, REST }'])('has the reasons of its task: %s', (gate) => {
+    const written = gate.replace('REST', 'note: calm, reasons: [hands, "text in it"]');
+    const { graph } = load(tasks(`  hero: { kind: image, foreach: [A, B], gate: ${written}, with: { prompt: x } }`));
+    for (const { note, reasons } of graph?.gates ?? [])
+      expect([note, reasons]).toEqual(['calm', ['hands', 'text in it']]);
+    expect(graph?.gates?.length).toBeGreaterThan(0);
+  });
+
+  it.each(['reasons: []', 'reasons: [a, a]', 'reasons: [a, b, c, d, e, f, g, h, i, j]', 'reasons: ["a\\nb"]'])(
+    'names one to nine reasons, each once and on one line: %s',
+    (rest) => {
+      const { found } = load(tasks(`  hero: { kind: image, gate: { approve: true, ${rest} }, with: { prompt: x } }`));
+      expect(found.join()).toContain('MB1103');
+    },
+  );
+});
+
 describe('a reference to a task with a gate', () => {
   it.each<[name: string, lines: string[], expected: string[]]>([
     [

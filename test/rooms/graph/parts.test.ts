@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findConditions } from '../../../src/plan/parts.ts';
+import { findConditions } from '../../../src/plan/situation/parts.ts';
 import { type Facts, load } from '../manifest/load.ts';
 
 const build = (text: string, data: Facts['data'] = {}) => load(text, { data });

@@ -76,6 +76,42 @@ testMistakes([
     says: ['1025', '1024'],
   },
   {
+    name: 'a text above the limit of its task, as a row makes it',
+    text: tasks(
+      '  a:',
+      '    kind: image',
+      '    key: "{{row.id}}"',
+      '    foreach: [{ id: x, name: ok }, { id: y, name: "much 😀 longer" }]',
+      '    with: { prompt: "a {{row.name}}" }',
+      '    limits: { prompt: 13 }',
+    ),
+    found: ['MB1504 8:21'],
+    says: ['has 15 characters', '`limits` allows 13', 'shorten it by 2'],
+  },
+  {
+    name: 'a limit of a text that holds what another step will give, and of each text of a list',
+    text: tasks(
+      '  b: { kind: image, with: { prompt: y } }',
+      '  a:',
+      '    kind: image',
+      '    with: { prompt: "1234 {{tasks.b.url}} 678", referenceImages: ["{{tasks.b.url}}"] }',
+      '    limits: { prompt: 8, referenceImages: 1 }',
+    ),
+    found: ['MB1504 7:21'],
+    says: ['has 9 characters'],
+  },
+  {
+    name: 'a limit of a field that nobody writes',
+    text: tasks('  a: { kind: image, with: { prompt: x }, limits: { promt: 4 } }'),
+    found: ['MB1103 4:52'],
+    says: ['did you mean `prompt`?'],
+  },
+  {
+    name: 'a limit of the defaults’ text',
+    text: `defaults: { image: { prompt: four } }\n${tasks('  a: { kind: image, limits: { prompt: 3 } }')}`,
+    found: ['MB1504 1:30'],
+  },
+  {
     name: 'a song without lyrics',
     text: tasks('  a: { kind: music, with: { prompt: x, model: song-9 } }'),
     found: ['MB1502 4:21'],

@@ -48,6 +48,22 @@ describe('rows by a schema of their own', () => {
     expect(diagnostics[0]?.message).toContain(said);
   });
 
+  test('those of a table by the schema of the table', () => {
+    const text = `version: 1
+name: t
+tables: { products: { file: p.csv, schema: p.schema.json } }
+tasks:
+  hero: { kind: image, foreach: "{{tables.products}}", key: "{{row.sku}}", with: { prompt: "for {{row.price}}" } }
+`;
+    const read = (rows: string) => load(text, { data: { 'p.csv': rows, 'p.schema.json': schema }, schemaCompiler });
+    expect(read('sku,price\nA1,5\n').diagnostics).toEqual([]);
+    const { diagnostics } = read('sku,price\nA1,cheap\n');
+    expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      'MB1304 `price` of row 1 of p.csv is "cheap": it must be number',
+    ]);
+    expect(diagnostics[0]?.related?.[0]?.place?.start.line).toBe(3);
+  });
+
   test('numbers of a schema may be written in any way', () => {
     const written = '{"properties": {"price": {"type": "number", "minimum": 1.0, "maximum": 18446744073709551615}}}';
     const { diagnostics } = check('p.csv', 'sku,price\nA1,0\n', written);

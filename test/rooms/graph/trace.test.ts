@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findChangedSources, mostSources, type Piece } from '../../../src/graph/trace/align.ts';
-import { conditionsOf, piecesOf } from '../../../src/graph/trace/pieces.ts';
-import type { Difference } from '../../../src/graph/trace/tracer.ts';
+import {
+  conditionsOf,
+  type Difference,
+  findChangedSources,
+  mostSources,
+  type Piece,
+  piecesOf,
+} from '../../../src/graph/trace/tracer.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { parseTemplate } from '../../../src/manifest/template/parse-template.ts';
-import { findChanges } from '../../../src/plan/changes.ts';
+import { findChanges } from '../../../src/plan/compare/changes.ts';
 import type { Cause } from '../../../src/plan/plan.generated.ts';
 import { type Facts, load } from '../manifest/load.ts';
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { shell, way } from '../../../src/ground/advice.ts';
 import { writeLine, writeLock } from '../../../src/lock/write.ts';
 import { codes, golden, good, header, jobIds, read } from './records.ts';
 
@@ -93,7 +94,9 @@ describe('a lock that is no list of lines any more', () => {
     expect(first).toMatchObject({ code: 'MB2001', severity: 'error' });
     expect(first?.message).toMatch(/^campaign\.lock\.jsonl:\d+: /);
     expect(first?.message).toContain(says);
-    expect(first?.hint).toContain('git restore campaign.lock.jsonl');
+    expect(first?.hint).toContainEqual(
+      way('Nothing was sent; to put the file back', shell('git', 'restore', 'campaign.lock.jsonl')),
+    );
     expect(reading.tornTailAt).toBeUndefined();
   });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { joinLocks, recordOf } from '../../../src/lock/join.ts';
 import { readLock } from '../../../src/lock/read.ts';
-import type { Decisions, Lock, PurchaseState } from '../../../src/lock/record.ts';
+import type { Decisions, Lock, LockLine, PurchaseState } from '../../../src/lock/record.ts';
 import { openSends } from '../../../src/lock/sends.ts';
 import { emptyLock, writeLock } from '../../../src/lock/write.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
@@ -52,7 +52,7 @@ function step(address: string, facts: Facts): Lock {
     key: `k-${address}`,
     ...rest,
   };
-  return { version: 2, service: 'abc', steps: new Map([[address, recordOf(line)]]) };
+  return { version: 2, service: 'abc', steps: new Map([[address, recordOf(line as unknown as LockLine)]]) };
 }
 
 function all(...locks: Lock[]): Lock {

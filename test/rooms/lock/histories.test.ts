@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { writeLock } from '../../../src/lock/write.ts';
+import { runs } from '../../rig/runs.ts';
 import { type Deed, histories, Repository } from './history.ts';
 import { read } from './records.ts';
 
@@ -10,7 +11,7 @@ it('whatever branches do to a lock: no open send is lost, no job id, no held cre
       const repository = new Repository();
       for (const deed of history) repository.do(deed);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });
 
@@ -55,6 +56,6 @@ it('whatever was sent and settled: what is answered leaves no trace of how often
       if (left.length === 0) expect(main.text).toBe(settled);
       expect(writeLock(read(main.text).lock)).toBe(main.text);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { joinLocks, joinRecords, recordOf } from '../../../src/lock/join.ts';
 import type { Lock, LockLine, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { mayBeCharged, type OpenSend, openSends, sendOf } from '../../../src/lock/sends.ts';
+import { mayBeCharged, openSends, type RecordedSend } from '../../../src/lock/sends.ts';
 import { spentCredits } from '../../../src/lock/spent.ts';
 import { emptyLock, writeLine, writeLock } from '../../../src/lock/write.ts';
-import { asForgotten } from '../../../src/plan/forget.ts';
-import { heldCredits } from '../../../src/plan/held.ts';
-import { withoutMovedAway } from '../../../src/plan/orphans.ts';
-import { type Finding, resolvePurchase } from '../../../src/plan/resolve-purchase.ts';
+import { asForgotten } from '../../../src/plan/decisions/forget.ts';
+import { type Finding, resolvePurchase } from '../../../src/plan/decisions/resolve-purchase.ts';
+import { heldCredits } from '../../../src/plan/prices/held.ts';
+import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
+import type { AnyFacts } from '../../rig/facts-of-purchase.ts';
 import { header, read } from './records.ts';
 
 /** What may happen to a lock in a repository, with numbers that choose among what is there. */
@@ -76,8 +77,8 @@ export class Knowledge {
     for (const id of line.decisions?.sends ?? []) this.decided.add(id);
     for (const purchase of [newest, ...earlier]) {
       const { jobId, credits } = purchase;
-      if (mayBeCharged(purchase)) this.sent.add(sendOf(purchase));
-      if (purchase.writtenOff) this.writtenOff.add(sendOf(purchase));
+      if (mayBeCharged(purchase)) this.sent.add(purchase.send);
+      if (purchase.writtenOff) this.writtenOff.add(purchase.send);
       if (jobId === undefined) continue;
       this.jobs.add(jobId);
       if (purchase.forgotten) this.forgotten.add(jobId);
@@ -152,7 +153,7 @@ export class Repository {
         this.#close(at, pick, () => ({ state: 'refused', error: 'no' }));
         break;
       case 'never leave':
-        this.#close(at, pick, ({ purchase }) => ({ state: 'intent', send: sendOf(purchase) }));
+        this.#close(at, pick, ({ purchase }) => ({ state: 'intent', send: purchase.send }));
         break;
       case 'collect':
         this.#collect(at, pick, way);
@@ -215,14 +216,14 @@ export class Repository {
     return address;
   }
 
-  #close(at: Branch, pick: number, fact: (open: OpenSend) => Partial<Purchase> & Pick<Purchase, 'state'>): void {
+  #close(at: Branch, pick: number, fact: (open: RecordedSend) => AnyFacts & Pick<Purchase, 'state'>): void {
     const open = this.#openIn(at, pick);
     if (open === undefined) return;
     const { record, purchase } = open;
     const { fingerprint, generation, attempt, key, request } = purchase;
     const { address, kind } = { ...record, kind: purchase.kind ?? record.kind };
     const line = { address, kind, fingerprint, generation, attempt, key, ...(request && { request }), ...fact(open) };
-    this.#tell(at, { ...line, closes: [sendOf(purchase)] });
+    this.#tell(at, { ...line, closes: [purchase.send] } as unknown as LockLine);
   }
 
   /** One step of a job towards its end, with what was charged, which an earlier line may not have said. */
@@ -338,7 +339,7 @@ export class Repository {
     const { lock } = reading;
     const records = [...lock.steps.values()];
     const purchases = records.flatMap((record) => record.purchases);
-    expect(new Set(openSends(lock, new Set()).map(({ purchase }) => sendOf(purchase)))).toEqual(new Set(knows.open()));
+    expect(new Set(openSends(lock, new Set()).map(({ purchase }) => purchase.send))).toEqual(new Set(knows.open()));
     expect(new Set(purchases.flatMap(({ jobId }) => jobId ?? []))).toEqual(knows.jobs);
     const decided = records.flatMap(({ decisions }) => decisions?.sends ?? []);
     expect(new Set(decided)).toEqual(knows.decided);
@@ -358,7 +359,7 @@ export class Repository {
     return [...knows.doubtful(), ...unknown].reduce((sum, name) => sum + (prices.get(name) ?? Number.NaN), 0);
   }
 
-  #openIn({ text }: Branch, pick: number): OpenSend | undefined {
+  #openIn({ text }: Branch, pick: number): RecordedSend | undefined {
     const open = openSends(read(text).lock, new Set());
     return open[pick % Math.max(1, open.length)];
   }

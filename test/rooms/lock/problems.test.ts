@@ -11,7 +11,19 @@ describe('what a reader is told about a file, to the letter:', () => {
       [
         {
           "code": "MB2001",
-          "hint": "Nothing was sent. Restore the file with "git restore campaign.lock.jsonl" (or "git checkout -- campaign.lock.jsonl"), or repair this line by hand",
+          "hint": [
+            {
+              "run": {
+                "shell": [
+                  "git",
+                  "restore",
+                  "campaign.lock.jsonl",
+                ],
+              },
+              "to": "Nothing was sent; to put the file back",
+            },
+            "or repair this line by hand",
+          ],
           "message": "campaign.lock.jsonl:3: the line is not JSON: "{\\"x"",
           "place": {
             "end": {
@@ -38,7 +50,19 @@ describe('what a reader is told about a file, to the letter:', () => {
       [
         {
           "code": "MB2001",
-          "hint": "Nothing was sent. Restore the file with "git restore campaign.lock.jsonl" (or "git checkout -- campaign.lock.jsonl"), or repair this line by hand",
+          "hint": [
+            {
+              "run": {
+                "shell": [
+                  "git",
+                  "restore",
+                  "campaign.lock.jsonl",
+                ],
+              },
+              "to": "Nothing was sent; to put the file back",
+            },
+            "or repair this line by hand",
+          ],
           "message": "campaign.lock.jsonl:2: the line is not UTF-8 text",
           "place": {
             "end": {
@@ -64,7 +88,19 @@ describe('what a reader is told about a file, to the letter:', () => {
       [
         {
           "code": "MB2001",
-          "hint": "Nothing was sent. Restore the file with "git restore campaign.lock.jsonl" (or "git checkout -- campaign.lock.jsonl"), or put {"mediabatch":"lock","version":2} back as its first line",
+          "hint": [
+            {
+              "run": {
+                "shell": [
+                  "git",
+                  "restore",
+                  "campaign.lock.jsonl",
+                ],
+              },
+              "to": "Nothing was sent; to put the file back",
+            },
+            "or put {"mediabatch":"lock","version":2} back as its first line",
+          ],
           "message": "campaign.lock.jsonl:1: the file has records but no header line, so its version is not known",
           "place": {
             "end": {
@@ -92,7 +128,20 @@ describe('what a reader is told about a file, to the letter:', () => {
       [
         {
           "code": "MB2003",
-          "hint": "Nothing was sent. Where they are one service that has a new address, say so with --service-moved. Where they are two, give each a lock of its own for --lock FILE: "git show BRANCH:./campaign.lock.jsonl" prints the one of a branch",
+          "hint": [
+            "Nothing was sent. Where they are one service that has a new address, say so with --service-moved",
+            "where they are two, give each a lock of its own for --lock FILE",
+            {
+              "run": {
+                "shell": [
+                  "git",
+                  "show",
+                  "main:./campaign.lock.jsonl",
+                ],
+              },
+              "to": "to see the one of a branch, as in",
+            },
+          ],
           "message": "campaign.lock.jsonl mixes records of different services (header lines 1 and 11)",
           "place": {
             "end": {

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { shell, way } from '../../../src/ground/advice.ts';
 import { joinLocks } from '../../../src/lock/join.ts';
 import { writeHeader, writeLock } from '../../../src/lock/write.ts';
+import { runs } from '../../rig/runs.ts';
 import { codes, good, header, jobIds, lock, read } from './records.ts';
 
 describe('writing and reading', () => {
@@ -15,7 +17,7 @@ describe('writing and reading', () => {
         expect(reading.lock.service).toBe(value.service);
         expect(jobIds(reading.lock)).toEqual(jobIds(value));
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -30,7 +32,7 @@ describe('writing and reading', () => {
         const [value, lines] = pair;
         expect(writeLock(read(`${lines.join('\n')}\n`).lock)).toBe(writeLock(value));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -205,7 +207,9 @@ describe('damage', () => {
     expect(diagnostic).toMatchObject({ code: 'MB2001', severity: 'error', place: { start: { line: 2, column: 1 } } });
     expect(diagnostic?.message).toContain('campaign.lock.jsonl:2: the line ');
     expect(diagnostic?.message).toContain(says);
-    expect(diagnostic?.hint).toContain('git restore campaign.lock.jsonl');
+    expect(diagnostic?.hint).toContainEqual(
+      way('Nothing was sent; to put the file back', shell('git', 'restore', 'campaign.lock.jsonl')),
+    );
     expect(diagnostic?.message).toMatch(/^[ -~…]+$/);
     expect(reading.lock.steps.size).toBe(1);
   });

@@ -75,7 +75,10 @@ const sendIds = ['1:aa', '1:bb'].flatMap((fingerprint) =>
 const someSends = fc.uniqueArray(fc.constantFrom(...sendIds), { maxLength: 6 });
 const kinds = fc.constantFrom('image', 'music');
 
-/** Few values for each part of the identity, so that facts meet. The request follows from the fingerprint, as it does in life. */
+/**
+ * Few values for each part of the identity, so that facts meet. As those of a line may, they have fields of other kinds
+ * of facts. The request follows from the fingerprint, as it does in life.
+ */
 export const purchase: fc.Arbitrary<Purchase> = fc
   .record({
     fingerprint: fc.constantFrom('1:aa', '1:bb'),
@@ -92,6 +95,8 @@ export const purchase: fc.Arbitrary<Purchase> = fc
     since: fc.option(fc.constantFrom('2030-01-01T00:00:00.000Z', '2030-01-01T00:00:05.000Z', '2029-12-31T23:59:59Z')),
     fence: fc.option(fc.constantFrom('', 'job-8', 'job-9')),
     resent: fc.boolean(),
+    keyKnown: fc.boolean(),
+    decided: fc.boolean(),
     credits: fc.option(fc.nat(4)),
     error: fc.option(fc.constantFrom('no', 'moderated', 'ünklar')),
     outputs: fc.option(outputs),
@@ -121,6 +126,8 @@ export const purchase: fc.Arbitrary<Purchase> = fc
       ...(facts.since !== null && { since: facts.since }),
       ...(facts.fence !== null && jobId === undefined && { fence: facts.fence }),
       ...(facts.resent && jobId === undefined && { resent: true as const }),
+      ...(facts.keyKnown && jobId === undefined && { keyKnown: true as const }),
+      ...(facts.decided && state === 'refused' && { decided: true as const }),
       ...(facts.credits !== null && { credits: facts.credits }),
       ...(facts.error !== null && { error: facts.error }),
       ...(facts.outputs !== null && { outputs: facts.outputs }),
@@ -130,7 +137,7 @@ export const purchase: fc.Arbitrary<Purchase> = fc
       ...(facts.take !== null && { take: facts.take }),
       ...(hasRequest && { request: requestOf(fingerprint) }),
       ...facts.unknown,
-    };
+    } as Purchase;
   });
 
 const fingerprints = fc.constantFrom('1:aa', '1:bb');

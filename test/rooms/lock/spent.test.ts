@@ -22,7 +22,7 @@ it('counts each job once, shared, failed and earlier ones included, and unknown 
     three: [{ ...act, state: 'running', jobId: 'a' }],
     four: [
       { ...act, state: 'running', jobId: 'c' },
-      { ...act, attempt: 2, state: 'intent' },
+      { ...act, attempt: 2, state: 'intent', send: 's' },
     ],
   });
   expect(spentCredits(lock)).toBe(12);
@@ -48,7 +48,7 @@ it('counts of one job the highest charge that is known', () => {
 it('counts what was forgotten, and nothing that was never charged', () => {
   const lock = lockOf({
     one: [{ ...act, state: 'done', jobId: 'a', credits: 5, forgotten: true }],
-    two: [{ ...act, state: 'unresolved', send: 's', writtenOff: true, credits: 9 }],
+    two: [{ ...act, state: 'unresolved', send: 's', writtenOff: true, ...({ credits: 9 } as object) }],
   });
   expect(spentCredits(lock)).toBe(5);
 });

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLock } from '../../../src/lock/read.ts';
-import { asRunLine } from '../../../src/lock/run-line.ts';
+import { asRunLine } from '../../../src/lock/split-lines.ts';
 import { writeLine } from '../../../src/lock/write.ts';
+import { runs } from '../../rig/runs.ts';
 import { codes, golden, good, header, jobIds, read } from './records.ts';
 
 const { jobId: _id, ...bought } = good;
@@ -123,7 +124,7 @@ describe('a flipped bit', () => {
         if (!isTold) expect(jobIds(reading.lock).length).toBeGreaterThanOrEqual(ids.length - 1);
         for (const { address } of reading.lock.steps.values()) expect(address).not.toBe('');
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

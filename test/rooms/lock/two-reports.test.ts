@@ -14,6 +14,7 @@ describe('two reports of one purchase become one', () => {
     return one ?? [];
   }
   const open = { state: 'intent', jobId: undefined, send: 's1' };
+  const refused = { state: 'refused', jobId: undefined };
   const file = (path: string) => [{ path, sha256: '0'.repeat(64), bytes: 1, type: 'image/png' }];
 
   it.each<[string, object, object, object]>([
@@ -57,6 +58,8 @@ describe('two reports of one purchase become one', () => {
     ['an empty fence', { ...open, fence: '' }, { ...open, fence: 'a' }, { fence: '' }],
     ['the only fence', { ...open, fence: 'a' }, open, { fence: 'a' }],
     ['that it was sent once more', { ...open, resent: true }, open, { resent: true }],
+    ['that a person decided', { ...refused, decided: true }, refused, { decided: true }],
+    ['that its key is known', { ...open, keyKnown: true }, open, { keyKnown: true }],
     [
       'the files of the higher revision',
       { revision: 2, outputs: file('a.png') },
@@ -110,6 +113,8 @@ describe('two reports of one purchase become one', () => {
         'writtenOff',
         'forgotten',
         'resent',
+        'keyKnown',
+        'decided',
         'kind',
         'digest',
         'account',

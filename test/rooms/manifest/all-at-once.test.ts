@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maxManifestBytes } from '../../../src/manifest/size-limit.ts';
+import { maxManifestBytes } from '../../../src/manifest/yaml/source.ts';
 import { image, load, tasks } from './load.ts';
 
 it('all mistakes of a manifest are found at once', () => {

@@ -15,7 +15,7 @@ testMistakes([
   },
   {
     name: 'no data file at all',
-    text: productTask('    with: { prompt: x }').replace('products.csv', 'products.xlsx'),
+    text: productTask('    with: { prompt: x }').replace('products.csv', 'products.ods'),
     found: ['MB1103 6:14'],
     says: ['.csv'],
   },
@@ -37,6 +37,19 @@ testMistakes([
     text: productTask('    with: { prompt: x }'),
     data: { 'products.csv': 'sku,\nA,b\n' },
     found: ['MB1302 products.csv:1:1'],
+  },
+  {
+    name: 'rows that a spreadsheet wrote for nothing',
+    text: productTask('    with: { prompt: "{{row.name}}" }'),
+    data: { 'products.csv': 'sku;name\r\nA;b\r\n;\r\n ; \r\n;;;\r\n' },
+    found: [],
+  },
+  {
+    name: 'a merge that was not settled',
+    text: productTask('    with: { prompt: "{{row.name}}" }'),
+    data: { 'products.csv': 'sku,name\nA,b\n<<<<<<< HEAD\nC,d\n=======\nC,e\n>>>>>>> other\n' },
+    found: ['MB1302 products.csv:3:1'],
+    says: ['products.csv holds merge conflict markers', 'keep one of the two sides'],
   },
   {
     name: 'a quote that is not closed',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maxManifestBytes } from '../../../src/manifest/size-limit.ts';
+import { maxManifestBytes } from '../../../src/manifest/yaml/source.ts';
 import { including, oneTask, parse, summarize } from './load.ts';
 import { testShapeMistakes } from './mistakes.ts';
 

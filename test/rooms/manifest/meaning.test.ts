@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { canonicalJson, type Json } from '../../../src/ground/json.ts';
 import { pathFrom } from '../../../src/manifest/file-path.ts';
 import type { Manifest } from '../../../src/manifest/manifest.ts';
+import { runs } from '../../rig/runs.ts';
 import { parse, summarize } from './load.ts';
 
 type JsonMap = { [key: string]: Json };
@@ -144,7 +145,7 @@ it('the order of keys, comments and white space mean nothing', () => {
       expect(meaning(commented({ version: 1, name: 'test', ...all }))).toBe(expected);
       expect(meaning(JSON.stringify({ version: 1, name: 'test', ...all }, null, 4))).toBe(expected);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -156,7 +157,7 @@ it('anchors and merge keys mean what they stand for', () => {
         meaning(plain({ ...written, tasks } as unknown as JsonMap)),
       );
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -217,6 +218,6 @@ it('a manifest may be split over files in any way', () => {
       const split = meaning(plain({ ...main, include } as unknown as JsonMap), included);
       expect(split).toBe(meaning(plain({ ...written } as unknown as JsonMap)));
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
 import type { DataFile } from '../../../src/manifest/parse.ts';
+import { shellLines } from '../../../src/report/advice-text.ts';
 import { load, parse, summarize, tasks } from './load.ts';
 
 /** A text in, the codes and places of its mistakes out. */
@@ -45,12 +46,12 @@ function expectMistakes(
   { found, says = [] }: { found: string[]; says: string[] | undefined },
 ): void {
   expect(diagnostics.map((one) => summarize(one).replace('campaign.yaml:', ''))).toEqual(found);
-  const words = diagnostics.map((one) => `${one.message} ${one.hint}`).join('\n');
+  const words = diagnostics.map(({ message, hint = '' }) => [message, ...shellLines(hint)].join('\n')).join('\n');
   for (const word of says) expect(words).toContain(word);
   for (const { message, hint, place } of diagnostics) {
     expect(hint, message).toBeTruthy();
     expect(place, message).toBeDefined();
-    expect(`${message} ${hint}`).not.toMatch(/undefined|\[object/);
+    expect(words).not.toMatch(/undefined|\[object/);
     expect(message).not.toMatch(/[.!]$/);
   }
 }

@@ -68,7 +68,26 @@ testMistakes([
     says: ['did you mean `slug`'],
   },
   { name: 'a helper without its value', text: image('prompt: "{{slug}}"'), found: ['MB1202 7:16'] },
-  { name: 'lookup', text: image('prompt: "{{lookup vars 1}}"'), found: ['MB1202 7:18'] },
+  {
+    name: 'lookup of what is not in the map',
+    text: image('prompt: "{{lookup vars.cta \'frr\'}}"').replace(
+      'name: test',
+      'name: test\nvars: { cta: { de: Jetzt, fr: Maintenant } }',
+    ),
+    found: ['MB1203 8:16'],
+    says: ['`{{lookup vars.cta \'frr\'}}` finds nothing for "frr"', 'did you mean `fr`? the map has: de, fr'],
+  },
+  {
+    name: 'lookup of what nothing has',
+    text: image('prompt: "{{lookup vars \'constructor\'}}"'),
+    found: ['MB1203 7:16'],
+  },
+  {
+    name: 'lookup in what is no map',
+    text: image('prompt: "{{lookup \'a\' 1}}"'),
+    found: ['MB1204 7:16'],
+    says: ['needs a map'],
+  },
   { name: 'log', text: image('prompt: "{{log 1}}"'), found: ['MB1202 7:18'] },
   { name: 'a partial', text: image('prompt: "{{> x}}"'), found: ['MB1202 7:16'] },
   { name: 'a decorator', text: image('prompt: "{{* x}}"'), found: ['MB1202 7:16'] },

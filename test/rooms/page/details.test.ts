@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listLacking, listRequest } from '../../../src/page/details/request-rows.ts';
-import { markWords } from '../../../src/page/details/words.ts';
+import { listLacking, listRequest, markWords } from '../../../src/page/details/request-rows.ts';
 
 /** `[…]` around what differs. */
 const marked = (text: string, ...others: string[]) =>

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readPicks } from '../../../src/campaign/decisions/read-picks.ts';
+import { readPicks } from '../../../src/campaign/decisions/judge.ts';
 import type { WantedVerdict } from '../../../src/contract/review.ts';
 import { picksCommand, picksFile, redoCommand, shellWord } from '../../../src/page/model/leave.ts';
 import { show } from '../../../src/page/model/shown.ts';
@@ -11,7 +11,7 @@ import { asset, campaign } from '../../rig/review/campaign.ts';
 const verdicts: WantedVerdict[] = [
   { address: 'hero@lamp,take:1', is: 'picked', job: 'j1', note: "it's warm" },
   { address: 'hero@rug,take:2', is: 'picked', job: 'j2' },
-  { address: 'hero@rug,take:1', is: 'rejected', job: 'j3', note: '' },
+  { address: 'hero@rug,take:1', is: 'rejected', job: 'j3', note: '', reason: 'hands' },
   { address: 'hero@a b,take:1', is: 'undecided', job: 'j4' },
 ];
 
@@ -23,7 +23,7 @@ test('picks.json is what `pick --from` reads', async () => {
   expect(await readPicks(path)).toEqual([
     { by: 'Ada', address: 'hero@lamp,take:1', is: 'picked', note: "it's warm", job: 'j1' },
     { by: 'Ada', address: 'hero@rug,take:2', is: 'picked', job: 'j2' },
-    { by: 'Ada', address: 'hero@rug,take:1', is: 'rejected', job: 'j3' },
+    { by: 'Ada', address: 'hero@rug,take:1', is: 'rejected', reason: 'hands', job: 'j3' },
   ]);
   // As some editors save it.
   writeFileSync(path, `\ufeff${picksFile('Ada', verdicts)}`);
@@ -35,7 +35,7 @@ test('the command records the same, one for each verdict and note', () => {
     [
       `mediabatch pick campaign.yaml hero@lamp,take:1 --note 'it'\\''s warm' &&`,
       'mediabatch pick campaign.yaml hero@rug,take:2 &&',
-      'mediabatch reject campaign.yaml hero@rug,take:1 &&',
+      'mediabatch reject campaign.yaml hero@rug,take:1 --reason hands &&',
       `mediabatch unpick campaign.yaml 'hero@a b,take:1'`,
     ].join('\n'),
   );
@@ -56,7 +56,7 @@ test('commands concern the lock and the account of the host', () => {
   expect(picksCommand(data, verdicts.slice(1, 3))).toBe(
     [
       'mediabatch pick campaign.yaml --sandbox hero@rug,take:2 &&',
-      'mediabatch reject campaign.yaml --sandbox hero@rug,take:1',
+      'mediabatch reject campaign.yaml --sandbox hero@rug,take:1 --reason hands',
     ].join('\n'),
   );
   const { groups } = show(campaign([{ name: 'hero@a b', assets: [asset('hero@a b,take:1')] }]), new Map());

@@ -3,7 +3,7 @@ import type { WantedVerdict } from '../../../src/contract/review.ts';
 import { applyFilter, noFilter } from '../../../src/page/model/filter.ts';
 import { afterVerdict, moveByGroup, moveInLines, moveToUndecided, nearest } from '../../../src/page/model/moves.ts';
 import { show } from '../../../src/page/model/shown.ts';
-import { bestColumns, layRows, linesOf } from '../../../src/page/views/groups-layout.ts';
+import { layRows, linesOf, type Room, widthIn, withStrips } from '../../../src/page/views/groups-layout.ts';
 import { fitColumns } from '../../../src/page/views/survey-layout.ts';
 import { products } from '../../rig/review/campaign.ts';
 
@@ -92,20 +92,84 @@ test('groups: beside, and undecided ones round the ends', () => {
 test('arrows: left and right through everything, up and down to the nearest', () => {
   const strips = applyFilter(show(data, new Map()), noFilter, []);
   // Two groups of three beside each other.
-  const lines = linesOf(layRows(strips, 7), 7);
+  const wide = roomOf(1900);
+  const lines = linesOf(layRows(strips, wide), wide);
   expect(lines.map((line) => line.length)).toEqual([6, 6]);
   expect(moveInLines(lines, at(2, 1), 'left')).toBe(at(1, 3));
   expect(moveInLines(lines, at(2, 1), 'down')).toBe(at(4, 1));
   expect(moveInLines(lines, at(1, 1), 'up')).toBeUndefined();
   // A group longer than the line is broken.
-  expect(linesOf(layRows(strips, 2), 2).map((line) => line.length)).toEqual([2, 1, 2, 1, 2, 1, 2, 1]);
+  const narrow = roomOf(292);
+  expect(linesOf(layRows(strips, narrow), narrow).map((line) => line.length)).toEqual([2, 1, 2, 1, 2, 1, 2, 1]);
 });
 
-test('columns: whole groups fill the width; a survey makes pictures as large as can be', () => {
+/** CSS pixels of each row: its pictures, and what is between and beside them. */
+function widthsOf(rows: ReturnType<typeof layRows>, room: Room): number[] {
+  return rows.map(({ strips, height }) =>
+    strips
+      .flatMap(({ assets }) => assets)
+      .reduce((sum, one) => sum + widthIn(room, one, height) + room.frame + room.gap, -room.gap),
+  );
+}
+
+const roomOf = (width: number, shapes: Record<string, number> = {}): Room => ({
+  ...{ width, gap: 10, frame: 14 },
+  shapeOf: ({ address }) => shapes[address] ?? 4 / 3,
+  isLow: () => false,
+});
+
+test('groups have the shape of their pictures: rows fill the width, at one height each, whatever is mixed in them', () => {
   const strips = applyFilter(show(products(10, 4), new Map()), noFilter, []);
-  expect(bestColumns(strips, 7)).toBe(4);
-  expect(bestColumns(strips, 9)).toBe(8);
+  const tall = { ...roomOf(1252), shapeOf: () => 9 / 16 };
+  const rows = layRows(strips, tall);
+  // Two groups of tall pictures have room where one of others has.
+  expect(rows.map((row) => row.strips.length)).toEqual([2, 2, 2, 2, 2]);
+  expect(layRows(strips, roomOf(1252)).map((row) => row.strips.length)).toEqual(Array(10).fill(1));
+  for (const room of [roomOf(1252), tall, roomOf(362), roomOf(1252, { [at(1, 1)]: 21 / 9, [at(1, 2)]: 9 / 16 })]) {
+    const widths = widthsOf(layRows(strips, room), room);
+    for (const width of widths) {
+      expect(width).toBeLessThanOrEqual(room.width);
+      expect(width).toBeGreaterThan(room.width * 0.97);
+    }
+  }
+  const mixed = roomOf(1252, { [at(1, 1)]: 21 / 9, [at(1, 2)]: 9 / 16 });
+  const [first] = layRows(strips, mixed);
+  const height = first?.height ?? 0;
+  const shapes = first?.strips[0]?.assets.map((one) => widthIn(mixed, one, height) / height) ?? [];
+  expect(shapes.map((shape) => Math.round(shape * 100) / 100)).toEqual([2.33, 0.56, 1.33, 1.33]);
+});
+
+test('a survey makes pictures as large as can be', () => {
   expect(fitColumns(4, 1, { width: 1000, height: 1000 }, 0)).toBe(2);
   expect(fitColumns(4, 0.5, { width: 1000, height: 500 }, 0)).toBe(4);
   expect(fitColumns(1, 2, { width: 1000, height: 500 }, 90)).toBe(1);
+});
+
+test('a verdict changes its own group, and the row in which that stands; the rows are not laid anew', () => {
+  const campaign = products(10, 4);
+  const room = { ...roomOf(1252), shapeOf: () => 9 / 16 };
+  const before = show(campaign, new Map());
+  const strips = applyFilter(before, noFilter, []);
+  const rows = layRows(strips, room);
+  const picked = new Map([[at(3, 2), { address: at(3, 2), is: 'picked' as const, job: `job-${at(3, 2)}` }]]);
+  const after = show(campaign, picked, before);
+  const now = applyFilter(after, noFilter, []);
+  const others = (list: readonly unknown[], old: readonly unknown[]) =>
+    list.flatMap((one, index) => (one === old[index] ? [] : index));
+  expect(after).toEqual(show(campaign, picked));
+  expect(others(after.groups, before.groups)).toEqual([2]);
+  expect(others(now, strips)).toEqual([2]);
+  const kept = withStrips(rows, { before: strips, now, room }) ?? [];
+  expect(kept).toEqual(layRows(now, room));
+  // Two groups stand in each.
+  expect(others(kept, rows)).toEqual([1]);
+  // The undo goes the same way back; what is in another shape, or in other groups, is laid anew.
+  expect(show(campaign, new Map(), after)).toEqual(before);
+  const shapes = {
+    before: strips,
+    now,
+    room: { ...room, shapeOf: (asset: { verdict?: unknown }) => (asset.verdict ? 1 : 2) },
+  };
+  expect(withStrips(rows, shapes)).toBeUndefined();
+  expect(withStrips(rows, { before: strips, now: now.slice(1), room })).toBeUndefined();
 });

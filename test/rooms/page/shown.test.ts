@@ -104,6 +104,20 @@ test('undo puts back everything that a pick changed, picks last', () => {
   });
 });
 
+test('a reason that came with a verdict goes with it, and one of before comes back', () => {
+  const reasonAfterUndo = (before: string | undefined, given: string) => {
+    const verdict = { is: 'rejected' as const, ...(before !== undefined && { reason: before }) };
+    const data = campaign([{ name: 'a', assets: [asset('a', { verdict })] }]);
+    const shown = show(data, new Map());
+    const decision = decide(shown, new Map(), { address: 'a', is: 'rejected', reason: given });
+    const made = decision.is === 'made' ? decision.verdicts : [];
+    const after = show(data, new Map(made.map((one) => [one.address, one])));
+    return undoOf(shown, after, 'a').verdicts.map(({ reason }) => reason);
+  };
+  expect(reasonAfterUndo(undefined, 'hands')).toEqual(['']);
+  expect(reasonAfterUndo('text', 'hands')).toEqual(['text']);
+});
+
 test('a note goes with its verdict, and stays when the verdict is given again', () => {
   const data = campaign([{ name: 'a', assets: [asset('a', { verdict: { is: 'rejected', note: 'too dark' } })] }]);
   const shown = show(data, new Map());

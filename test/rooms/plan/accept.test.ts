@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { acceptOutput, findAcceptable, type SeenOutput } from '../../../src/plan/accept.ts';
-import type { Ruling } from '../../../src/plan/ruling.ts';
+import { acceptOutput, findAcceptable, type SeenOutput } from '../../../src/plan/decisions/accept.ts';
+import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, deciding, earlier, job, lockOf, matchOf, output, saved, song, stepOf } from './facts.ts';
 
@@ -15,11 +15,8 @@ function accept(lock: Lock, ...files: SeenOutput[]): Ruling {
   const match = matchOf(graph, lock, 'a');
   const found = findAcceptable(match);
   if ('is' in found) return found;
-  return acceptOutput(
-    match,
-    found,
-    files.map((file, index) => ({ path: `x/${index + 1}.mp3`, file })),
-  );
+  const seen = files.map((file, index) => ({ path: `x/${index + 1}.mp3`, file }));
+  return acceptOutput(match, found, { seen, isUnfit: false });
 }
 
 const recorded = (text: string, purchases: Purchase[], decisions?: Decisions): Ruling => {
@@ -108,7 +105,7 @@ describe('an output is not accepted', () => {
   const upToDate = {
     is: 'refused',
     text: 'is up to date: there is nothing to accept',
-    hint: 'accept is for files edited by hand, and for steps that a plan wants to redo',
+    hint: 'accept is for files edited by hand, for those that do not fit `expect`, and for steps that a plan wants to redo',
   };
 
   test.each<[string, Lock, SeenOutput[], object]>([

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import { outputsOf } from '../../../src/plan/assemble.ts';
+import { outputsToCheck } from '../../../src/plan/assemble.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
   clips,
@@ -61,11 +61,11 @@ describe('the files that are looked at before a plan', () => {
       running: [job(stepOf(steps, 'running'), { outputs: [output('half.mp3')] })],
       unsaved: [job(stepOf(steps, 'unsaved'), { state: 'done' })],
     });
-    expect(outputsOf(situate(steps, lock).matches)).toEqual([
-      { output: output('output/plain.mp3'), measure: false },
-      { output: output('output/sized.mp3'), measure: false },
-      { output: output('x/1.mp3'), measure: true },
-      { output: output('x/2.mp3'), measure: true },
+    expect(outputsToCheck(situate(steps, lock).matches)).toEqual([
+      { output: output('output/plain.mp3'), aspects: [] },
+      { output: output('output/sized.mp3'), aspects: [] },
+      { output: output('x/1.mp3'), aspects: ['size'] },
+      { output: output('x/2.mp3'), aspects: ['size'] },
     ]);
   });
 });
@@ -115,12 +115,7 @@ describe('what a plan row says', () => {
       { fileState: () => 'missing' },
       { ...paid, action: 'download', reason: 'paid; output/a.mp3 is missing' },
     ],
-    [
-      'of an old name',
-      lockOf({ old: [saved(a)] }),
-      {},
-      { ...paid, action: 'move', reason: 'same request as old before' },
-    ],
+    ['of an old name', lockOf({ old: [saved(a)] }), {}, { ...paid, action: 'move', reason: 'was old' }],
     [
       'of a failure',
       lockOf({ a: [job(a, { state: 'failed' })] }),
@@ -319,7 +314,7 @@ describe('what the credits do not reach for', () => {
     ]);
   });
 
-  test('loses everything that only a purchase has', () => {
+  test('loses everything that only a purchase has, but for why it would be bought', () => {
     const steps = graphOfSteps([song('a', { retry: { attempts: 2 } })]);
     const unchecked = { ...steps, steps: steps.steps.map((step) => ({ ...step, unchecked: true as const })) };
     const plan = planOf(unchecked, lockOf({ a: [saved(earlier(a))] }), { maxCredits: 3 });
@@ -333,6 +328,14 @@ describe('what the credits do not reach for', () => {
         reason: { code: 'run-limit', text: '--max-credits does not reach: it costs 4' },
         credits: 0,
         wouldCost: 4,
+        would: {
+          action: 'redo',
+          reason: {
+            code: 'changed',
+            text: 'prompt: before → a',
+            changes: [{ field: 'prompt', before: 'before', after: 'a' }],
+          },
+        },
       },
     ]);
     expect(withoutEstimate(plan.totals)).toStrictEqual({
@@ -368,33 +371,34 @@ describe('a budget over all runs', () => {
   const steps = graphOfSteps([song('a'), song('b')], { budget: 10 });
   const b = stepOf(steps, 'b');
   const { credits: _credits, ...uncharged } = job(b);
+  const carried = { carries: 'all', missing: 0 };
 
   test.each<[string, Lock, object]>([
-    ['is there to be spent', empty, { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10 }],
+    ['is there to be spent', empty, { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10, fit: carried }],
     [
       'is less by what was paid',
       lockOf({ b: [saved(b, { credits: 7 })] }),
-      { toSpend: 0, alreadyPaid: 7, held: 0, budgetLeft: 3 },
+      { toSpend: 0, alreadyPaid: 7, held: 0, budgetLeft: 3, fit: { carries: 'part', missing: 4 } },
     ],
     [
       'is less by what may have been paid',
       lockOf({ b: [create(b, { state: 'unresolved' })] }),
-      { toSpend: 4, alreadyPaid: 0, held: 4, budgetLeft: 6 },
+      { toSpend: 4, alreadyPaid: 0, held: 4, budgetLeft: 6, fit: carried },
     ],
     [
       'is less by a job whose charge nobody knows',
       lockOf({ b: [uncharged] }),
-      { toSpend: 4, alreadyPaid: 0, held: 4, budgetLeft: 6 },
+      { toSpend: 4, alreadyPaid: 0, held: 4, budgetLeft: 6, fit: carried },
     ],
     [
       'is never less than nothing',
       lockOf({ b: [saved(b, { credits: 99 })] }),
-      { toSpend: 0, alreadyPaid: 99, held: 0, budgetLeft: 0 },
+      { toSpend: 0, alreadyPaid: 99, held: 0, budgetLeft: 0, fit: { carries: 'part', missing: 99 } },
     ],
     [
       'is not charged twice for a create that is sent again',
       lockOf({ b: [create(b, { since })] }),
-      { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10 },
+      { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10, fit: carried },
     ],
   ])('%s', (_name, lock, totals) => {
     expect(withoutEstimate(planOf(steps, lock).totals)).toStrictEqual({

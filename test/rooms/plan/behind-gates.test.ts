@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { findBehind } from '../../../src/plan/behind-gates.ts';
-import { gatesToDecide } from '../../../src/plan/gates-to-decide.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { findBehind } from '../../../src/plan/gates/block-at-gates.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
+import { gatesToDecide } from '../../../src/plan/situation/verdicts.ts';
 import { load } from '../manifest/load.ts';
 import { lockOf, planOf, saved, stepOf } from './facts.ts';
 

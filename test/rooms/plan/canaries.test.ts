@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, StepRecord, Verdict } from '../../../src/lock/record.ts';
-import { judgeSteps } from '../../../src/plan/judge.ts';
+import { judgeSteps } from '../../../src/plan/decisions/judge.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { makeStatus } from '../../../src/report/status/status.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { create, type GivenFacts, job, lockOf, planOf, saved, stepOf } from './facts.ts';
@@ -268,7 +268,7 @@ describe('ask: people pick the canaries first', () => {
     const judge = (address: string) =>
       judgeSteps(
         situation.matches.filter(({ step }) => step.address === address),
-        { as: 'picked', noteOf: () => undefined },
+        { as: 'picked', wordsOf: () => ({}) },
         situation,
       );
     expect(judge('hero@a')).toMatchObject([{ is: 'recorded' }]);

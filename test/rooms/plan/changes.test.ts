@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OpenRequest } from '../../../src/graph/graph.ts';
-import { type ChangeFacts, describeChanges, findChanges } from '../../../src/plan/changes.ts';
+import { type ChangeFacts, describeChanges, findChanges } from '../../../src/plan/compare/changes.ts';
 
 const compare = (bought: OpenRequest, paidRequest: OpenRequest, facts: ChangeFacts & { request?: OpenRequest } = {}) =>
   findChanges(bought, { address: 'a', paidRequest, ...(facts.request && { request: facts.request }) }, facts);

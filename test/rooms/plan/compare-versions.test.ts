@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { emptyLock } from '../../../src/lock/write.ts';
-import { type ComparedStep, compareVersions } from '../../../src/plan/compare-versions.ts';
+import { type ComparedStep, compareVersions } from '../../../src/plan/compare/compare-versions.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 import { addresses, lock as locks } from '../lock/records.ts';
 import { lockOf, picture, saved, song, stepOf, urlOf } from './facts.ts';

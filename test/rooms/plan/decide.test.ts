@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
-import type { Lock, Output, Purchase } from '../../../src/lock/record.ts';
+import type { Lock, OpenSend, Output, Purchase } from '../../../src/lock/record.ts';
 import { type Decision, type DecisionFacts, decide } from '../../../src/plan/decide.ts';
-import type { MediaFacts } from '../../../src/plan/expectation.ts';
+import type { MediaFacts } from '../../../src/plan/outputs/expectation.ts';
+import { type SeenFiles, situate, withFiles } from '../../../src/plan/situation/situation.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 import {
@@ -12,7 +13,6 @@ import {
   forgotten,
   job,
   lockOf,
-  matchOf,
   now,
   output,
   saved,
@@ -21,6 +21,9 @@ import {
   type Told,
   told,
 } from './facts.ts';
+
+/** What happens to a file that somebody changed. */
+const renamed = 'that one is fetched again, and yours renamed: `accept` takes yours instead';
 
 describe('what a plan says', () => {
   test('a new campaign: everything is created, prices unknown until the first charge', () => {
@@ -111,7 +114,7 @@ tasks:
     ]);
     expect(plan.rows.map(({ reason }) => reason)).toEqual([
       { code: 'missing', text: 'paid; output/pic-p1.png is missing' },
-      { code: 'edited', text: 'paid; output/pic-p2.png is not the file that was saved' },
+      { code: 'edited', text: `paid; output/pic-p2.png is not the file that was saved; ${renamed}` },
     ]);
     await campaign.run();
     expect(campaign.service.ledger).toHaveLength(2);
@@ -255,22 +258,17 @@ tasks:
 describe('what is done with one step', () => {
   const graph = graphOfSteps([song('a')]);
   const a = stepOf(graph, 'a');
-  const decideA = (purchases: Purchase[], facts: Partial<DecisionFacts> = {}) =>
+  const decideA = (purchases: Purchase[], facts: GivenFacts = {}) =>
     decideOn(graph, purchases.length === 0 ? lockOf({}) : lockOf({ a: purchases }), facts);
 
   type ToldDecision = Told<Decision>;
+  type GivenFacts = Partial<DecisionFacts & SeenFiles>;
 
-  function decideOn(given: Graph, lock: Lock, facts: Partial<DecisionFacts> = {}): ToldDecision {
-    const address = given.steps.at(-1)?.address ?? '';
-    return told(
-      decide(matchOf(given, lock, address), {
-        fileState: () => 'intact',
-        replays: 'yes',
-        now,
-        redo: false,
-        ...facts,
-      }),
-    );
+  function decideOn(given: Graph, lock: Lock, facts: GivenFacts = {}): ToldDecision {
+    const seen = withFiles(situate(given, lock), { fileState: () => 'intact', ...facts });
+    const match = seen.matches.at(-1);
+    if (match === undefined) throw new Error('no step');
+    return told(decide(match, { ...seen, replays: 'yes', now, redo: false, ...facts }));
   }
 
   const withoutRequest = ({ request: _request, ...purchase }: Purchase): Purchase => purchase;
@@ -279,7 +277,7 @@ describe('what is done with one step', () => {
   const old = earlier(a);
 
   describe('that has no purchase of its own', () => {
-    test.each<[string, Purchase[], Partial<DecisionFacts>, ToldDecision]>([
+    test.each<[string, Purchase[], GivenFacts, ToldDecision]>([
       ['nothing on record', [], {}, { action: 'create', reason: 'not bought yet', purchase: nth(1) }],
       [
         'another request was refused',
@@ -382,7 +380,7 @@ describe('what is done with one step', () => {
     /** The open send itself is what is asked about, and nothing new is bought. */
     const asking =
       (reason: string) =>
-      (open: Purchase): ToldDecision => ({ action: 'create', reason, asks: open });
+      (open: OpenSend): ToldDecision => ({ action: 'create', reason, asks: open });
     const sentAgain = asking('the answer to its create was lost; the same key is sent again, which pays once');
     const waiting = (reason: string) => (): ToldDecision => ({ action: 'unresolved', reason });
     const tooLate = waiting(
@@ -401,7 +399,7 @@ describe('what is done with one step', () => {
     const own = { accountOf: (send: string) => `${send} with the key at hand` };
     const ours = own.accountOf('send of a 2.3');
 
-    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => ToldDecision]>([
+    test.each<[string, Partial<OpenSend>, GivenFacts, (open: OpenSend) => ToldDecision]>([
       ['just now', { since: hoursAgo(0) }, {}, sentAgain],
       ['22.9 hours ago', { since: hoursAgo(22.9) }, {}, sentAgain],
       ['23 hours ago', { since: hoursAgo(23) }, {}, tooLate],
@@ -439,7 +437,7 @@ describe('what is done with one step', () => {
     const unknown = 'it is not known whether the create was charged';
     const searched = asking("the answer to its create was lost; the service's list is searched first, which pays once");
 
-    test.each<[string, Partial<Purchase>, Partial<DecisionFacts>, (open: Purchase) => ToldDecision]>([
+    test.each<[string, Partial<OpenSend>, GivenFacts, (open: OpenSend) => ToldDecision]>([
       ['there is a list to search', { fence: 'job-9' }, {}, searched],
       ['there is an empty list to search', { fence: '' }, { onUnknown: 'ask' }, searched],
       ['the person wants to hold', { fence: 'job-9' }, { onUnknown: 'hold' }, held],
@@ -501,6 +499,11 @@ describe('what is done with one step', () => {
         { action: 'create', reason: 'refused before: too long', purchase: nth(1) },
       ],
       [
+        'refused, as a person decided, whatever the service said beside it',
+        [create(a, { state: 'refused', decided: true, error: 'too long' })],
+        { action: 'create', reason: 'decided: it was not charged', purchase: nth(1) },
+      ],
+      [
         'refused, several times: it still is the same purchase, and nothing was bought',
         [create(a, { state: 'refused', generation: 4, attempt: 2 }), create(a, { state: 'refused', attempt: 3 })],
         { action: 'create', reason: 'refused before', purchase: nth(1) },
@@ -550,11 +553,12 @@ describe('what is done with one step', () => {
 
     test.each(['missing', 'changed'] as const)('a file that is %s is fetched again', (state) => {
       const said = { missing: 'is missing', changed: 'is not the file that was saved' }[state];
+      const end = { missing: '', changed: `; ${renamed}` }[state];
       const facts = { fileState: () => state };
-      expect(decideA([saved(a)], facts)).toEqual({ action: 'download', reason: `paid; output/a.mp3 ${said}` });
+      expect(decideA([saved(a)], facts)).toEqual({ action: 'download', reason: `paid; output/a.mp3 ${said}${end}` });
       expect(decideOn(graph, lockOf({ old: [saved(a)] }), facts)).toEqual({
         action: 'download',
-        reason: `paid; output/a.mp3 ${said} (bought as old)`,
+        reason: `paid; output/a.mp3 ${said} (bought as old)${end}`,
       });
     });
 
@@ -564,7 +568,7 @@ describe('what is done with one step', () => {
         'paid; output/a.mp3 was edited by hand and is missing; the bought one is fetched',
       );
       expect(decideA([edited], { fileState: () => 'changed' }).reason).toBe(
-        'paid; output/a.mp3 is not the file that was saved',
+        `paid; output/a.mp3 is not the file that was saved; ${renamed}`,
       );
     });
 
@@ -592,7 +596,7 @@ describe('what is done with one step', () => {
     });
 
     test('what stands under an old address moves, whatever the names of its files', () => {
-      const moved = { action: 'move', reason: 'same request as old before' };
+      const moved = { action: 'move', reason: 'was old' };
       expect(decideOn(graph, lockOf({ old: [saved(a)] }))).toEqual(moved);
       expect(decideOn(graph, lockOf({ old: [saved(a, { outputs: [output('x.mp3')] })] }))).toEqual(moved);
     });
@@ -604,7 +608,7 @@ describe('what is done with one step', () => {
       expect(decideOn(uploads, lockOf({ logo: [uploaded] }))).toEqual(keep);
       expect(decideOn(uploads, lockOf({ sign: [uploaded] }))).toEqual({
         action: 'move',
-        reason: 'same request as sign before',
+        reason: 'was sign',
       });
     });
 
@@ -654,7 +658,7 @@ describe('what is done with one step', () => {
           {
             action: 'failed',
             reason:
-              'output/a.mp3 does not fit `expect`: its duration is 9 s, wanted at least 10 s; change `expect`, or buy it again with --redo',
+              'output/a.mp3 does not fit `expect`: its duration is 9 s, wanted at least 10 s; change `expect`, take it as it is with `accept`, or buy it again with --redo',
           },
         ],
         [
@@ -663,7 +667,7 @@ describe('what is done with one step', () => {
           {
             action: 'failed',
             reason:
-              'output/a.mp3 does not fit `expect`: its duration cannot be measured, wanted at least 10 s; change `expect`, or buy it again with --redo',
+              'output/a.mp3 does not fit `expect`: its duration cannot be measured, wanted at least 10 s; change `expect`, take it as it is with `accept`, or buy it again with --redo',
           },
         ],
       ])('%s', (_name, measured, expected) => {

@@ -3,13 +3,13 @@ import { countedPurchases } from '../../../src/lock/decisions.ts';
 import { joinRecords } from '../../../src/lock/join.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { writeLock } from '../../../src/lock/write.ts';
-import { acceptOutput, findAcceptable } from '../../../src/plan/accept.ts';
-import type { Match } from '../../../src/plan/find-purchases.ts';
-import { forgetRecord } from '../../../src/plan/forget.ts';
-import { pinStep, unpinStep } from '../../../src/plan/pin.ts';
+import { acceptOutput, findAcceptable } from '../../../src/plan/decisions/accept.ts';
+import { forgetRecord } from '../../../src/plan/decisions/forget.ts';
+import { pinStep, unpinStep } from '../../../src/plan/decisions/pin.ts';
+import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import type { Ruling } from '../../../src/plan/ruling.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import type { Match } from '../../../src/plan/situation/find-purchases.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { actionsOf, graphOf, TestCampaign } from '../../rig/campaign.ts';
 
 /** Two pictures, and a film that is made from one of them. */
@@ -54,7 +54,7 @@ function forget(campaign: TestCampaign, address: string): void {
 function accept(campaign: TestCampaign, address: string): Ruling {
   const match = matchOf(campaign, address);
   const found = findAcceptable(match);
-  return 'is' in found ? found : acceptOutput(match, found, []);
+  return 'is' in found ? found : acceptOutput(match, found, { seen: [], isUnfit: false });
 }
 
 function rowOf(plan: Plan, address: string) {
@@ -217,7 +217,13 @@ describe('an acceptance', () => {
     const output = match.purchase?.outputs?.[0];
     if ('is' in found || output === undefined) throw new Error('there is nothing to accept');
     const edited = { ...output, sha256: 'e'.repeat(64), edited: true as const };
-    record(campaign, acceptOutput(match, found, [{ path: output.path, file: { is: 'edited', output: edited } }]));
+    record(
+      campaign,
+      acceptOutput(match, found, {
+        seen: [{ path: output.path, file: { is: 'edited', output: edited } }],
+        isUnfit: false,
+      }),
+    );
     campaign.outputs.files.set(output.path, edited.sha256);
     expect(rowOf(campaign.plan(), 'pic@p2')).toMatchObject({
       action: 'keep',

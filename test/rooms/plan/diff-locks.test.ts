@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Lock } from '../../../src/lock/record.ts';
 import { emptyLock } from '../../../src/lock/write.ts';
-import { diffLocks } from '../../../src/plan/diff-locks.ts';
+import { diffLocks } from '../../../src/plan/compare/diff-locks.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { lock as locks } from '../lock/records.ts';
 import { create, deciding, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';

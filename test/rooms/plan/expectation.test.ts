@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findUnmet, needsMeasuring } from '../../../src/plan/expectation.ts';
+import { aspectsOf, findUnmet } from '../../../src/plan/outputs/expectation.ts';
 
 const output = { path: 'a.png', sha256: '0'.repeat(64), bytes: 1000, type: 'image/png' };
 const wide = { width: 1920, height: 1080 };
@@ -31,8 +31,9 @@ describe('what a file is expected to be', () => {
   });
 
   test('only pixels and seconds have to be measured', () => {
-    expect(needsMeasuring({ type: 'image', bytes: { max: 1 } })).toBe(false);
-    expect(needsMeasuring({ ratio: '1:1' })).toBe(true);
-    expect(needsMeasuring({ durationSeconds: { min: 1 } })).toBe(true);
+    expect(aspectsOf(undefined)).toEqual([]);
+    expect(aspectsOf({ type: 'image', bytes: { max: 1 } })).toEqual([]);
+    expect(aspectsOf({ ratio: '1:1' })).toEqual(['size']);
+    expect(aspectsOf({ durationSeconds: { min: 1 } })).toEqual(['size']);
   });
 });

@@ -1,10 +1,10 @@
 import type { Graph, Step } from '../../../src/graph/graph.ts';
-import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { mayBeCharged } from '../../../src/lock/sends.ts';
+import type { Decisions, Job, Lock, OpenSend, Output, Purchase, StepRecord } from '../../../src/lock/record.ts';
 import { assemblePlan, type PlanFacts } from '../../../src/plan/assemble.ts';
-import type { Match } from '../../../src/plan/find-purchases.ts';
 import type { Plan, PlanRow, PlanTotals } from '../../../src/plan/plan.ts';
-import { type Limits, situate } from '../../../src/plan/situation.ts';
+import type { Match } from '../../../src/plan/situation/find-purchases.ts';
+import { type Limits, type SeenFiles, situate, withFiles } from '../../../src/plan/situation/situation.ts';
+import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 import type { WrittenStep } from '../../rig/steps.ts';
 
 export const now = Date.parse('2030-01-02T00:00:00.000Z');
@@ -39,7 +39,9 @@ export function output(path: string, more: Partial<Output> = {}): Output {
 }
 
 /** A purchase without a job: an open send unless it says otherwise. */
-export function create(step: Step, more: Partial<Purchase> = {}): Purchase {
+export function create(step: Step, more?: Partial<OpenSend>): OpenSend;
+export function create(step: Step, more: AnyFacts): Purchase;
+export function create(step: Step, more: AnyFacts = {}): Purchase {
   const { fingerprint, paidRequest: request } = step;
   const { generation = 1, attempt = 1, state = 'intent' } = more;
   return {
@@ -48,24 +50,25 @@ export function create(step: Step, more: Partial<Purchase> = {}): Purchase {
     attempt,
     state,
     key: `key of ${step.address} ${generation}.${attempt}`,
-    ...(mayBeCharged({ state }) && { send: sendIn(step, more) }),
+    ...sendBy(state, sendIn(step, more)),
     request,
     ...more,
-  };
+  } as Purchase;
 }
 
 /** The id of the send that `create` makes. */
-export function sendIn(step: Step, { generation = 1, attempt = 1 }: Partial<Purchase> = {}): string {
+export function sendIn(step: Step, { generation = 1, attempt = 1 }: AnyFacts = {}): string {
   return `send of ${step.address} ${generation}.${attempt}`;
 }
 
 /** A purchase with a job: it runs unless it says otherwise. */
-export function job(step: Step, more: Partial<Purchase> = {}): Purchase {
+export function job(step: Step, more: Partial<Job> = {}): Job {
   const { generation = 1 } = more;
-  return create(step, { state: 'running', jobId: `${step.address}-${generation}`, credits: 4, ...more });
+  const facts: AnyFacts = { state: 'running', jobId: `${step.address}-${generation}`, credits: 4, ...more };
+  return create(step, facts) as Job;
 }
 
-export function saved(step: Step, more: Partial<Purchase> = {}): Purchase {
+export function saved(step: Step, more: Partial<Job> = {}): Job {
   return job(step, { state: 'done', outputs: [output(`${step.save}.mp3`)], ...more });
 }
 
@@ -97,18 +100,17 @@ export function forgetting(lock: Lock, address: string, generation = Number.POSI
   return { ...lock, steps: new Map([...lock.steps, [address, { ...record, purchases }]]) };
 }
 
-export function forgotten(purchase: Purchase): Purchase {
+export function forgotten<Any extends Purchase>(purchase: Any): Any {
   return { ...purchase, forgotten: true };
 }
 
 /** What a plan is made from, beside graph and lock. */
-export type GivenFacts = Partial<PlanFacts & Limits>;
+export type GivenFacts = Partial<PlanFacts & Limits & SeenFiles>;
 
 /** A plan in which every file is there, unless the facts say otherwise. */
 export function planOf(graph: Graph, lock: Lock, facts: GivenFacts = {}): Plan {
   return assemblePlan({
-    situation: situate(graph, lock, facts),
-    fileState: () => 'intact',
+    situation: withFiles(situate(graph, lock, facts), { fileState: () => 'intact', ...facts }),
     replays: 'yes',
     now,
     concurrency: 4,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { call, way } from '../../../src/ground/advice.ts';
 import { countedPurchases } from '../../../src/lock/decisions.ts';
 import { joinRecords } from '../../../src/lock/join.ts';
-import type { Decisions, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { advise, call } from '../../../src/plan/advice.ts';
-import { forgetRecord } from '../../../src/plan/forget.ts';
-import type { Ruling } from '../../../src/plan/ruling.ts';
+import type { Decisions, Job, Purchase, StepRecord } from '../../../src/lock/record.ts';
+import { forgetRecord } from '../../../src/plan/decisions/forget.ts';
+import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, saved, sendIn, song, stepOf } from './facts.ts';
 
@@ -91,14 +91,14 @@ describe('what is not forgotten', () => {
     is: 'refused',
     address: 'a',
     text: 'is pinned, and what is pinned is not given up',
-    hint: advise`take the pin off first: ${call('unpin', 'a')}`,
+    hint: way('take the pin off first', call('unpin', 'a')),
   };
   const pinnedByTask: Ruling = { ...pinned, hint: 'take the pin off first: `pin: true` of its task in the manifest' };
   const open: Ruling = {
     is: 'refused',
     address: 'a',
     text: 'has a create whose answer was lost: nobody knows yet whether it was paid',
-    hint: advise`run apply, which asks for it again, and then forget it; what stays unknown: ${call('resolve', 'a')}`,
+    hint: way('run apply, which asks for it again, and then forget it; what stays unknown', call('resolve', 'a')),
   };
   const running: Ruling = {
     is: 'refused',
@@ -140,6 +140,6 @@ describe('what is not forgotten', () => {
   });
 });
 
-function withoutCredits({ credits: _credits, ...purchase }: Purchase): Purchase {
+function withoutCredits({ credits: _credits, ...purchase }: Job): Job {
   return { ...purchase, jobId: 'silent' };
 }

@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { findUnfunded } from '../../../src/plan/fund.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
+import { findUnfunded } from '../../../src/plan/prices/fund.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, lockOf, now, planOf, rowOf, song, stepOf } from './facts.ts';
 
-type Written = Pick<PlanRow, 'address' | 'credits'> & { action?: PlanRow['action']; needs?: string[]; again?: true };
+type Written = Pick<PlanRow, 'address' | 'credits'> & {
+  action?: PlanRow['action'];
+  needs?: string[];
+  again?: true;
+  /** The open gate that asks about it. */
+  group?: string;
+  /** It waits for a pick, and costs so much then. */
+  later?: number;
+};
 
 const sent = graphOfSteps([song('sent')]);
 const sentAgain = rowOf(
@@ -14,8 +22,9 @@ const sentAgain = rowOf(
 
 function unfunded(cap: number, rows: Written[]): string[] {
   const needs = new Map(rows.map((row) => [row.address, row.needs ?? []]));
+  const groups = new Map(rows.map((row) => [row.address, row.group]));
   const planned = rows.map(
-    ({ address, credits, action = 'create', again }) =>
+    ({ address, credits, action = 'create', again, later }) =>
       ({
         address,
         task: address,
@@ -23,10 +32,15 @@ function unfunded(cap: number, rows: Written[]): string[] {
         reason: { code: 'not-bought', text: '' },
         action,
         credits,
+        ...(later !== undefined && { action: 'blocked', blockedBy: 'gate', wouldCost: later }),
         ...(again && sentAgain && { order: sentAgain }),
       }) as PlanRow,
   );
-  return [...findUnfunded(planned, cap, ({ address }) => needs.get(address) ?? [])];
+  const hangs = {
+    needsOf: ({ address }: PlanRow) => needs.get(address) ?? [],
+    groupOf: ({ address }: PlanRow) => groups.get(address),
+  };
+  return [...findUnfunded(planned, cap, hangs)];
 }
 
 describe('what fits into the credits', () => {
@@ -227,6 +241,88 @@ describe('what fits into the credits', () => {
       [],
     ],
   ])('what was sent before %s', (_name, cap, rows, expected) => {
+    expect(unfunded(cap, rows)).toEqual(expected);
+  });
+});
+
+describe('around a gate', () => {
+  const takes = (group: string, credits: number, count = 2): Written[] =>
+    Array.from({ length: count }, (_, index) => ({ address: `${group}/${index + 1}`, credits, group }));
+  const final = (group: string, later: number): Written => ({
+    address: `final@${group}`,
+    credits: 0,
+    needs: [group],
+    later,
+  });
+
+  test.each<[string, number, Written[], string[]]>([
+    ['half a group is of no use', 3, takes('a', 2), ['a/1', 'a/2']],
+    ['a group that fits goes before one that does not', 5, [...takes('a', 3), ...takes('b', 2)], ['a/1', 'a/2']],
+    ['of two groups one goes whole', 6, [...takes('a', 2), ...takes('b', 2)], ['b/1', 'b/2']],
+    [
+      'what is left goes to single rows, and not into a group',
+      5,
+      [...takes('a', 2), ...takes('b', 2), { address: 'song', credits: 1 }],
+      ['b/1', 'b/2'],
+    ],
+    [
+      'a group of unknown prices is not begun where less is left than it is expected to cost',
+      3,
+      [
+        { address: 'a/1', credits: null, group: 'a' },
+        { address: 'a/2', credits: null, group: 'a' },
+        { address: 'b/1', credits: null, group: 'b' },
+        { address: 'b/2', credits: null, group: 'b' },
+      ],
+      ['b/1', 'b/2'],
+    ],
+    [
+      'a group waits with what one of its steps needs',
+      4,
+      [
+        { address: 'logo', credits: 5 },
+        { address: 'a/0', credits: 2, group: 'a', needs: ['logo'] },
+        ...takes('a', 1, 1),
+      ],
+      ['logo', 'a/0', 'a/1'],
+    ],
+    [
+      'all drafts are bought where all of them fit; of what follows the picks as much as there is credit for',
+      9,
+      [...takes('a', 2), ...takes('b', 2), final('a', 1), final('b', 1)],
+      ['final@b'],
+    ],
+    [
+      'where the drafts do not fit, those go first whose final the credits carry',
+      7,
+      [...takes('a', 2), final('a', 9), ...takes('b', 2), final('b', 3)],
+      ['a/1', 'a/2', 'final@a'],
+    ],
+    [
+      'a final behind two gates is one chain with both',
+      9,
+      [
+        ...takes('b', 2),
+        ...takes('c', 2),
+        { address: 'film', credits: 0, later: 1, needs: ['b', 'c'] },
+        ...takes('a', 2),
+      ],
+      ['a/1', 'a/2'],
+    ],
+    [
+      'what follows a final is of its chain',
+      8,
+      [
+        ...takes('a', 2),
+        final('a', 2),
+        { address: 'film', credits: 0, later: 9, needs: ['final@a'] },
+        ...takes('b', 2),
+        final('b', 2),
+        { address: 'song', credits: 1 },
+      ],
+      ['a/1', 'a/2', 'final@a', 'film'],
+    ],
+  ])('%s', (_name, cap, rows, expected) => {
     expect(unfunded(cap, rows)).toEqual(expected);
   });
 });

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
-import { parseSelection } from '../../../src/plan/parse-selection.ts';
-import { sampleSteps } from '../../../src/plan/sample.ts';
-import { matchSelection, type SelectionFacts, vocabularyOf } from '../../../src/plan/select.ts';
+import { parseSelection } from '../../../src/plan/select/parse-selection.ts';
+import { matchSelection, type SelectionFacts, sampleSteps, vocabularyOf } from '../../../src/plan/select/select.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { lockOf, output, planOf, saved } from './facts.ts';
 

@@ -4,10 +4,12 @@ import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, StepRecord, Verdict } from '../../../src/lock/record.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
 import { agreementFrom, agreementOf, covers } from '../../../src/plan/agreement.ts';
-import { blockAtGates } from '../../../src/plan/block-at-gates.ts';
-import { Draft } from '../../../src/plan/draft.ts';
+import { blockAtGates } from '../../../src/plan/gates/block-at-gates.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { Draft } from '../../../src/plan/rows/draft.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
+import { planText } from '../../../src/report/plan/plan-text.ts';
+import { makeStyle } from '../../../src/report/style.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { create, job, lockOf, output, planOf, rowOf, saved, stepOf } from './facts.ts';
 
@@ -130,8 +132,17 @@ describe('what hangs on a gate', () => {
 
   it('is told with its gate, also where a selection leaves out the step between', () => {
     const apart = graphOf(text.replace('poster: { gate: approve,', 'poster: {'));
-    const { gates } = planOf(apart, lockOf({}), { selected: new Set(['clip']) });
+    const { gates } = planOf(apart, bought(undecided, apart), { selected: new Set(['clip']) });
     expect(gates?.map(({ name, waiting }) => [name, waiting])).toEqual([['hero', 0]]);
+  });
+
+  it('needs a selection, and no pick, where what it is picked from is neither bought nor selected', () => {
+    const { gates, rows } = planOf(graph, lockOf({}), { selected: new Set(['poster', 'clip']) });
+    expect(gates?.map(({ name, waiting }) => [name, waiting])).toEqual([['poster', 0]]);
+    expect(rows.map(({ blockedBy, reason }) => [blockedBy, reason.text])).toEqual([
+      ['selection', 'waits for a pick of hero, whose steps are neither done nor selected'],
+      ['selection', 'waits for a pick of poster, whose steps are neither done nor selected'],
+    ]);
   });
 
   it('is made from what is picked, as if the manifest named it', () => {
@@ -161,7 +172,7 @@ describe('what hangs on a gate', () => {
     const again = structuredClone(lock);
     const record = again.steps.get('hero/2');
     const [first] = record?.purchases ?? [];
-    if (record === undefined || first === undefined) throw new Error('nothing bought');
+    if (record === undefined || first?.jobId === undefined) throw new Error('nothing bought');
     record.purchases = [{ ...first, generation: 2, jobId: 'another' }, first];
     expect(tell(again)[0]).toBe('blocked: waits for a pick: hero, 3 to see');
   });
@@ -270,5 +281,78 @@ describe('whatever is decided', () => {
     const withRetry = { ...before, later: { generation: 1, retries: 1 }, wouldRetry: 4 };
     expect(isNamed({ ...row, mayRetry: 4, order: { ...order, retries } }, withRetry)).toBe(true);
     expect(isNamed({ ...row, order: { ...order, generation: 2 } }, withRetry)).toBe(false);
+  });
+});
+
+describe('how far the budget carries a campaign with gates', () => {
+  const keys = (count: number) => `[${Array.from({ length: count }, (_, index) => `p${index}`).join(', ')}]`;
+  /** Two drafts of 4 credits for each product, of which one is picked, and a hero of 4. */
+  const products = (count: number, budget: number) =>
+    graphOf(
+      tasks(
+        `  draft: { foreach: ${keys(count)}, key: "{{row}}", takes: 2, gate: { choose: 1 }, ${song} "a {{row}}" } }`,
+        `  hero: { foreach: ${keys(count)}, key: "{{row}}", ${song} "after {{tasks.draft.url}}" } }`,
+      ).replace('name:', `budget: { credits: ${budget} }\nname:`),
+    );
+  const boughtNow = ({ rows }: ReturnType<typeof planOf>) =>
+    rows.filter(({ action }) => action === 'create').map(({ address }) => address);
+
+  test('all drafts are bought, and it is told of the heroes that the rest carries', () => {
+    const plan = planOf(products(5, 50), lockOf({}));
+    expect(boughtNow(plan)).toHaveLength(10);
+    expect(plan.totals.fit).toEqual({
+      carries: 'now',
+      missing: 10,
+      afterPicks: [{ task: 'hero', steps: 5, carried: 2 }],
+    });
+  });
+
+  test('where not all drafts fit, those are bought whose hero the credits carry, and no half of a group', () => {
+    const plan = planOf(products(5, 32), lockOf({}));
+    // 12 for each product with its hero: two of them, and one more group from what is left.
+    expect(boughtNow(plan)).toEqual(['p0', 'p1', 'p2'].flatMap((key) => [`draft@${key}/1`, `draft@${key}/2`]));
+    expect(plan.totals.fit).toEqual({
+      carries: 'part',
+      missing: 28,
+      afterPicks: [{ task: 'hero', steps: 5, carried: 2 }],
+      kept: 8,
+    });
+    const kept = 'it costs 4, and 8 of what is left are kept for 2 steps, which wait for a pick';
+    expect(plan.rows.find(({ address }) => address === 'draft@p3/1')?.reason.text).toBe(
+      `the budget does not reach: ${kept}`,
+    );
+    expect(planText(plan, { style: makeStyle(false), width: 200 })).toContain(
+      '(cost 16 credits); 8 of what is left are kept for what follows the picks',
+    );
+    const less = planOf(products(5, 31), lockOf({}));
+    expect(boughtNow(less)).toHaveLength(4);
+  });
+
+  test('a budget that carries everything says so, and no budget says nothing', () => {
+    expect(planOf(products(2, 24), lockOf({})).totals.fit).toEqual({
+      carries: 'all',
+      missing: 0,
+      afterPicks: [{ task: 'hero', steps: 2, carried: 2 }],
+    });
+    expect(planOf(graph, lockOf({})).totals).not.toHaveProperty('fit');
+  });
+
+  test('where a price is known to nobody, it does not say that everything is carried', () => {
+    const unknown = (what: string) =>
+      graphOf(
+        tasks(
+          `  draft: { ${what === 'now' ? '' : 'takes: 2, gate: { choose: 1 }, '}kind: image, with: { prompt: a, resolution: 1k } }`,
+          `  hero: { ${song} "after {{tasks.draft.url}}" } }`,
+        ).replace('name:', 'budget: { credits: 99 }\nname:'),
+      );
+    for (const what of ['now', 'later']) {
+      expect(planOf(unknown(what), lockOf({})).totals.fit, what).toMatchObject({ carries: 'unknown', missing: 0 });
+    }
+  });
+
+  test('--max-credits holds back what this run may not buy, and takes nothing from what the budget carries', () => {
+    const plan = planOf(products(2, 24), lockOf({}), { maxCredits: 9 });
+    expect(boughtNow(plan)).toEqual(['draft@p0/1', 'draft@p0/2']);
+    expect(plan.totals.fit).toMatchObject({ carries: 'all', missing: 0 });
   });
 });

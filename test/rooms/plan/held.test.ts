@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import { type Held, heldCredits } from '../../../src/plan/held.ts';
-import { type PriceHints, pricesFrom, type WrittenPrices } from '../../../src/plan/prices.ts';
+import { type Held, heldCredits } from '../../../src/plan/prices/held.ts';
+import { type PriceHints, pricesFrom, type WrittenPrices } from '../../../src/plan/prices/prices.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, lockOf, picture, saved, sendIn, song, stepOf } from './facts.ts';
 

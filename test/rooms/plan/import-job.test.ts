@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
+import { type Advice, call, way } from '../../../src/ground/advice.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import { type Advice, advise, call } from '../../../src/plan/advice.ts';
-import { importJob } from '../../../src/plan/import-job.ts';
-import { idempotencyKey } from '../../../src/plan/key.ts';
-import type { Ruling } from '../../../src/plan/ruling.ts';
+import { importJob } from '../../../src/plan/decisions/import-job.ts';
+import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
+import { idempotencyKey } from '../../../src/plan/purchases/key.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, deciding, earlier, forgotten, job, lockOf, matchOf, saved, sendIn, song, stepOf } from './facts.ts';
 
@@ -78,7 +78,7 @@ describe('a job that was paid for elsewhere', () => {
       is: 'refused',
       address: 'a',
       text: 'has several creates whose answer was lost, and the job answers one of them',
-      hint: advise`say which one: ${call('resolve', 'a', '--job', 'job-7', '--send', 's2')} (or --send ${'s1'})`,
+      hint: [way('say which one, as in', call('resolve', 'a', '--job', 'job-7', '--send', 's2')), 'or --send s1'],
     });
   });
 
@@ -150,11 +150,14 @@ describe('a charge that becomes known', () => {
 });
 
 describe('a job is not imported', () => {
-  const room = advise`import is for steps that are not bought; ${call('forget', 'a')} makes room, and ids stay on record`;
+  const room = way(
+    'import is for steps that are not bought; to make room, while ids stay on record',
+    call('forget', 'a'),
+  );
   const holding = (decisions: Parameters<typeof deciding>[2]) =>
     deciding(lockOf({ a: [saved(earlier(a))] }), 'a', decisions);
   const heldBack = {
-    text: 'is held to what it has by a pin or an acceptance',
+    text: 'stays with what it has, by a pin or an acceptance',
     hint: 'take the pin off first, or leave it as it is',
   };
 
@@ -165,7 +168,7 @@ describe('a job is not imported', () => {
       lockOf({ b: [saved(earlier(a), { jobId: 'job-7' })] }),
       {
         text: 'cannot have job job-7: it is on record as b',
-        hint: advise`${call('move', 'b', 'a')} hands it over`,
+        hint: way('to hand it over', call('move', 'b', 'a')),
       },
     ],
     [
@@ -192,7 +195,7 @@ describe('a job is not imported', () => {
       'to a step that shares a job',
       twins,
       lockOf({}),
-      { text: 'shares the job of b', hint: advise`import it there: ${call('import', 'b', 'job-7')}` },
+      { text: 'shares the job of b', hint: way('import it there', call('import', 'b', 'job-7')) },
     ],
   ])('%s', (_name, given, lock, said) => {
     expect(imported(given, lock, { jobId: 'job-7' })).toEqual({ is: 'refused', address: 'a', ...said });

@@ -3,12 +3,13 @@ import type { Graph } from '../../../src/graph/graph.ts';
 import { mostRevision } from '../../../src/lock/decisions.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import { comparePicks, type Opinion } from '../../../src/plan/compare-picks.ts';
-import { type Judgement, judgeSteps } from '../../../src/plan/judge.ts';
-import { listCharges } from '../../../src/plan/list-charges.ts';
-import type { Ruling } from '../../../src/plan/ruling.ts';
-import { situate } from '../../../src/plan/situation.ts';
-import { sumApproved } from '../../../src/plan/sum-approved.ts';
+import { writeRecord } from '../../../src/lock/write.ts';
+import { comparePicks, type Opinion } from '../../../src/plan/compare/compare-picks.ts';
+import { type Judgement, judgeSteps } from '../../../src/plan/decisions/judge.ts';
+import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
+import { listCharges } from '../../../src/plan/prices/list-charges.ts';
+import { sumApproved } from '../../../src/plan/prices/tally-charges.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { job, lockOf, saved, stepOf } from './facts.ts';
 
@@ -34,7 +35,7 @@ function freshLock(): Lock {
 function judge(lock: Lock, as: Judgement['as'], addresses: string[], note?: string): Ruling[] {
   const situation = situate(graph, lock);
   const chosen = situation.matches.filter(({ step }) => addresses.includes(step.address));
-  const rulings = judgeSteps(chosen, { as, noteOf: () => note }, situation);
+  const rulings = judgeSteps(chosen, { as, wordsOf: () => ({ note }) }, situation);
   for (const ruling of rulings)
     if (ruling.is === 'recorded') for (const one of ruling.records) joinInto(lock.steps, one);
   return rulings;
@@ -65,6 +66,30 @@ describe('a verdict', () => {
     judge(lock, 'undecided', ['one/3']);
     expect(picked(lock).one).toBe('open: ');
     expect(judge(lock, 'undecided', ['one/3'])).toMatchObject([{ is: 'unchanged' }]);
+  });
+
+  test('says for which reason, and who gave it; both stay with it', () => {
+    const lock = freshLock();
+    const situation = situate(graph, lock);
+    const meant = situation.matches.filter(({ step }) => step.address === 'one/1');
+    const reject = (words: ReturnType<Judgement['wordsOf']>) => {
+      const [ruling] = judgeSteps(meant, { as: 'rejected', wordsOf: () => words }, situate(graph, lock));
+      if (ruling?.is === 'recorded') for (const one of ruling.records) joinInto(lock.steps, one);
+      return ruling;
+    };
+    expect(reject({ reason: 'hands', by: 'Ada' })).toMatchObject({ text: 'job one/1-1 (4 credits): hands' });
+    expect(reject({ reason: 'hands', by: 'Bo' })).toMatchObject({ is: 'unchanged' });
+    expect(reject({ note: 'six fingers' })).toMatchObject({ text: 'job one/1-1 (4 credits): hands; six fingers' });
+    const [verdict] = lock.steps.get('one/1')?.decisions?.verdicts ?? [];
+    expect(verdict).toMatchObject({ is: 'rejected', reason: 'hands', note: 'six fingers', by: 'Ada', revision: 2 });
+    const said = { is: 'rejected', reason: 'hands', note: 'six fingers', by: 'Ada' };
+    const again = situate(graph, lock);
+    expect(
+      again.matches.filter(({ step }) => step.address === 'one/1').map((match) => again.verdicts.on(match)),
+    ).toEqual([said]);
+    // What is written is read as the same.
+    const text = writeRecord(lock.steps.get('one/1') ?? { address: '', kind: '', purchases: [] });
+    expect(JSON.parse(text)).toMatchObject({ decisions: { verdicts: [said] } });
   });
 
   test('keeps its note when it is given again without one, and loses it to an empty one', () => {
@@ -183,6 +208,12 @@ describe('what several people picked', () => {
       compared.agreed.map(({ address, is, note }) => [address, is, ...(note === undefined ? [] : [note])].join(' ')),
     ).toEqual(agreed);
     expect(compared.differing.map(({ address }) => address)).toEqual(differing);
+    // Whose they are stays with them.
+    const named = compared.agreed.map(({ address, by }) => [address, by.split(', ').sort()]);
+    const sayers = (address: string) => [
+      ...new Set(opinions.filter((one) => one.address === address).map(({ by }) => by)),
+    ];
+    expect(named).toEqual(compared.agreed.map(({ address }) => [address, sayers(address).sort()]));
     const turned = comparePicks(opinions.toReversed(), gateOf);
     expect(turned.agreed.map(({ address, is }) => `${address} ${is}`).sort()).toEqual(
       compared.agreed.map(({ address, is }) => `${address} ${is}`).sort(),

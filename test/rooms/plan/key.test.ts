@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Purchase } from '../../../src/lock/record.ts';
-import { countRefused, idempotencyKey } from '../../../src/plan/key.ts';
+import type { Purchase, Refusal } from '../../../src/lock/record.ts';
+import { countRefused, idempotencyKey } from '../../../src/plan/purchases/key.ts';
 
 const purchase = { campaign: 'aurora', fingerprint: '1:abc', repeat: 1, attempt: 1 };
 
@@ -27,7 +27,7 @@ test('keys fit the service and differ whenever the purchase does', () => {
 
 describe('the keys of a purchase are walked from the first', () => {
   const walked = { campaign: 'aurora', fingerprint: '1:abc', repeat: 2 };
-  const refusedAt = (attempt: number, more: Partial<typeof purchase> = {}): Purchase => ({
+  const refusedAt = (attempt: number, more: Partial<typeof purchase> = {}): Omit<Refusal, 'decided'> => ({
     fingerprint: '1:abc',
     generation: 2,
     attempt,

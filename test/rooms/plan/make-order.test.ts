@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import { idempotencyKey } from '../../../src/plan/key.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
+import { idempotencyKey } from '../../../src/plan/purchases/key.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 import {
   clips,
@@ -104,7 +104,7 @@ describe('the order of a step', () => {
 
   test('whose create was never answered', () => {
     const since = new Date(now).toISOString();
-    const open = create(a, { generation: 2, attempt: 2, since, credits: 4 });
+    const open = create(a, { generation: 2, attempt: 2, since });
     const asked: StepOrder = {
       ...first,
       generation: 2,

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/ground/json.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { emptyLock } from '../../../src/lock/write.ts';
-import { compareListed, type ListedRecord, matchListed } from '../../../src/plan/match-listed.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { compareListed, type ListedRecord, matchListed } from '../../../src/plan/purchases/match-listed.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf } from '../../rig/campaign.ts';
 
 const fields = ['prompt', 'model', 'ratio', 'duration'];

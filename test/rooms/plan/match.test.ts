@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
-import { purchaseOf } from '../../../src/plan/purchase-of.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { purchaseOf } from '../../../src/plan/situation/find-purchases.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';
 
@@ -121,7 +121,7 @@ describe('a step without a purchase of its own', () => {
     ['intent', 'done', 'a'],
   ])('where its own is %s and there is one that is %s, it stands on that of %s', (own, other, which) => {
     const of = (state: PurchaseState) =>
-      state === 'refused' || state === 'intent' ? create(a, { state }) : job(a, { state });
+      state === 'refused' || state === 'intent' || state === 'unresolved' ? create(a, { state }) : job(a, { state });
     const [match] = situate(graph, lockOf({ a: [of(own)], old: [of(other)] })).matches;
     expect(match?.movedFrom ?? 'a').toBe(which);
     expect(match?.purchase?.state).toBe(which === 'a' ? own : other);

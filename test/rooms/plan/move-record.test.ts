@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { type Advice, call, way } from '../../../src/ground/advice.ts';
 import type { Decisions, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { type Advice, advise, call } from '../../../src/plan/advice.ts';
-import { moveRecord } from '../../../src/plan/move-record.ts';
+import { moveRecord } from '../../../src/plan/decisions/move-record.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, saved, song, stepOf } from './facts.ts';
 
@@ -121,42 +121,42 @@ describe('what is not moved', () => {
       old([saved(step), create(was)]),
       {},
       'cannot take over old: the answer to its create was lost',
-      advise`decide about it first: ${call('resolve', 'old')}`,
+      way('decide about it first', call('resolve', 'old')),
     ],
     [
       'what was never bought',
       old([create(step, { state: 'refused' })]),
       {},
       'has nothing to take over: nothing was bought for old',
-      advise`${call('status')} shows the orphans of the lock`,
+      way('to see the orphans of the lock', call('status')),
     ],
     [
       'what is forgotten',
       old([forgotten(saved(step))]),
       {},
       'has nothing to take over: nothing was bought for old',
-      advise`${call('status')} shows the orphans of the lock`,
+      way('to see the orphans of the lock', call('status')),
     ],
     [
       'anything over a job',
       paid,
       { record: recordOf('new', [create(was, { state: 'refused' }), job(was, { jobId: 'own', state: 'failed' })]) },
       'has job own of its own',
-      advise`decide which one counts: ${call('forget', 'new')} makes room, and its id stays on record`,
+      way('decide which one counts; to make room, while its id stays on record', call('forget', 'new')),
     ],
     [
       'anything over a create whose answer was lost',
       paid,
       { record: recordOf('new', [create(was)]) },
       'has a create whose answer was lost',
-      advise`decide which one counts: ${call('forget', 'new')} makes room, and its id stays on record`,
+      way('decide which one counts; to make room, while its id stays on record', call('forget', 'new')),
     ],
     [
       'anything over a send whose key is not replayed',
       paid,
       { record: recordOf('new', [create(was, { state: 'unresolved' })]) },
       'has a create whose answer was lost',
-      advise`decide which one counts: ${call('forget', 'new')} makes room, and its id stays on record`,
+      way('decide which one counts; to make room, while its id stays on record', call('forget', 'new')),
     ],
     [
       'what the manifest asks for where it is',

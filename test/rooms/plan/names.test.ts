@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addressPart, stepAddress, taskOfAddress } from '../../../src/graph/address.ts';
-import { findNamed, type Named, readName, writeName } from '../../../src/plan/names.ts';
-import { nearNames } from '../../../src/plan/near-names.ts';
-import { parseSelection } from '../../../src/plan/parse-selection.ts';
-import { matchSelection, vocabularyOf } from '../../../src/plan/select.ts';
+import { findNamed, type Named, nearNames, readName, writeName } from '../../../src/plan/select/names.ts';
+import { parseSelection } from '../../../src/plan/select/parse-selection.ts';
+import { matchSelection, vocabularyOf } from '../../../src/plan/select/select.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 

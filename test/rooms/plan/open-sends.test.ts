@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
-import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import { isOwnSend, isReplayed } from '../../../src/plan/open-sends.ts';
+import type { Lock, OpenSend, Purchase } from '../../../src/lock/record.ts';
 import { orderId, type PlanRow } from '../../../src/plan/plan.ts';
+import { isOwnSend, isReplayed } from '../../../src/plan/purchases/open-sends.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
   create,
@@ -29,7 +29,7 @@ const b = stepOf(graph, 'b');
 const old = earlier(a);
 const since = new Date(now - 3_600_000).toISOString();
 const open = create(old, { since });
-const listed: Partial<Purchase> = { state: 'unresolved', since, fence: 'job-9' };
+const listed: Partial<OpenSend> = { state: 'unresolved', since, fence: 'job-9' };
 const replayed = 'the answer to its create was lost; the same key is sent again, which pays once';
 const searched = "the answer to its create was lost; the service's list is searched first, which pays once";
 
@@ -241,7 +241,7 @@ describe('what is asked', () => {
     expect(asksOf(lockOf({ a: [create(old, { since })] }))[0]?.order?.kind).toBe('music');
   });
 
-  test.each<[string, Purchase]>([
+  test.each<[string, OpenSend]>([
     ['its request is not on record', withoutRequest(open)],
     ['nobody knows its kind', { ...open, kind: 'hologram' }],
   ])('is nothing where %s: a person decides', (_name, sent) => {
@@ -260,7 +260,7 @@ describe('what is asked', () => {
     );
   });
 
-  test.each<[string, Partial<Purchase>, GivenFacts, string]>([
+  test.each<[string, Partial<OpenSend>, GivenFacts, string]>([
     ['nothing may be asked', {}, { onUnknown: 'hold' }, '(--on-unknown hold)'],
     ['another account was asked', { account: 'theirs' }, { accountOf: () => 'ours' }, 'with another API key'],
     ['it is too late', { since: '2029-12-31T00:00:00.000Z' }, {}, 'more than 23 hours ago'],
@@ -384,19 +384,30 @@ describe('the times and accounts of a send', () => {
     expect(isReplayed(ageMs)).toBe(expected);
   });
 
-  test.each<[string, Partial<Purchase>, (send: string) => string | undefined, boolean]>([
+  test.each<[string, Partial<OpenSend>, (send: string) => string | undefined, boolean]>([
     ['the same', { send: 's', account: 'of s' }, (send) => `of ${send}`, true],
     ['another', { send: 's', account: 'of t' }, (send) => `of ${send}`, false],
     ['one that nobody noted', { send: 's' }, (send) => `of ${send}`, true],
     ['none at hand', { send: 's', account: 'of s' }, () => undefined, true],
-    ['that of no send', { account: 'of s' }, () => 'x', true],
   ])('an account is ours, as far as is known: %s', (_name, more, accountOf, expected) => {
-    const { send: _send, ...nameless } = open;
-    expect(isOwnSend({ ...nameless, ...more }, accountOf)).toBe(expected);
-    expect(isOwnSend({ ...nameless, ...more }, undefined)).toBe(true);
+    expect(isOwnSend({ ...open, ...more }, accountOf)).toBe(expected);
+    expect(isOwnSend({ ...open, ...more }, undefined)).toBe(true);
   });
 });
 
-function withoutRequest({ request: _request, ...purchase }: Purchase): Purchase {
+function withoutRequest({ request: _request, ...purchase }: OpenSend): OpenSend {
   return purchase;
 }
+
+test('a send whose key the service knows waits for a person, whatever its error says; without the mark it is as any other', () => {
+  const reasonWith = (facts: Partial<OpenSend>) => {
+    const lock = lockOf({ a: [create(a, { since, state: 'unresolved', ...facts })] });
+    const row = planOf(graph, lock).rows.find(({ address }) => address === 'a');
+    return [row?.action, row?.reason.code, row?.reason.text];
+  };
+  expect(reasonWith({ keyKnown: true, error: 'ask for abc' })).toEqual(['unresolved', 'key-known', 'ask for abc']);
+  expect(reasonWith({ keyKnown: true })[2]).toBe(
+    'the service knows a purchase under its key, and does not say as which job',
+  );
+  expect(reasonWith({ error: 'the service knows a purchase under its key' })[1]).toBe('answer-lost');
+});

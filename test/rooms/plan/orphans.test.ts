@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { outlineOf } from '../../../src/graph/outline.ts';
+import { outlineOf } from '../../../src/graph/graph.ts';
 import type { Decisions, Lock, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { orphanRows, withoutMovedAway } from '../../../src/plan/orphans.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { orphanRows, withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, deciding, earlier, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Condition, parseSelection } from '../../../src/plan/parse-selection.ts';
+import { type Condition, parseSelection } from '../../../src/plan/select/parse-selection.ts';
 
 const alone = { needs: false, users: false };
 const named = (text: string, more: { needs?: true; users?: true; literal?: true } = {}): Condition => ({
@@ -131,7 +131,11 @@ describe('a selection', () => {
     ['tag:+', 0, 'there is nothing after `tag:`'],
     ['colour:red', 0, '`colour:` is not known; there are kind:, tag:, state:, cost: and selector:'],
     ['colour:"red"', 0, '`colour:` is not known; there are kind:, tag:, state:, cost: and selector:'],
-    ['state:ready', 0, '`ready` is no state; states: done, running, failed, lost, unresolved, changed, not-bought'],
+    [
+      'state:ready',
+      0,
+      '`ready` is no state; states: done, running, failed, lost, unresolved, changed, not-bought, unneeded',
+    ],
     ['a "b', 2, 'a quote is opened and not closed'],
     ['a ""', 2, 'there is nothing in the quotes'],
     ['"a"b', 3, 'after a quote comes a comma or white space'],

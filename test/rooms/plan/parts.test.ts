@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { OpenRequest } from '../../../src/graph/graph.ts';
-import { findConditions, findMissingPart, findOptional, type PartCondition } from '../../../src/plan/parts.ts';
+import {
+  findConditions,
+  findMissingPart,
+  findOptional,
+  type PartCondition,
+} from '../../../src/plan/situation/parts.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 import { clips, picture, stepOf, urlOf } from './facts.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
+import { type Advice, call, way } from '../../../src/ground/advice.ts';
 import type { Decisions, Lock, Purchase } from '../../../src/lock/record.ts';
-import { type Advice, advise, call } from '../../../src/plan/advice.ts';
-import { findOwn, pinStep, unpinStep } from '../../../src/plan/pin.ts';
-import type { Ruling } from '../../../src/plan/ruling.ts';
+import { findOwn, pinStep, unpinStep } from '../../../src/plan/decisions/pin.ts';
+import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, deciding, earlier, forgotten, job, lockOf, matchOf, saved, song, stepOf } from './facts.ts';
 
@@ -98,7 +98,7 @@ describe('a pin is taken off', () => {
       byManifest,
       pinned([saved(was)], was.fingerprint, 3),
       4,
-      `${again}; \`pin: true\` of task \`a\` still holds it`,
+      `${again}; \`pin: true\` of task \`a\` still pins it`,
     ],
   ])('%s', (_name, given, lock, price, text) => {
     const purchases = lock.steps.get('a')?.purchases ?? [];
@@ -159,7 +159,7 @@ describe('the purchase that can be decided about', () => {
       lockOf({ a: [create(a, { generation: 2 }), saved(was)] }),
       {
         text: 'has a create whose answer was lost',
-        hint: advise`run apply, which asks for it again; what stays unknown: ${call('resolve', 'a')}`,
+        hint: way('run apply, which asks for it again; what stays unknown', call('resolve', 'a')),
       },
     ],
     [

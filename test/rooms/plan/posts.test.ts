@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import { joinLocks } from '../../../src/lock/join.ts';
-import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import { targetOf } from '../../../src/plan/post-accounts.ts';
-import { admitPosts, allowPosts, withholdPosts } from '../../../src/plan/post-consent.ts';
-import { stateOfStep } from '../../../src/plan/step-state.ts';
+import type { Job, Lock, Purchase } from '../../../src/lock/record.ts';
+import { targetOf } from '../../../src/plan/posts/post-accounts.ts';
+import { admitPosts, allowPosts, withholdPosts } from '../../../src/plan/posts/post-consent.ts';
+import { stateOfStep } from '../../../src/plan/situation/step-state.ts';
 import { actionsOf } from '../../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 import {
@@ -34,7 +34,7 @@ const posts = { kind: 'post' };
 const graph = graphOfSteps([post('share')]);
 const share = stepOf(graph, 'share');
 const before = earlier(share, { ...share.request, caption: 'Helo' });
-const sent = (step = share, more: Partial<Purchase> = {}): Purchase =>
+const sent = (step = share, more: Partial<Job> = {}): Job =>
   job(step, { state: 'done', outputs: [], credits: 0, ...more });
 
 /** The row of `share`, for what is on record at its address. */
@@ -208,7 +208,7 @@ describe('while nobody knows whether a post is out', () => {
 
   test('others go: to other accounts, and when somebody has looked', () => {
     expect(to(['acc-2']).action).toBe('create');
-    const settled = lockOf({ share: [{ ...open, state: 'refused' }] }, posts);
+    const settled = lockOf({ share: [create(share, { state: 'refused' })] }, posts);
     expect(to(['acc-1'], {}, settled).action).toBe('create');
   });
 
@@ -379,10 +379,15 @@ test.each<[string, Purchase[], string]>([
   ['out, and changed since', [sent(before)], 'changed'],
   ['open, and changed since', [create(before, { state: 'unresolved' })], 'unresolved'],
 ])('its state: %s', (_name, purchases, state) => {
-  expect(stateOfStep(matchOf(graph, lockOf({ share: purchases }, posts), 'share'), new Map())).toBe(state);
+  expect(
+    stateOfStep(matchOf(graph, lockOf({ share: purchases }, posts), 'share'), {
+      byAddress: new Map(),
+      unneeded: new Set(),
+    }),
+  ).toBe(state);
 });
 
 test('its state: forgotten posts stay posted', () => {
   const forgotten = forgetting(lockOf({ share: [sent()] }, posts), 'share');
-  expect(stateOfStep(matchOf(graph, forgotten, 'share'), new Map())).toBe('done');
+  expect(stateOfStep(matchOf(graph, forgotten, 'share'), { byAddress: new Map(), unneeded: new Set() })).toBe('done');
 });

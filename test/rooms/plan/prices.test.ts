@@ -6,10 +6,16 @@ import { kinds } from '../../../src/kinds/index.ts';
 import type { Listing } from '../../../src/kinds/listed-model.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import type { Purchase } from '../../../src/lock/record.ts';
-import { plausiblePrices } from '../../../src/plan/charged-prices.ts';
 import type { Price } from '../../../src/plan/plan.ts';
-import { ceilingOf, listedCharge, type PriceHints, pricesFrom, type WrittenPrices } from '../../../src/plan/prices.ts';
-import { estimateOf } from '../../../src/plan/sum-prices.ts';
+import { plausiblePrices } from '../../../src/plan/prices/price-sources.ts';
+import {
+  ceilingOf,
+  listedCharge,
+  type PriceHints,
+  pricesFrom,
+  type WrittenPrices,
+} from '../../../src/plan/prices/prices.ts';
+import { estimateOf } from '../../../src/plan/prices/sum-prices.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { job, lockOf, picture, stepOf } from './facts.ts';
 
@@ -69,7 +75,7 @@ describe('a price', () => {
     ['may be a single credit', [{ ...paid, credits: 1 }], 1],
     ['does not follow from a charge of nothing', [{ ...paid, credits: 0 }], null],
     ['does not follow from a charge that nobody knows', [uncharged], null],
-    ['does not follow from a create without a job', [jobless], null],
+    ['does not follow from a create without a job', [{ ...jobless, state: 'refused' } as unknown as Purchase], null],
     ['does not follow from a purchase whose request is not kept', [unexplained], null],
     ['does not follow from another class', [{ ...paid, request: { prompt: 'p', resolution: '4k' } }], null],
   ])('%s', (_name, purchases, credits) => {

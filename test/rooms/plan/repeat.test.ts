@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Purchase } from '../../../src/lock/record.ts';
-import { nextPurchase, repeatOf } from '../../../src/plan/repeat.ts';
+import { nextPurchase, repeatOf } from '../../../src/plan/purchases/key.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, saved, song, stepOf } from './facts.ts';
 

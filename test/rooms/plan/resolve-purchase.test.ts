@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { joinParts, joinRecords, partOf, recordOf } from '../../../src/lock/join.ts';
-import type { LockLine, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { isOpenSend, sendOf } from '../../../src/lock/sends.ts';
-import { openSendsOf } from '../../../src/plan/open-sends.ts';
-import { nextPurchase } from '../../../src/plan/repeat.ts';
-import { type Finding, resolvePurchase } from '../../../src/plan/resolve-purchase.ts';
+import type { LockLine, OpenSend, Purchase, StepRecord } from '../../../src/lock/record.ts';
+import { isOpenSend } from '../../../src/lock/sends.ts';
+import { type Finding, resolvePurchase } from '../../../src/plan/decisions/resolve-purchase.ts';
+import { nextPurchase } from '../../../src/plan/purchases/key.ts';
+import { openSendsOf } from '../../../src/plan/purchases/open-sends.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, job, saved, sendIn, song, stepOf } from './facts.ts';
 
@@ -50,7 +50,7 @@ describe('what a person has found out about a lost answer', () => {
     [
       'that it was not charged',
       { is: 'not-spent' },
-      { ...thisCreate, state: 'refused', error: 'decided: it was not charged', decisions },
+      { ...thisCreate, state: 'refused', decided: true, error: 'decided: it was not charged', decisions },
     ],
     [
       'nothing, and it is to be bought: it stays on record as it is',
@@ -66,11 +66,12 @@ describe('what a person has found out about a lost answer', () => {
     const { request: _request, take: _take, ...bare } = open;
     const { request: _asked, take: _taken, ...kept } = thisCreate;
     const line = resolvePurchase(record(bare), bare, { is: 'not-spent' });
-    expect(line).toStrictEqual({ ...kept, state: 'refused', error: 'decided: it was not charged', decisions });
+    const refused = { state: 'refused', decided: true, error: 'decided: it was not charged' };
+    expect(line).toStrictEqual({ ...kept, ...refused, decisions });
   });
 
   test('is of the kind that the send is, whatever the record has become', () => {
-    const sent: Purchase = { ...open, kind: 'video' };
+    const sent: OpenSend = { ...open, kind: 'video' };
     expect(resolvePurchase(record(saved(earlier(a), { generation: 9 }), sent), sent, { is: 'not-spent' }).kind).toBe(
       'video',
     );
@@ -90,12 +91,12 @@ describe('once it is recorded', () => {
   const findings: Finding[] = [{ is: 'job', jobId: 'job-1', credits: 5 }, { is: 'not-spent' }, { is: 'spend-again' }];
 
   test.each(findings)('$is: that send waits for nobody any more, and every other one still does', (finding) => {
-    expect(openSendsOf(decide(finding)).map(sendOf)).toEqual(['other']);
+    expect(openSendsOf(decide(finding)).map(({ send }) => send)).toEqual(['other']);
   });
 
   test.each(findings)('$is: it stays so when a branch comes back that has it open', (finding) => {
     const both = [joinRecords(decide(finding), before), joinRecords(before, decide(finding))];
-    for (const joined of both) expect(openSendsOf(joined).map(sendOf)).toEqual(['other']);
+    for (const joined of both) expect(openSendsOf(joined).map(({ send }) => send)).toEqual(['other']);
   });
 
   test.each(findings)('$is: what is bought next is another purchase, unless nothing was', (finding) => {

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Step } from '../../../src/graph/graph.ts';
 import type { Purchase } from '../../../src/lock/record.ts';
-import type { Match } from '../../../src/plan/find-purchases.ts';
-import { costOfRetries, findRetry, isHopeless, type RetryAnswer, retriesAfter } from '../../../src/plan/retry.ts';
+import {
+  costOfRetries,
+  findRetry,
+  isHopeless,
+  type RetryAnswer,
+  retriesAfter,
+} from '../../../src/plan/purchases/retry.ts';
+import type { Match } from '../../../src/plan/situation/find-purchases.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, job, song, stepOf } from './facts.ts';
 
@@ -53,7 +59,7 @@ describe('whether a failed job is bought again', () => {
     [
       'what has no job does not count',
       { attempts: 2, credits: 4 },
-      [...failures(4), create(plain, { state: 'refused', generation: 0, credits: 9 })],
+      [...failures(4), create(plain, { state: 'refused', generation: 0 })],
       { is: 'again', made: 1, attempts: 2 },
     ],
     ['its credits reach for one more', { attempts: 9, credits: 4 }, failures(4), { is: 'again', made: 1, attempts: 9 }],

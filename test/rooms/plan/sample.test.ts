@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sampleSteps } from '../../../src/plan/sample.ts';
+import { sampleSteps } from '../../../src/plan/select/select.ts';
 import { graphOf } from '../../rig/campaign.ts';
 
 const graph = graphOf(`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wantedPath, withoutExtension } from '../../../src/plan/save-names.ts';
+import { wantedPath, withoutExtension } from '../../../src/plan/select/names.ts';
 
 test.each([
   ['image', 0, 'output/a'],

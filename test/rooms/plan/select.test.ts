@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseSelection } from '../../../src/plan/parse-selection.ts';
-import { matchSelection, type SelectionFacts, vocabularyOf } from '../../../src/plan/select.ts';
-import type { StepState } from '../../../src/plan/step-state.ts';
+import { parseSelection } from '../../../src/plan/select/parse-selection.ts';
+import { matchSelection, type SelectionFacts, vocabularyOf } from '../../../src/plan/select/select.ts';
+import type { StepState } from '../../../src/plan/situation/step-state.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
 const url = (address: string) => ({ $ref: address, field: 'url' });

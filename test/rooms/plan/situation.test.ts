@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Gate, Graph } from '../../../src/graph/graph.ts';
-import { limit, situate } from '../../../src/plan/situation.ts';
+import { limit, situate, withFiles } from '../../../src/plan/situation/situation.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { lockOf, picture, saved, stepOf, urlOf } from './facts.ts';
@@ -50,7 +50,7 @@ tasks:
   const seats = (situation: ReturnType<typeof situate>) => situation.graph.gates.map(({ members }) => members);
 
   it('seats the canaries among what is selected', () => {
-    const everything = situate(graph, lockOf({}));
+    const everything = withFiles(situate(graph, lockOf({})), { fileState: () => 'intact' });
     expect(seats(everything)).toEqual([['hero@a']]);
     const limits = { redo: new Set<string>(), selected: new Set(['hero@b', 'hero@c']) };
     expect(seats(limit(everything, limits))).toEqual([['hero@b']]);
@@ -68,7 +68,7 @@ tasks:
       },
     );
     const stateOf = (situation: ReturnType<typeof situate>) => situation.graph.gates[0]?.state.is;
-    const everything = situate(graph, lock);
+    const everything = withFiles(situate(graph, lock), { fileState: () => 'intact' });
     expect(stateOf(everything)).toBe('decided');
     expect(stateOf(limit(everything, { redo: new Set(['hero@a']) }))).toBe('open');
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
-import { situate } from '../../../src/plan/situation.ts';
-import { type StepState, stateOfStep } from '../../../src/plan/step-state.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
+import { type StepState, stateOfStep } from '../../../src/plan/situation/step-state.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, lockOf, saved, song, stepOf } from './facts.ts';
 
@@ -10,8 +10,8 @@ const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
 
 function stateOf(given: Graph, lock: Lock, address: string): StepState {
-  const { byAddress } = situate(given, lock);
-  return stateOfStep(byAddress.get(address), byAddress);
+  const situation = situate(given, lock);
+  return stateOfStep(situation.byAddress.get(address), situation);
 }
 
 describe('the state of a step', () => {

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { Graph } from '../../../src/graph/graph.ts';
-import { outlineOf } from '../../../src/graph/outline.ts';
+import { type Graph, outlineOf } from '../../../src/graph/graph.ts';
 import { joinInto, joinParts } from '../../../src/lock/join.ts';
 import type { Lock, Verdict } from '../../../src/lock/record.ts';
-import { judgeSteps } from '../../../src/plan/judge.ts';
-import { withoutMovedAway } from '../../../src/plan/orphans.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { judgeSteps } from '../../../src/plan/decisions/judge.ts';
+import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { lockOf, output, planOf, saved } from './facts.ts';
 
@@ -73,7 +72,7 @@ function tell(graph: Graph, lock: Lock): { actions: string[]; gates: string[] } 
 function moveAll(graph: Graph, lock: Lock, revision = 9): Lock {
   const steps = new Map(lock.steps);
   for (const { step, record, purchase } of situate(graph, lock).matches) {
-    if (record === undefined || purchase === undefined) continue;
+    if (record === undefined || purchase?.jobId === undefined) continue;
     const moved = { ...purchase, outputs: [output(`${step.save}.mp3`)], revision };
     const others = record.purchases.filter((one) => one.jobId !== purchase.jobId);
     joinInto(steps, { address: step.address, kind: record.kind, purchases: [moved, ...others] });
@@ -132,7 +131,7 @@ describe('where verdicts stand elsewhere than their purchases', () => {
     const situation = situate(exchanged, lock);
     const chosen = situation.matches.filter(({ step }) => step.address === address);
     const steps = new Map(lock.steps);
-    for (const ruling of judgeSteps(chosen, { as, noteOf: () => undefined }, situation)) {
+    for (const ruling of judgeSteps(chosen, { as, wordsOf: () => ({}) }, situation)) {
       if (ruling.is === 'recorded') for (const record of ruling.records) joinInto(steps, record);
     }
     return { ...lock, steps };

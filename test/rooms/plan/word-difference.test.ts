@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeWords, findWordChanges } from '../../../src/plan/word-difference.ts';
+import { describeWords, findWordChanges } from '../../../src/plan/compare/word-difference.ts';
 import { seeded } from '../../rig/random.ts';
 
 describe('the words that differ', () => {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { compareVersions } from '../../../src/plan/compare-versions.ts';
-import { commentMarker, compareMarkdown } from '../../../src/report/plan/compare-markdown.ts';
-import { failureMarkdown } from '../../../src/report/plan/failure-markdown.ts';
+import { compareVersions } from '../../../src/plan/compare/compare-versions.ts';
+import { commentMarker, compareMarkdown, failureMarkdown } from '../../../src/report/plan/compare-markdown.ts';
 import { mostCommentBytes } from '../../../src/report/plan/fit-comment.ts';
 import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
 import { anyCharacter } from '../../rig/any-character.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { type DiagramFacts, type DiagramNode, makeDiagram } from '../../../src/report/diagram/diagram.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { deciding, job, lockOf, planOf, saved, stepOf } from '../plan/facts.ts';

@@ -3,14 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { Diagram, DiagramNode, GateNode, WorkNode } from '../../../src/report/diagram/diagram.ts';
-import { diagramDot } from '../../../src/report/diagram/diagram-dot.ts';
-import { diagramJson } from '../../../src/report/diagram/diagram-json.ts';
 import { type Arrow, layOut, type Point } from '../../../src/report/diagram/diagram-layout.ts';
 import type { Link } from '../../../src/report/diagram/diagram-links.ts';
-import { diagramMermaid } from '../../../src/report/diagram/diagram-mermaid.ts';
 import { diagramSvg } from '../../../src/report/diagram/diagram-svg.ts';
+import { diagramDot, diagramJson, diagramMermaid } from '../../../src/report/diagram/text-formats.ts';
 
-const none = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, changed: 0, 'not-bought': 0 };
+const none = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, changed: 0, 'not-bought': 0, unneeded: 0 };
 const free = { spent: 0, held: 0, toSpend: 0, expected: 0, waiting: 0, unpriced: 0 };
 
 function task(id: string, more: Partial<WorkNode> = {}): WorkNode {
@@ -125,7 +123,7 @@ describe('as SVG', () => {
     expect(texts).toEqual(
       expect.arrayContaining([
         'test',
-        '4 tasks, 19 steps · 18 cr spent · 3 cr held · ≈ 6 cr to spend · 7 cr waiting · 1 unpriced',
+        '4 tasks, 19 steps · 18 cr spent · 3 cr reserved · ≈ 6 cr to spend · 7 cr waiting · 1 unpriced',
         'hero',
         'image · 12 steps',
         '8 done · 1 failed · 3 not bought',

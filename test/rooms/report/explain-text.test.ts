@@ -33,6 +33,17 @@ test('a step that is not bought yet', () => {
   `);
 });
 
+test('a post leaves no file', () => {
+  const text = `version: 1
+name: test
+tasks:
+  share: { kind: post, with: { accountIds: [a1], caption: hello } }
+`;
+  const told = explain(new TestCampaign(text), 'share');
+  expect(told).toContain('share  post  create: not posted yet');
+  expect(told).not.toContain('saves to');
+});
+
 test('a changed step: both texts of the field that changed, and what is on record', async () => {
   const campaign = new TestCampaign(images(1));
   await campaign.run();

@@ -7,8 +7,8 @@ import {
   openGroup,
 } from '../../../src/report/github-commands.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
-import { runAnnotations } from '../../../src/report/run/run-annotations.ts';
 import { createRunView } from '../../../src/report/run/run-view.ts';
+import { runAnnotations } from '../../../src/report/run/run-words.ts';
 import { at, eventfulRun, runStarted } from './samples.ts';
 
 /** As the runner reads a line: `::name properties::message`, spaces before it aside, and `##[name]` anywhere. */

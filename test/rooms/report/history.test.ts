@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { historyLines } from '../../../src/campaign/history-lines.ts';
+import { historyLines } from '../../../src/campaign/find-run.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { tellRun, tellWholeRun } from '../../../src/report/history/run-story.ts';
 import { runsText, runText } from '../../../src/report/history/run-text.ts';
@@ -88,16 +88,16 @@ describe('the history of a run', () => {
     ].map((lines, index) => tellRun(`${id.slice(0, -1)}${index}`, historyLines(lines)));
     const running = tellRun(`${id.slice(0, -1)}r`, historyLines([head]));
     expect(runsText([running, ...runs], { style, running: running.id })).toMatchInlineSnapshot(`
-      "run                   when              ended           steps             credits     took
-      2026-01-01-0000-k3fr  2026-01-01 00:00  running                                 0     0:00
-      2026-01-01-0000-k3f0  2026-01-01 00:00  some failed     1 done, 2 failed       17  1:01:02
-      2026-01-01-0000-k3f1  2026-01-01 00:00  done            1 done, 2 failed       17  1:01:02
-      2026-01-01-0000-k3f2  2026-01-01 00:00  account empty   1 done, 2 failed       17  1:01:02
-      2026-01-01-0000-k3f3  2026-01-01 00:00  budget used up  1 done, 2 failed       17  1:01:02
-      2026-01-01-0000-k3f4  2026-01-01 00:00  error           1 done, 2 failed       17  1:01:02
-      2026-01-01-0000-k3f5  2026-01-01 00:00  left at once    1 done, 2 failed       17  1:01:02
-      2026-01-01-0000-k3f6  2026-01-01 00:00  broken off                              5     1:00
-      2026-01-01-0000-k3f7                    broken off                              0
+      "run                   when              ended           steps                 credits     took
+      2026-01-01-0000-k3fr  2026-01-01 00:00  running                                     0     0:00
+      2026-01-01-0000-k3f0  2026-01-01 00:00  some failed     1 done, 2 failed           17  1:01:02
+      2026-01-01-0000-k3f1  2026-01-01 00:00  done            1 done, 2 failed           17  1:01:02
+      2026-01-01-0000-k3f2  2026-01-01 00:00  account empty   1 done, 2 failed           17  1:01:02
+      2026-01-01-0000-k3f3  2026-01-01 00:00  budget used up  1 done, 2 failed           17  1:01:02
+      2026-01-01-0000-k3f4  2026-01-01 00:00  error           1 done, 2 failed  at least 17  1:01:02
+      2026-01-01-0000-k3f5  2026-01-01 00:00  left at once    1 done, 2 failed  at least 17  1:01:02
+      2026-01-01-0000-k3f6  2026-01-01 00:00  broken off                         at least 5     1:00
+      2026-01-01-0000-k3f7                    broken off                                  ?
       "
     `);
   });

@@ -156,6 +156,7 @@ describe('the lines of a plan', () => {
     const failed = (id: string, address: string): Reason => ({
       code: 'job-failed',
       text: `job ${id} of ${address} failed: moderated`,
+      job: id,
     });
     const all = [
       row('hero@1', 'redo', { reason: words('on an oak table', 'on an elm table') }),
@@ -182,7 +183,7 @@ describe('the lines of a plan', () => {
     expect(told).toEqual([
       ['hero@1 hero@2', 'prompt: oak → elm (1  2)'],
       ['hero@3', ''],
-      ['hero@4 hero@5', 'products.csv mood: a → b1 (2 rows), otherwise in 1 step (4  5)'],
+      ['hero@4 hero@5', 'products.csv mood: a → b1 (2 rows), differently in 1 more step (4  5)'],
       ['logo@1', ''],
       ['film@1 film@2', 'follows hero, whose prompt changed (1  2)'],
       ['film@3', ''],
@@ -225,7 +226,7 @@ describe('the lines of a plan', () => {
     };
     const all = ['oak', 'oak', 'ash'].map((word, index) => row(`hero@${index}`, 'redo', { reason: restyled(word) }));
     const [item] = groupPlan({ rows: all }, { all: false });
-    expect(item && describeItem(item, new Map())).toBe('vars.style: oak → elm, otherwise in 1 step');
+    expect(item && describeItem(item, new Map())).toBe('vars.style: oak → elm, differently in 1 more step');
   });
 
   test.each<[string, RowFacts[], string]>([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { markdownCode, markdownTable } from '../../../src/report/plan/markdown-code.ts';
+import { markdownCode, markdownTable } from '../../../src/report/plan/fit-comment.ts';
 import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
 import { cellsOf, proseOf, type Span, spansOf } from './read-markdown.ts';
@@ -55,7 +55,7 @@ describe('planMarkdown', () => {
       | \`^\` retry | \`jingle\` | \`music\` | 1 | 6 | \`job j-7 failed: overloaded; --redo asks\` |
       | \`@\` attach | \`teaser@de\` | \`image\` | 1 |  | \`job j-8 is running\` |
       | \`v\` download | \`teaser@en\` | \`image\` | 1 |  | \`paid; images/en.png is missing\` |
-      | \`>\` move | \`poster\` | \`image\` | 1 |  | \`same request as placard before\` |
+      | \`>\` move | \`poster\` | \`image\` | 1 |  | \`was placard\` |
       | \`?\` unresolved | \`voice\` | \`image\` | 1 |  | \`it is not known whether the create was charged\` |
       | \`!\` failed | \`clip\` | \`image\` | 1 |  | \`job j-3 failed: moderated; --redo buys it again\` |
       | \`x\` blocked | \`post\` | \`image\` | 1 |  | \`needs clip, which is failed\` |
@@ -73,7 +73,7 @@ describe('planMarkdown', () => {
 
       - to spend: 23 credits + 1 step of unknown price (the first of each goes alone and prices the rest)
       - already paid: 36
-      - held: 4 for creates whose charge is not known
+      - reserved: 4 for creates whose charge is not known
       - discarded: 12 of paid work that is bought anew
       - budget: 120, 80 left now, at most 57 after this plan
       - this run: at most 50 credits

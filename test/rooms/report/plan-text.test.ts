@@ -21,7 +21,7 @@ describe('planText', () => {
       ^ jingle     music               6  job j-7 failed: overloaded; --redo asks
       @ teaser@de  image                  job j-8 is running
       v teaser@en  image                  paid; images/en.png is missing
-      > poster     image                  same request as placard before
+      > poster     image                  was placard
       ? voice      image                  it is not known whether the create was charged
       ! clip       image                  job j-3 failed: moderated; --redo buys it again
       x post       image                  needs clip, which is failed
@@ -34,7 +34,7 @@ describe('planText', () => {
       to spend      23 credits + 1 step of unknown price (the first of each goes alone and prices the
                     rest)
       already paid  36
-      held          4 for creates whose charge is not known
+      reserved      4 for creates whose charge is not known
       discarded     12 of paid work that is bought anew
       budget        120, 80 left now, at most 57 after this plan
       this run      at most 50 credits
@@ -53,6 +53,25 @@ describe('planText', () => {
       '= hero@en,1:1   image      up to date',
     ]);
     expect(text.match(/^[-+~^@v>?!x=] /gm)).toHaveLength(fullPlan().rows.length);
+  });
+
+  it('names texts that would be too long or too short as speech: three, or all', () => {
+    const speech = { seconds: 34, min: 20, max: 30, like: 'voice' as const, voiceovers: 12 };
+    const rows = [
+      row('line@a', 'create', { speech }),
+      row('line@b', 'create', { speech: { ...speech, seconds: 9.5, like: 'language', voiceovers: 1 } }),
+      row('line@c', 'create', { speech: { ...speech, like: 'writing' } }),
+      row('line@d', 'create', { speech }),
+    ];
+    expect(show(rows).slice(show(rows).indexOf('speech '))).toMatchInlineSnapshot(`
+      "speech        line@a ≈ 34 s, \`expect\` allows at most 30 (by the pace of 12 earlier voiceovers)
+      speech        line@b ≈ 9.5 s, \`expect\` allows at least 20 (by the pace of 1 earlier voiceover of any
+                    voice)
+      speech        line@c ≈ 34 s, \`expect\` allows at most 30 (by the pace of 12 earlier voiceovers of any
+                    voice and language); and 1 more like it
+      "
+    `);
+    expect(show(rows, { all: true }).match(/^speech /gm)).toHaveLength(4);
   });
 
   it('puts reasons below where there is no room beside', () => {
@@ -97,7 +116,7 @@ describe('planText', () => {
 
   it('does not call a plan up to date that has failed or blocked steps', () => {
     const text = show([row('a', 'keep'), row('b', 'failed'), row('c', 'blocked'), row('d', 'orphan')]);
-    expect(text).toContain('Nothing to do: 1 of 3 steps is up to date, 1 failed, 1 blocked');
+    expect(text).toContain('1 failed, 1 blocked, 1 of 3 steps is up to date');
     expect(text).toContain('! b');
   });
 
@@ -143,8 +162,70 @@ describe('planText', () => {
     ['nothing to spend', { toSpend: 0, budget: 120, budgetLeft: 2 }, 'budget        120, 2 left'],
     ['cap', { maxCredits: 1 }, 'this run      at most 1 credit'],
     ['balance', { balance: 0 }, 'balance       0'],
+    [
+      'more than the account had',
+      { lastBalance: { credits: 3, at: '2026-11-25T09:12:30.000Z' } },
+      'account       likely 2 too few in the account, which had 3 at 2026-11-25 09:12 UTC\n',
+    ],
+    [
+      'no more than the account had',
+      { lastBalance: { credits: 5, at: '2026-11-25T09:12:30.000Z' } },
+      'already paid  0\n',
+    ],
+    [
+      'nothing after the picks',
+      { fit: { carries: 'now', missing: 9, afterPicks: [{ task: 'hero', steps: 3, carried: 0 }] } },
+      'short         the budget carries what is bought now, and nothing of what follows the picks: 9\n              credits too few\n',
+    ],
+    [
+      'a part after the picks',
+      {
+        fit: {
+          carries: 'now',
+          missing: 12,
+          afterPicks: [
+            { task: 'hero', steps: 8, carried: 5 },
+            { task: 'film', steps: 2, carried: 0 },
+            { task: 'song', steps: 2, carried: 2 },
+          ],
+        },
+      },
+      'follows the picks 5 of 8 steps of\n              hero, nothing of film: 12 credits too few\n',
+    ],
+    [
+      'not even all that could be bought now',
+      { fit: { carries: 'part', missing: 9, afterPicks: [{ task: 'hero', steps: 3, carried: 1 }] } },
+      'short         the budget carries of what follows the picks 1 of 3 steps of hero: 9 credits too few',
+    ],
+    [
+      'all after the picks',
+      { fit: { carries: 'all', missing: 0, afterPicks: [{ task: 'a', steps: 1, carried: 1 }] } },
+      '5 credits\n',
+    ],
   ])('foot: %s', (_name, totals, line) => {
     expect(planText(plan([row('a', 'create')], totals), { style: noColor, width: 100 })).toContain(line);
+  });
+
+  it('keeps why each step would be bought that the credits do not reach', () => {
+    const held = (address: string, reason: PlanRow['reason']): PlanRow => ({
+      ...{ address, task: 'hero', kind: 'image', credits: 0, wouldCost: 5 },
+      ...{ action: 'blocked', blockedBy: 'budget' },
+      reason: { code: 'budget', text: 'the budget does not reach: it costs 5' },
+      would: { action: 'redo' as const, reason },
+    });
+    const changed = (before: string): PlanRow['reason'] => ({
+      code: 'changed',
+      text: `prompt: ${before} → elm`,
+      changes: [{ field: 'prompt', before, after: 'elm' }],
+    });
+    const failed = { code: 'job-failed', text: 'job j failed: overloaded' } as const;
+    const rows = [held('hero@a', changed('oak')), held('hero@b', changed('oak')), held('hero@c', failed)];
+    const missing = held('hero@d', { code: 'not-bought', text: 'not bought yet' });
+    expect(show([...rows, missing]).match(/^x .*$/gm)).toEqual([
+      'x hero    image  2 steps  prompt: oak → elm; the budget does not reach (a  b)',
+      'x hero@c  image           job j failed: overloaded; the budget does not reach: it costs 5',
+      'x hero@d  image           the budget does not reach: it costs 5',
+    ]);
   });
 
   it('keeps within the width and its columns, whatever the addresses, kinds and reasons are', () => {

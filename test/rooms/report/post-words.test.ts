@@ -37,6 +37,20 @@ test.each<[PostTarget[], string]>([
   expect(postsText(targets.map((target) => ({ ...target, names: Object.fromEntries(names) })))).toBe(text);
 });
 
+test('posts whose time is over are told of', () => {
+  const now = Date.parse('2030-05-01T08:00:00Z');
+  const over = { accounts: ['a'], at: '2030-05-01T09:30:00+02:00' };
+  const later = { accounts: ['a'], at: '2030-05-01T08:30:00Z' };
+  const words = (...targets: PostTarget[]) => postsText(targets, now).replace(/^.*?(?=;|$)/, '');
+  expect(words(later, { accounts: ['a'] }, { accounts: ['a'], at: 'soon' })).toBe('');
+  expect(words(over)).toBe('; its time is over, so it goes out at once');
+  expect(words(over, over)).toBe('; their time is over, so they go out at once');
+  expect(words(over, later)).toBe('; the time of 1 is over, so it goes out at once');
+  const late = plan([row('share', 'create', { kind: 'post', credits: 0, post: over })]);
+  const said = 'account a, at 2030-05-01T09:30:00+02:00; its time is over, so it goes out at once';
+  expect(planText(late, { style: noColor, width: 200, now })).toContain(said);
+});
+
 test('a plan says apart what goes public, what waits, and what is out and changed since', () => {
   const post = { kind: 'post', credits: 0, post: { accounts: ['b'] } };
   const rows = [
@@ -59,7 +73,7 @@ x share@b  post   waits
 1 to create, 1 up to date, 1 posted and changed since, 1 waiting for consent
 
 publishes     1 post to account b, at once
-waiting       1 post to account b, at once; apply --publish sends it
+waiting       1 post to account b, at once, for a consent of its own
 posted        what is online stays as it is; only --redo of its very address sends another
 to spend      0 credits`);
   expect(planMarkdown(plan(rows))).toContain('- publishes: `1 post to account b, at once`');

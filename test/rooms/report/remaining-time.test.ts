@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { RunFact, StepOutcome } from '../../../src/contract/event.ts';
 import type { Plan, PlanRow, StepOrder, WorkRow } from '../../../src/plan/plan.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
-import { remainingText } from '../../../src/report/run/remaining-text.ts';
 import { createRunTimes, type RunTimesOptions } from '../../../src/report/run/remaining-time.ts';
 import { createRunView } from '../../../src/report/run/run-view.ts';
+import { remainingText } from '../../../src/report/run/run-words.ts';
 import { at, row, runStarted } from './samples.ts';
 
 function job(address: string, { needs = [], ...more }: Partial<StepOrder> = {}): PlanRow {

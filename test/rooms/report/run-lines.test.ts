@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
 import { createLines, type Detail } from '../../../src/report/run/run-lines.ts';
-import { createEventLines, type RunReporter } from '../../../src/report/run/run-reporter.ts';
-import type { RunTimes } from '../../../src/report/run/run-time.ts';
+import { createEventLines, type RunReporter, type RunTimes } from '../../../src/report/run/run-time.ts';
 import { createRunView } from '../../../src/report/run/run-view.ts';
 import { summaryText } from '../../../src/report/run/summary-text.ts';
 import { pasteFor } from './paste.ts';
@@ -272,6 +271,8 @@ describe('summaryText', () => {
   it('tells what happened to everything and how to go on', () => {
     expect(summary(eventfulRun())).toMatchInlineSnapshot(`
       "aurora-launch: 2 of 10 steps done (1 of them from before)
+      saved    images/hero/hero@de.png
+      credits  17 spent now · 41 over all runs · 5 reserved for creates whose charge is not known · 14 of 60 left · balance 938
       2 failed: moderated \\x1b[2J (1), unknown job (1)
           to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
       1 failed: hero@l'été the link has expired
@@ -281,10 +282,21 @@ describe('summaryText', () => {
       1 unresolved, it is not known whether these were charged: hero@fr no answer
           to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
       … more: mediabatch status campaign.yaml
-      saved    images/hero/hero@de.png
-      credits  17 spent now · 41 over all runs · 5 held for creates whose charge is not known · 14 of 60 left · balance 938
       "
     `);
+  });
+
+  it('does not call a file saved that has only a new name', () => {
+    const output = { path: 'images/hero/de.png', sha256: '0'.repeat(64), bytes: 1, type: 'image/png' };
+    const facts: RunFact[] = [
+      runStarted([{ id: 'hero', kind: 'image', steps: 1 }]),
+      { event: 'step-started', address: 'hero@de', task: 'hero', kind: 'image', action: 'move' },
+      { event: 'output-saved', address: 'hero@de', output, how: 'moved' },
+      { event: 'step-finished', address: 'hero@de', task: 'hero', outcome: 'done', credits: 0 },
+    ];
+    const text = summary(facts.map((fact) => at(0, fact)));
+    expect(text).toContain('moved    images/hero/de.png\n');
+    expect(text).not.toContain('saved');
   });
 
   it('is short when all went well', () => {
@@ -293,7 +305,6 @@ describe('summaryText', () => {
     const all = [...facts, ...boughtStep('hero@de'), ...boughtStep('hero@en'), paid];
     expect(summary(all.map((fact) => at(0, fact)))).toMatchInlineSnapshot(`
       "aurora-launch: all 2 steps done
-
       saved    2 files in images/hero/
       credits  10 spent now · 10 over all runs · 50 of 60 left
       "
@@ -422,16 +433,16 @@ describe('summaryText', () => {
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(12);
     expect(text).toMatchInlineSnapshot(`
       "aurora-launch: 0 of 50 steps done
+      credits  0 spent now · 24 over all runs · 36 of 60 left
       3 refused, nothing was charged: HTTP 400: too wide [bad_ratio]
           when the cause is mended: mediabatch apply campaign.yaml
       2 unresolved, it is not known whether these were charged: no answer
           run it again, the same key is sent, which pays once: mediabatch apply campaign.yaml
       7 unresolved, it is not known whether these were charged: no answer
           to decide, one after the other, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@u0
-      11 blocked by steps that they need
+      11 blocked: the credits do not reach: it costs 2 (2), needs teaser@1, which is blocked (1); 8 by steps that they need
       open     27 not started
       to go on: mediabatch apply campaign.yaml
-      credits  0 spent now · 24 over all runs · 36 of 60 left
       "
     `);
   });
@@ -449,8 +460,32 @@ describe('summaryText', () => {
     ];
     for (const fact of facts) foldEvent(view, at(0, fact));
     const text = summaryText(view, { style: noColor, paste: pasteFor('c.yaml'), unfit: new Set(['hero@a', 'hero@b']) });
-    expect(text).toContain("they are paid and kept; to buy them again: mediabatch apply c.yaml --redo 'hero@a hero@b'");
+    expect(text).toContain(
+      'they are paid and kept; to take them so, for 0 credits: mediabatch accept c.yaml hero@a hero@b\n',
+    );
+    expect(text).toContain("to buy them again: mediabatch apply c.yaml --redo 'hero@a hero@b'\n");
     expect(text).toContain('to buy it again: mediabatch apply c.yaml --redo hero@c');
+  });
+
+  it.each([
+    ['refused', 'no-operation', 'what to do: mediabatch help'],
+    ['refused', undefined, 'when the cause is mended: mediabatch apply c.yaml'],
+    ['unresolved', undefined, '--spend-again'],
+  ] as const)('says what to do by the tag of an end, not by its words: %s, %s', (outcome, because, words) => {
+    const view = createRunView();
+    const step = { address: 'hero', task: 'hero', kind: 'image' };
+    const facts: RunFact[] = [
+      runStarted([{ id: 'hero', kind: 'image', steps: 1 }]),
+      { event: 'step-started', ...step, action: 'create' },
+      {
+        ...{ event: 'step-finished', address: 'hero', task: 'hero', outcome, credits: 0 },
+        ...{ error: 'the service knows a purchase under its key [MB1511]', ...(because && { because }) },
+      },
+    ];
+    for (const fact of facts) foldEvent(view, at(0, fact));
+    const text = summaryText(view, { style: noColor, paste: pasteFor('c.yaml') });
+    expect(text).toContain(words);
+    expect(text.includes('what to do: ')).toBe(because === 'no-operation');
   });
 
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
-import type { RunReporter } from '../../../src/report/run/run-reporter.ts';
 import { createScreen } from '../../../src/report/run/run-screen.ts';
+import type { RunReporter } from '../../../src/report/run/run-time.ts';
 import { createRunView } from '../../../src/report/run/run-view.ts';
 import { VirtualTerminal } from '../../rig/virtual-terminal.ts';
 import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';

@@ -244,7 +244,10 @@ test('a step begins after all when its gate is decided during the run', () => {
 });
 
 test.each([
-  [{ spentNow: 23, spentEver: 23, held: 6, budget: 120, balance: null }, 'credits 23 spent · 6 held · of 120 · 0:41'],
+  [
+    { spentNow: 23, spentEver: 23, held: 6, budget: 120, balance: null },
+    'credits 23 spent · 6 reserved · of 120 · 0:41',
+  ],
   [{ spentNow: 5, spentEver: 23, held: 0, budget: null, balance: 9 }, 'credits 23 spent (5 now) · 0:41'],
 ])('money row %#', (money, text) => {
   expect(moneyRow(money, 41_000)).toBe(text);

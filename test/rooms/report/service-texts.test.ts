@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { Finding } from '../../../src/contract/finding.ts';
-import { ageText, spanText } from '../../../src/report/age-text.ts';
+import type { Finding } from '../../../src/contract/notice.ts';
+import { ageText, spanText } from '../../../src/report/numbers.ts';
 import { accountsJson, accountsText, expiryOf, platformName } from '../../../src/report/tables/accounts-text.ts';
-import { destroyJson, recordsText } from '../../../src/report/tables/destroy-text.ts';
 import { doctorJson, doctorText } from '../../../src/report/tables/doctor-text.ts';
-import { chargesText, gcJson, leftoversText } from '../../../src/report/tables/gc-text.ts';
-import { jobsText } from '../../../src/report/tables/jobs-text.ts';
-import { uploadsText } from '../../../src/report/tables/uploads-text.ts';
-import { voicesText } from '../../../src/report/tables/voices-text.ts';
+import { jobsText, uploadsText } from '../../../src/report/tables/jobs-text.ts';
+import {
+  chargesText,
+  destroyJson,
+  gcJson,
+  leftoversText,
+  recordsText,
+} from '../../../src/report/tables/leftovers-text.ts';
+import { voicesText } from '../../../src/report/tables/models-text.ts';
 import { paste } from './paste.ts';
 import { noColor } from './samples.ts';
 

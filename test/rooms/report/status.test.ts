@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
-import { mayBeCharged } from '../../../src/lock/sends.ts';
-import { situate } from '../../../src/plan/situation.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status/status.ts';
-import { stepsText } from '../../../src/report/status/status-steps.ts';
-import { statusJson, statusText } from '../../../src/report/status/status-text.ts';
+import { statusJson, statusText, stepsText } from '../../../src/report/status/status-text.ts';
+import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 import { paste } from './paste.ts';
 import { noColor, place } from './samples.ts';
 
@@ -40,7 +39,7 @@ function graph(steps: Step[], budget?: number): Graph {
   };
 }
 
-function purchase(address: string, state: PurchaseState, more: Partial<Purchase> = {}): Purchase {
+function purchase(address: string, state: PurchaseState, more: AnyFacts = {}): Purchase {
   const hasJob = state !== 'intent' && state !== 'refused' && state !== 'unresolved';
   const output = { path: `output/${address}.png`, sha256: 'a'.repeat(64), bytes: 1, type: 'image/png' };
   return {
@@ -49,11 +48,11 @@ function purchase(address: string, state: PurchaseState, more: Partial<Purchase>
     attempt: 1,
     state,
     key: `key-${address}`,
-    ...(mayBeCharged({ state }) && { send: `send of ${address}` }),
+    ...sendBy(state, `send of ${address}`),
     ...(hasJob && { jobId: `job-${address}`, credits: 5 }),
     ...(state === 'done' && { outputs: [output] }),
     ...more,
-  };
+  } as Purchase;
 }
 
 function lock(purchases: { [address: string]: Purchase[] }): Lock {
@@ -99,7 +98,7 @@ describe('makeStatus', () => {
   it('counts missing files, not the steps that they are of', () => {
     const output = (n: number) => ({ path: `clips/${n}.mp4`, sha256: '0'.repeat(64), bytes: 1, type: 'video/mp4' });
     const clips = [1, 2, 3].map(output);
-    const three = lock({ 'hero@done': [{ ...purchase('hero@done', 'done'), outputs: clips }] });
+    const three = lock({ 'hero@done': [purchase('hero@done', 'done', { outputs: clips })] });
     const two: PresentFiles = new Map([['clips/2.mp4', 'intact']]);
     expect(taskIn(makeStatus({ ...facts, situation: situate(all, three), present: two }), 'hero')?.filesMissing).toBe(
       2,
@@ -112,7 +111,7 @@ describe('makeStatus', () => {
       id: 'hero',
       kind: 'image',
       steps: 9,
-      states: { done: 2, running: 1, failed: 1, lost: 1, unresolved: 2, changed: 0, 'not-bought': 2 },
+      states: { done: 2, running: 1, failed: 1, lost: 1, unresolved: 2, changed: 0, 'not-bought': 2, unneeded: 0 },
       unsaved: 0,
       filesMissing: 1,
     });
@@ -192,6 +191,18 @@ describe('statusText', () => {
     expect(text).toContain('30 steps in the lock, not in the manifest: old@\\x1b0, ');
     expect(text).toContain(', … and 20 more');
     expect(text).not.toContain('\u001b');
+  });
+});
+
+describe('on a terminal', () => {
+  it('wraps by words', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 30 }, (_, index) => [`old@lamp${index}`, [purchase(`old@lamp${index}`, 'done')]]),
+    );
+    const view = makeStatus({ ...facts, situation: situate(graph([]), lock(many)) });
+    const text = statusText(view, { style: noColor, paste, width: 60 });
+    expect(text).toContain('orphans  30 steps in the lock, not in the manifest:\n         old@lamp0, ');
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(60);
   });
 });
 

@@ -35,6 +35,17 @@ describe('tableText', () => {
     `);
   });
 
+  test('what is wrapped goes on below, and nothing of it is lost', () => {
+    const wrapped = columns.map((column) => (column.title === 'note' ? { ...column, cut: 'wrap' as const } : column));
+    expect(tableText(wrapped, rows, { style: noColor, width: 45 })).toMatchInlineSnapshot(`
+      "id      credits  note           path
+      job-1         5  a long note    images…nd.png
+                       that goes on
+      job-22        ?                 a.png
+      "
+    `);
+  });
+
   test('too narrow for a table: a block for each row', () => {
     expect(tableText(columns, rows, { style: noColor, width: 20 })).toMatchInlineSnapshot(`
       "id       job-1

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Lock } from '../../../src/lock/record.ts';
-import { compareVersions } from '../../../src/plan/compare-versions.ts';
-import { diffLocks } from '../../../src/plan/diff-locks.ts';
-import { type Charge, listCharges } from '../../../src/plan/list-charges.ts';
-import { situate } from '../../../src/plan/situation.ts';
-import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/tally-charges.ts';
+import { compareVersions } from '../../../src/plan/compare/compare-versions.ts';
+import { diffLocks } from '../../../src/plan/compare/diff-locks.ts';
+import { type Charge, listCharges } from '../../../src/plan/prices/list-charges.ts';
+import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/prices/tally-charges.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { costCsv, costJson, costText } from '../../../src/report/cost-text.ts';
 import { diffMarkdown, diffText } from '../../../src/report/diff-text.ts';
 import { compareMarkdown } from '../../../src/report/plan/compare-markdown.ts';
@@ -120,7 +120,8 @@ it('an author, a name or a commit is shown, and obeyed by nobody', () => {
   ];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
   for (const text of shown) expect(text).not.toMatch(/\u001b|##\[/);
-  for (const row of ['+1', '-1', '@x', '=1']) {
-    expect(costCsv(costBy(['author'], charges, () => [row])).split('\r\n')[1]).toMatch(/^'/);
-  }
+  const inCsv = (row: string) => costCsv(costBy(['author'], charges, () => [row])).split('\r\n')[1];
+  for (const row of ['+1+1', '-1|x', '+x', '-x', '@x', '=1']) expect(inCsv(row)).toMatch(/^'/);
+  // A spreadsheet calculates nothing of a number.
+  for (const row of ['+1', '-1']) expect(inCsv(row)).toMatch(/^[+-]1,/);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { EngineRun } from '../../../src/contract/engine-state.ts';
 import { makeStyle } from '../../../src/report/style.ts';
-import { workersText } from '../../../src/report/tables/workers-text.ts';
-import { workerLine } from '../../../src/report/worker-text.ts';
+import { troublesOf, workersText } from '../../../src/report/tables/workers-text.ts';
+import { workerJsonLine, workerLine } from '../../../src/report/worker-text.ts';
 
 const style = makeStyle(false);
 const error = 'the lock of this run on the engine is damaged: line 4 is no JSON';
@@ -24,4 +24,35 @@ test('a worker says in its log what it has put aside', () => {
   expect(workerLine(news, { style, now: 0 })).toBe(
     `1970-01-01T00:00:00Z error run 12345678 of spring is put aside: ${error}; the next attempt is in 1 min\n`,
   );
+});
+
+test('the same is a JSON document on a line for a program', () => {
+  const news = { is: 'put aside', campaign: 'spring', run: run.id, error, againAfterMs: 60_000 } as const;
+  const line = workerJsonLine(news, { now: 0 });
+  expect(line.endsWith('}\n')).toBe(true);
+  expect(JSON.parse(line)).toEqual({
+    at: '1970-01-01T00:00:00.000Z',
+    level: 'error',
+    event: 'put-aside',
+    campaign: 'spring',
+    run: run.id,
+    error,
+    againAfterMs: 60_000,
+  });
+});
+
+test('what has ended troubles nobody, and a run without a worker does', () => {
+  const { error: _, ...open } = run;
+  const [ended, waiting] = [{ ...run, state: 'ended' as const }, open];
+  expect(troublesOf({ runs: [ended], accounts: [], workers: [] })).toEqual([]);
+  expect(troublesOf({ runs: [waiting], accounts: [], workers: [] })).toEqual([
+    { is: 'notice', text: 'no worker has the key of account aaaaaaaa, so 1 open run waits' },
+  ]);
+});
+
+test('a run that was cancelled says by whom, and when', () => {
+  const { error: _, ...open } = run;
+  const stopping = { ...open, state: 'stopping' as const, cancelled: { by: 'me on desk', ageMs: 65_000 } };
+  const text = workersText({ runs: [stopping], accounts: [], workers: [] }, { style, width: 180 });
+  expect(text).toContain('stopping (me on desk, 1 min ago)');
 });

@@ -13,6 +13,7 @@ import { writeLock } from '../../../src/lock/write.ts';
 import { CampaignHost } from '../../../src/review/campaign-host.ts';
 import { leaveBought, png } from '../../command/decisions/bought.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import type { AnyFacts } from '../../rig/facts-of-purchase.ts';
 
 const manifest = `version: 1
 name: spring
@@ -45,7 +46,7 @@ interface Opened {
 }
 
 async function open(
-  options: { select?: string[]; more?: { [address: string]: Partial<Purchase> | 'not bought' } } = {},
+  options: { select?: string[]; more?: { [address: string]: AnyFacts | 'not bought' } } = {},
 ): Promise<Opened> {
   const { path: folder, remove } = temporaryFolder();
   onTestFinished(remove);
@@ -54,6 +55,7 @@ async function open(
   const paste = ({ call, words }: { call: string; words: readonly string[] }) =>
     ['mediabatch', call, ...words].join(' ');
   const host = new CampaignHost(campaign, { select: options.select, paste });
+  onTestFinished(() => host.close());
   const path = join(folder, 'campaign.lock.jsonl');
   const lock = () => readLock('campaign.lock.jsonl', readFileSync(path)).lock;
   const look = async () => {
@@ -223,7 +225,8 @@ describe('what is shown', () => {
       setLock((lock) => {
         const record = lock.steps.get('hero@lamp/1');
         const [now] = record?.purchases ?? [];
-        if (record === undefined || now?.outputs?.[0] === undefined) throw new Error('nothing bought');
+        if (record === undefined || now?.jobId === undefined || now.outputs?.[0] === undefined)
+          throw new Error('nothing bought');
         const { path } = now.outputs[0];
         const of = (bytes: Uint8Array, jobId: string, generation: number): Purchase => ({
           ...{ ...now, jobId, generation, key: `key ${jobId}`, fingerprint: `1:${jobId}` },
@@ -292,7 +295,10 @@ describe('verdicts', () => {
     const taken = await takeGuard(join(folder, 'campaign.lock.jsonl'), { waitMs: 0, clock: systemClock });
     if (taken.is === 'held') throw new Error('held by whom?');
     const batch = [await wanted('hero@lamp/1', 'picked')];
-    expect(await host.judge(batch)).toMatchObject({ is: 'held', text: expect.stringContaining('another run holds') });
+    expect(await host.judge(batch)).toEqual({
+      is: 'held',
+      text: 'another run is busy, and what waits is recorded when it ends',
+    });
     await taken.guard.release();
     expect(await host.judge(batch)).toMatchObject({ is: 'recorded', refused: [] });
     expect((await look()).at('hero@lamp/1').verdict).toEqual({ is: 'picked' });

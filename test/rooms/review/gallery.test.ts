@@ -3,25 +3,18 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { historyLines } from '../../../src/campaign/history-lines.ts';
+import { historyLines } from '../../../src/campaign/find-run.ts';
 import type { ReviewAsset, ReviewFile } from '../../../src/contract/review.ts';
+import { differenceHash } from '../../../src/disk/pictures/shrink-picture.ts';
+import { distanceOf, Neighbours, readHash, widestDistance, widestRadius } from '../../../src/ground/picture-looks.ts';
 import { unpack } from '../../../src/page/gallery/unpack.ts';
 import { findAlike } from '../../../src/review/gallery/find-alike.ts';
 import { encodePath, nameOfCopy, urlFrom } from '../../../src/review/gallery/gallery-files.ts';
 import { GalleryFolder } from '../../../src/review/gallery/gallery-folder.ts';
-import { folderHtml, safeInHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
-import { holdGallery } from '../../../src/review/gallery/hold-gallery.ts';
-import {
-  distanceOf,
-  Neighbours,
-  readHash,
-  widestDistance,
-  widestRadius,
-} from '../../../src/review/gallery/neighbours.ts';
-import { pack } from '../../../src/review/gallery/pack.ts';
+import { folderHtml, pack, safeInHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
+import { holdGallery } from '../../../src/review/gallery/make-gallery.ts';
 import { SingleFile } from '../../../src/review/gallery/single-file.ts';
 import { makeTimeline } from '../../../src/review/gallery/timeline.ts';
-import { differenceHash } from '../../../src/review/thumbs/difference-hash.ts';
 import { readNote, withNote } from '../../../src/review/thumbs/jpeg-note.ts';
 import { anyCharacter } from '../../rig/any-character.ts';
 import { temporaryFolder } from '../../rig/command.ts';
@@ -181,12 +174,12 @@ describe('the page', () => {
     );
   });
 
-  test('names the campaign as a text, and lets nothing run but its own script', () => {
+  test('names the campaign as a text, and lets nothing run but its own scripts', () => {
     const data = campaign([], { campaign: nasty.join('') });
     const html = folderHtml(data);
-    expect(html.match(/<script/g)).toHaveLength(2);
+    expect(html.match(/<script/g)).toHaveLength(3);
     expect(html).toContain("default-src 'none'");
-    const single = singleHtml(data, { script: 'const a = "</script><!--<script>";', styles: 'body{}' });
+    const single = singleHtml(data, { scripts: ['const a = "</script><!--<script>";'], styles: 'body{}' });
     expect(single.match(/<script/g)).toHaveLength(2);
     expect(single).toMatch(/script-src 'sha256-[\w+/]{43}='; style-src 'sha256-/);
   });

@@ -1,8 +1,7 @@
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import type { ReviewAsset, ReviewData } from '../../../src/contract/review.ts';
-import { drawSheets, type SheetOptions } from '../../../src/review/sheet/draw-sheets.ts';
-import { encodeSheet } from '../../../src/review/sheet/encode-sheet.ts';
+import { drawSheets, encodeSheet, type SheetOptions } from '../../../src/review/sheet/draw-sheets.ts';
 import type { Metrics } from '../../../src/review/sheet/layout.ts';
 import { isMarked } from '../../../src/review/sheet/mark-picture.ts';
 import { SheetPainter } from '../../../src/review/sheet/paint-sheet.ts';
@@ -90,6 +89,20 @@ describe('a sheet', () => {
     expect(await count([plain], isGreen)).toBe(0);
     const broken = async () => ({ problem: 'cannot be read' });
     expect(await count([plain], isRed, broken)).toBe(0);
+  });
+
+  test('draws the waveform of a sound above its words', async () => {
+    const song = dataOf([asset('song', { kind: 'music', files: [file(1, 'audio')] })]);
+    const ink = async (wave?: string) => {
+      const [sheet = new Uint8Array()] = await draw(song, {
+        ...{ format: 'png', size: 256 },
+        factsOf: async () => ({ durationSeconds: 62, ...(wave !== undefined && { wave }) }),
+      });
+      return countPixels(sheet, ([r = 255]) => r < 160);
+    };
+    const [words, quiet, loud] = [await ink(), await ink('0'.repeat(120)), await ink('z'.repeat(120))];
+    expect(quiet).toBeGreaterThanOrEqual(words);
+    expect(loud - words).toBeGreaterThan(3000);
   });
 
   test('goes on in further ones, and counts what is on none', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { situate } from '../../../src/plan/situation.ts';
-import { listWaits, sumWaits } from '../../../src/review/describe/sum-waiting.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
+import { listWaits, sumWaits } from '../../../src/review/describe/describe-campaign.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { lockOf, planOf, saved, stepOf } from '../plan/facts.ts';
 

@@ -228,13 +228,17 @@ describe('what is kept', () => {
   test('is made for the newest wish first, and for none when nobody looks any more', async () => {
     const { state } = await opened();
     const made: string[] = [];
-    const thumbs = new Thumbs(state, async ({ path }) => {
+    const maker = async ({ path }: { path: string }) => {
       await wait(5);
       made.push(path);
       return { problem: path };
-    });
-    const want = (name: string) =>
-      thumbs.get({ is: 'image', path: name, mediaType: 'image/png', bytes: 1, sha256: name }, async () => name);
+    };
+    const thumbs = new Thumbs(state, maker, 4);
+    const named = (name: string) =>
+      ({ is: 'image', path: name, mediaType: 'image/png', bytes: 1, sha256: name }) as const;
+    const want = (name: string) => thumbs.get(named(name), async () => name);
+    // What nobody has asked for yet comes last.
+    for (const name of ['a', 'b', 'c', 'd', 'ahead']) void thumbs.prepare(named(name), async () => name);
     await Promise.all(Array.from({ length: 30 }, (_, index) => want(String(index))));
     // At most four have begun before the others came.
     for (const [older, newer] of [
@@ -244,6 +248,7 @@ describe('what is kept', () => {
     ]) {
       expect(made.indexOf(String(newer)), made.join(' ')).toBeLessThan(made.indexOf(String(older)));
     }
+    await expect.poll(() => made.indexOf('ahead')).toBe(34);
     await thumbs.close();
     expect(await want('later')).toEqual({ problem: 'was not needed any more' });
   });

@@ -98,10 +98,10 @@ describe('the paid act', () => {
     const facts = { request: { a: { $ref: 'x' } }, paidRequest: { a: { $ref: '1:x' } } };
     const end = { outcome: 'blocked', credits: 0, error: 'x has no finished job' };
     expect(await buy([], { facts })).toMatchObject({ end, told: [['release']] });
-    const begin: Begin = { do: 'go', reserved: 3, isOpen: true };
+    const begin: Begin = { do: 'go', reserved: 3, open: sent };
     const open = { ...facts, send: sent };
     expect(await buy([], { facts: open, begin })).toMatchObject({ end, told: [['doubt']] });
-    const kept: Begin = { do: 'go', reserved: 3, isOpen: true, body: '{"kept":1}' };
+    const kept: Begin = { do: 'go', reserved: 3, open: sent, body: '{"kept":1}' };
     expect((await buy([accepted], { facts: open, begin: kept })).sent).toEqual([{ ...call, body: '{"kept":1}' }]);
   });
 
@@ -152,8 +152,8 @@ describe('a create without a plain answer', () => {
   });
 
   it('is not sent again when the service has forgotten its key', async () => {
-    const begin: Begin = { do: 'go', reserved: 3, isOpen: true };
     const facts = { send: { ...sent, since: '2029-12-30T00:00:00Z' } };
+    const begin: Begin = { do: 'go', reserved: 3, open: facts.send };
     const { end, sent: creates, told } = await buy([accepted], { begin, facts });
     const error = 'the time in which its answer could be asked for again has passed';
     expect(end).toEqual({ outcome: 'unresolved', credits: null, error });
@@ -184,7 +184,7 @@ describe('a create without a plain answer', () => {
     const { end, told } = await buy([{ is: 'not-sent', message: 'no route' }]);
     expect(end).toMatchObject({ outcome: 'left', credits: 0, error: 'no route' });
     expect(told.slice(1)).toEqual([
-      ['stop', 'unreachable', 'no route'],
+      ['stop', 'unreachable', 'no route', undefined],
       ['finish', { state: 'unsent', send: 'send-1' }],
     ]);
   });
@@ -253,13 +253,13 @@ describe('a lost create of a kind with a list', () => {
 
   it('of an earlier run is searched for before anything is sent', async () => {
     const send = { ...sent, fence: 'f' };
-    const first = listed({ do: 'stop' }, { do: 'go', reserved: 3, isOpen: true });
+    const first = listed({ do: 'stop' }, { do: 'go', reserved: 3, open: send });
     const { end, sent: creates } = await buy([accepted], { ...first.script, facts: { ...facts, send } });
     expect(first.asked).toEqual([{ id: 'send-0', sentAt: Date.parse(since), fence: 'f', resent: false }]);
     expect(creates).toEqual([]);
     const error = 'its answer was lost in an earlier run; interrupted before the list was read';
     expect(end).toEqual({ outcome: 'unresolved', credits: null, error, recoverable: true });
-    const again = listed({ do: 'stop' }, { do: 'go', reserved: 3, isOpen: true });
+    const again = listed({ do: 'stop' }, { do: 'go', reserved: 3, open: { ...send, resent: true } });
     await buy([accepted], { ...again.script, facts: { ...facts, send: { ...send, resent: true } } });
     expect(again.asked).toEqual([{ id: 'send-0', sentAt: at, fence: 'f', resent: true }]);
   });
@@ -273,8 +273,8 @@ describe('a lost create of a kind with a list', () => {
     [person(['a', 'b', 'c']), 'two look alike; it may be a, b, c', false],
     [person(['a', 'b', 'c', 'd', 'e']), 'two look alike; it may be a, b, c and 2 more', false],
   ])('is left as it is: %o', async (verdict, why, recoverable) => {
-    const { script } = listed(verdict, { do: 'go', reserved: 3, isOpen: true });
     const send = { ...sent, fence: 'f' };
+    const { script } = listed(verdict, { do: 'go', reserved: 3, open: send });
     const { end, told } = await buy([accepted], { ...script, facts: { ...facts, send } });
     expect(end).toEqual({
       outcome: 'unresolved',

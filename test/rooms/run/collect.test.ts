@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DownloadAnswer, JobEnd, JobResult } from '../../../src/contract/answer.ts';
 import { OutputError } from '../../../src/contract/errors.ts';
-import type { OutputTarget } from '../../../src/contract/output-target.ts';
-import { collectOutput } from '../../../src/run/collect.ts';
-import { saveOutputs } from '../../../src/run/save.ts';
+import type { OutputTarget } from '../../../src/contract/ports.ts';
+import { collectOutput, saveOutputs } from '../../../src/run/save.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
@@ -169,6 +168,19 @@ describe('the files of a job', () => {
       outcome: 'failed',
       error: expect.stringMatching(/^out\/a\.png does not fit `expect`: .*; the file is kept$/),
     });
+  });
+
+  it('that are the picture of another step, which came before, are on record as that', async () => {
+    const measure = async () => ({ looks: { hash: '00ff00ff00ff00ff', shape: 1 } });
+    const outputs = { save: async () => image, measure };
+    const differ = { expect: { same: false } } as const;
+    const second = await save({ outputs, pictures: { add: async () => 'hero@en' } }, differ);
+    const marked = { ...image, same: true };
+    expect(second.told).toEqual([['finish', expect.objectContaining({ outputs: [marked, marked] })]]);
+    expect(second.end).toMatchObject({ outcome: 'failed', unmet: 'it is the same picture as that of `hero@en`' });
+    const first = await save({ outputs, pictures: { add: async () => undefined } }, differ);
+    expect(first.told).toEqual([['finish', expect.objectContaining({ outputs: [image, image] })]]);
+    expect(first.end).toEqual({ outcome: 'done' });
   });
 
   it('are a bug where the kind gives none', async () => {

@@ -170,4 +170,12 @@ describe('what follows from the answer to a create', () => {
     const next = nextAfterCreate(answers.throttled as Answer, { ...fresh, elapsedMs: 600_000 });
     expect(next).toMatchObject({ do: 'drop', stop: 'unreachable' });
   });
+
+  test('what the service asks to wait beyond ten minutes, or beyond the patience of somebody, ends it at once', () => {
+    const day: Answer = { is: 'throttled', afterMs: 86_400_000, message };
+    expect(nextAfterCreate(day, fresh)).toEqual({ do: 'drop', error: message, stop: 'throttled', waitMs: 86_400_000 });
+    expect(nextAfterCreate(day, { ...fresh, maybeSent: true })).toMatchObject({ do: 'give-up', stop: 'throttled' });
+    expect(nextAfterCreate(day, { ...fresh, patienceMs: 90_000_000 })).toMatchObject({ do: 'again', throttled: true });
+    expect(nextAfterCreate({ ...day, afterMs: 599_000 }, fresh)).toMatchObject({ do: 'again' });
+  });
 });

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JobEnd } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
-import { makeBody } from '../../../src/run/job-links.ts';
-import { emptiesList, fillReferences, referencedJobs } from '../../../src/run/references.ts';
-import { nextOrder } from '../../../src/run/retry.ts';
-import { stopFor } from '../../../src/run/stop-for.ts';
+import { emptiesList, fillReferences, makeBody, referencedJobs } from '../../../src/run/references.ts';
+import { nextOrder } from '../../../src/run/step.ts';
+import { stopFor } from '../../../src/run/step-end.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
 
 describe('the references of a request', () => {

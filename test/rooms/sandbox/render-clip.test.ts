@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type ClipOrder, renderClip } from '../../../src/sandbox/render/clip.ts';
-import { readWebm } from '../../../src/sandbox/render/read-webm.ts';
+import { type ClipOrder, readWebm, renderClip } from '../../../src/sandbox/render/clip.ts';
 import { renderVideo } from '../../../src/sandbox/render/video.ts';
 import { type Packet, readFilm, vp8Size } from './render-reader.ts';
 

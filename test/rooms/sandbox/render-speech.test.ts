@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { voices } from '../../../src/sandbox/kinds/voices.ts';
-import type { Accent } from '../../../src/sandbox/render/speech/accents.ts';
 import { readScript } from '../../../src/sandbox/render/speech/script.ts';
+import type { Accent } from '../../../src/sandbox/render/speech/speakers.ts';
 import { renderSpeech } from '../../../src/sandbox/render/speech.ts';
 
 const rate = 22_050;

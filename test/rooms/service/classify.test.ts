@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isInward } from '../../../src/graph/inward-address.ts';
+import { isInward } from '../../../src/graph/address.ts';
 import { isJobId } from '../../../src/ground/job-id.ts';
 import { classifyCreate } from '../../../src/service/create.ts';
 import { parseRetryAfter, readMessage } from '../../../src/service/fields.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/ground/json.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { classifyCreate } from '../../../src/service/create.ts';
-import { readResult } from '../../../src/service/job-result.ts';
+import { readResult } from '../../../src/service/fields.ts';
 
 function resultOf(kind: string, data: { [key: string]: Json }) {
   const found = kinds[kind];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/ground/json.ts';
-import { hasMore, readPageSize, readTotal } from '../../../src/service/list-page.ts';
+import { hasMore, readPageSize, readTotal } from '../../../src/service/listing.ts';
 
 const page = (pagination: Json): Json => ({ pagination });
 

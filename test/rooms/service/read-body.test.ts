@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { readBody } from '../../../src/service/read-body.ts';
+import { readBody } from '../../../src/service/download.ts';
 
 const { signal } = new AbortController();
 

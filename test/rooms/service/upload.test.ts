@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { contentTypeOf } from '../../../src/service/content-type.ts';
 import { type FileToUpload, ServiceError } from '../../../src/service/library.ts';
+import { contentTypeOf } from '../../../src/service/upload-file.ts';
 import { type Call, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
 
 const signal = new AbortController().signal;

@@ -1,5 +1,7 @@
 import { createRandom, pick } from '../random.ts';
-import type { Accent } from './accents.ts';
+import { findPhone, type PhoneName } from './phones.ts';
+
+export type Accent = 'american' | 'british' | 'australian' | 'swedish';
 
 /** A person's voice, in numbers. */
 export interface Speaker {
@@ -60,4 +62,54 @@ const speakers: Readonly<Record<string, Speaker>> = {
 export function findSpeaker(voice: string): Speaker {
   const found = Object.hasOwn(speakers, voice) ? speakers[voice] : undefined;
   return found ?? pick(createRandom(`voice ${voice}`), Object.values(speakers));
+}
+
+const british: Partial<Record<PhoneName, PhoneName>> = { AA: 'OH', OW: 'OU', ER: 'UR' };
+const australian: Partial<Record<PhoneName, PhoneName>> = {
+  AA: 'OH',
+  OW: 'OU',
+  ER: 'UR',
+  EY: 'EI',
+  AY: 'AI',
+  UW: 'UE',
+  AE: 'EH',
+};
+const swedish: Partial<Record<PhoneName, PhoneName>> = {
+  W: 'V',
+  DH: 'D',
+  TH: 'T',
+  Z: 'S',
+  ZH: 'SH',
+  JH: 'Y',
+  UW: 'UE',
+  AE: 'EH',
+};
+
+/** Turns a word's American phones into those of a speaker with this accent. */
+export function applyAccent(phones: readonly PhoneName[], accent: Accent): PhoneName[] {
+  switch (accent) {
+    case 'american':
+      return [...phones];
+    case 'british':
+      return dropEr(phones, british);
+    case 'australian':
+      return dropEr(phones, australian);
+    case 'swedish':
+      return phones.map((phone) => swedish[phone] ?? phone);
+    default:
+      return accent satisfies never;
+  }
+}
+
+/** An r is heard only before a vowel; the "ah" that it made long stays as it is. */
+function dropEr(phones: readonly PhoneName[], changes: Partial<Record<PhoneName, PhoneName>>): PhoneName[] {
+  const result: PhoneName[] = [];
+  for (const [index, phone] of phones.entries()) {
+    const next = phones[index + 1];
+    if (phone === 'R' && index > 0 && (next === undefined || findPhone(next).type !== 'vowel')) continue;
+    const long = phone === 'AA' && next === 'R';
+    const weak = phone === 'ER' && next === undefined && index > 1;
+    result.push(long ? phone : weak ? 'AX' : (changes[phone] ?? phone));
+  }
+  return result;
 }

@@ -4,8 +4,8 @@ import { nothingPlanned, type PlannedWork } from '../../../../src/report/run/pla
 import type { RunTimes } from '../../../../src/report/run/run-time.ts';
 import { createRunView } from '../../../../src/report/run/run-view.ts';
 import { frameLines } from '../../../../src/report/run/screen-frame.ts';
+import { unicodeSigns } from '../../../../src/report/run/screen-look.ts';
 import { FrameWriter } from '../../../../src/report/run/screen-output.ts';
-import { unicodeSigns } from '../../../../src/report/run/screen-signs.ts';
 import { makeStyle, type Style } from '../../../../src/report/style.ts';
 import { VirtualTerminal } from '../../../rig/virtual-terminal.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ListTrust } from '../../../../src/service/polling/list-trust.ts';
+import { ListTrust } from '../../../../src/service/polling/job-list.ts';
 
 /** A list as it is seen, step by step: `+` first with the news, `-` behind, a number: so many seconds later. */
 function seen(steps: string, start: 'unknown' | 'stale' = 'unknown') {

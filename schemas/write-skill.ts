@@ -1,0 +1,6 @@
+// After the compiler: the page for programs at the keys as a skill, for whoever copies it out of the package.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { agentsSkill } from '../src/report/manual/references.ts';
+
+const page = readFileSync(new URL('../src/manual/agents.md', import.meta.url), 'utf8');
+writeFileSync(new URL('../dist/SKILL.md', import.meta.url), agentsSkill(page));

@@ -1,0 +1,102 @@
+import { resolve } from 'node:path';
+import type { Approval } from '../contract/approval.ts';
+import { systemClock } from '../contract/clock.ts';
+import { CampaignError } from '../contract/failure.ts';
+import { keepApproval, listApprovals, lockName, readApproval } from '../disk/state/own-files.ts';
+import { digestOfLock, findPurchases } from '../disk/state/spending-files.ts';
+import type { Plan } from '../plan/plan.ts';
+import { isBought } from '../plan/prices/spend-consent.ts';
+import { isReplayed } from '../plan/purchases/open-sends.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import type { SavedPlan } from './saved-plan.ts';
+
+/** The yes of a person that was given beforehand: whose, when, and to what. */
+export type Yes = Pick<Approval, 'by' | 'at' | 'what'>;
+
+/** Whether somebody has approved what is carried out. `why`: what became of their approval, as words after a colon. */
+export type Approved<Said extends Yes = Yes> = { is: 'approved'; approval: Said } | { is: 'not'; why?: string };
+
+/** Looks for the approval of a plan. It counts for exactly this plan and lock, in its time, until what it says is done. */
+export async function findApproval(
+  saved: Pick<SavedPlan, 'path' | 'digest'>,
+  { plan, campaign, now }: { plan: Plan; campaign: OpenCampaign; now: number },
+): Promise<Approved<Approval>> {
+  const approval = await readApproval({ digest: saved.digest, lock: lockName(campaign.paths.lock) });
+  if (approval === undefined) return { is: 'not', ...(await sayWhyNot(saved)) };
+  const why = whyOver(approval, now);
+  if (why !== undefined) return { is: 'not', why };
+  // Nobody said yes to paying twice because a lock was cut, or put back.
+  const before = campaign.sandbox ? undefined : await findBoughtBefore(plan, campaign);
+  if (before === undefined) return { is: 'approved', approval };
+  return {
+    is: 'not',
+    why: `${approval.by} approved it once, and ${before} was charged here although the lock does not know it`,
+  };
+}
+
+/** Why an approval counts no more; undefined: it does. A clock that was set back makes none of them younger than new. */
+export function whyOver({ by, at, until, ended }: Approval, now: number): string | undefined {
+  if (ended !== undefined) return `what ${by} approved at ${at} is done`;
+  if (now >= Date.parse(until)) return `the approval of ${by} was valid until ${until}`;
+  if (now < Date.parse(at)) return `the approval of ${by} is of ${at}, and this clock is before that`;
+  return undefined;
+}
+
+/** Keeps the yes of a person to a saved plan, for its lock. Throws MB3301 where nothing can be kept. Times in ms. */
+export async function keepYes(
+  { path, digest, campaign }: Pick<SavedPlan, 'path' | 'digest' | 'campaign'>,
+  said: { lock: string; what: string; by: string; at: number; until: number },
+): Promise<void> {
+  const { lock, what, by, at, until } = said;
+  const times = { at: new Date(at).toISOString(), until: new Date(until).toISOString() };
+  const plan = resolve(path);
+  if (await keepApproval({ version: 1, plan, digest, lock: lockName(lock), campaign, what, by, ...times })) return;
+  throw new CampaignError({
+    code: 'MB3301',
+    message: 'an approval cannot be kept: there is no folder of this user that can be written',
+    hint: 'set XDG_STATE_HOME to a folder outside of any working tree',
+    path: plan,
+  });
+}
+
+/** Records that a run has done what could be done of it: whatever is to be bought next takes another yes. */
+export async function endApproval(approval: Approval, now: number): Promise<void> {
+  await keepApproval({ ...approval, ended: new Date(now).toISOString() });
+}
+
+async function sayWhyNot({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): Promise<{ why?: string }> {
+  const others = await listApprovals();
+  const same = others.find((one) => one.digest === digest);
+  if (same !== undefined) return { why: `${same.by} approved it for another lock, ${same.lock}` };
+  const before = others.find(({ plan }) => plan === resolve(path));
+  return before === undefined ? {} : { why: `it is not as it was when ${before.by} approved it at ${before.at}` };
+}
+
+/**
+ * Marks open sends that only the lock knows of, and that are asked about by sending their keys again. In a colleague's lock
+ * they are right; one that was written by hand has bought what nobody agreed to. Play money is asked about in any case.
+ */
+export async function markStrangeSends({ rows }: Plan, { sandbox }: OpenCampaign): Promise<void> {
+  if (sandbox) return;
+  // With a fence a list is looked through, and nothing is sent.
+  const asked = rows.filter(({ order }) => order?.send !== undefined && order.send.fence === undefined);
+  const known = await findPurchases(new Set(asked.flatMap(({ order }) => order?.key ?? [])));
+  const now = systemClock.now();
+  for (const row of asked) {
+    const { order, reason } = row;
+    if (order?.send === undefined) continue;
+    // A key that left long ago is no longer replayed: it would be bought anew.
+    const age = now - (known.get(order.key)?.at ?? Number.NEGATIVE_INFINITY);
+    if (isReplayed(age)) continue;
+    order.send = { ...order.send, isStrange: true };
+    row.reason = { ...reason, text: `${reason.text}; it was sent elsewhere, or long ago, so it takes a yes` };
+  }
+}
+
+/** The first step that would be bought anew for this lock, although it was charged for it on this machine. */
+async function findBoughtBefore({ rows }: Plan, { paths }: OpenCampaign): Promise<string | undefined> {
+  const bought = rows.filter((row) => isBought(row) && row.order?.send === undefined);
+  const known = await findPurchases(new Set(bought.flatMap(({ order }) => order?.key ?? [])));
+  const lock = digestOfLock(paths.lock);
+  return bought.find(({ order }) => known.get(order?.key ?? '')?.chargedFor.has(lock))?.address;
+}

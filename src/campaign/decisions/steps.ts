@@ -1,0 +1,204 @@
+import { CampaignError } from '../../contract/failure.ts';
+import { lookAtOutput } from '../../disk/outputs/look-at-output.ts';
+import { taskOfAddress } from '../../graph/address.ts';
+import { call, way } from '../../ground/advice.ts';
+import { mustGet } from '../../ground/values.ts';
+import { countedPurchases } from '../../lock/decisions.ts';
+import { joinInto } from '../../lock/join.ts';
+import type { Lock, Output } from '../../lock/record.ts';
+import { outputsToCheck } from '../../plan/assemble.ts';
+import { acceptOutput, findAcceptable, type SeenOutput } from '../../plan/decisions/accept.ts';
+import { forgetRecord } from '../../plan/decisions/forget.ts';
+import { moveRecord } from '../../plan/decisions/move-record.ts';
+import { pinStep, unpinStep } from '../../plan/decisions/pin.ts';
+import { type Ruling, refuse } from '../../plan/decisions/ruling.ts';
+import { pricesFrom } from '../../plan/prices/prices.ts';
+import { findOrphans } from '../../plan/rows/orphans.ts';
+import type { Match } from '../../plan/situation/find-purchases.ts';
+import { type Situation, situate, withFiles } from '../../plan/situation/situation.ts';
+import { checkCall } from '../check-call.ts';
+import { chooseSteps, nearTo, requireStep } from '../choose-steps.ts';
+import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
+import { lookAtOutputs } from '../look-at-outputs.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+
+/** Steps by name (`hero@lamp`, `hero`, `hero@*`) and by selection (`tag:launch`). */
+export interface Chosen {
+  names?: readonly string[] | undefined;
+  select?: readonly string[] | undefined;
+}
+
+/** Keeps what steps have, whatever the manifest says, until they are unpinned. */
+export async function pin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
+  checkCall('pin', [campaign, chosen, options]);
+  return decideEach(campaign, chosen, options, pinStep);
+}
+
+/** Lets the manifest decide about pinned steps again. */
+export async function unpin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
+  checkCall('unpin', [campaign, chosen, options]);
+  return decideEach(campaign, chosen, options, unpinStep);
+}
+
+function decideEach(
+  campaign: OpenCampaign,
+  chosen: Chosen,
+  options: DecideOptions,
+  rule: (match: Match, price: number | null) => Ruling,
+): Promise<Decided> {
+  return decide(campaign, options, (held) => {
+    const priceOf = pricesFrom(held.lock, held.graph.prices);
+    return chosenMatches(held, chosen).map((match) =>
+      rule(match, priceOf(match.step.kind, match.step.request).credits),
+    );
+  });
+}
+
+function chosenMatches({ situation }: HeldCampaign, { names = [], select }: Chosen): Match[] {
+  const chosen = new Set(chooseSteps(names, select, situation));
+  return situation.matches.filter(({ step }) => chosen.has(step.address));
+}
+
+/** Declares outputs right as they are: edited by hand, made from an input that has changed since, or not as `expect` wants them. */
+export async function accept(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
+  checkCall('accept', [campaign, chosen, options]);
+  const { names = [], select } = chosen;
+  return decide(campaign, options, async ({ situation: recorded }) => {
+    const { facts } = await lookAtOutputs(outputsToCheck(recorded.matches), campaign);
+    const situation = withFiles(recorded, facts);
+    const steps = new Set(chooseSteps(names, select, situation));
+    return acceptEach(steps, situation, (output) => lookAtOutput(campaign.paths.outputs, output));
+  });
+}
+
+/**
+ * Accepts steps in the order of the graph: what is accepted for one step decides what those that use it ask for, so
+ * those are looked at again.
+ */
+async function acceptEach(
+  chosen: ReadonlySet<string>,
+  situation: Situation,
+  look: (output: Output) => Promise<SeenOutput>,
+): Promise<Ruling[]> {
+  const { written, lock, gateOf, unfit } = situation;
+  const tried: Lock = { ...lock, steps: new Map(lock.steps) };
+  const rulings: Ruling[] = [];
+  let { byAddress } = situation;
+  let changed = new Set<string>();
+  const change = (address: string) => changed.add(address).add(gateOf.get(address)?.name ?? address);
+  for (const { address, needs } of written.steps) {
+    const isAffected = needs.some((need) => changed.has(need));
+    if (isAffected) change(address);
+    if (!chosen.has(address)) continue;
+    if (isAffected) {
+      ({ byAddress } = situate(written, tried));
+      changed = new Set();
+    }
+    const ruling = await acceptOne(mustGet(byAddress, address), { look, isUnfit: unfit?.has(address) === true });
+    rulings.push(ruling);
+    if (ruling.is !== 'recorded') continue;
+    change(address);
+    for (const one of ruling.records) joinInto(tried.steps, one);
+  }
+  return rulings;
+}
+
+async function acceptOne(
+  match: Match,
+  { look, isUnfit }: { look: (output: Output) => Promise<SeenOutput>; isUnfit: boolean },
+): Promise<Ruling> {
+  const found = findAcceptable(match);
+  if ('is' in found) return found;
+  const seen: { path: string; file: SeenOutput }[] = [];
+  for (const output of found.purchase.outputs ?? []) seen.push({ path: output.path, file: await look(output) });
+  return acceptOutput(match, found, { seen, isUnfit });
+}
+
+export interface ForgetChosen extends Chosen {
+  /** All that the manifest no longer has. */
+  orphans?: boolean | undefined;
+  /** Running jobs, too: their outputs are given up. */
+  force?: boolean | undefined;
+}
+
+/** Lets purchases of these addresses count as never made. Ids and charges stay on record. */
+export async function forget(
+  campaign: OpenCampaign,
+  chosen: ForgetChosen,
+  options: DecideOptions = {},
+): Promise<Decided> {
+  checkCall('forget', [campaign, chosen, options]);
+  return decide(campaign, options, ({ graph, lock, situation }) => {
+    const addresses = chooseAll(chosen, situation);
+    const priceOf = pricesFrom(lock, graph.prices);
+    return addresses.map((address): Ruling => {
+      const step = situation.byAddress.get(address)?.step;
+      const record = lock.steps.get(address);
+      if (record === undefined) {
+        return refuse(address, 'has nothing that was bought', way('to see what every step has', call('plan', '--all')));
+      }
+      return forgetRecord(record, {
+        force: chosen.force === true,
+        ...(step !== undefined && { price: priceOf(step.kind, step.request).credits }),
+        ...(step?.decided?.pinned === 'manifest' && { isPinnedByTask: true }),
+      });
+    });
+  });
+}
+
+function chooseAll({ names = [], select, orphans: wantsOrphans }: ForgetChosen, situation: Situation): string[] {
+  const chosen = () => chooseSteps(names, select, situation, namedOrphans(situation));
+  if (wantsOrphans !== true) return chosen();
+  const orphans = findOrphans(situation);
+  if (orphans.length === 0 && names.length === 0 && select === undefined) {
+    throw new CampaignError({
+      code: 'MB3002',
+      message: 'the lock has no orphans',
+      hint: 'there is nothing to forget',
+      name: '--orphans',
+    });
+  }
+  const named = names.length === 0 && select === undefined ? [] : chosen();
+  return [...new Set([...named, ...orphans])];
+}
+
+/** Addresses that only the lock has, forgotten or not: naming one twice is no mistake. */
+function namedOrphans({ lock, byAddress }: Situation): string[] {
+  return [...lock.steps.keys()].filter((address) => !byAddress.has(address)).sort();
+}
+
+/** Moves the purchases of one address to another. */
+export async function move(
+  campaign: OpenCampaign,
+  chosen: { from: string; to: string },
+  options: DecideOptions = {},
+): Promise<Decided> {
+  checkCall('move', [campaign, chosen, options]);
+  const { from, to } = chosen;
+  return decide(campaign, options, ({ graph, lock, situation }) => {
+    const old = lock.steps.get(from);
+    if (old === undefined || countedPurchases(old).length === 0) {
+      throw new CampaignError({
+        code: 'MB3002',
+        message: `nothing was bought for ${from}`,
+        hint: nearTo(
+          from,
+          [...lock.steps.keys()].sort().map((address) => ({ address, task: taskOfAddress(address) })),
+        ),
+        name: from,
+      });
+    }
+    const step = requireStep(to, situation.graph);
+    const record = lock.steps.get(to);
+    const oldStep = situation.byAddress.get(from)?.step;
+    const price = pricesFrom(lock, graph.prices)(step.kind, step.request).credits;
+    return [
+      moveRecord(old, {
+        step,
+        price,
+        ...(record !== undefined && { record }),
+        ...(oldStep !== undefined && { oldStep }),
+      }),
+    ];
+  });
+}

@@ -1,0 +1,159 @@
+import { CampaignError } from '../contract/failure.ts';
+import { PlacedFiles } from '../disk/outputs/placed-files.ts';
+import { call, way } from '../ground/advice.ts';
+import { eachAtOnce } from '../ground/places.ts';
+import type { FoundOutput } from '../plan/outputs/list-outputs.ts';
+import { type NamedDelivery, nameDeliveries } from '../plan/outputs/name-deliveries.ts';
+import { listedDigests, outputsList } from '../report/outputs/outputs-list.ts';
+import { shortList } from '../report/safe-text.ts';
+import { type DeliveryPlace, folderPlace, notDelivered } from './delivery-place.ts';
+import { findOutputs, type OutputsOptions } from './find-outputs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+
+export interface DeliverOptions extends OutputsOptions {
+  /** A folder, which is made where there is none, or `s3://BUCKET/PREFIX`. */
+  to?: string | undefined;
+  /** Template of names below it, without extension. Default: those that the files have. */
+  layout?: string | undefined;
+  /** Says what there is to do, and does nothing. */
+  dryRun?: boolean | undefined;
+}
+
+export interface Delivered {
+  /** Names below the place. */
+  copied: string[];
+  /** Those among them that took the place of an earlier copy. */
+  replaced: string[];
+  /** Those that were there already, byte for byte. */
+  there: string[];
+}
+
+type Delivery = NamedDelivery<FoundOutput>;
+
+/** Name of the list beside what was delivered. */
+export const deliveryIndex = 'outputs.csv';
+const most = 5;
+
+/** Files that are on their way at once: one that goes far away mostly waits. */
+const atOnce = 8;
+
+/**
+ * Copies files to a folder or bucket, each checked by its digest, and a list of them beside. Everything that is wrong is found
+ * before anything is copied. Nothing there is deleted, and nothing is written over but the list and earlier copies, which are
+ * known by their digests: from the list, or from the lock. Cut off, and begun again, it goes on. `env`: where a bucket has its
+ * credentials from.
+ */
+export async function deliver(
+  campaign: OpenCampaign,
+  options: DeliverOptions,
+  env: NodeJS.Dict<string>,
+): Promise<Delivered> {
+  const to = requirePlace(options);
+  const place = await openPlace(to, campaign, env);
+  const found = await findOutputs(campaign, options);
+  requireHere(found.files);
+  const deliveries = nameAll(found.files, options.layout);
+  const listed = listedDigests((await place.readIndex(deliveryIndex)) ?? '');
+  const look = async ({ name, file: { output } }: Delivery): Promise<StateThere> => {
+    const { sha256, bytes } = (await place.look(name)) ?? {};
+    if (bytes === undefined) return 'free';
+    if (sha256 === output.sha256 && bytes === output.bytes) return 'same';
+    const isOurs = sha256 !== undefined && (listed.get(name) === sha256 || found.isOnRecord(sha256));
+    return isOurs ? 'earlier' : 'other';
+  };
+  const states = new Map<Delivery, StateThere>();
+  await eachAtOnce(deliveries, atOnce, async (delivery) => states.set(delivery, await look(delivery)));
+  const those = (...wanted: StateThere[]) => deliveries.filter((one) => wanted.some((is) => is === states.get(one)));
+  const others = those('other');
+  if (others.length > 0) throw inTheWay(to, others.map(nameOf));
+  const wanting = those('free', 'earlier');
+  const delivered = {
+    copied: wanting.map(nameOf),
+    replaced: those('earlier').map(nameOf),
+    there: those('same').map(nameOf),
+  };
+  if (options.dryRun === true) return delivered;
+  await copyAll(wanting, { to, place, outputs: campaign.paths.outputs, look });
+  const files = deliveries.map(({ file, name }) => ({ ...file, output: { ...file.output, path: name } }));
+  if (files.length > 0) {
+    await place.putIndex(deliveryIndex, outputsList({ campaign: found.campaign, files, folder: '' }, 'csv', 'file'));
+  }
+  return delivered;
+}
+
+/** State of the place of a file: nothing is there, the file itself, an earlier copy of ours, or something of somebody else. */
+type StateThere = 'free' | 'same' | 'earlier' | 'other';
+
+const nameOf = ({ name }: Delivery) => name;
+
+function requirePlace({ to }: DeliverOptions): string {
+  if (to !== undefined && to !== '') return to;
+  throw noPlace('--to is missing: where are the files to go?', 'name a folder: --to delivery');
+}
+
+async function openPlace(to: string, { paths }: OpenCampaign, env: NodeJS.Dict<string>): Promise<DeliveryPlace> {
+  if (/^s3:\/\//i.test(to)) {
+    const { bucketPlace } = await import('./on-engine/deliver-to-bucket.ts');
+    return bucketPlace(to, env);
+  }
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(to)) return folderPlace(to, paths);
+  throw noPlace(`--to ${to}: files are delivered to a folder or to s3://`, 'name a folder, or s3://BUCKET/PREFIX');
+}
+
+function noPlace(message: string, hint: string): CampaignError {
+  return new CampaignError({ code: 'MB3001', message, hint, options: ['--to'] });
+}
+
+function requireHere(files: readonly FoundOutput[]): void {
+  const away = files.filter(({ fileState }) => fileState !== 'intact');
+  const [first] = away;
+  if (first === undefined) return;
+  const names = shortList(
+    away.map(({ output }) => output.path),
+    most,
+  );
+  throw new CampaignError({
+    code: 'MB3002',
+    message: `${away.length === 1 ? 'a file is' : `${away.length} files are`} not here as saved: ${names}`,
+    hint: way('what is paid for is fetched for free', call('apply')),
+    name: first.address,
+  });
+}
+
+function nameAll(files: readonly FoundOutput[], layout: string | undefined): Delivery[] {
+  const named = nameDeliveries(files, layout);
+  if (!('problem' in named)) return named;
+  const { problem, hint } = named;
+  throw new CampaignError({ code: 'MB3001', message: `--layout: ${problem}`, hint, options: ['--layout'] });
+}
+
+function inTheWay(to: string, names: readonly string[]): CampaignError {
+  const what = names.length === 1 ? 'a file of that name' : `${names.length} files of those names`;
+  return new CampaignError({
+    code: 'MB3301',
+    message: `${to} has ${what} already, with other bytes: ${shortList(names, most)}`,
+    hint: 'they are no copies of this campaign, and were left as they are: deliver to another folder, or take them away',
+    path: to,
+  });
+}
+
+async function copyAll(
+  deliveries: readonly Delivery[],
+  {
+    to,
+    place,
+    outputs,
+    look,
+  }: { to: string; place: DeliveryPlace; outputs: string; look(delivery: Delivery): Promise<StateThere> },
+): Promise<void> {
+  const placed = new PlacedFiles(outputs);
+  await eachAtOnce(deliveries, atOnce, async (delivery) => {
+    const { file, name } = delivery;
+    const { output } = file;
+    // Somebody may have put a file there meanwhile.
+    if ((await look(delivery)) === 'other') throw inTheWay(to, [name]);
+    const source = placed.look(output);
+    const isCopied = typeof source !== 'string' && (await place.put(source.path, name, output));
+    if (!isCopied) throw notDelivered(to, `${output.path} has changed since it was looked at`);
+  });
+}

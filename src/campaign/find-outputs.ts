@@ -1,0 +1,63 @@
+import { measureFiles } from '../disk/outputs/measure-files.ts';
+import type { Json } from '../ground/json.ts';
+import type { Output } from '../lock/record.ts';
+import { outputsToCheck } from '../plan/assemble.ts';
+import { type FoundOutput, findSaved, listOutputs } from '../plan/outputs/list-outputs.ts';
+import { situate, withFiles } from '../plan/situation/situation.ts';
+import { requireTracedGraph } from './load-manifest.ts';
+import { lookAtOutputs } from './look-at-outputs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import type { PlanningOptions } from './options.ts';
+import { requireLock } from './read-lock.ts';
+import { makeSelector } from './select-steps.ts';
+
+export interface OutputsOptions extends Pick<PlanningOptions, 'select' | 'exclude'> {
+  /** Only what is picked at its gate; what no gate asks about stays in. */
+  picked?: boolean | undefined;
+}
+
+export interface FoundOutputs {
+  campaign: string;
+  files: FoundOutput[];
+  /** Whether such bytes are on record as an output of this campaign, now or before. */
+  isOnRecord(sha256: string): boolean;
+  /** Steps without a file. */
+  without: number;
+}
+
+/** Every file of a campaign, with what manifest, lock and disk tell of it. No network. */
+export async function findOutputs(campaign: OpenCampaign, options: OutputsOptions): Promise<FoundOutputs> {
+  const rows = new Map<string, Json>();
+  const { graph } = await requireTracedGraph(campaign, rows);
+  const { lock } = await requireLock(campaign, undefined, { isOnlyRead: true });
+  const recorded = situate(graph, lock);
+  const earlier = recorded.matches.flatMap((match) => {
+    const { purchase, isEarlier } = findSaved(match);
+    return isEarlier ? (purchase?.outputs ?? []) : [];
+  });
+  const toCheck = [...outputsToCheck(recorded.matches), ...earlier.map((output) => ({ output, aspects: [] }))];
+  const { states, facts } = await lookAtOutputs(toCheck, campaign);
+  const situation = withFiles(recorded, facts);
+  const selected = makeSelector(situation).chosen(options);
+  const which = options.picked === true ? 'picked' : 'all';
+  const { entries, without } = listOutputs({ situation, selected, which, rows });
+  const stateOf = ({ path }: Output) => states.get(path) ?? 'missing';
+  const intact = entries.flatMap(({ output }) =>
+    stateOf(output) === 'intact' ? [{ output, aspects: ['size', 'credentials'] as const }] : [],
+  );
+  const measured = await measureFiles({ root: campaign.paths.outputs, kept: campaign.measures }, intact);
+  const files = entries.map((entry): FoundOutput => {
+    const { width, height, durationSeconds: seconds, hasCredentials } = measured.get(entry.output) ?? {};
+    const found: FoundOutput = Object.assign(entry, { fileState: stateOf(entry.output) });
+    if (width !== undefined) found.width = width;
+    if (height !== undefined) found.height = height;
+    if (seconds !== undefined) found.seconds = seconds;
+    if (hasCredentials === true) found.contentCredentials = 'present';
+    return found;
+  });
+  const digests = new Set<string>();
+  for (const { purchases } of lock.steps.values()) {
+    for (const { outputs = [] } of purchases) for (const { sha256 } of outputs) digests.add(sha256);
+  }
+  return { campaign: graph.name, files, without, isOnRecord: (sha256) => digests.has(sha256) };
+}

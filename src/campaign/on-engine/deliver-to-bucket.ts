@@ -1,0 +1,47 @@
+import { text } from 'node:stream/consumers';
+import { Bucket, BucketError } from '../../cluster/store/s3.ts';
+import { parseS3 } from '../../cluster/store/s3-store.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { hashFile } from '../../disk/outputs/hash-file.ts';
+import { checkOutputPath } from '../../disk/outputs/output-path.ts';
+import { type DeliveryPlace, notDelivered } from '../delivery-place.ts';
+import { ownList } from '../save-outputs-list.ts';
+
+/** Objects below `s3://BUCKET/PREFIX`. Credentials come from the environment that other programs read as well. */
+export async function bucketPlace(to: string, env: NodeJS.Dict<string>): Promise<DeliveryPlace> {
+  const place = parseS3(to);
+  if (place === undefined) {
+    const hint = 'write it as in --to s3://shop/spring';
+    throw new CampaignError({ code: 'MB3001', message: `--to ${to} names no bucket`, hint, options: ['--to'] });
+  }
+  const bucket = await Bucket.open(place.bucket, { env, clock: systemClock });
+  const keyOf = (name: string) => `${place.prefix}${checkOutputPath(name).join('/')}`;
+  return {
+    look: (name) => asking(to, () => bucket.head(keyOf(name))),
+    put: (source, name, { bytes, sha256, type }) =>
+      asking(to, async () => {
+        if ((await hashFile(source))?.sha256 !== sha256) return false;
+        await bucket.putFile(keyOf(name), { path: source, bytes, sha256, type });
+        return true;
+      }),
+    readIndex: (name) =>
+      asking(to, async () => {
+        const body = await bucket.get(keyOf(name));
+        const own = ownList('csv');
+        const list = body && (await text(body));
+        if (list === undefined || own.isOwn(list)) return list;
+        throw notDelivered(to, `${name} is there already, and is no ${own.what}; it was left as it is`);
+      }),
+    putIndex: (name, list) =>
+      asking(to, () => bucket.putBytes(keyOf(name), Buffer.from(list), { type: 'text/csv; charset=utf-8' })),
+  };
+}
+
+async function asking<T>(to: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof BucketError ? notDelivered(to, error.message) : error;
+  }
+}

@@ -1,0 +1,72 @@
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { RunRecord } from '../../cluster/runs/run-record.ts';
+import { readSeenOnEngine } from '../../disk/lock/engine-note.ts';
+import { call, way } from '../../ground/advice.ts';
+import { joinLocks } from '../../lock/join.ts';
+import type { Lock } from '../../lock/record.ts';
+import { writeLines } from '../../lock/write.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { lockOfRun } from './engine-run.ts';
+import { hasNews } from './other-runs.ts';
+
+type Run = Pick<RunRecord, 'id' | 'error' | 'server'>;
+
+interface Where {
+  engine: Pick<Engine, 'database' | 'shown'>;
+  campaign: Pick<OpenCampaign, 'paths' | 'tell'>;
+}
+
+/**
+ * Gives an open run what only the lock here knows of what was bought: its database was put back from an older copy, or lacks what
+ * git has brought here. One that was put aside is given all of it, and tried again.
+ */
+export async function giveBackLost({ engine, campaign }: Where, run: Run, lock: Lock): Promise<void> {
+  const { database, shown } = engine;
+  const record = await lockOfRun(database, run.id);
+  const found = await compareRecord(database, run, { path: campaign.paths.lock, known: () => joinLocks(lock, record) });
+  if (found.is === 'as it was' && run.error === null && !hasNews(lock, record)) return; // I46 (given)
+  const { giveBack } = await import('../../cluster/runs/runs.ts');
+  const [, ...lines] = writeLines(lock);
+  await giveBack(database, { id: run.id, server: found.server }, lines);
+  campaign.tell({ is: 'notice', ...wordsFor(found.is, { shown, isAside: run.error !== null }) });
+}
+
+/** The record of a run, held against what was seen of it here. */
+type Found = 'as it was' | 'an older copy, and known here' | 'an older copy';
+
+/** `server`: what is to be noted as the one in which nothing of it is missing. */
+async function compareRecord(
+  database: Engine['database'],
+  { id, server }: Run,
+  { path, known }: { path: string; known(): Lock },
+): Promise<{ is: Found; server: string | null }> {
+  const [{ isSameServer, whichServer }, { countLines }, { countJobs }] = await Promise.all([
+    import('../../cluster/database/which-server.ts'),
+    import('../../cluster/head/lines.ts'),
+    import('../../cluster/store/run-mark.ts'),
+  ]);
+  const now = await whichServer(database);
+  const last = readSeenOnEngine(path);
+  const seen = last?.run === id ? last : undefined;
+  const isMoved = !isSameServer(server, now);
+  const isShort = seen !== undefined && (await countLines(database, id, seen.epoch)) < seen.lines; // I46 (seen)
+  if (!isMoved && !isShort) return { is: 'as it was', server };
+  // Who came later than the copy was put back knows no more than it does.
+  const isKnown = seen !== undefined && isSameServer(server, seen.server) && countJobs(known()) >= seen.jobs; // I46 (vouched)
+  if (isKnown) return { is: 'an older copy, and known here', server: now };
+  return { is: 'an older copy', server: isMoved ? server : null };
+}
+
+function wordsFor(found: Found, { shown, isAside }: { shown: string; isAside: boolean }) {
+  if (found === 'an older copy') {
+    return {
+      text: `${shown} has an older copy of this run, or another server has taken over, and nobody here has seen all that it had: its workers buy nothing more for it unless its store says that nothing is missing`,
+      hint: [
+        'apply in the clone that watched the run gives back what is missing',
+        way('what was bought, and no lock knows', call('jobs', '--unknown')),
+      ],
+    };
+  }
+  const why = isAside ? 'had put the run aside' : 'did not know all that was bought';
+  return { text: `${shown} ${why}: what the lock here knows was given to it, and its workers go on from there` };
+}

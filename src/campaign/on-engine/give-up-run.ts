@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from '../../cluster/database/database.ts';
+import { type EngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
+import { holdGuard, nameOfEngine } from '../hold-guard.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { whoIsHere } from '../person.ts';
+import { requireLock } from '../read-lock.ts';
+import { engineOf } from './engine-address.ts';
+import { addressOf } from './engine-helpers.ts';
+import { MirroredLock } from './mirrored-lock.ts';
+
+/** An engine's answer about a run that somebody wants to give up. */
+export type GivenUp =
+  /** It is over there, and all its lines are in the lock here. */
+  | { is: 'over' }
+  /** The engine has no such run. */
+  | { is: 'unknown' }
+  /** It goes on there, because it was not forced. */
+  | { is: 'open' }
+  /** The engine cannot be asked: the run may go on there. */
+  | { is: 'not asked'; why: unknown };
+
+interface Request {
+  /** Ends a run that goes on, and gives the lock free where the engine cannot be asked. */
+  force: boolean;
+  env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Gives up the run of a note: ends it where it is carried out, brings all that it bought into the lock here, and only then
+ * gives the lock free. Whatever happens in between, the same call goes on from there.
+ */
+export async function giveUpRun(campaign: OpenCampaign, note: EngineNote, request: Request): Promise<GivenUp> {
+  const { paths, tell } = campaign;
+  const guard = await holdGuard(paths.lock, 0, tell, { forEngine: true });
+  try {
+    const found = await askEngine(campaign, note, request);
+    const staysClaimed = found.is === 'open' || (found.is === 'not asked' && !request.force); // I45 (asked)
+    if (!staysClaimed) await removeEngineNote(paths.lock);
+    return found;
+  } finally {
+    await guard.release();
+  }
+}
+
+async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env }: Request): Promise<GivenUp> {
+  let database: Database | undefined;
+  let address: Awaited<ReturnType<typeof addressOf>> | undefined;
+  try {
+    const url = await urlOf(note, env);
+    if (url === 'embedded' && !existsSync(join(campaign.paths.state, 'engine'))) return { is: 'unknown' };
+    const { openDatabase } = await import('../../cluster/database/database.ts');
+    address = await addressOf({ url }, campaign);
+    database = await openDatabase(address.url, {
+      name: 'mediabatch-unlock',
+      most: 1,
+      onAway: ({ message }) =>
+        campaign.tell({ is: 'notice', text: `the engine is away: ${message}; unlock waits for it` }),
+    });
+    return await endThere(database, note.run, { campaign, force });
+  } catch (why) {
+    const { isGone } = await import('../../cluster/database/server-errors.ts');
+    if (database !== undefined && !isGone(why)) throw why;
+    return isGone(why) ? { is: 'unknown' } : { is: 'not asked', why };
+  } finally {
+    await database?.close();
+    await address?.close();
+  }
+}
+
+async function endThere(
+  database: Database,
+  run: string,
+  { campaign, force }: { campaign: OpenCampaign; force: boolean },
+): Promise<GivenUp> {
+  const { giveUp, readRun } = await import('../../cluster/runs/runs.ts');
+  const record = await readRun(database, run);
+  if (record === undefined) return { is: 'unknown' };
+  if (record.state === 'open' && !force) return { is: 'open' };
+  await giveUp(database, run, `given up by ${whoIsHere()}`);
+  const { readAllLines } = await import('../../cluster/head/lines.ts');
+  const mirror = await MirroredLock.open(campaign, await requireLock(campaign, campaign.service));
+  // Nothing comes after these, because the run is over.
+  await mirror.add(await readAllLines(database, run)).finally(() => mirror.close());
+  return { is: 'over' };
+}
+
+/** The note has no password, which the environment may have. */
+async function urlOf({ engine }: EngineNote, env: NodeJS.ProcessEnv): Promise<string> {
+  if (nameOfEngine(engine) === 'embedded') return 'embedded';
+  const { showEngine } = await import('../../cluster/database/engine-url.ts');
+  const named = engineOf(undefined, env);
+  return named !== undefined && showEngine(named) === engine ? named : engine;
+}

@@ -1,0 +1,94 @@
+import { LockChangedError } from '../../contract/errors.ts';
+import type { RunFact } from '../../contract/event.ts';
+import type { LockFile } from '../../contract/ports.ts';
+import type { GraphOutline } from '../../graph/graph.ts';
+import { agreeOnSends, joinInto } from '../../lock/join.ts';
+import { readLock } from '../../lock/read.ts';
+import type { Lock, StepRecord } from '../../lock/record.ts';
+import { writeLines } from '../../lock/write.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import type { LoadedLock } from '../read-lock.ts';
+import { openRunLock, settleLock } from '../settle.ts';
+
+interface Ending {
+  outline: GraphOutline;
+  emit(fact: RunFact): void;
+}
+
+/** The lock here, with the lines of a run on an engine as they come. */
+export class MirroredLock {
+  readonly #file: LockFile;
+  readonly #loaded: LoadedLock;
+  readonly #first: Lock;
+  /** All lines that were in the lock, and all that came. */
+  readonly #known: Set<string>;
+  #news = 0;
+  /** Records of the steps by all lines, but for those in `#unfolded`. */
+  readonly #steps: Map<string, StepRecord>;
+  #unfolded: string[] = [];
+  /** Whether another program has written the file: what comes is kept, and joined with it at the end. */
+  #isElses = false;
+
+  private constructor(file: LockFile, loaded: LoadedLock, first: Lock) {
+    this.#file = file;
+    this.#loaded = loaded;
+    this.#first = first;
+    this.#known = new Set(writeLines(first));
+    this.#steps = new Map(first.steps);
+  }
+
+  static async open(
+    { paths, service }: Pick<OpenCampaign, 'paths' | 'service'>,
+    loaded: LoadedLock,
+  ): Promise<MirroredLock> {
+    const lock = { ...loaded.lock, ...(service !== undefined && { service }) };
+    return new MirroredLock(await openRunLock(paths.lock, { loaded, lock, claims: true }), loaded, lock);
+  }
+
+  /** Appends those that the lock does not have, and resolves with their number when they are on disk. */
+  async add(lines: readonly string[]): Promise<number> {
+    const fresh = lines.filter((line) => !this.#known.has(line));
+    for (const line of fresh) this.#known.add(line);
+    this.#news += fresh.length;
+    for (const line of fresh) this.#unfolded.push(line);
+    if (this.#isElses) return fresh.length;
+    try {
+      await Promise.all(fresh.map((line) => this.#file.append(line)));
+    } catch (error) {
+      if (!(error instanceof LockChangedError)) throw error; // I46 (left)
+      this.#isElses = true;
+    }
+    return fresh.length;
+  }
+
+  /** Not from the file, which git or an editor may have written since: what was mirrored must not be lost with it. */
+  get lock(): Lock {
+    return agreeOnSends({ ...this.#first, steps: new Map(this.steps) });
+  }
+
+  /** Records of the steps as they are now: each line is folded once, whoever asks how often. */
+  get steps(): ReadonlyMap<string, StepRecord> {
+    const bytes = Buffer.from(this.#unfolded.join(''));
+    this.#unfolded = [];
+    const { steps } = readLock(this.#file.path, bytes, { isOnlyRead: true }).lock;
+    for (const record of steps.values()) joinInto(this.#steps, record);
+    return this.#steps;
+  }
+
+  /** Makes one record for each step of all that is known, and of what others have written meanwhile. */
+  async settle({ outline, emit }: Ending): Promise<void> {
+    const ledger = { lock: this.lock, recorded: this.#news > 0 };
+    await settleLock(this.#file, { ledger, outline, loaded: this.#loaded, emit });
+    this.#isElses = false;
+  }
+
+  /** Joins what came with what others have written meanwhile; without an `ending` that is a `LockChangedError`. */
+  async close(ending?: Ending): Promise<void> {
+    try {
+      if (this.#isElses && ending === undefined) throw new LockChangedError(this.#file.path);
+      if (this.#isElses && ending !== undefined) await this.settle(ending);
+    } finally {
+      await this.#file.close();
+    }
+  }
+}

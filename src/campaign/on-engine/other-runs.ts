@@ -1,0 +1,114 @@
+import type { Engine } from '../../cluster/open-engine.ts';
+import type { RunHeader, RunRecord } from '../../cluster/runs/run-record.ts';
+import { readEngineNote, removeEngineNote, writeEngineNote } from '../../disk/lock/engine-note.ts';
+import type { Graph } from '../../graph/graph.ts';
+import type { Lock } from '../../lock/record.ts';
+import { closedSends, isOpenSend } from '../../lock/sends.ts';
+import type { ApplyGraphOptions } from '../apply-options.ts';
+import { holdGuard } from '../hold-guard.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { requireLock } from '../read-lock.ts';
+import { sealOf } from './engine-helpers.ts';
+import { isOfGraph, refuseNamesake } from './engine-refusals.ts';
+import { lockOfRun } from './engine-run.ts';
+
+/** Ended runs that are looked through, the last ones first. */
+const mostNamesakes = 10;
+
+/**
+ * The last run of this campaign that has ended on the engine and has bought what this lock does not know: whoever
+ * submitted it went away before its end, and their clone perhaps with them. `last`: the last one that has ended, whatever
+ * became of it.
+ */
+export async function findUnseenRun(
+  { database, account }: Engine,
+  campaign: OpenCampaign,
+  graph: Pick<Graph, 'name' | 'steps'>,
+): Promise<{ unseen: RunRecord | undefined; last: string | null }> {
+  const [{ lastEndedRuns }, { readHeader }, seal] = await Promise.all([
+    import('../../cluster/runs/runs.ts'),
+    import('../../cluster/runs/header.ts'),
+    sealOf(campaign),
+  ]);
+  const ended = await lastEndedRuns(database, { account, campaign: graph.name, most: mostNamesakes });
+  const last = ended[0]?.id ?? null;
+  let lock: Lock | undefined;
+  for (const run of ended) {
+    if (!isOfGraph(await readHeader(database, seal, run), graph)) continue;
+    // What there is to say of the lock is said when it is read for the run.
+    lock ??= (await requireLock({ ...campaign, tell: () => {} }, campaign.service, { serviceMoved: true })).lock;
+    // A newer run of another clone says nothing of what an older one bought.
+    if (hasNews(await lockOfRun(database, run.id), lock)) return { unseen: run, last };
+  }
+  return { unseen: undefined, last };
+}
+
+/** Whether one lock tells of a payment that another knows nothing of, whatever became of it there. */
+export function hasNews(lock: Lock, known: Lock): boolean {
+  const purchases = [...known.steps.values()].flatMap((record) => record.purchases);
+  const [jobs, keys] = [new Set(purchases.map(({ jobId }) => jobId)), new Set(purchases.map(({ key }) => key))];
+  const closed = closedSends(known);
+  return [...lock.steps.values()].some((record) =>
+    record.purchases.some((purchase) => {
+      if (purchase.jobId !== undefined) return !jobs.has(purchase.jobId);
+      // A send that was answered has left its key alone.
+      return isOpenSend(purchase) && !keys.has(purchase.key) && !closed.has(purchase.send);
+    }),
+  );
+}
+
+/** The header of a run of this account. */
+export async function headerOf(
+  { engine, campaign }: Pick<Where, 'engine' | 'campaign'>,
+  run: RunRecord,
+): Promise<RunHeader> {
+  const [{ readHeader }, { requireOwnProtocol }] = await Promise.all([
+    import('../../cluster/runs/header.ts'),
+    import('../../cluster/runs/runs.ts'),
+  ]);
+  requireOwnProtocol(run);
+  return readHeader(engine.database, await sealOf(campaign), run);
+}
+
+interface Where {
+  engine: Engine;
+  campaign: OpenCampaign;
+  options: Pick<ApplyGraphOptions, 'check' | 'lockTimeoutMs'>;
+}
+
+/** Refuses the run of somebody who was faster, if it is another campaign's of this name. */
+export async function refuseAnother({ engine, campaign, options }: Where, id: string): Promise<void> {
+  const { readRun } = await import('../../cluster/runs/runs.ts');
+  const run = await readRun(engine.database, id);
+  if (run === undefined) return;
+  try {
+    const { graph } = await options.check();
+    refuseNamesake(await headerOf({ engine, campaign }, run), graph, { run, engine });
+  } catch (error) {
+    await removeEngineNote(campaign.paths.lock);
+    throw error;
+  }
+}
+
+/** Forgets a submit that came to nothing. Whoever may still be about to submit holds the lock. */
+export async function forgetSubmit({ engine, campaign, options }: Where, run: string): Promise<void> {
+  const { paths, tell } = campaign;
+  const { readRun } = await import('../../cluster/runs/runs.ts');
+  const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
+  try {
+    const isStill = readEngineNote(paths.lock)?.run === run;
+    if (isStill && (await readRun(engine.database, run)) === undefined) await removeEngineNote(paths.lock);
+  } finally {
+    await guard.release();
+  }
+}
+
+/** Notes the run beside the lock. `submitted`: the engine has it. */
+export async function noteRun(
+  { engine, campaign }: Pick<Where, 'engine' | 'campaign'>,
+  run: string,
+  { submitted, since }: { submitted: boolean; since: Date },
+): Promise<void> {
+  const { account, shown } = engine;
+  await writeEngineNote(campaign.paths.lock, { run, account, engine: shown, since: since.toISOString(), submitted });
+}

@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { CampaignError } from '../contract/failure.ts';
+import { findWayOut } from '../disk/fs/own-tree.ts';
+import { readStart } from '../disk/fs/plain-file.ts';
+import { replaceFile } from '../disk/fs/replace.ts';
+import { orForgotten, readJsonFile } from '../disk/state/kept-json.ts';
+import { type Advice, call, way } from '../ground/advice.ts';
+import type { Json } from '../ground/json.ts';
+import { isMap, messageOf } from '../ground/values.ts';
+
+/** Bytes by which an earlier file of ours is known. */
+const startBytes = 1 << 16;
+
+export interface OwnFile {
+  /** Path of the lock of the campaign, which is never written over. */
+  lock: string;
+  /** Whether a file that begins so was written here before; only such a file is written over. */
+  isOwn(start: string): boolean;
+  /** The words for such a file: `graph that was drawn before`. */
+  what: string;
+  /** Who asks for it, and its path as it was asked for. Default: `--out`, and the path itself. */
+  name?: { asked: string; path: string };
+}
+
+/** Writes a file of a person's choice (`--out`): a new one, or one of the same sort that was written before. */
+export async function saveOwnFile(path: string, text: string, own: OwnFile): Promise<void> {
+  refuseOther(path, own);
+  try {
+    await replaceFile(path, text);
+  } catch (error) {
+    throw unsaved(path, own, `cannot be written: ${messageOf(error)}`, 'give a file in a folder that exists');
+  }
+}
+
+/** Throws where `saveOwnFile` would write over something else, or through a link. */
+export function refuseOther(path: string, own: OwnFile): void {
+  const wayOut = findWayOut(dirname(resolve(path)));
+  if (wayOut !== undefined) throw unsaved(path, own, `is not written: ${wayOut}`);
+  if (resolve(path) === resolve(own.lock)) throw unsaved(path, own, 'is the lock of this campaign');
+  if (!existsSync(path)) return;
+  const start = readStart(path, startBytes);
+  if (start !== undefined && own.isOwn(start)) return;
+  throw unsaved(path, own, `is there already, and is no ${own.what}; it was left as it is`);
+}
+
+function unsaved(path: string, { name }: OwnFile, why: string, hint = 'choose another name'): CampaignError {
+  const { asked, path: shown } = name ?? { asked: '--out', path };
+  return new CampaignError({ code: 'MB3301', message: `${asked}: ${shown} ${why}`, hint, path });
+}
+
+/** Limit of what is read: a plan of a million steps is smaller. */
+const mostPlanBytes = 1 << 29;
+
+/** The object in a file that says of itself that it is a plan. Whatever else is wrong is for who reads manifests to say. */
+export async function readPlanFile(path: string): Promise<{ [key: string]: Json } | undefined> {
+  const json = await orForgotten(() => readJsonFile(path, mostPlanBytes));
+  return isMap(json) && json.mediabatch === 'plan' ? json : undefined;
+}
+
+/** Bytes that are read: more than the first key of any file of ours. */
+const manifestStartBytes = 256;
+
+/** Says what a file is that mediabatch wrote, and that somebody gives where a manifest is meant. */
+export async function refuseOwnFile(file: string): Promise<void> {
+  if (!/\.jsonl?$/i.test(file)) return;
+  const start = readStart(file, manifestStartBytes);
+  const name = /^\s*\{[^{[]*?"mediabatch"\s*:\s*"([a-z ]{1,40})"/.exec(start ?? '')?.[1];
+  if (name === undefined) return;
+  const [what, hint] = await describeOwnFile(name, file);
+  throw new CampaignError({ code: 'MB1001', message: `${file} is ${what}, not a manifest`, hint, file });
+}
+
+async function describeOwnFile(name: string, file: string): Promise<[string, Advice]> {
+  switch (name) {
+    case 'plan': {
+      const { saved } = (await readPlanFile(file)) ?? {};
+      if (!isMap(saved) || typeof saved.manifest !== 'string') {
+        return ['a plan that was printed', 'name the manifest that it was made of'];
+      }
+      const apply = { ...call('apply'), file, bare: true } as const;
+      const manifest = join(dirname(file), saved.manifest);
+      return ['a saved plan', [way('to do what it says', apply), `for everything else name its manifest, ${manifest}`]];
+    }
+    case 'lock': {
+      const [, campaign, sandbox] = /^(.+?)(\.sandbox)?\.lock\.jsonl$/i.exec(basename(file)) ?? [];
+      if (campaign === undefined)
+        return ['a lock', 'name the manifest that it belongs to, and give this one with --lock'];
+      const manifest = join(dirname(file), `${campaign}.yaml`);
+      const more = sandbox === undefined ? '' : ', with --sandbox';
+      return ['the lock of a campaign', `name its manifest: ${manifest}${more}`];
+    }
+    default:
+      return [`what mediabatch wrote about a campaign (${name})`, 'name the manifest of the campaign'];
+  }
+}

@@ -1,0 +1,128 @@
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
+import { OutputError, UnsafeFileError } from '../contract/errors.ts';
+import { CampaignError } from '../contract/failure.ts';
+import { isErrno, readSmallFile, statPlainFile } from '../disk/fs/plain-file.ts';
+import { replaceFile } from '../disk/fs/replace.ts';
+import { prepareOutputFolder } from '../disk/outputs/output-path.ts';
+import { PlacedFiles } from '../disk/outputs/placed-files.ts';
+import { messageOf } from '../ground/values.ts';
+import type { FoundOutput } from '../plan/outputs/list-outputs.ts';
+import { isOwnList, type ListFormat, listFormatOf, outputJson, outputsList } from '../report/outputs/outputs-list.ts';
+import { safeJson } from '../report/safe-text.ts';
+import { type FoundOutputs, findOutputs } from './find-outputs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { type OwnFile, saveOwnFile } from './own-file.ts';
+import type { CampaignPaths } from './paths.ts';
+
+/** By what a list of outputs is known, which alone another one may be written over. */
+export function ownList(format: ListFormat): Pick<OwnFile, 'isOwn' | 'what'> {
+  return { isOwn: (start) => isOwnList(format, start), what: 'list of outputs that was written before' };
+}
+
+/** A list of a million files has less. */
+const mostBytes = 1 << 29;
+
+/** A list as it stands there. Undefined: there is none, or it is larger than any of ours, or no plain file. */
+export function readOutputsList(path: string): string | undefined {
+  return readSmallFile(path, mostBytes)?.toString('utf8');
+}
+
+/** Writes the list of files to a path of a person's choice; paths in it lead from there. `name`: as in `OwnFile`. */
+export function saveOutputsList(
+  path: string,
+  found: FoundOutputs,
+  {
+    format,
+    paths,
+    name,
+  }: { format: ListFormat; paths: Pick<CampaignPaths, 'lock' | 'outputs'> } & Pick<OwnFile, 'name'>,
+): Promise<void> {
+  const view = { ...found, folder: folderFrom(dirname(resolve(path)), paths.outputs) };
+  const own = { ...ownList(format), lock: paths.lock, ...(name !== undefined && { name }) };
+  return saveOwnFile(path, outputsList(view, format, 'file'), own);
+}
+
+/** Path of the folder of outputs as seen from another one; empty, or ends in `/`. */
+export function folderFrom(from: string, folder: string): string {
+  const path = relative(from, folder).replaceAll('\\', '/');
+  return path === '' ? '' : join(path, '/').replaceAll('\\', '/');
+}
+
+/**
+ * Writes the list of files that the manifest asks for, as everything is at the end of a run. What was bought is on record
+ * without it: where it cannot be written, or is that of another campaign, that is told, and the run ends as it would have.
+ */
+export async function keepIndex(campaign: OpenCampaign, index: string | undefined): Promise<void> {
+  const format = index === undefined ? undefined : listFormatOf(extname(index));
+  if (index === undefined || format === undefined) return;
+  const { paths, tell } = campaign;
+  try {
+    const { target } = await prepareOutputFolder(paths.outputs, index);
+    // What there is to tell about the campaign was told when it was planned.
+    const found = await findOutputs({ ...campaign, tell: () => {} }, {});
+    // The next list opens no file that was measured for this one.
+    await campaign.measures.keep();
+    const listed = readOutputsList(target)?.match(/\b[0-9a-f]{64}\b/g) ?? [];
+    if (listed.length > 0 && !listed.some(found.isOnRecord)) {
+      const why = 'lists files of another campaign, and was left as it is: give each campaign an index of its own';
+      tell({ is: 'notice', text: `the index of outputs was not written: ${index} ${why}` });
+      return;
+    }
+    await saveOutputsList(target, found, { format, paths, name: { asked: 'outputs.index', path: index } });
+  } catch (error) {
+    const isOfDisk = error instanceof CampaignError || error instanceof OutputError;
+    if (!isOfDisk && !isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR')) throw error;
+    tell({ is: 'notice', text: `the index of outputs was not written: ${messageOf(error)}` });
+  }
+}
+
+/** Larger than any that was written here. */
+const mostSidecarBytes = 4 * 1024 ** 2;
+const ownStart = /^\{\s*"mediabatch": "output"/;
+
+interface WrittenSidecars {
+  /** Number of those that are there now, as they should be. */
+  there: number;
+  /** Paths that hold something else, or cannot be written, and were left as they are. */
+  left: { path: string; why: string }[];
+}
+
+/**
+ * Writes beside each file that is here a `FILE.json` that tells what is known of it. One that says the same already stays, and
+ * a file of somebody else is never written over. `root`: the folder of outputs.
+ */
+export async function writeSidecars(
+  root: string,
+  { campaign, files }: { campaign: string; files: readonly FoundOutput[] },
+): Promise<WrittenSidecars> {
+  const placed = new PlacedFiles(root);
+  const written: WrittenSidecars = { there: 0, left: [] };
+  for (const file of files) {
+    if (file.fileState !== 'intact') continue;
+    const found = placed.look(file.output);
+    if (typeof found === 'string') continue;
+    const beside = { ...file, output: { ...file.output, path: basename(file.output.path) } };
+    const text = `${safeJson(outputJson(beside, { campaign, folder: '' }), 2)}\n`;
+    const why = await writeSidecar(`${found.path}.json`, text);
+    if (why === undefined) written.there += 1;
+    else written.left.push({ path: `${file.output.path}.json`, why });
+  }
+  return written;
+}
+
+/** Writes one; or says why not. */
+async function writeSidecar(path: string, text: string): Promise<string | undefined> {
+  try {
+    if (statPlainFile(path) !== undefined) {
+      const before = readSmallFile(path, mostSidecarBytes)?.toString('utf8');
+      if (before === text) return undefined;
+      if (before === undefined || !ownStart.test(before)) return 'something else has this name';
+    }
+    await replaceFile(path, text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnsafeFileError) return 'it is not a plain file';
+    if (isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG')) return 'it cannot be written';
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import { type DeliverOptions, deliver, deliveryIndex } from '../../campaign/deliver.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { countOf } from '../../report/numbers.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { open, type StateOptions } from '../open.ts';
+import type { Terminal } from '../terminal.ts';
+
+export type DeliverCommandOptions = StateOptions & DeliverOptions;
+
+/** Copies files to a folder or bucket, with a list beside. No network; deletes nothing, and writes over nothing but the list and its own earlier copies. */
+export async function deliverOutputs(
+  file: string,
+  options: DeliverCommandOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const campaign = await open(file, options, terminal);
+  const { copied, replaced, there } = await deliver(campaign, options, process.env);
+  const { to = '' } = options;
+  const over = replaced.length === 0 ? '' : `, ${replaced.length} of them in place of an earlier copy`;
+  const before = `${over}${there.length === 0 ? '' : `, ${there.length} there already`}`;
+  if (options.dryRun === true) {
+    terminal.out(copied.map((name) => `${safeText(below(to, name))}\n`).join(''));
+    terminal.err(`${countOf(copied.length, 'file')} to copy${before}\n`);
+  } else {
+    const list = copied.length + there.length === 0 ? '' : `; they are listed in ${below(to, deliveryIndex)}`;
+    terminal.err(
+      `${terminal.style.green('copied')} ${safeText(`${countOf(copied.length, 'file')}${before}${list}`)}\n`,
+    );
+  }
+  return exitCodes.done;
+}
+
+function below(to: string, name: string): string {
+  return to.endsWith('/') ? `${to}${name}` : `${to}/${name}`;
+}

@@ -1,0 +1,21 @@
+import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
+import { migrateEngine } from '../../campaign/on-engine/migrate-engine.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { safeText } from '../../report/safe-text.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface EngineMigrateOptions {
+  engine?: string;
+  /** A role that may use the tables. */
+  grant?: string;
+}
+
+/** Makes or migrates the tables of an engine, for roles that may not do so themselves. */
+export async function engineMigrate(options: EngineMigrateOptions, terminal: Terminal): Promise<number> {
+  const { before, now } = await migrateEngine(requireEngine(options.engine, process.env), options.grant);
+  const { style, err } = terminal;
+  if (before === now) err(`the tables are of version ${now} already: nothing was changed\n`);
+  else err(`${style.green('migrated')} the tables ${before === 0 ? 'were made' : `from version ${before}`}: ${now}\n`);
+  if (options.grant !== undefined) err(`${style.green('granted')} ${safeText(options.grant)} may use them\n`);
+  return exitCodes.done;
+}

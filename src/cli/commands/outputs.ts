@@ -1,0 +1,79 @@
+import { extname } from 'node:path';
+import { type FoundOutputs, findOutputs, type OutputsOptions } from '../../campaign/find-outputs.ts';
+import { folderFrom, saveOutputsList, writeSidecars } from '../../campaign/save-outputs-list.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { call } from '../../ground/advice.ts';
+import { countOf } from '../../report/numbers.ts';
+import {
+  type ListFormat,
+  listFormatOf,
+  outputsFooter,
+  outputsList,
+  outputsText,
+} from '../../report/outputs/outputs-list.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { open, type StateOptions } from '../open.ts';
+import { type Terminal, tableOptions, tellNotice } from '../terminal.ts';
+
+export interface OutputsCommandOptions extends StateOptions, OutputsOptions {
+  format?: 'text' | ListFormat;
+  json?: boolean;
+  out?: string;
+  sidecar?: boolean;
+}
+
+/** Lists every file with all that is known of it. No network; writes only `--out` and `--sidecar`. */
+export async function outputs(file: string, options: OutputsCommandOptions, terminal: Terminal): Promise<number> {
+  const format = formatOf(options);
+  const campaign = await open(file, options, terminal);
+  const found = await findOutputs(campaign, options);
+  const { paths } = campaign;
+  const { out } = options;
+  if (out !== undefined && format !== 'text') {
+    await saveOutputsList(out, found, { format, paths });
+    terminal.err(`${terminal.style.green('saved')}  ${safeText(out)}\n`);
+  } else {
+    const view = { ...found, folder: folderFrom('', paths.outputs) };
+    terminal.out(format === 'text' ? outputsText(view, tableOptions(terminal)) : outputsList(view, format, 'stream'));
+  }
+  if (options.sidecar === true) await tellSidecars(paths.outputs, found, terminal);
+  tellWhole(found, terminal);
+  return exitCodes.done;
+}
+
+function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFormat {
+  const given = json === true ? 'json' : format;
+  if (out === undefined) return given ?? 'text';
+  const byEnding = listFormatOf(extname(out));
+  if (byEnding === undefined) {
+    throw new CampaignError({
+      code: 'MB3001',
+      message: `--out: ${out} does not end as a list of outputs does`,
+      hint: 'let it end in .csv, .json or .jsonl',
+      options: ['--out'],
+    });
+  }
+  if (given === undefined || given === byEnding) return byEnding;
+  throw new CampaignError({
+    code: 'MB3001',
+    message: `--format ${given} does not go with --out ${out}`,
+    hint: 'leave --format out: the ending of the file says it',
+    options: ['--format', '--out'],
+  });
+}
+
+async function tellSidecars(root: string, found: FoundOutputs, terminal: Terminal): Promise<void> {
+  const { there, left } = await writeSidecars(root, found);
+  terminal.err(`${terminal.style.green('beside')} ${countOf(there, 'file')}: FILE.json\n`);
+  for (const { path, why } of left) {
+    tellNotice(terminal, `${path} was left as it is: ${why}`);
+  }
+}
+
+function tellWhole(found: FoundOutputs, terminal: Terminal): void {
+  terminal.err(outputsFooter(found));
+  if (found.files.some(({ fileState }) => fileState === 'missing')) {
+    terminal.err(`what is missing is fetched for free by: ${terminal.paste(call('apply'))}\n`);
+  }
+}

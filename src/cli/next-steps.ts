@@ -1,0 +1,145 @@
+import type { Applied } from '../campaign/apply-options.ts';
+import type { SavedPlan } from '../campaign/saved-plan.ts';
+import type { StepOutcome } from '../contract/event.ts';
+import type { ExitAnswers } from '../contract/exit.ts';
+import type { NextStep } from '../contract/failure.ts';
+import { type Call, call } from '../ground/advice.ts';
+import { hasWork, publishes } from '../plan/actions.ts';
+import { addressOf, type Plan, type PlanRow } from '../plan/plan.ts';
+import { isBought } from '../plan/prices/spend-consent.ts';
+import { sumPrices } from '../plan/prices/sum-prices.ts';
+import type { StatusView } from '../report/status/status.ts';
+import { approving } from './consent.ts';
+import type { ApplyOptions } from './open.ts';
+import type { Terminal } from './terminal.ts';
+import { optionsLeft, postsWaiting, purchasesWaiting, showingCall } from './waiting.ts';
+
+interface Context {
+  file: string;
+  options: ApplyOptions;
+  /** The plan that was applied. */
+  saved?: SavedPlan | undefined;
+  terminal: Pick<Terminal, 'paste'>;
+}
+
+/** The ways on from a plan: to save it, have it approved, apply it; to collect what is paid; to look at gates. */
+export function nextOfPlan(plan: Plan, context: Context): NextStep[] {
+  const step = stepsFor(context.terminal);
+  const look = hasSomethingToPick(plan) ? [step(call('review'), { needs: 'person' })] : [];
+  const publishing = plan.rows.some(publishes);
+  if (!publishing && !plan.rows.some(isBought)) return [...(hasWork(plan) ? [step(call('apply'))] : []), ...look];
+  const credits = plan.totals.unknownPrices > 0 ? null : plan.totals.toSpend;
+  return [...agreeing({ credits, publishing }, context), ...look];
+}
+
+/** The ways on from a plan that nobody has agreed to, and of which nothing was done. One that is saved is not made again. */
+export function nextOfRefusal(plan: Plan, context: Context): NextStep[] {
+  const { file, options, saved } = context;
+  const credits = plan.totals.unknownPrices > 0 ? null : plan.totals.toSpend;
+  const out = saved === undefined ? {} : { out: saved.path };
+  return agreeing(
+    { credits, publishing: plan.rows.some(publishes) },
+    { ...context, file, options: { ...options, ...out } },
+  );
+}
+
+/** The ways to a consent, and on with it. Play money is anybody's. */
+function agreeing(
+  { credits, publishing }: { credits: number | null; publishing: boolean },
+  { file, options, saved, terminal }: Context,
+): NextStep[] {
+  const step = stepsFor(terminal);
+  if (options.sandbox === true)
+    return [step(call('apply', '--yes', ...(publishing ? ['--publish'] : [])), { credits })];
+  const saving = showingCall(file, options, saved);
+  const path = options.out ?? saving.words.at(-1) ?? '';
+  return [
+    ...(options.out === undefined ? [step(saving)] : []),
+    step(approving(path), { needs: 'person' }),
+    step({ ...call('apply'), file: path, bare: true }, { credits }),
+  ];
+}
+
+type Ran = Extract<Applied, { is: 'ran' }>;
+
+/** The same from a run that has ended: to find out, to collect, to agree, to decide, to plan what failed. */
+export function nextOfRun({ made, carriedOut, result }: Ran, context: Context): NextStep[] {
+  const { options, terminal } = context;
+  const step = stepsFor(terminal);
+  const { outcomes } = result;
+  const endsAs = (...wanted: StepOutcome[]) => [...outcomes].filter(([, outcome]) => wanted.includes(outcome));
+  const [asked] = [
+    ...endsAs('unresolved').map(([id]) => addressOf(id)),
+    ...carriedOut.rows.flatMap(({ action, address }) => (action === 'unresolved' ? [address] : [])),
+  ];
+  const purchases = purchasesWaiting(carriedOut, made);
+  const posts = postsWaiting(carriedOut, outcomes);
+  const prices = sumPrices(purchases);
+  const open = { credits: prices.unknownPrices > 0 ? null : prices.toSpend, publishing: posts.length > 0 };
+  const seen = { ...carriedOut, rows: carriedOut.rows.map((row) => asItEnded(row, outcomes)) };
+  const waitsForPicks = hasSomethingToPick(seen);
+  const isOver = carriedOut.rows.every(({ action }) => action !== 'failed') && endsAs('failed', 'refused').length === 0;
+  return [
+    ...(asked === undefined ? [] : [step(call('explain', asked), { needs: 'person' })]),
+    ...(endsAs('running', 'lost', 'left').length === 0 ? [] : [step(call('apply'))]),
+    ...(purchases.length + posts.length === 0
+      ? []
+      : agreeing(open, { ...context, options: optionsLeft(options, { purchases }) })),
+    ...(waitsForPicks ? [step(call('review'), { needs: 'person' })] : []),
+    ...(isOver && !waitsForPicks ? [] : [step(call('plan', '--json'))]),
+  ];
+}
+
+function asItEnded(row: PlanRow, outcomes: ReadonlyMap<string, StepOutcome>): Pick<PlanRow, 'address' | 'action'> {
+  const { address, action } = row;
+  return { address, action: outcomes.get(address) === 'done' ? 'keep' : action };
+}
+
+/** The same from where a campaign stands, of which nobody has made a plan now. */
+export function nextOfStatus({ tasks, rows, gates = [] }: StatusView, terminal: Context['terminal']): NextStep[] {
+  const step = stepsFor(terminal);
+  const count = (...states: Parameters<typeof countStates>[1][]) => countStates(tasks, ...states);
+  const asked = rows.find(({ state }) => state === 'unresolved');
+  const isPaid = count('running', 'lost') > 0 || tasks.some(({ filesMissing }) => filesMissing > 0);
+  return [
+    ...(asked === undefined ? [] : [step(call('explain', asked.address), { needs: 'person' })]),
+    ...(isPaid ? [step(call('apply'))] : []),
+    ...(gates.length === 0 ? [] : [step(call('review'), { needs: 'person' })]),
+    ...(count('not-bought', 'changed', 'failed') === 0 ? [] : [step(call('plan', '--json'))]),
+  ];
+}
+
+/** The questions that a program asks first: whether `apply` goes on by itself, whether people are wanted, what was paid. */
+export function answersOfStatus(
+  { tasks, credits: { spent, held, heldUnknown } }: StatusView,
+  next: readonly NextStep[],
+): ExitAnswers {
+  const isPaid = countStates(tasks, 'running', 'lost') > 0 || tasks.some(({ filesMissing }) => filesMissing > 0);
+  return {
+    again: isPaid ? 'same' : next.length > 0 ? 'changed' : 'never',
+    person: next.some(({ needs }) => needs === 'person') || countStates(tasks, 'failed') > 0,
+    paid:
+      held + heldUnknown > 0 || countStates(tasks, 'unresolved') > 0 ? 'perhaps' : spent > 0 ? 'recorded' : 'nothing',
+  };
+}
+
+function countStates(tasks: StatusView['tasks'], ...states: (keyof StatusView['tasks'][number]['states'])[]): number {
+  return tasks.reduce((sum, task) => sum + states.reduce((own, state) => own + task.states[state], 0), 0);
+}
+
+function stepsFor({ paste }: Pick<Terminal, 'paste'>) {
+  return (run: Call, { credits = 0, needs = null }: Partial<Omit<NextStep, 'command'>> = {}): NextStep => ({
+    command: paste(run),
+    credits,
+    needs,
+  });
+}
+
+/** Whether a gate has something to look at. */
+function hasSomethingToPick({
+  gates = [],
+  rows,
+}: Pick<Plan, 'gates'> & { rows: readonly Pick<PlanRow, 'address' | 'action'>[] }): boolean {
+  const kept = new Set(rows.flatMap(({ address, action }) => (action === 'keep' ? [address] : [])));
+  return gates.some(({ members }) => members.some((address) => kept.has(address)));
+}

@@ -1,0 +1,69 @@
+import { CampaignError } from '../contract/failure.ts';
+import type { Graph } from '../graph/graph.ts';
+import { type Advice, call, way } from '../ground/advice.ts';
+import { kinds } from '../kinds/index.ts';
+import { isSpending, isWork } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import { vocabularyOf, withNeeds } from '../plan/select/select.ts';
+import { countOf } from '../report/numbers.ts';
+import { type Terminal, tellNotice } from './terminal.ts';
+
+interface Selecting {
+  select?: string[] | undefined;
+  exclude?: string[] | undefined;
+}
+
+export interface Unselected {
+  addresses: readonly string[];
+  text: string;
+  advice: Advice;
+  /** Nothing else is selected that could be done, or is. */
+  isStuck: boolean;
+}
+
+/** Steps that are selected and need others that are neither done nor selected, and how to take those along. */
+export function findUnselected(
+  plan: Plan,
+  context: { options: Selecting; graph: Graph; command: 'plan' | 'apply' },
+): Unselected | undefined {
+  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'selection');
+  const addresses = waiting.map(({ address }) => address);
+  if (addresses.length === 0) return undefined;
+  const text = `${countOf(addresses.length, 'selected step')} ${addresses.length === 1 ? 'needs' : 'need'} steps that are neither done nor selected`;
+  const isStuck = plan.rows.every((row) => !isWork(row) && row.action !== 'keep');
+  return { addresses, text, advice: howToGoOn(context.options, context), isStuck };
+}
+
+/** `ends`: where nothing can be done, so does the command. */
+export function tellUnselected(found: Unselected | undefined, terminal: Terminal, { ends }: { ends: boolean }): void {
+  if (found === undefined) return;
+  const { addresses, text, advice, isStuck } = found;
+  if (isStuck && ends)
+    throw new CampaignError({ code: 'MB3006', message: `${text}, so nothing can be done`, hint: advice, addresses });
+  tellNotice(terminal, text, advice);
+}
+
+function howToGoOn(
+  { select, exclude }: Selecting,
+  { graph, command }: { graph: Graph; command: 'plan' | 'apply' },
+): Advice {
+  if (select === undefined) return 'exclude less: what a step needs must be done before it';
+  const vocabulary = vocabularyOf(graph);
+  const wider = select.map((text) => withNeeds(text, vocabulary));
+  const flags = wider.flatMap((text) => (text === undefined ? [] : ['--select', text]));
+  if (flags.length < 2 * select.length || exclude !== undefined) {
+    return 'select what they need, too: + before a name or a condition takes along what its steps need';
+  }
+  return way('take along what they need', call(command, ...flags));
+}
+
+/** With a token the service does not hand out the same job for the same key: said before anything is bought. */
+export function tellCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', terminal: Terminal): void {
+  if (replays !== 'no') return;
+  const affected = plan.rows.filter(({ action, kind }) => isSpending(action) && kinds[kind]?.recovery === 'replay');
+  if (affected.length === 0) return;
+  tellNotice(
+    terminal,
+    `MEDIABATCH_API_KEY holds a token, not an API key: should the answer to one of ${countOf(affected.length, 'image or music create')} be lost, it cannot be asked for again, and a person has to decide; with an API key it is found by itself`,
+  );
+}

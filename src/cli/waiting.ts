@@ -1,0 +1,253 @@
+import type { RunResult } from '../campaign/run.ts';
+import { wordsOfPlan } from '../campaign/saved-options.ts';
+import type { SavedPlan } from '../campaign/saved-plan.ts';
+import type { StepOutcome } from '../contract/event.ts';
+import { type Call, call } from '../ground/advice.ts';
+import { groupBy } from '../ground/values.ts';
+import { publishes } from '../plan/actions.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
+import { postsOf } from '../plan/posts/post-consent.ts';
+import { isAskedAbout } from '../plan/posts/post-record.ts';
+import { ceilingOfRows } from '../plan/prices/ceiling.ts';
+import { isBought } from '../plan/prices/spend-consent.ts';
+import { sumPrices } from '../plan/prices/sum-prices.ts';
+import { countOf } from '../report/numbers.ts';
+import { spendText } from '../report/plan/plan-money.ts';
+import { postsText, sideBySide } from '../report/plan/post-words.ts';
+import { safeText } from '../report/safe-text.ts';
+import { approving, type Consent } from './consent.ts';
+import type { ApplyOptions } from './open.ts';
+import { type Terminal, tellBlock } from './terminal.ts';
+
+const shownAddresses = 10;
+
+/** The command that makes the plan of these options once more, and keeps it for somebody to look at. */
+export function showingCall(file: string, options: ApplyOptions, saved: SavedPlan | undefined): Call {
+  const out = saved?.path ?? `${file.replace(/\.(ya?ml|json)$/i, '')}.plan.json`;
+  return { ...call('plan', ...wordsOfPlan(options), '--out', out), file };
+}
+
+interface WaitingContext {
+  file: string;
+  options: ApplyOptions;
+  planned: Plan;
+  outcomes: RunResult['outcomes'];
+  saved?: SavedPlan;
+  consent: Consent;
+  terminal: Terminal;
+}
+
+/**
+ * Options of an `apply` that lead on from it. What was bought or published again is not done once more, and nor does a new
+ * lock begin. `purchases`: those that wait. Where some do, nobody has agreed to credits, and so nothing was bought.
+ */
+export function optionsLeft(
+  { redo, new: _new, ...limits }: ApplyOptions,
+  { purchases }: { purchases: readonly PlanRow[] },
+): ApplyOptions {
+  const isOpen = purchases.length > 0 && limits.publish !== true;
+  return isOpen && redo !== undefined ? { ...limits, redo } : limits;
+}
+
+/** Says what of a plan was not done because nobody agreed to it, and the ways on. */
+export function tellWaiting(carriedOut: Plan, context: WaitingContext): void {
+  const { terminal } = context;
+  tellHeld(carriedOut, terminal);
+  tellAsked(carriedOut, context);
+  tellPurchases(carriedOut, context);
+  tellPosts(carriedOut, context);
+}
+
+/** Rows that cost credits, and were left where only what is paid was collected: as planned. */
+export function purchasesWaiting(carriedOut: Plan, planned: Plan): PlanRow[] {
+  const held = new Set(carriedOut.rows.flatMap(({ address, reason }) => (reason.code === 'payer' ? [address] : [])));
+  return planned.rows.filter((row) => held.has(row.address) && isBought(row));
+}
+
+/** Posts that nobody has agreed to, and that are needed. */
+export function postsWaiting(carriedOut: Plan, outcomes: RunResult['outcomes']): PlanRow[] {
+  const isWaiting = (row: PlanRow) => row.blockedBy === 'consent' && row.post !== undefined && !isAskedAbout(row);
+  return carriedOut.rows.filter((row) => isWaiting(row) && outcomes.get(row.address) !== 'unneeded');
+}
+
+function tellPurchases(carriedOut: Plan, { file, options, planned, saved, consent, terminal }: WaitingContext): void {
+  const waiting = purchasesWaiting(carriedOut, planned);
+  if (waiting.length === 0) return;
+  const limits = optionsLeft(options, { purchases: waiting });
+  const flag = consent.flags === 'count' ? ' (or agrees beforehand, with --yes)' : '';
+  const posts = options.publish === true ? postsOf(carriedOut.rows, 'waiting').length : 0;
+  tellBlock(
+    [
+      `${terminal.style.yellow('waiting')}  ${countOf(waiting.length, 'step')} for somebody who agrees to ${spendText({ ...sumPrices(waiting), ceiling: ceilingOfRows(waiting) })}`,
+      ...(posts === 0 ? [] : [`    ${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} with them`]),
+      `    to show them to whoever pays, who agrees on a terminal${flag}: ${terminal.paste(saved === undefined ? showingCall(file, limits, saved) : approving(saved.path))}`,
+    ],
+    terminal,
+  );
+}
+
+/** Posts: publishing takes a consent of its own. */
+function tellPosts(carriedOut: Plan, context: WaitingContext): void {
+  const { file, options, planned, outcomes, saved, consent, terminal } = context;
+  // With that consent a post waits only for what it needs.
+  if (options.publish === true) return;
+  const waiting = postsWaiting(carriedOut, outcomes).map((row) => withoutDoubt(row, outcomes));
+  if (waiting.length === 0) return;
+  const addresses = new Set(waiting.map(({ address }) => address));
+  const shown = [...addresses].slice(0, shownAddresses).map((address) => safeText(address, 300));
+  const more = addresses.size > shown.length ? ` … and ${addresses.size - shown.length} more` : '';
+  const them = addresses.size === 1 ? 'it' : 'them';
+  const named = new Set(options.redo?.flatMap((text) => text.split(/\s+/)));
+  const redone = planned.rows.filter(
+    (row) => publishes(row) && (row.action === 'redo' || named.has(row.address)) && addresses.has(row.address),
+  );
+  // Of `--redo` only the posts: what else it named has been bought again by now.
+  const again = redone.flatMap(({ address }) => ['--redo', address]);
+  const agree = options.yes === true ? ['--yes', '--publish'] : ['--publish'];
+  const apply: Call =
+    saved === undefined
+      ? call('apply', ...again, ...agree)
+      : { ...call('apply', ...agree), file: saved.path, bare: true };
+  // What was bought again, and for a new lock, is not bought once more.
+  const { redo: _redo, new: _new, ...limits } = options;
+  const showing = showingCall(file, limits, saved);
+  const plan: Call = { ...showing, words: [...showing.words.slice(0, -2), ...again, ...showing.words.slice(-2)] };
+  tellBlock(
+    [
+      `${terminal.style.yellow('waiting')}  ${postsText(postsOf(waiting, 'waiting'))}: publishing takes a consent of its own`,
+      `    ${shown.join(', ')}${more}`,
+      `    to show ${them} to whoever decides, who agrees on a terminal: ${terminal.paste(plan)}`,
+      ...(consent.flags === 'count' ? [`    to publish ${them}: ${terminal.paste(apply)}`] : []),
+    ],
+    terminal,
+  );
+}
+
+/** The row without its doubt, where this run made what its parts are of: the post is needed. */
+function withoutDoubt(row: PlanRow, outcomes: RunResult['outcomes']): PlanRow {
+  const { post, parts = [] } = row;
+  if (post?.perhaps !== true || parts.some(({ of }) => outcomes.get(of) !== 'done')) return row;
+  const { perhaps: _, ...target } = post;
+  return { ...row, post: target };
+}
+
+const shownAsked = 5;
+
+/** Says which post of unknown fate keeps others from its accounts, and the way on. */
+function tellHeld({ rows }: Plan, terminal: Terminal): void {
+  const held = rows.filter(({ reason, beside }) => reason.code === 'post-open' && beside !== undefined);
+  for (const [address = '', own] of [...groupBy(held, ({ beside }) => beside?.address)].slice(0, shownAsked)) {
+    tellBlock(
+      [
+        `${terminal.style.yellow('waiting')}  ${countOf(own.length, 'post')} until somebody has looked whether ${safeText(address, 200)} is out`,
+        `    to say so, with --job and its id, or --not-spent: ${terminal.paste(call('resolve', address))}`,
+      ],
+      terminal,
+    );
+  }
+}
+
+/** Puts posts that may be out under another name side by side with what is out, with all ways on. */
+function tellAsked({ rows }: Plan, { terminal, consent }: WaitingContext): void {
+  const asked = rows.filter(isAskedAbout);
+  if (asked.length === 0) return;
+  const { yellow } = terminal.style;
+  const publish = consent.flags === 'count' ? ['--publish'] : [];
+  const lines = asked.slice(0, shownAsked).flatMap((row) => {
+    const { address, beside } = row;
+    if (beside === undefined) return [];
+    return [
+      ...sideBySide(row).map((line) => `    ${line}`),
+      `      it is the same: ${terminal.paste(call('move', beside.address, address))}`,
+      `      it is another one: ${terminal.paste(call('apply', '--redo', address, ...publish))}`,
+    ];
+  });
+  const gone = [...new Set(asked.flatMap(({ beside }) => beside?.address ?? []))].slice(0, shownAsked);
+  const more = asked.length > shownAsked ? [`    … and ${countOf(asked.length - shownAsked, 'more post')}`] : [];
+  tellBlock(
+    [
+      `${yellow('waiting')}  ${countOf(asked.length, 'post')} that may be out already, under another name: --publish does not cover ${asked.length === 1 ? 'it' : 'them'}`,
+      ...lines,
+      ...more,
+      `    what is out has no new name, it only left the manifest: ${terminal.paste(call('forget', ...gone))}`,
+    ],
+    terminal,
+  );
+}
+
+const shownGates = 10;
+
+/**
+ * Says which gates keep steps waiting, or are open at the end of a run that has done everything (`isDone`), and the ways on: to
+ * decide, to go on with the page where one was served (`review`), or to buy other outputs. `outcomes`: of the run's steps.
+ */
+export function tellOpenGates(
+  { gates = [], rows }: Plan,
+  terminal: Terminal,
+  {
+    review = false,
+    isDone,
+    outcomes,
+  }: { review?: boolean | undefined; isDone: boolean; outcomes: ReadonlyMap<string, StepOutcome> },
+): void {
+  const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
+  const isIdle = waiting === 0;
+  const open = gates.filter((gate) => isIdle || gate.waiting > 0);
+  // A gate that waits for another one has nothing to look at yet, nor has one of whose steps none came to its end.
+  const hasEnded = (address: string) => (outcomes.get(address) ?? 'done') === 'done';
+  const blocked = new Set(
+    rows.flatMap(({ address, action }) => (action === 'blocked' || !hasEnded(address) ? [address] : [])),
+  );
+  const ready = open.filter(({ members }) => members.some((address) => !blocked.has(address)));
+  if (ready.length === 0 || (isIdle && !isDone)) return;
+  const undecided = ready.find(({ state }) => state !== 'rejected');
+  const example = undecided?.members.find((address) => !blocked.has(address));
+  const given = ready.find(({ state }) => state === 'rejected') ?? undecided;
+  const names = ready.slice(0, shownGates).map((gate) => `    ${safeText(describeGate(gate), 300)}`);
+  const more = ready.length > names.length ? [`    … and ${countOf(ready.length - names.length, 'more gate')}`] : [];
+  const isOne = ready.length === 1;
+  const behind = Math.min(
+    waiting,
+    ready.reduce((sum, gate) => sum + gate.waiting, 0),
+  );
+  const later = waiting - behind;
+  const what = `${countOf(isIdle ? ready.length : behind, isIdle ? 'gate' : 'step')}`;
+  const head = isIdle
+    ? `${terminal.style.yellow('gates')}    ${what} ${isOne ? 'is' : 'are'} open, and nothing waits for ${isOne ? 'it' : 'them'}`
+    : `${terminal.style.yellow('waiting')}  ${what} until ${countOf(ready.length, 'gate')} ${isOne ? 'is' : 'are'} decided`;
+  const others = open.length - ready.length;
+  const after =
+    others === 0
+      ? `that ${later === 1 ? 'needs' : 'need'} what is made then`
+      : `at ${countOf(others, 'gate')} that ${others === 1 ? 'comes' : 'come'} later`;
+  tellBlock(
+    [
+      later === 0 ? head : `${head}, and ${countOf(later, 'step')} ${after}`,
+      ...names,
+      ...more,
+      ...(given === undefined
+        ? []
+        : [
+            `    to buy others instead: ${terminal.paste(call('apply', '--redo', given.is === 'canary' ? (given.members[0] ?? '') : given.name))}`,
+          ]),
+      ...(example === undefined
+        ? []
+        : [
+            review
+              ? `    to go on looking at them: ${terminal.paste(call('apply', '--review'))}`
+              : `    to look at them, and pick by keys: ${terminal.paste(call('review'))}`,
+            `    or to pick by name, as in: ${terminal.paste(call('pick', example))}`,
+            ...(isIdle ? [] : [`    then: ${terminal.paste(call('apply'))}`]),
+          ]),
+    ],
+    terminal,
+  );
+}
+
+function describeGate({ name, is, choose, members, state, picked, note }: NonNullable<Plan['gates']>[number]): string {
+  const about = note === undefined ? '' : ` (${note})`;
+  if (is === 'canary') return `${name}: ${members.join(', ')} ${state === 'rejected' ? 'rejected' : 'to be picked'}`;
+  if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, and ${choose} is to be${about}`;
+  if (state === 'rejected') return `${name}: rejected${about}`;
+  return `${name}: ${is === 'approve' ? 'to be approved' : `${choose} of ${members.length} to be picked`}${about}`;
+}

@@ -1,0 +1,118 @@
+import type pg from 'pg';
+
+/** `undefined`: something may have been missed. */
+type Ear = (payload: string | undefined) => void;
+
+export interface ListeningOptions {
+  /** A connection that is open. */
+  open(): Promise<pg.Client>;
+  /** Calls `act` until the server answers it. */
+  persist<T>(act: () => Promise<T>): Promise<T>;
+  /** Waits before another attempt. */
+  pause(tries: number): Promise<void>;
+  /** The name of a channel, as a statement has it. */
+  quote(channel: string): string;
+  /** Aborted: nobody listens any more. */
+  signal: AbortSignal;
+}
+
+/** All channels of a process, heard through one connection: each would cost the server one otherwise. */
+export class Listening {
+  readonly #options: ListeningOptions;
+  readonly #ears = new Map<string, Set<Ear>>();
+  #client: Promise<pg.Client> | undefined;
+  #isMending = false;
+
+  constructor(options: ListeningOptions) {
+    this.#options = options;
+  }
+
+  get isConnected(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** `ear` hears each notification, and once after each new connection. */
+  async listen(channel: string, ear: Ear): Promise<{ close(): Promise<void> }> {
+    const ears = this.#ears.get(channel) ?? new Set();
+    this.#ears.set(channel, ears.add(ear));
+    try {
+      await this.#options.persist(() => this.#tuneIn(channel));
+    } catch (error) {
+      await this.#leave(channel, ear);
+      throw error;
+    }
+    ear(undefined);
+    return { close: () => this.#leave(channel, ear) };
+  }
+
+  async close(): Promise<void> {
+    this.#ears.clear();
+    await this.#hangUp();
+  }
+
+  async #leave(channel: string, ear: Ear): Promise<void> {
+    const ears = this.#ears.get(channel);
+    ears?.delete(ear);
+    if (ears === undefined || ears.size > 0) return;
+    this.#ears.delete(channel);
+    if (this.#ears.size === 0) return this.#hangUp();
+    // Nobody waits for a server that may be frozen.
+    const { quote } = this.#options;
+    void this.#client?.then((client) => client.query(`UNLISTEN ${quote(channel)}`)).catch(() => {});
+  }
+
+  async #hangUp(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined);
+    this.#client = undefined;
+    await client?.end().catch(() => {});
+  }
+
+  async #tuneIn(channel: string): Promise<void> {
+    this.#client ??= this.#connect();
+    const connection = this.#client;
+    const client = await connection;
+    try {
+      await client.query(`LISTEN ${this.#options.quote(channel)}`);
+    } catch (error) {
+      this.#giveUp(connection);
+      void client.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  #connect(): Promise<pg.Client> {
+    const connection = this.#options.open().then((client) => {
+      client.on('notification', ({ channel, payload }) => {
+        for (const ear of this.#ears.get(channel) ?? []) ear(payload);
+      });
+      client.on('end', () => this.#giveUp(connection));
+      return client;
+    });
+    connection.catch(() => {
+      if (this.#client === connection) this.#client = undefined;
+    });
+    return connection;
+  }
+
+  #giveUp(connection: Promise<pg.Client>): void {
+    if (this.#client !== connection) return;
+    this.#client = undefined;
+    void this.#mend();
+  }
+
+  /** Connects again as long as somebody listens, and tells them that something may have been missed. */
+  async #mend(): Promise<void> {
+    const { pause, signal } = this.#options;
+    if (this.#isMending) return;
+    this.#isMending = true;
+    for (let tries = 0; this.#ears.size > 0 && !signal.aborted; tries += 1) {
+      await pause(tries);
+      try {
+        for (const channel of [...this.#ears.keys()]) await this.#tuneIn(channel);
+        break;
+      } catch {}
+    }
+    this.#isMending = false;
+    for (const ears of [...this.#ears.values()]) for (const ear of [...ears]) ear(undefined);
+  }
+}

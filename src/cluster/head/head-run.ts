@@ -1,0 +1,394 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock } from '../../contract/clock.ts';
+import type { RunFact } from '../../contract/event.ts';
+import type { Downloads, LockFile, RequestBodies, Service } from '../../contract/ports.ts';
+import { type CarriedOut, carryOut, type SharedAccount } from '../../engine/carry-out.ts';
+import { endOfRun } from '../../engine/end-of-run.ts';
+import { Batches } from '../../ground/batches.ts';
+import { messageOf } from '../../ground/values.ts';
+import { readLock } from '../../lock/read.ts';
+import { type Lock, lockVersion, type StepRecord } from '../../lock/record.ts';
+import { writeHeader } from '../../lock/write.ts';
+import { countForRun, isWork } from '../../plan/actions.ts';
+import { orderId, type PlanRow, type PlanTotals, rowId, type StepOrder } from '../../plan/plan.ts';
+import { type ResumedPlan, resumePlan } from '../../run/resume-plan.ts';
+import type { StepEnd } from '../../run/step-end.ts';
+import type { CreateRoutes } from '../../service/create.ts';
+import type { Database } from '../database/database.ts';
+import { EventWriter } from '../runs/events.ts';
+import { changedPlan, readHeader } from '../runs/header.ts';
+import { readOrders } from '../runs/orders.ts';
+import type { RunHeader, RunRecord } from '../runs/run-record.ts';
+import { endRun, readEnds, writeEnds } from '../runs/runs.ts';
+import type { Seal } from '../seal.ts';
+import { MarkKeeper, type Marks, refusePutBack } from '../store/run-mark.ts';
+import type { Seat } from './account.ts';
+import type { AccountSpending } from './account-spending.ts';
+import type { FileDispatcher, OwnHand } from './file-dispatcher.ts';
+import { held, type Term, writeAsHead } from './guarded.ts';
+import { openLines, readAllLines } from './lines.ts';
+import { factsBefore, isLettingGo, readToldEvents, type ToldEvents } from './told-events.ts';
+
+/** Everything that the runs of a head share. */
+export interface HeadRunGround {
+  db: Database;
+  account: string;
+  seat: Seat;
+  seal: Seal;
+  /** Where files are given to hands. */
+  dispatcher: FileDispatcher;
+  /** Means of this process to fetch files itself. */
+  own: (OwnHand & { marks: Marks }) | undefined;
+  /** Hears when the end of a run is on record that somebody is to be told of. Absent: nobody is. */
+  onEnd?: (() => void) | undefined;
+  /** Hears how many steps a run has before they are read. */
+  onSize(known: { steps: number }): void;
+  /** Digest of a send's id and the credential. */
+  accountOf(send: string): string | undefined;
+  /** Whether the same key gives the same job, with this credential. */
+  replays: 'yes' | 'no';
+  clock: Clock;
+  /** Aborted: nothing new is paid for; what is on the wire is awaited, everything is recorded, and the next head goes on. */
+  signal: AbortSignal;
+  service: Service & Downloads;
+  shared: SharedAccount;
+  /** Spending of all its runs together. */
+  spending: AccountSpending;
+  /** Routes of creates, which grow with each run. */
+  routes: { [kind: string]: CreateRoutes[string] };
+}
+
+/** A run as the last head left it. */
+interface Found {
+  header: RunHeader;
+  lock: Lock;
+  /** How many lines that is. */
+  lines: number;
+  resumed: ResumedPlan;
+  /** Events that earlier heads have told; grows with what this one tells. */
+  told: ToldEvents;
+}
+
+/** One open run under a head, from what is on record of it to its end. */
+export class HeadRun {
+  readonly #record: RunRecord;
+  readonly #ground: HeadRunGround;
+  readonly #term: { account: string; epoch: number; run: string };
+  readonly #events: EventWriter;
+  readonly #ends: EndWriter;
+  /** Ends by address that are told when they are on record: no other head can come to another one then. */
+  readonly #untold = new Map<string, RunFact>();
+  #failure: { error: unknown } | undefined;
+  #carried: CarriedOut | undefined;
+  #isCancelled = false;
+  /** It is let go of as by a head that leaves, once what runs is collected. */
+  #isPaused: boolean;
+  #credits = { spent: 0, held: 0 };
+
+  constructor(record: RunRecord, ground: HeadRunGround) {
+    this.#record = record;
+    this.#isPaused = record.paused !== null;
+    this.#ground = ground;
+    const { db, account, seat } = ground;
+    this.#term = { account, epoch: seat.epoch, run: record.id };
+    const fail = (error: unknown) => this.#fail(error);
+    this.#events = new EventWriter(db, this.#term, fail);
+    this.#ends = new EndWriter(db, this.#term, fail);
+  }
+
+  /** Records of its steps. */
+  records(): Iterable<StepRecord> {
+    return this.#carried?.ledger.lock.steps.values() ?? [];
+  }
+
+  /** Charged in this run, and reserved or held now, as was told last. */
+  get credits(): { spent: number; held: number } {
+    return this.#credits;
+  }
+
+  /** Whether anything of it may have been sent by this head. */
+  get hasBegun(): boolean {
+    return this.#carried !== undefined;
+  }
+
+  /** Cancels the run: nothing more is bought; what runs is collected. */
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#carried?.gate.stop('signal', 'cancelled');
+  }
+
+  /** Nothing new is sent; what runs is collected. Then it rests, until another one takes it up. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#carried?.gate.stop('signal', 'paused'); // I51
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /** Whether what ends now ends only because it is let go of here. */
+  get #isLeaving(): boolean {
+    return this.#ground.signal.aborted || this.#failure !== undefined || this.#isPaused;
+  }
+
+  /** Resolves when the run has ended, is paused and rests, or the head leaves. Rejects when it cannot go on here. */
+  async drive(): Promise<void> {
+    const { db, signal } = this.#ground;
+    const found = await this.#find();
+    if (signal.aborted) return;
+    await this.#ends.flush();
+    this.#tellBefore(found);
+    const lines = openLines(db, this.#term);
+    const keeper = this.#markKeeper(found);
+    const carried = this.#carryOut(found, keeper?.keep(lines) ?? lines);
+    this.#carried = carried;
+    for (const { price, charged } of found.resumed.charges) carried.ledger.estimates.note(price, charged);
+    if (this.#isCancelled) this.cancel();
+    if (this.#isPaused) this.pause();
+    try {
+      const ends = await carried.driven.ends;
+      await this.#ends.flush();
+      if (!this.#isLeaving) {
+        await this.#end(found, carried, ends);
+      }
+    } finally {
+      carried.gate.close();
+      await this.#events.flush();
+      await Promise.all([lines.close(), keeper?.idle()]);
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async #find(): Promise<Found> {
+    const { db, seal, clock, accountOf, replays, spending } = this.#ground;
+    const { id, settings, server } = this.#record;
+    const header = await readHeader(db, seal, this.#record);
+    this.#ground.onSize({ steps: header.plan.rows.length });
+    Object.assign(this.#ground.routes, header.createRoutes);
+    const orders = new Map<string, StepOrder>();
+    for await (const order of readOrders(db, { ...this.#record, seal })) orders.set(orderId(order), order);
+    if (orders.size !== header.orders) throw changedPlan(this.#record); // I50 (missing)
+    const told = await readToldEvents(db, id);
+    const rows = header.plan.rows.map((row) => withOrder(row, orders));
+    const lines = await readAllLines(db, id);
+    const lock = this.#fold(lines);
+    await refusePutBack(db, this.#marks(), { run: id, server, lines: lines.length, lock });
+    spending.takeUp(this.#record, lock);
+    const totals = withLimit(this.#record, spending.limits.run);
+    const resumed = resumePlan(
+      { ...header.plan, rows, totals },
+      {
+        ...{ now: clock.now(), accountOf, replays, onUnknown: settings.onUnknown, prices: header.prices },
+        lock,
+        before: this.#fold(await readAllLines(db, id, 'submitted')),
+        ends: await readEnds(db, id),
+      },
+    );
+    for (const [name, end] of resumed.newEnds) this.#ends.add(name, end);
+    return { header, resumed, lock, lines: lines.length, told };
+  }
+
+  /** Where the mark of this run is, if this process reaches its store. */
+  #marks(): Marks | undefined {
+    const { own } = this.#ground;
+    return own?.store === this.#record.store ? own.marks : undefined;
+  }
+
+  #markKeeper({ lock, lines }: Found): MarkKeeper | undefined {
+    const marks = this.#marks();
+    return (
+      marks && new MarkKeeper(marks, { run: this.#record.id, lines, lock: () => this.#carried?.ledger.lock ?? lock })
+    );
+  }
+
+  #fold(lines: readonly string[]): Lock {
+    // The submitter's lock may have had no lines, and so no header.
+    const texts = [writeHeader({ version: lockVersion }), ...lines];
+    const name = `the lock of run ${this.#record.id}`;
+    const { lock, diagnostics } = readLock(name, Buffer.from(texts.join('')), { isOnlyRead: true });
+    const [wrong] = diagnostics.filter(({ severity }) => severity === 'error');
+    if (wrong !== undefined) throw new Error(`the lock of this run on the engine is damaged: ${wrong.message}`);
+    return lock;
+  }
+
+  #carryOut({ lock, resumed, told }: Found, lines: LockFile): CarriedOut {
+    const { db, seal, clock, signal, service, shared, accountOf, dispatcher, own } = this.#ground;
+    const { id, settings } = this.#record;
+    const { plan, ends, learned } = resumed;
+    return carryOut(plan, {
+      ...{ lock, ends, learned, service, clock, signal, accountOf },
+      file: lines,
+      bodies: openBodies(db, this.#term, seal),
+      outputs: dispatcher.outputsOf(this.#record, own),
+      emit: (fact) => this.#emit(withBefore(fact, { ...resumed, told }), told),
+      // Whether it is, every line asks the database.
+      isAlone: () => Promise.resolve(true),
+      times: { graceMs: 0, gapMs: 0, fenceMs: 0 },
+      creditWaitMs: settings.creditWaitMs,
+      onUnknown: settings.onUnknown,
+      onError: settings.onError,
+      account: shared,
+      spending: this.#ground.spending.of(this.#record),
+      run: id,
+      onEnd: (name, end) => this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }, told),
+    });
+  }
+
+  /** Puts an end on record, unless it comes because this head leaves: only what is done is done for all heads. */
+  #noteEnd(name: string, end: StepEnd, told: ToldEvents): void {
+    const fact = this.#untold.get(name);
+    this.#untold.delete(name);
+    if (this.#failure !== undefined || (this.#isLeaving && end.outcome !== 'done')) return;
+    this.#ends.add(name, end, () => fact && this.#tell(fact, told));
+  }
+
+  /** Tells a fact, but not what begins or ends only because this head leaves: that goes on under the next one. */
+  #emit(fact: RunFact, told: ToldEvents): void {
+    if (this.#isLeaving && isLettingGo(fact)) return;
+    // Whether something is done, the lock tells every head.
+    if (fact.event === 'step-finished' && fact.outcome !== 'done') this.#untold.set(fact.address, fact);
+    else this.#tell(fact, told);
+  }
+
+  #tell(fact: RunFact, told: ToldEvents): void {
+    if (fact.event === 'credits-changed') this.#credits = { spent: fact.spentNow, held: fact.held };
+    if (told.note(fact)) this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
+  }
+
+  /** Tells the beginning of the run; then what is on record, and died with the head that was about to tell it. */
+  #tellBefore({ header, lock, resumed: { plan, ends }, told }: Found): void {
+    this.#tell(
+      {
+        event: 'run-started',
+        version: 1,
+        campaign: plan.campaign,
+        ...countForRun(header.plan, header.outline.tasks),
+        concurrency: plan.concurrency,
+        totals: this.#record.totals,
+      },
+      told,
+    );
+    for (const fact of factsBefore(plan, ends, { lock, told })) this.#tell(fact, told);
+  }
+
+  async #end({ header, resumed, told }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {
+    const { db, clock, onEnd } = this.#ground;
+    const found = endOfRun({
+      plan: header.plan,
+      ends,
+      carried,
+      interrupted: this.#isCancelled,
+      needsPeople: false,
+      held: resumed.plan.totals.held,
+      elapsedMs: clock.now() - this.#record.submitted.getTime(),
+      earlier: {
+        spent: resumed.spentBefore,
+        stopped: told.stopped,
+        hasStopped: (because) => told.hasStopped(because),
+        balance: told.balance,
+      },
+    });
+    const { exit, outcomes } = found;
+    const end = { at: new Date(clock.now()).toISOString(), ...found.end };
+    this.#events.add(end);
+    await this.#events.flush();
+    // A rehearsal is nobody's news.
+    const isToBeTold = onEnd !== undefined && !this.#record.sandbox;
+    await endRun(db, this.#term, { exit, outcomes: Object.fromEntries(outcomes), end }, { isToBeTold });
+    if (isToBeTold) onEnd();
+  }
+
+  /** Gives up: nothing counts any more, work under way runs to its end, and the next head finds what became of it. */
+  #fail(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = { error };
+    this.#carried?.gate.stop('error', messageOf(error));
+  }
+}
+
+/** Adds what earlier heads of the run were charged to a fact: it is told as this one's. */
+function withBefore(fact: RunFact, { spentBefore, spent, told }: ResumedPlan & { told: ToldEvents }): RunFact {
+  if (fact.event === 'credits-changed') {
+    return { ...fact, spentNow: fact.spentNow + spentBefore, balance: fact.balance ?? told.balance };
+  }
+  if (fact.event !== 'step-finished') return fact;
+  return { ...fact, credits: addUp(fact.credits, spent.get(fact.address)) };
+}
+
+/** The totals of a run, with the lower of its own limit and that of its workers. */
+function withLimit({ totals, sandbox }: RunRecord, credits: number | undefined): PlanTotals {
+  const { limit } = totals;
+  if (sandbox || credits === undefined || (limit !== undefined && limit.left <= credits)) return totals;
+  return { ...totals, limit: { credits, per: 'run', left: credits } };
+}
+
+function addUp(credits: number | null, before: number | null = 0): number | null {
+  return credits === null || before === null ? null : credits + before;
+}
+
+function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRow {
+  const order = orders.get(rowId(row));
+  return order === undefined || !isWork(row) ? row : { ...row, order };
+}
+
+/** Bodies of creates in flight, sealed, because they hold signed links. They go with their answers. */
+export function openBodies(database: Database, term: Term & { run: string }, seal: Seal): RequestBodies {
+  const { run } = term;
+  const drop = (key: string) => {
+    const text = `${held}, gone AS (
+        DELETE FROM mediabatch.body WHERE run = $3 AND key = $4 AND EXISTS (SELECT FROM held))
+      SELECT count(*) AS held FROM held`;
+    return writeAsHead(database, term, text, [run, key]);
+  };
+  return {
+    keep(key, body) {
+      const text = `${held}, written AS (
+          INSERT INTO mediabatch.body (run, key, epoch, sealed) SELECT $3::text, $4::text, epoch, $5::bytea FROM held
+          ON CONFLICT (run, key) DO UPDATE SET epoch = excluded.epoch, sealed = excluded.sealed)
+        SELECT count(*) AS held FROM held`;
+      return writeAsHead(database, term, text, [run, key, seal.seal(body)]);
+    },
+    async read(key) {
+      const text = 'SELECT sealed FROM mediabatch.body WHERE run = $1 AND key = $2';
+      const [row] = await database.query<{ sealed: Buffer }>(text, [run, key]);
+      return row && seal.open(row.sealed);
+    },
+    drop,
+    // A link is not kept here longer than it must be.
+    answered: drop,
+  };
+}
+
+/** In ms. Nobody waits for what the next head finds in the lines as well. */
+const gatherMs = 50;
+
+interface Ended {
+  id: string;
+  end: StepEnd;
+}
+
+/** Puts on record how orders of a run have ended; those that come soon after one another share a statement. */
+class EndWriter {
+  readonly #batches: Batches<Ended>;
+  readonly #onLost: (error: unknown) => void;
+
+  /** `onLost`: called when they cannot be put on record; `HeadLostError` among the reasons. */
+  constructor(database: Database, term: Term & { run: string }, onLost: (error: unknown) => void) {
+    this.#batches = new Batches({
+      gather: () => wait(gatherMs),
+      write: (ended) => writeEnds(database, term, new Map(ended.map(({ id, end }) => [id, end]))),
+    });
+    this.#onLost = onLost;
+  }
+
+  /** `then`: called when it is on record. */
+  add(id: string, end: StepEnd, then: () => void = () => {}): void {
+    this.#batches.add({ id, end }).then(then).catch(this.#onLost);
+  }
+
+  /** Resolves when all of them are on record, or are lost. */
+  flush(): Promise<void> {
+    return this.#batches.idle();
+  }
+}

@@ -1,0 +1,263 @@
+import { setMaxListeners } from 'node:events';
+import type { WorkerNews } from '../../contract/engine-state.ts';
+import { HeadLostError } from '../../contract/errors.ts';
+import type { SpendingLimits } from '../../contract/spending.ts';
+import { AccountGate } from '../../engine/account-gate.ts';
+import { ListLookUp, lookUpTimes } from '../../engine/lost-creates.ts';
+import { SharedSlots } from '../../engine/shared-slots.ts';
+import { messageOf } from '../../ground/values.ts';
+import type { CreateRoutes } from '../../service/create.ts';
+import { Durations } from '../../service/polling/durations.ts';
+import { createService } from '../../service/service.ts';
+import type { Boss } from '../database/boss.ts';
+import type { ClusterSettings, RunRecord } from '../runs/run-record.ts';
+import { noteRunError, openRunsOf, workChannel } from '../runs/runs.ts';
+import { makeWakeUp } from '../wake-up.ts';
+import type { HeadOfRuns } from '../worker/worker.ts';
+import { AccountSpending } from './account-spending.ts';
+import { FileDispatcher } from './file-dispatcher.ts';
+import { HeadRun, type HeadRunGround } from './head-run.ts';
+import { guardCreates } from './lease.ts';
+
+/** Time-outs of a service that several runs share: of each the longest of the runs so far. They never shrink. */
+export class RunLimits {
+  createTimeoutMs = 0;
+  requestTimeoutMs = 0;
+  patienceMs = 0;
+
+  take(settings: ClusterSettings): void {
+    const { createTimeoutMs, requestTimeoutMs, patienceMs = Number.POSITIVE_INFINITY } = settings;
+    this.createTimeoutMs = Math.max(this.createTimeoutMs, createTimeoutMs);
+    this.requestTimeoutMs = Math.max(this.requestTimeoutMs, requestTimeoutMs);
+    this.patienceMs = Math.max(this.patienceMs, patienceMs);
+  }
+}
+
+export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes' | 'dispatcher' | 'spending'> {
+  boss: Pick<Boss, 'createQueue' | 'insert'>;
+  access: { baseUrl: string; token: string };
+  /** Spending limits of this worker, for all campaigns together. */
+  limits?: SpendingLimits | undefined;
+  /** Hears of each create, and how long after its end a job was seen to be over, in ms. */
+  watch?: { created(): void; seen(lagMs: number): void } | undefined;
+  /** Takes secrets out of a text that is put on record. */
+  redact(text: string): string;
+  tell(news: WorkerNews): void;
+}
+
+/** A run that this head could not go on with. */
+interface PutAside {
+  run: HeadRun;
+  error: unknown;
+  /** When it is tried again, in ms since 1970. */
+  againAt: number;
+}
+
+/** Time between two looks for submitted or cancelled runs, in ms. Both are told; this is for what was missed. */
+const lookMs = 1000;
+/** Time before another attempt at a run that was put aside, in ms. */
+const againAfterMs = 60_000;
+/** Creates of the account on the wire at once. */
+const places = 64;
+
+/**
+ * Drives all open runs of an account: one service with its poller, one gate, one search for lost creates. What belongs to
+ * a run alone – its budget, its lines, its ends – is in `HeadRun`. A run that cannot be driven is put aside, and the others
+ * go on.
+ */
+export class Head implements HeadOfRuns {
+  readonly #options: HeadOptions;
+  readonly #runs = new Map<string, HeadRun>();
+  readonly #aside = new Map<string, PutAside>();
+  /** Paused runs of which everything that ran is collected. */
+  readonly #resting = new Set<string>();
+  readonly #limits = new RunLimits();
+  readonly #slots = new SharedSlots();
+  readonly #dispatcher: FileDispatcher;
+  #gate: AccountGate | undefined;
+
+  constructor(options: HeadOptions) {
+    this.#options = options;
+    this.#dispatcher = new FileDispatcher({ ...options, epoch: options.seat.epoch });
+  }
+
+  facts(): { [name: string]: number } {
+    const driven = [...this.#runs.values()];
+    const credits = driven.map((run) => run.credits);
+    return {
+      runs: this.#runs.size,
+      paused: driven.filter(({ isPaused }) => isPaused).length + this.#resting.size,
+      inFlight: this.#slots.taken,
+      files: this.#dispatcher.waiting,
+      creates: this.#gate?.onWire ?? 0,
+      spent: credits.reduce((sum, { spent }) => sum + spent, 0),
+      held: credits.reduce((sum, { held }) => sum + held, 0),
+    };
+  }
+
+  /** Resolves when no run is open, or after the signal everything has come back. Rejects with the first failure. */
+  async run(): Promise<void> {
+    const { db, account, seat, clock, signal } = this.#options;
+    const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === account });
+    const leaving = new AbortController();
+    // Everything of every run listens.
+    setMaxListeners(0, leaving.signal);
+    const leave = () => leaving.abort();
+    for (const one of [signal, seat.lease.lost]) {
+      if (one.aborted) leave();
+      else one.addEventListener('abort', leave, { once: true });
+    }
+    // A run's own channel tells watchers what this head itself writes.
+    const listening = await db.listen(workChannel, wakeUp.hear);
+    try {
+      await this.#driveAll(leaving, wakeUp);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      await listening.close();
+    }
+  }
+
+  async #driveAll(leaving: AbortController, wakeUp: ReturnType<typeof makeWakeUp>): Promise<void> {
+    const { db, account, clock } = this.#options;
+    const first = await openRunsOf(db, account);
+    const spending = await this.#openSpending();
+    const { ground, close } = this.#openGround({ first, spending }, leaving.signal);
+    const failures: unknown[] = [];
+    const leaveFor = (error: unknown) => {
+      failures.push(error);
+      leaving.abort();
+    };
+    const begin = (record: RunRecord) => {
+      const run = new HeadRun(record, ground);
+      this.#runs.set(record.id, run);
+      const ended = this.#drive(record, run, leaving.signal).catch(leaveFor);
+      void ended.then(() => {
+        this.#runs.delete(record.id);
+        if (run.isPaused) this.#resting.add(record.id);
+        wakeUp.wake();
+      });
+    };
+    try {
+      for (let open = first; ; open = await openRunsOf(db, account)) {
+        await spending.look();
+        for (const record of open) {
+          if (leaving.signal.aborted) break;
+          if (!this.#runs.has(record.id) && this.#mayBegin(record)) begin(record);
+          if (record.cancelled !== null) this.#runs.get(record.id)?.cancel();
+          else if (record.paused !== null) this.#runs.get(record.id)?.pause();
+        }
+        const isOver = leaving.signal.aborted || open.length === 0;
+        if (isOver && this.#runs.size === 0) break;
+        // What was begun here needs a new head, which reads everything anew.
+        const due = [...this.#aside.values()].find(({ run, againAt }) => run.hasBegun && clock.now() >= againAt);
+        if (due !== undefined && this.#runs.size === 0) leaveFor(due.error);
+        else await wakeUp.within(lookMs);
+        while (leaving.signal.aborted && this.#runs.size > 0) await wakeUp.within(lookMs);
+        if (leaving.signal.aborted) break;
+      }
+    } finally {
+      await Promise.all([close(), spending.idle()]);
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #openSpending(): Promise<AccountSpending> {
+    const { db, account, clock, seat, limits } = this.#options;
+    const drives = (run: string) => this.#runs.has(run);
+    const spending = await AccountSpending.open({ db, account, epoch: seat.epoch, clock, own: limits, drives });
+    seat.tellSpent(() => spending.spent());
+    return spending;
+  }
+
+  /** Whether a run may begin. One put aside waits, and never begins in this seat if something may have been sent. */
+  #mayBegin({ id, paused }: RunRecord): boolean {
+    if (paused === null) this.#resting.delete(id);
+    else if (this.#resting.has(id)) return false;
+    const aside = this.#aside.get(id);
+    if (aside === undefined) return true;
+    if (aside.run.hasBegun || this.#options.clock.now() < aside.againAt) return false;
+    return this.#aside.delete(id);
+  }
+
+  /** Drives one run. Rejects only with what concerns all runs. */
+  async #drive(record: RunRecord, run: HeadRun, leaving: AbortSignal): Promise<void> {
+    const { db, account, seat, clock, redact, tell } = this.#options;
+    const term = { account, epoch: seat.epoch, run: record.id };
+    try {
+      await seat.allowCreates(record.settings.createTimeoutMs);
+      this.#limits.take(record.settings);
+      if (record.error !== null) await noteRunError(db, term, null);
+      await run.drive();
+    } catch (error) {
+      if (error instanceof HeadLostError || leaving.aborted) throw error;
+      const text = redact(messageOf(error));
+      this.#aside.set(record.id, { run, error, againAt: clock.now() + againAfterMs });
+      await noteRunError(db, term, text);
+      tell({ is: 'put aside', campaign: record.campaign, run: record.id, error: text, againAfterMs });
+    }
+  }
+
+  /** Opens what the runs share. Time-outs of the service are the longest of the runs so far. */
+  #openGround(
+    { first, spending }: { first: readonly RunRecord[]; spending: AccountSpending },
+    signal: AbortSignal,
+  ): { ground: HeadRunGround; close(): Promise<void> } {
+    const { access, seat, clock, watch } = this.#options;
+    const limits = this.#limits;
+    for (const { settings } of first) limits.take(settings);
+    const routes: { [kind: string]: CreateRoutes[string] } = {};
+    const pollIntervalMs = first.find(({ settings }) => settings.pollIntervalMs !== undefined)?.settings.pollIntervalMs;
+    const service = createService({
+      ...access,
+      clock,
+      createRoutes: routes,
+      durations: new Durations({}),
+      get requestTimeoutMs() {
+        return limits.requestTimeoutMs;
+      },
+      get createTimeoutMs() {
+        return limits.createTimeoutMs;
+      },
+      get patienceMs() {
+        return limits.patienceMs;
+      },
+      ...(pollIntervalMs !== undefined && { pollIntervalMs }),
+      mayCreate: () => seat.lease.isFresh(),
+      onSeen: watch?.seen,
+    });
+    const creditWaitMs = Math.max(0, ...first.map(({ settings }) => settings.creditWaitMs));
+    const gate = new AccountGate({ clock, places, creditWaitMs });
+    this.#gate = gate;
+    const isPlay = first.every(({ sandbox }) => sandbox);
+    const lost = new ListLookUp({
+      records: () => this.#records(),
+      service,
+      clock,
+      signal,
+      times: lookUpTimes(isPlay, limits),
+      hold: false,
+      gate,
+      notBefore: () => clock.now() + seat.waitMs(),
+    });
+    const shared = { gate, lost, slots: this.#slots };
+    const ground = {
+      ...this.#options,
+      service: guardCreates(service, { lease: seat.lease, signal, onCreate: watch?.created }),
+      signal,
+      shared,
+      spending,
+      routes,
+      dispatcher: this.#dispatcher,
+    };
+    const close = async () => {
+      await Promise.all([service.close(), this.#dispatcher.close()]);
+    };
+    return { ground, close };
+  }
+
+  /** Records of all runs: jobs of one are no strangers to another. */
+  *#records() {
+    for (const run of this.#runs.values()) yield* run.records();
+    for (const { run } of this.#aside.values()) yield* run.records();
+  }
+}

@@ -1,0 +1,110 @@
+import type { LockFile } from '../../contract/ports.ts';
+import { requireOneLine } from '../../lock/split-lines.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { held, RowWriter, type Term, writeAsHead } from './guarded.ts';
+
+const insertLine = `${held},
+  written AS (
+    INSERT INTO mediabatch.line (run, epoch, no, text)
+    SELECT $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I31
+  SELECT count(*) AS held FROM held`;
+
+/** The lines of a run's lock in SQL, as its head appends them. Rejects with `HeadLostError` when another head has taken over. */
+export function openLines(database: Database, term: Term & { run: string }): LockFile {
+  const writer = new RowWriter(database, term, { statement: insertLine });
+  const { run, account, epoch } = term;
+  return {
+    path: `the lock of run ${run}`,
+    append(line) {
+      return writer.append(requireOneLine(line));
+    },
+    async replace(given) {
+      const lines = repeatable(given);
+      await writer.idle();
+      await database.transaction(async (sql) => {
+        const text = `${held}, gone AS (DELETE FROM mediabatch.line WHERE run = $3 AND EXISTS (SELECT FROM held))
+          SELECT count(*) AS held FROM held`;
+        await writeAsHead(sql, { account, epoch }, text, [run]);
+        await insertRows(sql, run, lines);
+      });
+    },
+    async close() {
+      await writer.idle();
+      writer.fail(new Error(`internal error: the lines of run ${run} are closed`));
+    },
+  };
+}
+
+/** Makes items last for a transaction, which may have to be done again: an iterator gives its items only once. */
+export function repeatable<T>(items: Iterable<T>): readonly T[] {
+  return Array.isArray(items) ? items : [...items];
+}
+
+/** Rows that are read at once. */
+const mostRows = 200;
+
+/** Lines that no head writes, as few rows: those that are there before any, numbered upwards, and those that are given back. */
+export async function insertRows(
+  sql: Sql,
+  run: string,
+  lines: Iterable<string>,
+  { epoch, no: first }: { epoch: string; no: number } = { epoch: '0', no: 1 },
+): Promise<void> {
+  let [text, no] = ['', first];
+  const write = async () => {
+    await sql.query('INSERT INTO mediabatch.line (run, epoch, no, text) VALUES ($1, $2, $3, $4)', [
+      run,
+      epoch,
+      no,
+      text,
+    ]);
+    no += Math.sign(first);
+    text = '';
+  };
+  for (const line of lines) {
+    text += line;
+    if (text.length >= 1 << 18) await write();
+  }
+  if (text !== '') await write();
+}
+
+/**
+ * Lines of a run in order, each with its LF, after the row `after` ('0': all). `submitted`: only those that a submit brought.
+ * `next`: the last row that was read, `epoch`: that of its head; `isLast`: there were no more.
+ */
+export async function readLines(
+  sql: Sql,
+  run: string,
+  after: string = '0',
+  which: 'all' | 'submitted' = 'all',
+): Promise<{ lines: string[]; next: string; epoch: string | undefined; isLast: boolean }> {
+  const rows = await sql.query<{ seq: string; epoch: string; text: string }>(
+    `SELECT seq, epoch, text FROM mediabatch.line WHERE run = $1 AND seq > $2 ${which === 'all' ? '' : 'AND epoch = 0'}
+     ORDER BY seq LIMIT ${mostRows}`,
+    [run, after],
+  );
+  const lines = rows.flatMap(({ text }) => text.split(/(?<=\n)/));
+  const last = rows.at(-1);
+  return { lines, next: last?.seq ?? after, epoch: last?.epoch, isLast: rows.length < mostRows };
+}
+
+/** All lines of a run. */
+export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submitted' = 'all'): Promise<string[]> {
+  const pages: string[][] = [];
+  for (let [after, isLast] = ['0', false]; !isLast; ) {
+    const page = await readLines(sql, run, after, which);
+    pages.push(page.lines);
+    ({ next: after, isLast } = page);
+  }
+  return pages.flat();
+}
+
+/** How many lines heads have written up to an epoch, with those that were submitted: the record of a run never loses any. */
+export async function countLines(sql: Sql, run: string, epoch: string): Promise<number> {
+  const [row] = await sql.query<{ lines: number }>(
+    `SELECT coalesce(sum(length(text) - length(replace(text, E'\\n', ''))), 0)::int AS lines
+     FROM mediabatch.line WHERE run = $1 AND epoch <= $2`,
+    [run, epoch],
+  );
+  return row?.lines ?? 0;
+}

@@ -1,0 +1,158 @@
+import type { RunEvent, RunFact, StopReason } from '../../contract/event.ts';
+import type { Lock } from '../../lock/record.ts';
+import { orderId, type Plan, type StepOrder } from '../../plan/plan.ts';
+import type { StepEnd } from '../../run/step-end.ts';
+import type { Sql } from '../database/database.ts';
+import { readEvents } from '../runs/events.ts';
+
+type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
+
+/** Reasons that end some of the buying, and not all. */
+const partial: readonly StopReason[] = ['budget', 'limit', 'price', 'alike'];
+/** Reasons that stop only some steps, by what they are: each further stop is news. */
+const ofSome: readonly StopReason[] = ['price', 'alike'];
+
+/**
+ * Events that the heads of a run have told. Whoever folds the stream from its start sees each step begin and end once,
+ * however many heads there were: a later one begins again with what was under way.
+ */
+export class ToldEvents {
+  readonly #begun = new Set<string>();
+  readonly #ended = new Set<string>();
+  readonly #stops = new Map<StopReason, Set<string>>();
+  readonly #saved = new Set<string>();
+  #isStarted = false;
+  #balance: number | null = null;
+
+  /** Whether the run's beginning has been told. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  /** Balance of the account when a head last knew it; `null`: none did. */
+  get balance(): number | null {
+    return this.#balance;
+  }
+
+  /** Why a head stopped all spending, if one did. */
+  get stopped(): StopReason | undefined {
+    return [...this.#stops.keys()].find((because) => !partial.includes(because));
+  }
+
+  /** Whether a head has stopped spending for this reason. */
+  hasStopped(because: StopReason): boolean {
+    return this.#stops.has(because);
+  }
+
+  hasSaved(address: string): boolean {
+    return this.#saved.has(address);
+  }
+
+  hasEnded(address: string): boolean {
+    return this.#ended.has(address);
+  }
+
+  /** Takes note of an event; false when it was told before, in other words perhaps. */
+  note(fact: RunFact): boolean {
+    switch (fact.event) {
+      case 'run-started': {
+        const isNews = !this.#isStarted;
+        this.#isStarted = true;
+        return isNews;
+      }
+      case 'step-started':
+      case 'step-left':
+        return add(this.#begun, fact.address);
+      case 'step-finished':
+        return add(this.#ended, fact.address);
+      case 'spending-stopped':
+        return this.#noteStop(fact);
+      case 'output-saved':
+        this.#saved.add(fact.address);
+        return true;
+      case 'job-created':
+      case 'credits-changed':
+        this.#balance = fact.balance ?? this.#balance;
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  /** Notes a stop; true when it is news. At a price, or of steps alike, each is; of others the first says enough. */
+  #noteStop({ because, detail }: Stop): boolean {
+    const details = this.#stops.get(because) ?? new Set();
+    this.#stops.set(because, details);
+    const isNews = details.size === 0 || (ofSome.includes(because) && !details.has(detail));
+    details.add(detail);
+    return isNews;
+  }
+}
+
+/** Reads the events of a run from its start. */
+export async function readToldEvents(sql: Sql, run: string): Promise<ToldEvents> {
+  const told = new ToldEvents();
+  for (let after: string | undefined; ; ) {
+    const { events, next }: { events: RunEvent[]; next: string } = await readEvents(sql, run, after);
+    if (events.length === 0) return told;
+    for (const event of events) told.note(event);
+    after = next;
+  }
+}
+
+function add(names: Set<string>, name: string): boolean {
+  const isNews = !names.has(name);
+  names.add(name);
+  return isNews;
+}
+
+/** Whether a fact begins or ends something only because a head leaves. */
+export function isLettingGo(fact: RunFact): boolean {
+  switch (fact.event) {
+    case 'step-started':
+    case 'step-left':
+    case 'spending-stopped':
+      return true;
+    case 'step-finished':
+      return fact.outcome !== 'done';
+    default:
+      return false;
+  }
+}
+
+/** Facts that are on record of a plan, and died with the head that was about to tell them. */
+export function* factsBefore(
+  plan: Pick<Plan, 'rows'>,
+  ends: ReadonlyMap<string, StepEnd>,
+  { lock, told }: { lock: Lock; told: ToldEvents },
+): Generator<RunFact> {
+  for (const { order } of plan.rows) {
+    if (order === undefined || order.asksOnly) continue;
+    const end = ends.get(orderId(order));
+    if (end !== undefined && !told.hasEnded(order.address)) yield* factsOfEnd(order, end, { lock, told });
+  }
+}
+
+/** Facts that a step would have told of its end. */
+function* factsOfEnd(
+  { address, task, kind, action, fingerprint }: StepOrder,
+  { outcome, credits, error, because, recoverable, unsaved }: StepEnd,
+  { lock, told }: { lock: Lock; told: ToldEvents },
+): Generator<RunFact> {
+  yield { event: 'step-started', address, task, kind, action };
+  if (outcome === 'done' && !told.hasSaved(address)) {
+    const made = lock.steps.get(address)?.purchases.find((one) => one.fingerprint === fingerprint && one.outputs);
+    for (const output of made?.outputs ?? []) yield { event: 'output-saved', address, output, how: 'downloaded' };
+  }
+  yield {
+    event: 'step-finished',
+    address,
+    task,
+    outcome,
+    credits,
+    ...(error !== undefined && { error }),
+    ...(because !== undefined && { because }),
+    ...(recoverable && { recoverable }),
+    ...(unsaved && { unsaved }),
+  };
+}

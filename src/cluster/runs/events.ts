@@ -1,0 +1,61 @@
+import { systemClock } from '../../contract/clock.ts';
+import type { RunEvent } from '../../contract/event.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { held, RowWriter, type Term } from '../head/guarded.ts';
+import { makeWakeUp } from '../wake-up.ts';
+import { runChannel } from './runs.ts';
+
+const insertEvents = `${held},
+  written AS (
+    INSERT INTO mediabatch.event (run, epoch, no, text)
+    SELECT $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I33
+  SELECT count(*) AS held, pg_notify('${runChannel}', $3::text) FROM held`;
+
+/** Time in which events come together into a row, in ms. */
+const gatherMs = 100;
+/** Rows that are read at once. */
+const mostRows = 50;
+
+/** Writes the events of a run for whoever is attached. Nothing waits for it: events that are lost with a head were news. */
+export class EventWriter {
+  readonly #writer: RowWriter;
+  readonly #wakeUp = makeWakeUp({ clock: systemClock, isFor: () => false });
+  #onLost: (error: unknown) => void;
+
+  /** `onLost`: called with the first failure, `HeadLostError` among them. */
+  constructor(database: Database, term: Term & { run: string }, onLost: (error: unknown) => void) {
+    this.#writer = new RowWriter(database, term, {
+      statement: insertEvents,
+      gather: () => this.#wakeUp.within(gatherMs),
+    });
+    this.#onLost = onLost;
+  }
+
+  add(event: RunEvent): void {
+    this.#writer.append(`${JSON.stringify(event)}\n`).catch((error: unknown) => {
+      this.#onLost(error);
+      this.#onLost = () => {};
+    });
+  }
+
+  /** Resolves when everything that was added is on record, or is lost. */
+  async flush(): Promise<void> {
+    this.#wakeUp.wake();
+    await this.#writer.idle();
+  }
+}
+
+/** Events of a run in order, after the row `after` ('0': all). `next`: the last row that was read; `isLast`: there were no more. */
+export async function readEvents(
+  sql: Sql,
+  run: string,
+  after: string = '0',
+): Promise<{ events: RunEvent[]; next: string; isLast: boolean }> {
+  const rows = await sql.query<{ seq: string; text: string }>(
+    `SELECT seq, text FROM mediabatch.event WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT ${mostRows}`,
+    [run, after],
+  );
+  const lines = rows.flatMap(({ text }) => text.split('\n').filter((line) => line !== ''));
+  const events = lines.map((line) => JSON.parse(line) as RunEvent);
+  return { events, next: rows.at(-1)?.seq ?? after, isLast: rows.length < mostRows };
+}

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import { isSpending } from '../../plan/actions.ts';
+import type { StepOrder } from '../../plan/plan.ts';
+import type { Sql } from '../database/database.ts';
+import type { Seal } from '../seal.ts';
+import { changedPlan } from './header.ts';
+
+const ordersPerPart = 200;
+
+interface Run {
+  id: string;
+  campaign: string;
+  seal: Seal;
+}
+
+/** Puts the orders of a run on record, sealed, a part at a time. What they buy is told by digests alone. */
+export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly StepOrder[]): Promise<void> {
+  for (let no = 0; no * ordersPerPart < orders.length; no += 1) {
+    const part = orders.slice(no * ordersPerPart, (no + 1) * ordersPerPart);
+    const sealed = seal.sealLong(JSON.stringify(part), contextOf(id, no));
+    await sql.query('INSERT INTO mediabatch.part (run, no, orders, count, purchases) VALUES ($1, $2, $3, $4, $5)', [
+      ...[id, no, sealed, part.length],
+      part.flatMap(purchaseOf),
+    ]);
+  }
+}
+
+/** The orders of a run, as its plan has them, a part at a time. Throws MB3704 where one is not what was submitted. */
+export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncGenerator<StepOrder> {
+  for (let no = 0; ; no += 1) {
+    const text = 'SELECT orders FROM mediabatch.part WHERE run = $1 AND no = $2';
+    const [part] = await sql.query<{ orders: Buffer }>(text, [id, no]);
+    if (part === undefined) return;
+    const opened = seal.openLong(part.orders, contextOf(id, no));
+    if (opened === undefined) throw changedPlan({ id, campaign }); // I50 (orders)
+    yield* JSON.parse(opened) as StepOrder[];
+  }
+}
+
+/** Digest of what an order buys, which another key makes alike. Of one that buys nothing there is none. */
+export function purchaseOf({ action, address, fingerprint }: StepOrder): string[] {
+  return isSpending(action) ? [hash('sha256', `${address}\n${fingerprint}`)] : [];
+}
+
+function contextOf(run: string, no: number): string {
+  return `orders ${run} ${no}`;
+}

@@ -1,0 +1,98 @@
+import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import type { ExitCode } from '../../contract/exit.ts';
+import type { GraphOutline } from '../../graph/graph.ts';
+import type { Json } from '../../ground/json.ts';
+import type { Plan, PlanTotals, StepOrder } from '../../plan/plan.ts';
+import type { WrittenPrices } from '../../plan/prices/prices.ts';
+import type { Seal } from '../seal.ts';
+
+/** How a run goes about its work; plain JSON. Times in ms. */
+export interface ClusterSettings {
+  concurrency: number;
+  onError: 'wait' | 'continue' | 'finish';
+  onUnknown: 'ask' | 'hold';
+  creditWaitMs: number;
+  createTimeoutMs: number;
+  requestTimeoutMs: number;
+  patienceMs?: number;
+  pollIntervalMs?: number;
+}
+
+/** Facts of a plan for events and settling; its orders stand apart because they are large. */
+export interface RunHeader {
+  /** Its rows have no orders. */
+  plan: Plan;
+  /** How many of them stand apart. */
+  orders: number;
+  outline: Omit<GraphOutline, 'addresses'> & { addresses: readonly string[] };
+  /** Routes of creates, as far as the service's document tells. */
+  createRoutes: Json;
+  /** Prices that the manifest tells. */
+  prices: WrittenPrices;
+  /** Source of the plan: a digest of the campaign's steps, and what was typed. */
+  given: { steps: string; options: { readonly [flag: string]: Json } };
+}
+
+/** Where a run came from, for people. */
+export interface RunOrigin {
+  host: string;
+  user: string;
+  manifest: string;
+  /** Version of the mediabatch that submitted it. */
+  version: string;
+  /** Whoever has cancelled it. */
+  cancelledBy?: string;
+  /** Whoever has paused it, as long as it is. */
+  pausedBy?: string;
+}
+
+export interface RunResultRecord {
+  exit: ExitCode;
+  outcomes: { readonly [step: string]: StepOutcome };
+  end?: Extract<RunEvent, { event: 'run-ended' }>;
+}
+
+/** A run on an engine. */
+export interface RunRecord {
+  id: string;
+  account: string;
+  protocol: number;
+  campaign: string;
+  state: 'open' | 'ended';
+  sandbox: boolean;
+  settings: ClusterSettings;
+  totals: PlanTotals;
+  origin: RunOrigin;
+  /** Where its files go; `null`: into the folder of whoever is attached. */
+  store: string | null;
+  /** Identity of the database when this record was last known to be whole; `null`: it is in doubt. */
+  server: string | null;
+  cancelled: Date | null;
+  paused: Date | null;
+  submitted: Date;
+  ended: Date | null;
+  result: RunResultRecord | null;
+  /** Why the head has put it aside, or, of one that has ended, who gave it up; `null`: nobody has. */
+  error: string | null;
+}
+
+/** Everything that a head needs to carry a plan out. */
+export interface Submission {
+  /** Made by the submitter: a submit whose answer was lost is not made twice. */
+  id: string;
+  account: string;
+  campaign: string;
+  sandbox: boolean;
+  settings: ClusterSettings;
+  totals: PlanTotals;
+  header: RunHeader;
+  /** With the account's key: what is to be bought is nobody else's to read or change. */
+  seal: Seal;
+  origin: RunOrigin;
+  store: string | null;
+  orders: Iterable<StepOrder>;
+  /** Lines of the lock, each with its LF. */
+  lines: Iterable<string>;
+  /** The last run of this name that the lock takes into account; null: there was none. Absent: whatever has ended. */
+  last?: string | null | undefined;
+}

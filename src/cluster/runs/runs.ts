@@ -1,0 +1,245 @@
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import type { StepEnd } from '../../run/step-end.ts';
+import { type Boss, headQueue, headQueueOptions, ofBoss } from '../database/boss.ts';
+import type { Database, Sql } from '../database/database.ts';
+import { whichServer } from '../database/which-server.ts';
+import { held, raisedEpoch, type Term, writeAsHead } from '../head/guarded.ts';
+import { insertRows, repeatable } from '../head/lines.ts';
+import { protocol } from '../protocol.ts';
+import { firstGivenBack } from '../store/run-mark.ts';
+import { sealHeader } from './header.ts';
+import { insertOrders } from './orders.ts';
+import type { RunRecord, RunResultRecord, Submission } from './run-record.ts';
+import { refuseTwin } from './twin-run.ts';
+
+/** Told of an account, its id as payload, when there may be something to do for a worker. */
+export const workChannel = 'mediabatch_work';
+/** Told of a run, its id as payload, when there is news of it. */
+export const runChannel = 'mediabatch_run';
+
+const columns = `id, account, protocol, campaign, state, sandbox, settings, totals, origin, store, server, cancelled, paused, submitted,
+  ended, result, error`;
+
+/**
+ * Puts a run on record, with the job of its head, in one transaction. Keys are made from the campaign's name, so an account
+ * has one open run of each: `attached` when there is one already, or one has ended that the submitter has not seen, and
+ * nothing was submitted.
+ */
+export async function submitRun(
+  database: Database,
+  boss: Boss,
+  submission: Submission,
+): Promise<{ id: string; attached: boolean }> {
+  const { id, account, campaign, last } = submission;
+  const [orders, lines] = [repeatable(submission.orders), repeatable(submission.lines)];
+  const queue = headQueue(account);
+  await database.persist(() => boss.createQueue(queue, headQueueOptions));
+  const server = await whichServer(database);
+  return database.transaction(async (sql) => {
+    await sql.query('INSERT INTO mediabatch.account (id) VALUES ($1) ON CONFLICT DO NOTHING', [account]);
+    // A head that finds no open run waits for this, and then finds one.
+    await sql.query('SELECT FROM mediabatch.account WHERE id = $1 FOR UPDATE', [account]);
+    const open = await sql.query<Pick<RunRecord, 'id' | 'campaign' | 'protocol' | 'origin'>>(
+      "SELECT id, campaign, protocol, origin FROM mediabatch.run WHERE account = $1 AND (state = 'open' OR id = $2)",
+      [account, id],
+    );
+    const same = open.find((one) => one.id === id) ?? open.find((one) => one.campaign === campaign);
+    if (same !== undefined) return { id: same.id, attached: same.id !== id };
+    const [ended] = last === undefined ? [] : await lastEndedRuns(sql, { account, campaign, most: 1 });
+    if (ended !== undefined && ended.id !== last) return { id: ended.id, attached: true };
+    for (const one of open) requireOwnProtocol(one);
+    await refuseTwin(sql, { ...submission, orders });
+    await insertRun(sql, submission, server);
+    await insertOrders(sql, submission, orders);
+    await insertRows(sql, id, lines);
+    // Queues of accounts without work are deleted, but none whose account is locked.
+    const kept = await sql.query('SELECT FROM mediabatch_queue.queue WHERE name = $1', [queue]);
+    if (kept.length === 0) await boss.createQueue(queue, headQueueOptions);
+    await boss.send(queue, { account }, { db: ofBoss(sql) });
+    await sql.query('SELECT pg_notify($1, $2)', [workChannel, account]);
+    return { id, attached: false };
+  });
+}
+
+/** Throws MB3703 for a run that workers of this version take nothing of. */
+export function requireOwnProtocol(run: Pick<RunRecord, 'campaign' | 'protocol' | 'origin'>): void {
+  if (run.protocol === protocol) return;
+  const { version } = run.origin;
+  throw new CampaignError({
+    code: 'MB3703',
+    message: `the run of ${run.campaign} on this engine was begun by mediabatch ${version} (protocol ${run.protocol}, this one has ${protocol})`,
+    hint: `let it end, with workers of ${version}, or use that version here; nothing was submitted`,
+  });
+}
+
+async function insertRun(sql: Sql, submission: Submission, server: string): Promise<void> {
+  const { id, account, campaign, sandbox, settings, totals, header, origin, store } = submission;
+  const text = `INSERT INTO mediabatch.run
+    (id, account, protocol, campaign, state, sandbox, settings, totals, header, origin, store, server)
+    VALUES ($1, $2, $3, $4, 'open', $5, $6, $7, $8, $9, $10, $11)`;
+  const json = [settings, totals].map((value) => JSON.stringify(value));
+  const sealed = sealHeader(submission.seal, header, submission);
+  await sql.query(text, [
+    id,
+    account,
+    protocol,
+    campaign,
+    sandbox,
+    ...json,
+    sealed,
+    JSON.stringify(origin),
+    store,
+    server,
+  ]);
+}
+
+export async function findOpenRun(sql: Sql, account: string, campaign: string): Promise<RunRecord | undefined> {
+  const text = `SELECT ${columns} FROM mediabatch.run WHERE account = $1 AND campaign = $2 AND state = 'open'`;
+  return (await sql.query<RunRecord>(text, [account, campaign]))[0];
+}
+
+/** Runs of a campaign that have ended, the last one first. */
+export function lastEndedRuns(
+  sql: Sql,
+  { account, campaign, most }: { account: string; campaign: string; most: number },
+): Promise<RunRecord[]> {
+  const text = `SELECT ${columns} FROM mediabatch.run WHERE account = $1 AND campaign = $2 AND state = 'ended'
+    ORDER BY ended DESC, submitted DESC, id LIMIT $3`;
+  return sql.query<RunRecord>(text, [account, campaign, most]);
+}
+
+export async function readRun(sql: Sql, id: string): Promise<RunRecord | undefined> {
+  return (await sql.query<RunRecord>(`SELECT ${columns} FROM mediabatch.run WHERE id = $1`, [id]))[0];
+}
+
+/** Open runs of an account, oldest first. */
+export function openRunsOf(sql: Sql, account: string): Promise<RunRecord[]> {
+  const text = `SELECT ${columns} FROM mediabatch.run WHERE account = $1 AND state = 'open' ORDER BY submitted, id`;
+  return sql.query<RunRecord>(text, [account]);
+}
+
+/** How orders of a run have ended, by id. */
+export async function readEnds(sql: Sql, id: string): Promise<Map<string, StepEnd>> {
+  const text = 'SELECT name, stop FROM mediabatch.ended WHERE run = $1';
+  const rows = await sql.query<{ name: string; stop: string }>(text, [id]);
+  return new Map(rows.map(({ name, stop }) => [name, JSON.parse(stop) as StepEnd]));
+}
+
+const insertEnds = `${held}, written AS (
+    INSERT INTO mediabatch.ended (run, name, epoch, stop)
+    SELECT $3::text, one.name, held.epoch, one.stop FROM held, unnest($4::text[], $5::text[]) AS one (name, stop) ON CONFLICT DO NOTHING) -- I32
+  SELECT count(*) AS held FROM held`;
+
+/** Records how orders have ended. */
+export function writeEnds(
+  database: Database,
+  { run, ...term }: Term & { run: string },
+  ends: ReadonlyMap<string, StepEnd>,
+): Promise<void> {
+  const stops = [...ends.values()].map((end) => JSON.stringify(end));
+  return writeAsHead(database, term, insertEnds, [run, [...ends.keys()], stops]);
+}
+
+const updateRun = `${held}, written AS (
+    UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4, error = NULL, notice = CASE WHEN $5 THEN now() END WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
+  , answered AS (DELETE FROM mediabatch.body WHERE run = $3 AND EXISTS (SELECT FROM held))
+  , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND task IS NOT NULL AND EXISTS (SELECT FROM held))
+  SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
+
+/** Ends a run. `isToBeTold`: a worker tells somebody. What was kept for its way goes: bodies, links, files that nobody fetches any more. */
+export async function endRun(
+  database: Database,
+  { run, ...term }: Term & { run: string },
+  result: RunResultRecord,
+  { isToBeTold = false }: { isToBeTold?: boolean } = {},
+): Promise<void> {
+  await writeAsHead(database, term, updateRun, [run, JSON.stringify(result), isToBeTold]);
+}
+
+/** Takes an open run, and its account, from whoever is the head: the epoch rises. Undefined: it is not open. */
+async function takeFromHead(sql: Sql, id: string): Promise<{ account: string; epoch: string } | undefined> {
+  const [open] = await sql.query<{ account: string; epoch: string }>(
+    `UPDATE mediabatch.account SET epoch = ${raisedEpoch} -- I45
+     FROM mediabatch.run WHERE run.id = $1 AND run.state = 'open' AND account.id = run.account
+     RETURNING account.id AS account, account.epoch`,
+    [id],
+  );
+  return open;
+}
+
+/**
+ * Gives lines to an open run that its record has lost. Whoever is the head reads everything anew, and goes on with a run that
+ * was put aside. `server`: the one on which nothing of the record is missing then; null: nobody can say that.
+ */
+export function giveBack(
+  database: Database,
+  { id, server }: Pick<RunRecord, 'id' | 'server'>,
+  lines: readonly string[],
+): Promise<void> {
+  return database.transaction(async (sql) => {
+    const open = await takeFromHead(sql, id);
+    if (open === undefined) return;
+    await insertRows(sql, id, lines, { epoch: open.epoch, no: firstGivenBack });
+    await sql.query('UPDATE mediabatch.run SET error = NULL, server = $2 WHERE id = $1', [id, server]);
+    await sql.query('SELECT pg_notify($1, $2), pg_notify($3, $4)', [runChannel, id, workChannel, open.account]);
+  });
+}
+
+/** Ends an open run at once, whoever works on it: the epoch rises, so nothing of a head that has not heard of it is taken any more. */
+export function giveUp(database: Database, id: string, because: string): Promise<void> {
+  const result: RunResultRecord = { exit: exitCodes.interrupted, outcomes: {} };
+  return database.transaction(async (sql) => {
+    const open = await takeFromHead(sql, id);
+    if (open === undefined) return;
+    await sql.query(
+      "UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $2, error = $3 WHERE id = $1 AND state = 'open'",
+      [id, JSON.stringify(result), because],
+    );
+    await sql.query('DELETE FROM mediabatch.body WHERE run = $1', [id]);
+    await sql.query('UPDATE mediabatch.file SET task = NULL WHERE run = $1 AND task IS NOT NULL', [id]);
+    await sql.query('SELECT pg_notify($1, $2), pg_notify($3, $4)', [runChannel, id, workChannel, open.account]);
+  });
+}
+
+const updateError = `${held}, written AS (
+    UPDATE mediabatch.run SET error = $4::text WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held))
+  SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
+
+/** Records why a head does not go on with a run, which stays open; `null`: it does. */
+export async function noteRunError(
+  database: Database,
+  { run, ...term }: Term & { run: string },
+  error: string | null,
+): Promise<void> {
+  await writeAsHead(database, term, updateError, [run, error]);
+}
+
+/** Nothing more is bought for it; what runs is collected. `by`: who wants that, for people; the first one stays. `false`: it has ended. */
+export async function cancelRun(sql: Sql, id: string, by: string): Promise<boolean> {
+  const text = `UPDATE mediabatch.run SET cancelled = coalesce(cancelled, now()),
+      origin = jsonb_build_object('cancelledBy', $2::text) || origin, paused = NULL
+    WHERE id = $1 AND state = 'open'
+    RETURNING account, pg_notify('${runChannel}', id), pg_notify('${workChannel}', account)`;
+  return (await sql.query(text, [id, by])).length > 0;
+}
+
+/**
+ * Nothing new is sent for it until it is resumed; what runs is collected. `by`: who wants that, for people; the first one
+ * stays. `false`: it has ended, or is cancelled.
+ */
+export async function pauseRun(sql: Sql, id: string, by: string): Promise<boolean> {
+  const text = `UPDATE mediabatch.run SET paused = coalesce(paused, now()),
+      origin = CASE WHEN paused IS NULL THEN origin || jsonb_build_object('pausedBy', $2::text) ELSE origin END
+    WHERE id = $1 AND state = 'open' AND cancelled IS NULL
+    RETURNING account, pg_notify('${runChannel}', id), pg_notify('${workChannel}', account)`;
+  return (await sql.query(text, [id, by])).length > 0;
+}
+
+/** It goes on. `false`: it was not paused, or has ended. */
+export async function resumeRun(sql: Sql, id: string): Promise<boolean> {
+  const text = `UPDATE mediabatch.run SET paused = NULL, origin = origin - 'pausedBy'
+    WHERE id = $1 AND state = 'open' AND paused IS NOT NULL
+    RETURNING account, pg_notify('${runChannel}', id), pg_notify('${workChannel}', account)`;
+  return (await sql.query(text, [id])).length > 0;
+}

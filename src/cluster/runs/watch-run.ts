@@ -1,0 +1,92 @@
+import { systemClock } from '../../contract/clock.ts';
+import type { RunEvent } from '../../contract/event.ts';
+import type { Database } from '../database/database.ts';
+import { readAllLines, readLines } from '../head/lines.ts';
+import { makeWakeUp } from '../wake-up.ts';
+import { readEvents } from './events.ts';
+import type { RunRecord } from './run-record.ts';
+import { readRun, runChannel } from './runs.ts';
+
+/** News are told; this is for what was missed, in ms. */
+const lookEveryMs = 1000;
+
+export interface RunWatcher {
+  /**
+   * Hears each line of the lock, with its LF, in order, those from before as well, and all of them again at the end. The next
+   * come when it resolves, with how many of them were news. `read`: how many there were up to here, and of which head the last
+   * one is.
+   */
+  onLines(lines: readonly string[], read?: { epoch: string; lines: number }): Promise<number>;
+  /** Hears each event once, after the lines that were there before it. */
+  onEvents(events: readonly RunEvent[]): void;
+  /** Hears when it is paused, by whom, and when it goes on (undefined). */
+  onPaused?(by: string | undefined): void;
+  /** Aborted: nobody watches any more. */
+  signal: AbortSignal;
+}
+
+/** Follows a run from its beginning. Resolves with its record when it has ended, or its head has put it aside; `undefined`: the engine does not know it. */
+export async function watchRun(
+  database: Database,
+  id: string,
+  { onLines, onEvents, onPaused, signal }: RunWatcher,
+): Promise<RunRecord | 'left' | undefined> {
+  const wakeUp = makeWakeUp({ clock: systemClock, isFor: (payload) => payload === id });
+  const listening = await database.listen(runChannel, wakeUp.hear);
+  const seen = { lines: '0', events: '0' };
+  let count = 0;
+  let isPaused = false;
+  const finished = new Set<string>();
+  const tell = (events: readonly RunEvent[]) => {
+    for (const event of events) if (event.event === 'step-finished') finished.add(event.address);
+    onEvents(events);
+  };
+  try {
+    while (!signal.aborted) {
+      const record = await readRun(database, id);
+      if (record === undefined) return undefined;
+      if ((record.paused !== null) !== isPaused) {
+        isPaused = !isPaused;
+        onPaused?.(isPaused ? (record.origin.pausedBy ?? '') : undefined);
+      }
+      // An event is told when the lines that it tells of are in the lock of whoever hears it.
+      const { events, next } = await readAllEvents(database, id, seen.events);
+      seen.events = next;
+      for (let isLast = false; !isLast; ) {
+        const read = await readLines(database, id, seen.lines);
+        count += read.lines.length;
+        await onLines(read.lines, read.epoch === undefined ? undefined : { epoch: read.epoch, lines: count });
+        ({ next: seen.lines, isLast } = read);
+      }
+      tell(events);
+      if (record.state === 'ended' || record.error !== null) {
+        // In a database that was put back meanwhile rows have numbers that were seen before.
+        const missed = await onLines(await readAllLines(database, id)); // I46 (again)
+        if (missed > 0) tell((await readAllEvents(database, id)).events.filter((event) => isOfOthers(event, finished)));
+        return record;
+      }
+      await wakeUp.within(lookEveryMs, signal);
+    }
+    return 'left';
+  } finally {
+    await listening.close();
+  }
+}
+
+async function readAllEvents(
+  database: Database,
+  id: string,
+  after = '0',
+): Promise<{ events: RunEvent[]; next: string }> {
+  const events: RunEvent[] = [];
+  for (let [next, isLast] = [after, false]; ; ) {
+    const read = await readEvents(database, id, next);
+    for (const event of read.events) events.push(event);
+    ({ next, isLast } = read);
+    if (isLast) return { events, next };
+  }
+}
+
+function isOfOthers(event: RunEvent, steps: ReadonlySet<string>): boolean {
+  return 'address' in event && !steps.has(event.address);
+}

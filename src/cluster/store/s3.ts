@@ -1,0 +1,225 @@
+import { hash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { AwsClient } from 'aws4fetch';
+import type { Clock } from '../../contract/clock.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { messageOf } from '../../ground/values.ts';
+import { loadPackage } from '../load-packages.ts';
+import { bodyOf } from './body-of.ts';
+
+/** Larger files are sent in parts of this size. Each file on its way takes so much memory. */
+const partBytes = 8 * 1024 ** 2;
+/** Tries of one request. The pauses in between add up to a minute. */
+const mostTries = 8;
+const longestPauseMs = 20_000;
+/** Header of a digest, SHA-256 in hex, that an object keeps. */
+const digestHeader = 'x-amz-meta-sha256';
+
+/** An answer that is no success, or none at all. `status` 0: none. */
+export class BucketError extends Error {
+  readonly status: number;
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'BucketError';
+    this.status = status;
+  }
+}
+
+export interface ObjectFacts {
+  bytes: number;
+  /** SHA-256, hex, of an object that we have put there. */
+  sha256: string | undefined;
+  /** Tells this content from any other one of the same name. */
+  tag: string;
+}
+
+/** One file of this machine, which is to become an object. */
+export interface FileToPut {
+  path: string;
+  bytes: number;
+  /** SHA-256, hex. */
+  sha256: string;
+  type: string;
+}
+
+interface Request {
+  query?: string;
+  headers?: Record<string, string>;
+  body?: Uint8Array;
+}
+
+/** Objects of one bucket of an S3-compatible storage. Every call is repeated while the storage is away; then `BucketError`. */
+export class Bucket {
+  readonly #name: string;
+  readonly #endpoint: string;
+  readonly #client: AwsClient;
+  readonly #clock: Clock;
+
+  private constructor(name: string, endpoint: string, { client, clock }: { client: AwsClient; clock: Clock }) {
+    this.#name = name;
+    this.#endpoint = endpoint;
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** Address and credentials come from the environment that other programs read as well (AWS_*). */
+  static async open(name: string, { env, clock }: { env: NodeJS.Dict<string>; clock: Clock }): Promise<Bucket> {
+    const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = env;
+    const sessionToken = env.AWS_SESSION_TOKEN || undefined;
+    if (accessKeyId === '' || secretAccessKey === '') throw noCredentials(name);
+    const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || 'us-east-1';
+    const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || `https://s3.${region}.amazonaws.com`;
+    if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) throw badEndpoint(endpoint);
+    const { AwsClient: Client } = await loadPackage('aws4fetch', () => import('aws4fetch'));
+    const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+    const client = new Client({ ...keys, service: 's3', region, retries: 0 });
+    return new Bucket(name, endpoint.replace(/\/+$/, ''), { client, clock });
+  }
+
+  /** `undefined`: there is no such object. */
+  async head(key: string): Promise<ObjectFacts | undefined> {
+    const answer = await this.#ask('HEAD', key);
+    return answer.status === 404 ? undefined : factsOf(answer);
+  }
+
+  /** `undefined`: there is no such object. The body rejects when the connection breaks. */
+  async get(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const answer = await this.#ask('GET', key);
+    if (answer.status !== 404) return bodyOf(answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body));
+    await answer.body?.cancel();
+    return undefined;
+  }
+
+  /** The storage checks the bytes against the digest in the signature. `isNew`: rejects with 412 when there is one. */
+  async putBytes(key: string, body: Uint8Array, { type, isNew }: { type: string; isNew?: boolean }): Promise<void> {
+    const headers = { 'content-type': type, ...(isNew && { 'if-none-match': '*' }) };
+    await this.#done('PUT', key, { headers: { ...headers, [digestHeader]: hash('sha256', body) }, body });
+  }
+
+  /** The whole file under this name, or nothing. */
+  async putFile(key: string, file: FileToPut): Promise<void> {
+    const headers = { 'content-type': file.type, [digestHeader]: file.sha256 };
+    const handle = await open(file.path);
+    try {
+      const buffer = Buffer.alloc(Math.min(partBytes, file.bytes));
+      const read = async (at: number) =>
+        buffer.subarray(0, (await handle.read(buffer, 0, buffer.length, at)).bytesRead);
+      if (file.bytes <= partBytes) return void (await this.#done('PUT', key, { headers, body: await read(0) }));
+      await this.#putParts(key, { headers, bytes: file.bytes, read });
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Puts the same bytes, with what is known of them, under another name. */
+  async copy(from: string, to: string): Promise<void> {
+    await this.#done('PUT', to, { headers: { 'x-amz-copy-source': `/${this.#name}/${encodeKey(from)}` } });
+  }
+
+  async #putParts(
+    key: string,
+    { headers, bytes, read }: { headers: Record<string, string>; bytes: number; read(at: number): Promise<Uint8Array> },
+  ): Promise<void> {
+    const begun = await this.#done('POST', key, { query: 'uploads=', headers });
+    const upload = /<UploadId>([^<]+)<\/UploadId>/.exec(begun.text)?.[1];
+    if (upload === undefined) throw new BucketError(200, 'the storage began an upload and did not say its id');
+    const id = encodeURIComponent(upload.replaceAll('&amp;', '&'));
+    try {
+      const parts: string[] = [];
+      for (let at = 0; at < bytes; at += partBytes) {
+        const number = parts.length + 1;
+        const { tag } = await this.#done('PUT', key, {
+          query: `partNumber=${number}&uploadId=${id}`,
+          body: await read(at),
+        });
+        parts.push(`<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(tag)}</ETag></Part>`);
+      }
+      const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
+      await this.#done('POST', key, { query: `uploadId=${id}`, headers: { 'content-type': 'application/xml' }, body });
+    } catch (error) {
+      // What is left of it takes room, and has no name.
+      await this.#ask('DELETE', key, { query: `uploadId=${id}` }).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #done(method: string, key: string, request: Request): Promise<{ text: string; tag: string }> {
+    const answer = await this.#ask(method, key, request);
+    const text = await answer.text();
+    // Work that takes long is answered before its end is known.
+    if (answer.status === 404 || text.includes('<Error>')) throw asError(answer.status, text);
+    return { text, tag: answer.headers.get('etag') ?? '' };
+  }
+
+  async #ask(method: string, key: string, request: Request = {}): Promise<Response> {
+    for (let tries = 1; ; tries += 1) {
+      const answer = await this.#send(method, key, request);
+      if (!(answer instanceof BucketError) && (answer.ok || answer.status === 404)) return answer;
+      const error = answer instanceof BucketError ? answer : asError(answer.status, await textOf(answer));
+      const isAway =
+        error.status === 0 ||
+        (error.status >= 500 && error.status !== 501) ||
+        error.status === 429 ||
+        error.status === 408;
+      if (!isAway || tries === mostTries) throw error;
+      await this.#clock.sleep(Math.min(longestPauseMs, 500 * 2 ** (tries - 1)) * (0.5 + this.#clock.random() / 2));
+    }
+  }
+
+  async #send(method: string, key: string, { query, headers = {}, body }: Request): Promise<Response | BucketError> {
+    const url = `${this.#endpoint}/${this.#name}/${encodeKey(key)}${query === undefined ? '' : `?${query}`}`;
+    const digest = { 'x-amz-content-sha256': hash('sha256', body ?? '') };
+    const signed = await this.#client.sign(url, { method, headers: { ...headers, ...digest }, ...(body && { body }) });
+    try {
+      return await fetch(signed);
+    } catch (error) {
+      const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+      return new BucketError(0, `${new URL(this.#endpoint).host} does not answer: ${messageOf(cause)}`);
+    }
+  }
+}
+
+/** A slash stays: it is what folders are made of. */
+function encodeKey(key: string): string {
+  return key.split('/').map(encodeURIComponent).join('/');
+}
+
+function factsOf({ headers }: Response): ObjectFacts {
+  return {
+    bytes: Number(headers.get('content-length') ?? Number.NaN),
+    sha256: headers.get(digestHeader) ?? undefined,
+    tag: headers.get('etag') ?? '',
+  };
+}
+
+async function textOf(answer: Response): Promise<string> {
+  return answer.text().catch(() => '');
+}
+
+/** Only what is meant for people: other parts of such an answer repeat the request. */
+function asError(status: number, text: string): BucketError {
+  const [code, message] = ['Code', 'Message'].map((name) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]);
+  const said = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
+  return new BucketError(status, `the storage answered ${said === '' ? `HTTP ${status}` : `${said} (HTTP ${status})`}`);
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
+
+function noCredentials(bucket: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3705',
+    message: `no credentials for the bucket ${bucket}: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set`,
+    hint: 'set both in the environment; AWS_ENDPOINT_URL_S3 names a storage other than that of AWS',
+  });
+}
+
+function badEndpoint(endpoint: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3705',
+    message: `AWS_ENDPOINT_URL_S3 is ${JSON.stringify(endpoint)}, which is no address of a storage`,
+    hint: 'write it as https://HOST or https://HOST:PORT',
+  });
+}

@@ -1,0 +1,89 @@
+import { CampaignError } from '../../contract/failure.ts';
+import type { OutputFiles } from '../../contract/ports.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import type { Output } from '../../lock/record.ts';
+
+/** Where the files of runs go, for whoever reaches it. */
+export interface Store {
+  /** Tells it from every other store, whatever it is called on a machine. */
+  id: string;
+  /** As a person named it. */
+  name: string;
+  /** The outputs of a campaign there. */
+  filesOf(campaign: string): StoreFiles;
+  /** The mark of a run, as it was written last; `undefined`: there is none. Rejects when the store is away. */
+  readMark(run: string): Promise<string | undefined>;
+  writeMark(run: string, text: string): Promise<void>;
+}
+
+export interface StoreFiles extends OutputFiles {
+  /**
+   * Bytes of a saved file, unchecked; `undefined`: there is none. Read them to their end, or close them. Rejects, also in
+   * between, when the store is away.
+   */
+  read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
+}
+
+/** The id in the bytes of a store's marker. Throws MB3705 when it is none. */
+export function readMarker(name: string, bytes: Buffer): string {
+  const found = parse(bytes.toString('utf8'));
+  if (isMap(found) && typeof found.id === 'string' && /^[0-9a-f]{16}$/.test(found.id)) return found.id;
+  throw unusable(name, 'has a .mediabatch/store.json that is damaged');
+}
+
+/** Place of a run's mark in the folder of the store's own. The id comes from a database, and is made into a path. */
+export function placeOfMark(run: string): string {
+  if (!/^[\w-]{1,64}$/.test(run)) throw new Error(`${JSON.stringify(run)} is no id of a run`);
+  return `.mediabatch/runs/${run}.json`;
+}
+
+export function writeMarker(id: string): Buffer {
+  return Buffer.from(`${JSON.stringify({ mediabatch: 'store', version: 1, id })}\n`);
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** There is nothing at its place that names it: it was never made, or it is not mounted. */
+export class StoreMissingError extends CampaignError {}
+
+export function unusable(name: string, why: string): CampaignError {
+  return new CampaignError(unusableFailure(name, why));
+}
+
+/** Taken for a path, nothing would be the working folder. */
+export function unnamedStore(): CampaignError {
+  return new CampaignError({
+    code: 'MB3705',
+    message: '--store is empty, and names no store',
+    hint: 'give a folder, or s3://BUCKET/PREFIX; where a variable names it, that one is not set',
+  });
+}
+
+/** An address of something else. */
+export function noStore(name: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3705',
+    message: `the store ${name} is neither a folder nor s3://BUCKET/PREFIX`,
+    hint: 'storage other than that of AWS is s3://, too: its address goes into AWS_ENDPOINT_URL_S3',
+  });
+}
+
+export function missing(name: string): StoreMissingError {
+  const why = 'has no .mediabatch/store.json, so nothing was ever saved there';
+  return new StoreMissingError(unusableFailure(name, why));
+}
+
+function unusableFailure(name: string, why: string) {
+  return {
+    code: 'MB3705' as const,
+    message: `the store ${name} ${why}`,
+    hint: `${name.startsWith('s3:') ? 'check the address and AWS_* in the environment' : 'check whether it is mounted'}; \`apply --store\` makes a new store in a place that is there`,
+  };
+}

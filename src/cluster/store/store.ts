@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { constants, createReadStream, realpathSync, type Stats } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Clock, systemClock } from '../../contract/clock.ts';
+import { OutputError } from '../../contract/errors.ts';
+import { PacedDisk } from '../../disk/fs/paced-disk.ts';
+import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
+import { replaceFile, writeNewFile } from '../../disk/fs/replace.ts';
+import { smallBytes } from '../../disk/outputs/hash-file.ts';
+import { findOutputFile, isSameFolder } from '../../disk/outputs/output-path.ts';
+import { createOutputs } from '../../disk/outputs/outputs.ts';
+import { isOutputPath } from '../../lock/check-line.ts';
+import { bodyOf } from './body-of.ts';
+import type { Marks } from './run-mark.ts';
+import {
+  missing,
+  noStore,
+  placeOfMark,
+  readMarker,
+  type Store,
+  type StoreFiles,
+  unnamedStore,
+  unusable,
+  writeMarker,
+} from './store-marker.ts';
+
+export type { Store, StoreFiles } from './store-marker.ts';
+
+const marker = 'store.json';
+const mostBytes = 4096;
+/** Looks at a marker that is empty, 50 ms apart. */
+const mostLooks = 20;
+
+/**
+ * A folder that all machines share, or `s3://bucket/prefix`. A marker in it says so: a place without one may be a folder where
+ * something is to be mounted, so it is refused (MB3705) unless `makes`, which puts one there.
+ */
+export async function openStore(
+  name: string,
+  { makes, env = process.env, clock = systemClock }: { makes: boolean; env?: NodeJS.Dict<string>; clock?: Clock },
+): Promise<Store> {
+  if (!name.startsWith('s3:')) return openFolder(name, makes);
+  const { openS3Store } = await import('./s3-store.ts');
+  const store = await openS3Store(name, { makes, env, clock });
+  return { ...store, filesOf: (campaign) => guarded(store.filesOf(campaign), () => refuseName(campaign)) };
+}
+
+async function openFolder(name: string, makes: boolean): Promise<Store> {
+  if (name.trim() === '') throw unnamedStore();
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) throw noStore(name);
+  const folder = resolve(name);
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory() !== true) throw unusable(name, 'is no folder on this machine');
+  const state = join(folder, '.mediabatch');
+  const id = (await findMarker(name, join(state, marker))) ?? (makes ? await makeMarker(name, state) : undefined);
+  if (id === undefined) throw missing(name);
+  const isThere = () => isMarkedAs(id, join(state, marker));
+  return {
+    id,
+    name,
+    filesOf: (campaign) =>
+      guarded(filesBelow(join(folder, campaign), { name, isThere }), () => {
+        refuseName(campaign);
+        refuseLink(join(folder, campaign));
+      }),
+    ...marksIn(folder, { name, isThere }),
+  };
+}
+
+/** The files, of which each call asks first whether their place is one. */
+function guarded(files: StoreFiles, check: () => void): StoreFiles {
+  return {
+    async save(...given) {
+      check();
+      return files.save(...given);
+    },
+    async relocate(...given) {
+      check();
+      return files.relocate(...given);
+    },
+    async measure(...given) {
+      check();
+      return files.measure(...given);
+    },
+    async read(...given) {
+      check();
+      return files.read(...given);
+    },
+  };
+}
+
+/** A hand has the name from the database, where others may have written it: it must not lead out of the store. */
+function refuseName(campaign: string): void {
+  const isName = /^[a-z0-9][a-z0-9\-_.]{0,63}$/.test(campaign); // I48 (name)
+  if (!isName)
+    throw new OutputError(
+      'path',
+      `${JSON.stringify(campaign)} is no name of a campaign, so it is no folder of a store`,
+    );
+}
+
+/** A store is shared: whoever may write into it could have our files go anywhere. */
+function refuseLink(folder: string): void {
+  const isLink = lstatOrAbsent(folder)?.isSymbolicLink() === true; // I48
+  if (isLink) throw new OutputError('path', `${folder} is a symbolic link; nothing goes through it`);
+}
+
+function marksIn(folder: string, { name, isThere }: { name: string; isThere(): boolean }): Marks {
+  return {
+    async readMark(run) {
+      if (!isThere()) throw new Error(goneText(name));
+      return readSmallFile(join(folder, placeOfMark(run)), mostBytes)?.toString('utf8');
+    },
+    async writeMark(run, text) {
+      if (!isThere()) throw new Error(goneText(name));
+      const path = join(folder, placeOfMark(run));
+      await mkdir(dirname(path), { recursive: true });
+      if (isSameFolder(join(realpathSync.native(folder), dirname(placeOfMark(run))))) await replaceFile(path, text);
+    },
+  };
+}
+
+function goneText(name: string): string {
+  return `the store ${name} is gone, or is another one by now: is it mounted?`;
+}
+
+/** Files of a store, saved while it is there: what is saved where it was mounted is lost when it is mounted again. */
+function filesBelow(root: string, { name, isThere }: { name: string; isThere(): boolean }): StoreFiles {
+  const disk = new PacedDisk();
+  const files = createOutputs(root);
+  return {
+    ...files,
+    async save(target, download) {
+      if (!isThere()) throw new OutputError('disk', goneText(name));
+      return files.save(target, download);
+    },
+    async read({ path }) {
+      const full = isOutputPath(path) ? findOutputFile(root, path) : undefined;
+      const stats = full === undefined ? undefined : await statOrNothing(disk, full);
+      if (full === undefined || stats?.isFile() !== true) return undefined;
+      return stats.size > smallBytes ? bodyOf(createReadStream(full)) : readSmall(disk, full, stats.size);
+    },
+  };
+}
+
+async function statOrNothing(disk: PacedDisk, path: string): Promise<Stats | undefined> {
+  try {
+    return await disk.stat(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a file in one piece: a stream costs more than a small file. */
+async function* readSmall(disk: PacedDisk, path: string, size: number): AsyncGenerator<Uint8Array> {
+  const fd = await disk.open(path, constants.O_RDONLY, 0);
+  try {
+    yield await disk.read(fd, size);
+  } finally {
+    await disk.close(fd);
+  }
+}
+
+function isMarkedAs(id: string, path: string): boolean {
+  try {
+    return readSmallFile(path, mostBytes)?.includes(id) === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Finds a marker. An empty one is being written by somebody, unless it stays so. */
+async function findMarker(name: string, path: string): Promise<string | undefined> {
+  for (let looks = 0; ; looks += 1) {
+    const bytes = readSmallFile(path, mostBytes);
+    if (bytes === undefined) return undefined;
+    if (bytes.length > 0 || looks === mostLooks) return readMarker(name, bytes);
+    await wait(50);
+  }
+}
+
+/** Makes a marker. If two make one at once, the first one counts. */
+async function makeMarker(name: string, state: string): Promise<string | undefined> {
+  const path = join(state, marker);
+  const id = randomBytes(8).toString('hex');
+  // Every user of the store has to read it.
+  await mkdir(state, { recursive: true });
+  try {
+    await writeNewFile(path, writeMarker(id));
+  } catch (error) {
+    const there = await findMarker(name, path);
+    if (there === undefined) throw error;
+    return there;
+  }
+  return id;
+}

@@ -1,0 +1,46 @@
+import { hash } from 'node:crypto';
+import type { FetchAnswer } from '../../contract/answer.ts';
+import type { OutputTarget } from '../../contract/ports.ts';
+import type { Output } from '../../lock/record.ts';
+import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
+
+/** Told of a queue of files, its name as payload, when there is something in it. */
+export const filesChannel = 'mediabatch_files';
+/** Told of a file, its id as payload, when it is known what became of it. */
+export const fileChannel = 'mediabatch_file';
+
+/** Task of a hand, about one file. Kept sealed, because a link is a secret. */
+export type FileTask =
+  | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
+  | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
+
+/** Result of the task. Holds no link. */
+export type FileResult =
+  | FetchAnswer
+  | { is: 'measured'; facts?: MediaFacts }
+  /** The files of the store are at fault. */
+  | { is: 'error'; why: 'disk' | 'path'; message: string };
+
+/** A result with what people are to be told. */
+export interface FileReport {
+  result: FileResult;
+  notices: string[];
+}
+
+/** Where the files of a run go: a store, or whoever is attached to the run. Part of the queue's name. */
+export function placeOf({ store, campaign }: { store: string | null; campaign: string }): string {
+  return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
+}
+
+/** Id of a file: the next head finds by it what was done for the last one. */
+export function fileId(...facts: (string | number)[]): string {
+  return hash('sha256', JSON.stringify(facts));
+}
+
+/** Id of the job for the n-th try of a file, in the form of a UUID: the same try is never queued twice. */
+export function jobIdOf(file: string, tries: number): string {
+  const hex = hash('sha256', `${file} ${tries}`);
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
+}

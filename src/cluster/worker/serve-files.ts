@@ -1,0 +1,231 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock } from '../../contract/clock.ts';
+import { OutputError } from '../../contract/errors.ts';
+import type { Downloads, OutputFiles, Outputs } from '../../contract/ports.ts';
+import { fetchHere } from '../../engine/fetch-here.ts';
+import { Batches } from '../../ground/batches.ts';
+import { messageOf } from '../../ground/values.ts';
+import { type Boss, filesQueue, filesQueueOptions, ofBoss } from '../database/boss.ts';
+import type { Database } from '../database/database.ts';
+import type { Seal } from '../seal.ts';
+import { makeWakeUp } from '../wake-up.ts';
+import { type FileReport, type FileResult, type FileTask, fileChannel, filesChannel } from './file-task.ts';
+import type { Slots } from './slots.ts';
+import { spread } from './worker-row.ts';
+
+/** Time between two looks into the queue, in ms. What comes into it is told; this is for what was missed. */
+const lookMs = 1000;
+/** The same while no run of the account is open, in ms. */
+const quietLookMs = 30_000;
+/** Time between signs of life for the files under way, in ms. After ten seconds of silence another hand gets them. */
+const touchMs = 3000;
+/** Time in which reports come together, in ms: what ends together is told, and makes room for others, in a few statements. */
+const gatherMs = 20;
+
+export interface ServeFilesOptions {
+  db: Database;
+  boss: Pick<Boss, 'createQueue' | 'fetch' | 'touch' | 'complete' | 'fail'>;
+  account: string;
+  /** Where its files go, as `placeOf` says. */
+  place: string;
+  seal: Seal;
+  clock: Clock;
+  /** Unique to this process. */
+  worker: string;
+  slots: Slots;
+  downloads: Downloads;
+  filesOf(campaign: string): OutputFiles;
+  /** Whether no run of the account is open. Absent: one is. */
+  isQuiet?(): boolean;
+  /** Aborted: what is under way is given back at once. */
+  signal: AbortSignal;
+}
+
+interface Ended {
+  attempt: Attempt;
+  report: FileReport;
+}
+
+interface Attempt {
+  id: string;
+  retryCount: number;
+  file: string;
+  /** Sealed; `undefined`: nobody wants the file any more. */
+  order: { task: Buffer; campaign: string } | undefined;
+  /** Aborted: it is another hand's now, or this one ends. */
+  lost: AbortController;
+}
+
+/** Fetches files for the head of an account until the signal is aborted. */
+export async function serveFiles(options: ServeFilesOptions): Promise<void> {
+  const hand = new Hand(options);
+  await hand.serve();
+}
+
+class Hand {
+  readonly #options: ServeFilesOptions;
+  readonly #queue: string;
+  readonly #underWay = new Map<string, Attempt>();
+  readonly #ends = new Set<Promise<void>>();
+  /** Outputs by campaign. */
+  readonly #outputs = new Map<string, Outputs>();
+  readonly #reports = new Batches<Ended>({ write: (ended) => this.#write(ended), gather: () => wait(gatherMs) });
+  #failure: { error: unknown } | undefined;
+
+  constructor(options: ServeFilesOptions) {
+    this.#options = options;
+    this.#queue = filesQueue(options.account, options.place);
+  }
+
+  async serve(): Promise<void> {
+    const { db, boss, signal, clock, slots, isQuiet } = this.#options;
+    await db.persist(() => boss.createQueue(this.#queue, filesQueueOptions));
+    const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === this.#queue });
+    const wake = () => wakeUp.wake();
+    signal.addEventListener('abort', wake, { once: true });
+    const listening = await db.listen(filesChannel, wakeUp.hear);
+    const beating = new AbortController();
+    const beats = this.#keep(beating.signal);
+    try {
+      while (!signal.aborted && this.#failure === undefined) {
+        const taken = slots.free > 0 ? await this.#take(slots.free) : [];
+        for (const attempt of taken) this.#begin(attempt, wake);
+        if (taken.length === 0) await wakeUp.within(isQuiet?.() === true ? spread(clock, quietLookMs) : lookMs);
+      }
+      for (const { lost } of this.#underWay.values()) lost.abort();
+      await Promise.all(this.#ends);
+    } finally {
+      beating.abort();
+      signal.removeEventListener('abort', wake);
+      await Promise.all([beats.catch(() => {}), listening.close()]);
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async #take(most: number): Promise<Attempt[]> {
+    const { db, boss, signal } = this.#options;
+    const jobs = await db.persist(() => boss.fetch<{ file: string }>(this.#queue, { batchSize: most }));
+    if (jobs.length === 0) return [];
+    const files = jobs.map(({ data }) => data.file);
+    const rows = await db.query<{ id: string; task: Buffer; campaign: string }>(readTasks, [files]);
+    const orders = new Map(rows.map((row) => [row.id, row]));
+    return jobs.map(({ id, retryCount, data }) => {
+      const lost = new AbortController();
+      setMaxListeners(0, lost.signal);
+      if (signal.aborted) lost.abort();
+      const attempt = { id, retryCount, file: data.file, order: orders.get(data.file), lost };
+      this.#underWay.set(id, attempt);
+      return attempt;
+    });
+  }
+
+  #begin(attempt: Attempt, wake: () => void): void {
+    const end = this.#options.slots
+      .use(() => this.#carryOut(attempt))
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => {
+        this.#underWay.delete(attempt.id);
+        this.#ends.delete(end);
+        wake();
+      });
+    this.#ends.add(end);
+  }
+
+  async #carryOut(attempt: Attempt): Promise<void> {
+    const { db, boss, seal } = this.#options;
+    const { id, retryCount, order, lost } = attempt;
+    if (order === undefined) {
+      await db.persist(() => boss.complete(this.#queue, { id, retryCount }));
+      return;
+    }
+    const task = seal.open(order.task);
+    const notices: string[] = [];
+    const result: FileResult =
+      task === undefined
+        ? { is: 'expired', message: 'its link was sealed with another key' }
+        : await this.#do(JSON.parse(task) as FileTask, {
+            outputs: this.#outputsOf(order.campaign),
+            notice: (message) => notices.push(message),
+            signal: lost.signal,
+          });
+    if (!lost.signal.aborted || result.is === 'saved')
+      await this.#reports.add({ attempt, report: { result, notices } });
+    else await db.persist(() => boss.fail(this.#queue, { id, retryCount }, { message: 'given back' }));
+  }
+
+  async #do(
+    task: FileTask,
+    { outputs, notice, signal }: { outputs: Outputs; notice(message: string): void; signal: AbortSignal },
+  ): Promise<FileResult> {
+    try {
+      if (task.do === 'measure') {
+        const facts = await outputs.measure(task.output, task.aspects);
+        return { is: 'measured', ...(facts && { facts }) };
+      }
+      const { target, url } = task;
+      return await outputs.fetch({ ...target, notice }, { jobId: '', index: 0, url }, { signal });
+    } catch (error) {
+      if (!(error instanceof OutputError)) return { is: 'unreachable', message: messageOf(error) };
+      const { why, message } = error;
+      return why === 'bad-bytes' ? { is: why, message } : { is: 'error', why, message };
+    }
+  }
+
+  #outputsOf(campaign: string): Outputs {
+    const { downloads, filesOf } = this.#options;
+    const outputs = this.#outputs.get(campaign) ?? fetchHere(downloads, filesOf(campaign));
+    this.#outputs.set(campaign, outputs);
+    return outputs;
+  }
+
+  /** Puts reports on record, but not for an attempt that is another hand's by now: that one tells. */
+  #write(reports: readonly Ended[]): Promise<void> {
+    const { db, boss, worker } = this.#options;
+    return db.transaction(async (sql) => {
+      const attempts = reports.map(({ attempt: { id, retryCount } }) => ({ id, retryCount }));
+      const settled = settledOf(await boss.complete(this.#queue, attempts, null, { db: ofBoss(sql) }));
+      const ours = reports.filter(({ attempt }) => settled.has(attempt.id));
+      if (ours.length === 0) return;
+      await sql.query(putResults, [
+        ours.map(({ attempt }) => attempt.file),
+        ours.map(({ report }) => (isDone(report.result) ? 'saved' : 'failed')),
+        ours.map(({ report }) => JSON.stringify(report)),
+        worker,
+      ]);
+    });
+  }
+
+  /** Gives signs of life. A file that is another hand's by now is let go of. */
+  async #keep(signal: AbortSignal): Promise<void> {
+    const { db, boss, clock } = this.#options;
+    for (; !signal.aborted; await clock.sleep(touchMs, signal)) {
+      const attempts = [...this.#underWay.values()];
+      if (attempts.length === 0) continue;
+      const ours = attempts.map(({ id, retryCount }) => ({ id, retryCount }));
+      const settled = settledOf(await db.persist(() => boss.touch(this.#queue, ours)));
+      for (const { id, lost } of attempts) if (!settled.has(id) && this.#underWay.has(id)) lost.abort();
+    }
+  }
+}
+
+const readTasks = `SELECT file.id, file.task, run.campaign
+  FROM mediabatch.file JOIN mediabatch.run ON run.id = file.run
+  WHERE file.id = ANY($1::text[]) AND file.state = 'wanted' AND file.task IS NOT NULL`;
+
+const putResults = `WITH put AS (
+    UPDATE mediabatch.file SET state = one.state, result = one.result::jsonb, task = NULL, worker = $4
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS one (id, state, result)
+    WHERE file.id = one.id AND file.state = 'wanted' RETURNING file.id)
+  SELECT pg_notify('${fileChannel}', id) FROM put`;
+
+function isDone({ is }: FileResult): boolean {
+  return is === 'saved' || is === 'measured';
+}
+
+/** Jobs that were still those attempts'; the declared type of the answer is empty. */
+function settledOf(answer: object): Set<string> {
+  return new Set('settled' in answer ? (answer.settled as string[]) : []);
+}

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Clock } from '../../contract/clock.ts';
+import type { WorkerNews } from '../../contract/engine-state.ts';
+import type { SpendingLimits } from '../../contract/spending.ts';
+import { createDownloader } from '../../service/download.ts';
+import { makeRedact, readCredential } from '../../service/secrets.ts';
+import { accountOf } from '../account-id.ts';
+import { openBoss } from '../database/boss.ts';
+import { openDatabase } from '../database/database.ts';
+import { checkEngineUrl, showEngine } from '../database/engine-url.ts';
+import { migrate } from '../database/schema.ts';
+import { Head } from '../head/head.ts';
+import { makeSeal } from '../seal.ts';
+import { openStore } from '../store/store.ts';
+import { type Store, StoreMissingError } from '../store/store-marker.ts';
+import { EndTeller, type TellEnd } from './end-teller.ts';
+import { keepHouse } from './keep-house.ts';
+import { type OperatorPort, openOperatorPort } from './operator-port.ts';
+import { serveFiles } from './serve-files.ts';
+import { Slots } from './slots.ts';
+import { reasonOf, work } from './worker.ts';
+
+export interface StartWorkerOptions {
+  /** Address of the database. */
+  engine: string;
+  /** Where the service is, and how to sign in. */
+  access: { baseUrl: string; token: string };
+  /** Absolute path of the folder of an embedded sandbox, which is the account then. */
+  sandbox?: string | undefined;
+  version: string;
+  clock: Clock;
+  /** Aborted: hand over and end. */
+  signal: AbortSignal;
+  exitWhenIdle: boolean;
+  /** Aborted: end as soon as no run of the account is open. */
+  drain?: AbortSignal | undefined;
+  tell(news: WorkerNews): void;
+  /** Hears how many steps a run has before they are read. */
+  onSize(known: { steps: number }): void;
+  /** Digest of a send's id and the credential. */
+  accountOf(send: string): string | undefined;
+  /** The store that this worker reaches, as a person named it. */
+  store: string | undefined;
+  /** Files at once. */
+  files: number;
+  /** Where figures and health of this worker are served. Undefined: nowhere. */
+  port?: { port: number; host: string } | undefined;
+  /** Spending limits of this worker, for all campaigns together. */
+  limits?: SpendingLimits | undefined;
+  /** Tells somebody how a run has ended. Undefined: nobody is to be told. */
+  tellEnd?: TellEnd | undefined;
+  /** Ended runs of the account go after this time, in ms. Undefined: they stay. */
+  keepMs?: number | undefined;
+}
+
+/** Opens the engine and works for it until it is told to end. */
+export async function startWorker(options: StartWorkerOptions): Promise<void> {
+  const port = options.port && (await openOperatorPort(options.port));
+  if (port === undefined) return workThere(options, undefined);
+  const tell = (news: WorkerNews) => {
+    port.hear(news);
+    options.tell(news);
+  };
+  tell({ is: 'listening', port: port.port });
+  try {
+    await workThere({ ...options, tell }, port);
+  } finally {
+    await port.close();
+  }
+}
+
+async function workThere(options: StartWorkerOptions, port: OperatorPort | undefined): Promise<void> {
+  const { engine, access, sandbox, clock, signal, tell, accountOf: digestOf } = options;
+  const store = options.store === undefined ? undefined : await waitForStore(options.store, options);
+  if (store === 'left') return;
+  const account = accountOf(sandbox === undefined ? access : { sandbox });
+  const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
+  const redact = makeRedact(access.token);
+  const db = await openDatabase(checkEngineUrl(engine), {
+    name: 'mediabatch worker',
+    keepsOneFree: true,
+    onAway: (error) => tell({ is: 'server away', error: error.message }),
+    onBack: () => tell({ is: 'server back' }),
+  });
+  try {
+    await migrate(db);
+    const boss = await openBoss(db);
+    const seal = makeSeal(access.token);
+    const server = showEngine(engine);
+    const files = store === undefined ? 0 : options.files;
+    tell({
+      is: 'started',
+      worker: id,
+      account,
+      service: sandbox === undefined ? access.baseUrl : 'the embedded sandbox',
+      server,
+      files,
+      ...(store && { store: store.name }),
+    });
+    const downloads = createDownloader({ baseUrl: access.baseUrl, redact, requestTimeoutMs });
+    const slots = new Slots(files);
+    const filesOf = store && keepEach(store.filesOf);
+    const own = store && filesOf && { store: store.id, slots, downloads, filesOf, marks: store };
+    const hand = { db, boss, account, seal, clock, worker: id };
+    const ends = options.tellEnd && new EndTeller({ db, account, clock, tell, tellEnd: options.tellEnd });
+    try {
+      await work({
+        ...{ db, boss, clock, id, account, files, redact, signal, tell },
+        version: options.version,
+        store: store?.id,
+        exitWhenIdle: options.exitWhenIdle,
+        drain: options.drain,
+        limits: options.limits,
+        onFacts: (facts) => port?.watch({ db, account, facts }),
+        makeHead: (seat, until) =>
+          new Head({
+            ...{ db, boss, account, seat, access, seal, own, clock, redact, tell, signal: until },
+            onSize: options.onSize,
+            limits: options.limits,
+            watch: port,
+            onEnd: ends && (() => ends.wake()),
+            accountOf: digestOf,
+            replays: sandbox !== undefined || readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
+          }),
+        ...(own && {
+          serveFiles: (until, isQuiet) => serveFiles({ ...hand, ...own, place: own.store, isQuiet, signal: until }),
+        }),
+        keepHouse: async (until, isQuiet) => {
+          const house = { db, boss, clock, account, keepMs: options.keepMs, isQuiet, signal: until };
+          await Promise.all([keepHouse(house), ends?.keepTelling(until)]);
+        },
+      });
+    } finally {
+      await downloads.close();
+      await boss.stop({ graceful: false });
+    }
+  } finally {
+    await db.close();
+  }
+}
+
+/** For the beginning of a download's answer: a head may not be told how patient each run is. */
+const requestTimeoutMs = 30_000;
+
+const storeLookMs = 3000;
+
+/**
+ * Waits for a store. Whoever submits makes it, and workers may have been started before; a place that is not mounted
+ * looks the same, and nothing is written there. Who is to end when nothing is to be done does not wait for more.
+ */
+async function waitForStore(
+  name: string,
+  options: Pick<StartWorkerOptions, 'clock' | 'signal' | 'drain' | 'exitWhenIdle' | 'tell'>,
+): Promise<Store | 'left'> {
+  const { clock, exitWhenIdle, tell, drain } = options;
+  // It works on nothing yet, so there is nothing to drain.
+  const signal = AbortSignal.any([options.signal, ...(drain === undefined ? [] : [drain])]);
+  for (let isTold = false; !signal.aborted; isTold = true) {
+    try {
+      return await openStore(name, { makes: false });
+    } catch (error) {
+      if (!(error instanceof StoreMissingError) || exitWhenIdle) throw error;
+      if (!isTold) tell({ is: 'no store', why: error.message });
+      await clock.sleep(storeLookMs, signal);
+    }
+  }
+  tell({ is: 'ending', because: reasonOf(signal) });
+  return 'left';
+}
+
+/** Makes each value once: files that swap names are in each other's way, so they have one owner. */
+function keepEach<T>(make: (name: string) => T): (name: string) => T {
+  const made = new Map<string, T>();
+  return (name) => {
+    const one = made.get(name) ?? make(name);
+    made.set(name, one);
+    return one;
+  };
+}

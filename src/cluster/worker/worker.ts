@@ -1,0 +1,246 @@
+import { setMaxListeners } from 'node:events';
+import type { NotForIt, WorkerNews } from '../../contract/engine-state.ts';
+import { HeadLostError } from '../../contract/errors.ts';
+import type { Json } from '../../ground/json.ts';
+import { messageOf } from '../../ground/values.ts';
+import type { Database } from '../database/database.ts';
+import { type HeadBoss, longestSittingMs, offerHead, openHeadQueue, type Seat, takeSeat } from '../head/account.ts';
+import { protocol as ownProtocol } from '../protocol.ts';
+import { workChannel } from '../runs/runs.ts';
+import { makeWakeUp } from '../wake-up.ts';
+import { type Registered, register, spread } from './worker-row.ts';
+
+/** Between two looks for a free seat while runs of the account are open, in ms: a part of the time that a takeover takes. */
+const lookMs = 1000;
+/** The same while none is, in ms. What is submitted is told, so this is only for what was missed. */
+const idleLookMs = 20_000;
+/** Looks after which the job of a head is sent again, in case that it is gone. */
+const offerEvery = 30;
+const failurePauses = [2000, 5000, 15_000, 60_000];
+
+/** Drives all open runs of an account until none is, or the signal is aborted: then what is on the wire is awaited. */
+export interface HeadOfRuns {
+  run(): Promise<void>;
+  /** Figures of its work, for `mediabatch workers`. `creates`: on the wire. */
+  facts?(): { [name: string]: number };
+}
+
+export interface WorkerOptions extends Registered {
+  boss: HeadBoss;
+  /** Aborted: hand over and end. Its reason is told. */
+  signal: AbortSignal;
+  /** End as soon as no run of the account is open. */
+  exitWhenIdle: boolean;
+  /** Aborted: the same, from then on. */
+  drain?: AbortSignal | undefined;
+  /** Takes secrets out of a text that is put on record. */
+  redact(text: string): string;
+  tell(news: WorkerNews): void;
+  /** Called when it has figures of its work to give. */
+  onFacts?(facts: () => { [name: string]: number }): void;
+  makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
+  /** Fetches files until the signal is aborted. `isQuiet`: whether no run of the account is open. */
+  serveFiles?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
+  /** Looks after the queue until the signal is aborted. */
+  keepHouse?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
+}
+
+/** Works for the engine until it is told to end: one of the hands, and the head of its account whenever the seat is free. */
+export async function work(options: WorkerOptions): Promise<void> {
+  const { db, signal, tell } = options;
+  const ending = new AbortController();
+  const either = AbortSignal.any([signal, ending.signal]);
+  // Everything of a worker listens.
+  setMaxListeners(0, either);
+  // What is submitted, and what a head gives back, is told.
+  const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
+  const listening = await db.listen(workChannel, wakeUp.hear);
+  const state: State = { doing: () => ({ is: 'waiting' }), runs: 1, facts: () => ({}) };
+  options.onFacts?.(() => state.facts());
+  const isQuiet = () => state.runs === 0;
+  // It is shown as long as something of it is on the wire.
+  const registered = register(options, { signal: ending.signal, doing: () => state.doing(), isQuiet });
+  const serving = options.serveFiles?.(either, isQuiet) ?? Promise.resolve();
+  const keeping = options.keepHouse?.(either, isQuiet) ?? Promise.resolve();
+  // A store or a table that is gone is for a person to mend.
+  for (const part of [registered, serving]) part.catch(() => ending.abort());
+  const onSignal = () => {
+    const { creates = 0 } = state.facts();
+    if (creates > 0) tell({ is: 'leaving', because: reasonOf(signal), creates });
+  };
+  const onDrain = () => {
+    tell({ is: 'draining', because: reasonOf(options.drain) });
+    wakeUp.wake();
+  };
+  signal.addEventListener('abort', onSignal, { once: true });
+  options.drain?.addEventListener('abort', onDrain, { once: true });
+  try {
+    await openHeadQueue(options);
+    await lookForWork(options, { signal: either, wakeUp, state });
+    if (signal.aborted) tell({ is: 'ending', because: reasonOf(signal) });
+  } finally {
+    signal.removeEventListener('abort', onSignal);
+    options.drain?.removeEventListener('abort', onDrain);
+    ending.abort();
+    // Nobody can tell a server that is away.
+    if (db.awaySince === undefined) await Promise.all([registered, serving, keeping]);
+    await listening.close();
+  }
+}
+
+export function reasonOf(signal: AbortSignal | undefined): string {
+  return typeof signal?.reason === 'string' ? signal.reason : 'asked to';
+}
+
+interface State {
+  doing(): { [fact: string]: Json };
+  /** Figures of its work as a head; none: it is not. */
+  facts(): { [name: string]: number };
+  /** Open runs of the account, as they were looked at last; one, until somebody has looked. */
+  runs: number;
+}
+
+interface Working {
+  signal: AbortSignal;
+  wakeUp: ReturnType<typeof makeWakeUp>;
+  state: State;
+}
+
+async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Working): Promise<void> {
+  const { db, clock, tell } = options;
+  const tellOthers = makeTeller(options);
+  for (let [looks, failures] = [0, 0]; ; looks += 1) {
+    const open = await unlessAway(readOpenRuns(db), { db, signal });
+    if (open === undefined || signal.aborted) return;
+    tellOthers(open);
+    const runs = open.filter((some) => whyNot(some, options) === undefined).reduce((sum, some) => sum + some.runs, 0);
+    state.runs = runs;
+    if (runs === 0 && (options.exitWhenIdle || options.drain?.aborted))
+      return tell({ is: 'ending', because: 'no run is open' });
+    if (runs > 0 && looks % offerEvery === 0) await offerHead(options);
+    const seat = runs > 0 ? await unlessAway(takeSeat({ ...options, worker: options.id }), { db, signal }) : undefined;
+    if (seat === undefined) {
+      await wakeUp.within(runs > 0 ? lookMs : spread(clock, idleLookMs), signal);
+      continue;
+    }
+    const error = await sit(seat, { options, runs, signal, state });
+    failures = error === undefined ? 0 : failures + 1;
+    if (error === undefined) continue;
+    const againAfterMs = failurePauses[Math.min(failures, failurePauses.length) - 1] ?? 0;
+    tell({ is: 'failed', error, againAfterMs });
+    await clock.sleep(againAfterMs, signal);
+  }
+}
+
+/** Result of the work; undefined when the signal aborts while the server is away: that keeps nobody from ending. */
+async function unlessAway<T>(
+  work: Promise<T>,
+  { db, signal }: { db: Database; signal: AbortSignal },
+): Promise<T | undefined> {
+  let onAbort = () => {};
+  const left = new Promise<undefined>((resolve) => {
+    onAbort = () => db.awaySince !== undefined && resolve(undefined);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+interface Sitting {
+  options: WorkerOptions;
+  runs: number;
+  signal: AbortSignal;
+  state: State;
+}
+
+/** Is the head until no run is open, it is to end, or another one is. Resolves with the error that it left for. */
+async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
+  const { clock, tell } = options;
+  const { lease, epoch } = seat;
+  const left = new AbortController();
+  const tired = new AbortController();
+  const limit = setTimeout(() => tired.abort(), longestSittingMs);
+  const leave = AbortSignal.any([signal, tired.signal, lease.lost]);
+  const beats = lease.keep(() => seat.beat(), { signal: left.signal, sleep: (ms, until) => clock.sleep(ms, until) });
+  beats.catch(() => {});
+  tell({ is: 'head', epoch, runs, waitMs: seat.waitMs() });
+  try {
+    const head = options.makeHead(seat, leave);
+    state.doing = () => ({ is: 'head', epoch, ...(head.facts && { facts: head.facts() }) });
+    state.facts = () => head.facts?.() ?? {};
+    await head.run();
+    if (lease.lost.aborted) throw new HeadLostError();
+    tell({ is: 'head left', why: await seat.leave({ isClean: true }) });
+    return undefined;
+  } catch (error) {
+    if (error instanceof HeadLostError || lease.lost.aborted) {
+      lease.lose();
+      tell({ is: 'head left', why: 'taken over' });
+      return undefined;
+    }
+    const text = options.redact(messageOf(error));
+    tell({ is: 'head left', why: await seat.leave({ isClean: false, error: text }) });
+    return text;
+  } finally {
+    clearTimeout(limit);
+    left.abort();
+    state.doing = () => ({ is: 'waiting' });
+    state.facts = () => ({});
+    await beats.catch(() => {});
+  }
+}
+
+/** Open runs that are alike for a worker. */
+interface OpenRuns {
+  account: string;
+  protocol: number;
+  /** Version of the mediabatch that submitted them. */
+  version: string;
+  /** Id of the store that their files go to; null: to whoever is attached. */
+  store: string | null;
+  runs: number;
+}
+
+interface Taker {
+  account: string;
+  protocol?: number;
+  store?: string | undefined;
+}
+
+function readOpenRuns(db: Database): Promise<OpenRuns[]> {
+  return db.query<OpenRuns>(
+    `SELECT account, protocol, origin->>'version' AS version, store, count(*)::int AS runs
+     FROM mediabatch.run WHERE state = 'open' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+  );
+}
+
+/** Why a worker takes nothing of these runs; undefined: it does. */
+function whyNot(open: OpenRuns, { account, protocol = ownProtocol, store }: Taker): NotForIt | undefined {
+  if (open.account !== account) return { is: 'account' };
+  if (open.protocol !== protocol)
+    return { is: 'protocol', theirs: open.protocol, own: protocol, version: open.version };
+  if (open.store !== null && open.store !== store) return { is: 'store' };
+  return undefined;
+}
+
+/** Tells of open runs that are not for this worker, once, and again when there are more or others. */
+function makeTeller(taker: Taker & { tell(news: WorkerNews): void }) {
+  let told = new Map<string, number>();
+  return (open: readonly OpenRuns[]) => {
+    const now = new Map<string, number>();
+    for (const some of open) {
+      const why = whyNot(some, taker);
+      if (why === undefined) continue;
+      const name = JSON.stringify(why);
+      now.set(name, (now.get(name) ?? 0) + some.runs);
+    }
+    for (const [name, runs] of now) {
+      if (runs > (told.get(name) ?? 0)) taker.tell({ is: 'not for it', why: JSON.parse(name) as NotForIt, runs });
+    }
+    told = now;
+  };
+}

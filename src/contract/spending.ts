@@ -1,0 +1,65 @@
+/** Most credits that a person lets be spent, whatever the campaign. Days and months are those of UTC. */
+export interface SpendingLimits {
+  run?: number;
+  day?: number;
+  month?: number;
+}
+
+/** A limit, and what is left of it. */
+export interface SpendingLeft {
+  credits: number;
+  per: (typeof spans)[number];
+  left: number;
+  /** Whose it is: that of an engine's workers. Absent: this person's, on this machine. */
+  of?: 'engine';
+}
+
+export const spans = ['run', 'day', 'month'] as const;
+
+/** The limit that leaves least, by what was spent. Undefined: there is none. */
+export function tightestOf(limits: SpendingLimits, spent: { day: number; month: number }): SpendingLeft | undefined {
+  const left = spans.flatMap((per): SpendingLeft[] => {
+    const credits = limits[per];
+    return credits === undefined ? [] : [{ credits, per, left: Math.max(0, credits - { run: 0, ...spent }[per]) }];
+  });
+  return left.sort((a, b) => a.left - b.left)[0];
+}
+
+/** The lowest of several limits, for each span of time. */
+export function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
+  const lowest: SpendingLimits = {};
+  for (const per of spans) {
+    const known = all.flatMap((limits) => limits[per] ?? []);
+    if (known.length > 0) lowest[per] = Math.min(...known);
+  }
+  return lowest;
+}
+
+/** One purchase, before it leaves. */
+export interface Hold {
+  /** Names the order within this run. */
+  name: string;
+  /** Idempotency key of the create. */
+  key: string;
+  /** `null`: nobody knows. */
+  credits: number | null;
+  /** The expected cost, where nobody knows it. */
+  likely: number;
+  /** Its create left before: it counts, and nothing holds it back. */
+  isSent: boolean;
+}
+
+/**
+ * Spending of this person on this machine, over all campaigns and processes. Nothing leaves before its hold is durable,
+ * and what is held and charged together never passes a limit, but for a charge above its hold.
+ */
+export interface Spending {
+  /** `later`: somebody is finding a price out, which may be all that is left; asked again, it waits. Otherwise it is over. */
+  hold(purchase: Hold): Promise<'held' | 'later' | { over: string }>;
+  /** `null`: the service did not say. */
+  charge(name: string, credits: number | null): void;
+  /** It did not leave, or was refused. */
+  release(name: string): void;
+  /** Nobody will learn here what became of it: it stays held. */
+  doubt(name: string): void;
+}

@@ -1,0 +1,79 @@
+import type { Dirent } from 'node:fs';
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { isErrno, lstatOrAbsent } from './plain-file.ts';
+
+/** Lists a folder in the order of names, on every file system. A folder that cannot be listed has nothing for us. */
+export async function listFolder(folder: string): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
+
+/** A folder in which campaigns may lie: not hidden, and of no package. */
+export function isOpenFolder(entry: Dirent): boolean {
+  return entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name);
+}
+
+/**
+ * Makes a folder, and those that it is in. Throws what the system says. Node's own way (`recursive`) asks for ever where a
+ * folder exists in which nothing can be made, as in /proc.
+ */
+export async function makeFolders(path: string, mode?: number): Promise<void> {
+  try {
+    await makeFolder(path, mode);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT') || dirname(path) === path) throw error;
+    await makeFolders(dirname(path), mode);
+    await makeFolder(path, mode);
+  }
+}
+
+async function makeFolder(path: string, mode: number | undefined): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    // What is there already is refused with different words, by systems and file systems.
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory() !== true) throw error;
+  }
+}
+
+/** Most folders that are looked for. */
+const mostFolders = 500;
+
+/**
+ * Lists the folders, absolute, in which a file may come or go that a pattern matches: at least the one where the search begins,
+ * which need not exist. `folder`: what the pattern is relative to.
+ */
+export async function foldersOfPattern(folder: string, pattern: string): Promise<string[]> {
+  const names = pattern.replace(/^(?:\.\/)+/, '').split('/');
+  const first = names.findIndex((name) => /[*?[\]{}()!+@\\]/.test(name));
+  const plain = first === -1 ? names.slice(0, -1) : names.slice(0, first);
+  // A brace may hold slashes of its own.
+  const depth = /\*\*|\{[^}]*\//.test(pattern) ? Number.POSITIVE_INFINITY : names.length - 1 - plain.length;
+  const found = [{ path: resolve(folder, ...plain), depth: 0 }];
+  for (const one of found) {
+    if (one.depth >= depth || found.length >= mostFolders) break;
+    for (const entry of await listFolder(one.path)) {
+      if (isOpenFolder(entry) && !entry.name.endsWith('.sandbox')) {
+        found.push({ path: join(one.path, entry.name), depth: one.depth + 1 });
+      }
+    }
+  }
+  return found.slice(0, mostFolders).map(({ path }) => path);
+}
+
+/** Describes an entry of a folder, or the folder itself, if neither a plain file nor a folder; else undefined. */
+export async function findOddFile(folder: string): Promise<string | undefined> {
+  const stats = lstatOrAbsent(folder);
+  if (stats === undefined) return undefined;
+  if (!stats.isDirectory()) return `${folder} is no folder`;
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const odd = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
+  if (odd === undefined) return undefined;
+  return `${join(odd.parentPath, odd.name)} is ${odd.isSymbolicLink() ? 'a symbolic link' : 'a device or a pipe'}`;
+}

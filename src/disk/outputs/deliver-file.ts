@@ -1,0 +1,41 @@
+import { unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { OutputError } from '../../contract/errors.ts';
+import { copyDurably, renameFile, syncFolder } from '../fs/durable.ts';
+import { lstatOrAbsent, orAbsent } from '../fs/plain-file.ts';
+import { type Digest, hashFile } from './hash-file.ts';
+import { checkOutputPath, findOutputFile, prepareOutputFolder } from './output-path.ts';
+
+/** Looks at a name below a folder, where there may be nothing. Throws `OutputError` where a link is on the way. */
+export async function lookAtDelivery(root: string, name: string): Promise<Digest | undefined> {
+  let folder = root;
+  for (const part of checkOutputPath(name).slice(0, -1)) {
+    folder = join(folder, part);
+    const stats = lstatOrAbsent(folder);
+    if (stats === undefined) return undefined;
+    if (!stats.isDirectory()) throw new OutputError('path', `${folder} is in the way: it is not a folder`);
+  }
+  const place = findOutputFile(root, name);
+  return place === undefined ? undefined : hashFile(place);
+}
+
+/**
+ * Copies a file to a name below a folder, in place of what is there. The copy is read again before it gets that name; false: it is not what was
+ * saved. What a copy that was cut off has left is taken over by the next one of the same bytes.
+ */
+export async function deliverFile(
+  source: string,
+  { root, name, sha256 }: { root: string; name: string; sha256: string },
+): Promise<boolean> {
+  const { folder, target } = await prepareOutputFolder(root, name);
+  const temporary = join(folder, `.mediabatch-${sha256.slice(0, 16)}.part`);
+  await orAbsent(unlink(temporary));
+  await copyDurably(source, temporary);
+  if ((await hashFile(temporary))?.sha256 !== sha256) {
+    await unlink(temporary);
+    return false;
+  }
+  await renameFile(temporary, target);
+  await syncFolder(dirname(target));
+  return true;
+}

@@ -1,0 +1,138 @@
+import { constants } from 'node:fs';
+import type { Sharp, default as SharpOf } from 'sharp';
+import { CampaignError } from '../../contract/failure.ts';
+import { shell, way } from '../../ground/advice.ts';
+import { openPlainFile } from '../fs/plain-file.ts';
+import { digestOf } from '../outputs/hash-file.ts';
+import { sniffMedia } from '../outputs/sniff.ts';
+
+/** A picture of which a small one is wanted. */
+export interface PictureOrder {
+  /** Absolute. */
+  path: string;
+  bytes: number;
+  /** Hex. Other bytes are not shown for it. */
+  sha256: string;
+}
+
+/** A small picture, upright, without transparency, and the size of the one that it was made from. */
+export interface SmallPicture {
+  picture: Sharp;
+  width: number;
+  height: number;
+}
+
+/** Pixels of the longer side. */
+export const smallSide = 384;
+/** A few bytes can claim gigabytes of pixels. */
+const mostPixels = 48_000_000;
+const mostBytes = 96 * 1024 * 1024;
+/** A picture that takes longer is a trap. */
+const patienceSeconds = 20;
+/** Background that a transparent picture is shown on: as light as dark. */
+const ground = '#808080';
+/** Formats of what is shown; others are not given to a decoder at all. */
+const formats: ReadonlyMap<string | undefined, string> = new Map([
+  ['image/png', 'PNG'],
+  ['image/jpeg', 'JPEG'],
+  ['image/webp', 'WEBP'],
+]);
+
+/**
+ * Loaded when the first picture needs it: it takes longer than a command that shows none. Throws MB3701 where its program for
+ * this machine is missing, as after `npm install --omit=optional`.
+ */
+export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }> = () => import('sharp')) {
+  try {
+    return (await load()).default;
+  } catch (cause) {
+    const message = `the package sharp cannot be loaded: only pictures that are looked at need it`;
+    const hint = way('to install what is missing', shell('npm', 'i', '--include=optional', 'sharp'));
+    throw new CampaignError({ code: 'MB3701', message, hint, packages: ['sharp'] }, { cause });
+  }
+}
+
+/** Decodes and shrinks a picture. Never rejects for what is in it. `problem`: why it could not, after `the picture`. */
+export async function shrinkPicture(
+  { path, bytes, sha256 }: PictureOrder,
+  side = smallSide,
+): Promise<SmallPicture | { problem: string }> {
+  if (bytes > mostBytes) return { problem: `has ${bytes} bytes, which is too much for a small one` };
+  const content = await readWhole(path, bytes);
+  if (content === undefined || digestOf(content).sha256 !== sha256) return { problem: 'is not the one that was saved' };
+  const format = formats.get(sniffMedia(content)?.type);
+  if (format === undefined) return { problem: 'is no PNG, JPEG or WebP' };
+  const sharp = await loadSharp().catch(() => undefined);
+  if (sharp === undefined) return { problem: 'has no small one, because the package sharp cannot be loaded here' };
+  // Several are made at once: one thread for each is quicker than several for one.
+  sharp.concurrency(1);
+  try {
+    return await shrink(sharp, content, side);
+  } catch {
+    // What a decoder says is for those who build decoders.
+    return { problem: `cannot be read: its ${format} is broken, or of a variety that is not known here` };
+  }
+}
+
+async function shrink(
+  sharp: typeof SharpOf,
+  content: Uint8Array,
+  side: number,
+): Promise<SmallPicture | { problem: string }> {
+  const { width, height, autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
+  if (width * height > mostPixels)
+    return { problem: `has ${width} × ${height} pixels, which is too much for a small one` };
+  // Upright, as a browser shows it.
+  const { data, info } = await sharp(content, { limitInputPixels: mostPixels, failOn: 'error' })
+    .autoOrient()
+    .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+    .flatten({ background: ground })
+    .toColourspace('srgb')
+    .timeout({ seconds: patienceSeconds })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { picture: sharp(data, { raw: info }), width: autoOrient.width, height: autoOrient.height };
+}
+
+/** Reads a whole file. Undefined when it is not there, not plain, or not of this size. */
+async function readWhole(path: string, size: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const handle = await openPlainFile(path, constants.O_RDONLY).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    if ((await handle.stat()).size !== size) return undefined;
+    const content = new Uint8Array(size);
+    for (let at = 0; at < size; ) {
+      const { bytesRead } = await handle.read(content, at, size - at, at);
+      if (bytesRead === 0) return undefined;
+      at += bytesRead;
+    }
+    return content;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Differences of this many columns in this many rows. */
+const [columns, rows] = [8, 8] as const;
+/** Standard deviation of the brightness, 0 to 255, under which a picture has nothing that could be compared. */
+const leastContrast = 2;
+
+/**
+ * A difference hash: 64 bits as 16 hex digits, each bit saying whether a part of the picture is darker than its neighbour to
+ * the right. Pictures that look alike differ in few bits. Undefined for a picture of a single color.
+ */
+export async function differenceHash(picture: Sharp): Promise<string | undefined> {
+  const small = picture.clone().resize({ width: columns + 1, height: rows, fit: 'fill' });
+  const grey = await small.greyscale().toColourspace('b-w').raw().toBuffer();
+  const mean = grey.reduce((sum, value) => sum + value, 0) / grey.length;
+  const variance = grey.reduce((sum, value) => sum + (value - mean) ** 2, 0) / grey.length;
+  if (Math.sqrt(variance) < leastContrast) return undefined;
+  let bits = '';
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      const at = row * (columns + 1) + column;
+      bits += (grey[at] ?? 0) < (grey[at + 1] ?? 0) ? '1' : '0';
+    }
+  }
+  return BigInt(`0b${bits}`).toString(16).padStart(16, '0');
+}

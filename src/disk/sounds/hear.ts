@@ -1,0 +1,144 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { MPEGDecodedAudio, MPEGDecoder } from 'mpg123-decoder';
+import { isMp3Frame } from '../outputs/sniff.ts';
+import type { Listener } from './listener.ts';
+
+const slices = 4096;
+const mostChannels = 8;
+
+interface Form {
+  isFloat: boolean;
+  channels: number;
+  rate: number;
+  /** Bytes of one sample. */
+  bytes: number;
+}
+
+/** Reads a WAV of whole numbers or floats, slice by slice; nothing of any other. */
+export async function hearWav(handle: FileHandle, listener: Listener): Promise<void> {
+  let form: Form | undefined;
+  // Behind `RIFF`, the size, and `WAVE`.
+  for (let at = 12; ; ) {
+    const head = await readAt(handle, at, 8);
+    if (head.byteLength < 8) return;
+    const [name, size] = [head.getUint32(0), head.getUint32(4, true)];
+    if (name === chunks.fmt) form = readForm(await readAt(handle, at + 8, Math.min(size, 40)));
+    if (name === chunks.data) return form && hearSamples(handle, { form, from: at + 8, bytes: size }, listener);
+    at += 8 + size + (size % 2);
+  }
+}
+
+/** Names, as they stand there. */
+const chunks = { fmt: 0x666d7420, data: 0x64617461 } as const;
+
+function readForm(view: DataView): Form | undefined {
+  if (view.byteLength < 16) return undefined;
+  const plain = view.getUint16(0, true);
+  // An extension begins with what would have stood there.
+  const format = plain === 0xfffe && view.byteLength >= 26 ? view.getUint16(24, true) : plain;
+  const [channels, rate, bits] = [view.getUint16(2, true), view.getUint32(4, true), view.getUint16(14, true)];
+  const isKnown = format === 3 ? bits === 32 : format === 1 && [8, 16, 24, 32].includes(bits);
+  const isSound = channels >= 1 && channels <= mostChannels && rate >= 1000 && rate <= 768_000;
+  return isKnown && isSound ? { isFloat: format === 3, channels, rate, bytes: bits / 8 } : undefined;
+}
+
+async function hearSamples(
+  handle: FileHandle,
+  { form, from, bytes }: { form: Form; from: number; bytes: number },
+  listener: Listener,
+): Promise<void> {
+  const frame = form.channels * form.bytes;
+  for (let at = 0; at < bytes; ) {
+    const view = await readAt(handle, from + at, Math.min(bytes - at, frame * slices));
+    const frames = Math.floor(view.byteLength / frame);
+    if (frames === 0) return;
+    at += frames * frame;
+    const sounds = Array.from({ length: form.channels }, (_, channel) =>
+      Float32Array.from({ length: frames }, (_sample, index) =>
+        readSample(view, index * frame + channel * form.bytes, form),
+      ),
+    );
+    listener.hear(sounds, form.rate);
+  }
+}
+
+function readSample(view: DataView, at: number, { isFloat, bytes }: Form): number {
+  if (isFloat) return view.getFloat32(at, true);
+  switch (bytes) {
+    case 1:
+      return (view.getUint8(at) - 128) / 128;
+    case 2:
+      return view.getInt16(at, true) / 2 ** 15;
+    case 3:
+      return ((view.getInt8(at + 2) << 16) | view.getUint16(at, true)) / 2 ** 23;
+    default:
+      return view.getInt32(at, true) / 2 ** 31;
+  }
+}
+
+async function readAt(handle: FileHandle, at: number, length: number): Promise<DataView> {
+  const buffer = new Uint8Array(length);
+  const { bytesRead } = await handle.read(buffer, 0, length, at);
+  return new DataView(buffer.buffer, 0, bytesRead);
+}
+
+const sliceBytes = 64 * 1024;
+
+/** Decodes an MP3, slice by slice. What is broken of it is left out. */
+export async function hearMp3(handle: FileHandle, listener: Listener): Promise<void> {
+  // Large, and only needed if a manifest asks how something sounds.
+  const { MPEGDecoder } = await import('mpg123-decoder');
+  const decoder = new MPEGDecoder();
+  await decoder.ready;
+  try {
+    // The decoder gives it twice.
+    const isMono = await readIsMono(handle);
+    const slice = new Uint8Array(sliceBytes);
+    for (let at = 0; ; ) {
+      const { bytesRead } = await handle.read(slice, 0, sliceBytes, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      const { channelData, sampleRate } = decode(decoder, slice.subarray(0, bytesRead));
+      if (channelData[0]?.length) listener.hear(isMono ? channelData.slice(0, 1) : channelData, sampleRate);
+    }
+  } finally {
+    decoder.free();
+  }
+}
+
+/** The decoder writes what it stumbles over to the console, which is the user's: frames that are broken count as not there. */
+function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
+  const { error } = console;
+  console.error = () => {};
+  try {
+    return decoder.decode(bytes);
+  } finally {
+    console.error = error;
+  }
+}
+
+/** Whether the first frame has one channel. Before it there may be a tag, with a cover and all. */
+async function readIsMono(handle: FileHandle): Promise<boolean> {
+  const tag = new Uint8Array(tagHead);
+  await handle.read(tag, 0, tag.length, 0);
+  const bytes = new Uint8Array(sliceBytes);
+  const { bytesRead } = await handle.read(bytes, 0, bytes.length, tagLength(tag));
+  for (let at = 0; at + 4 <= bytesRead; at += 1) {
+    if (isMp3Frame(bytes.subarray(at, at + 4))) return (bytes[at + 3] ?? 0) >> 6 === 3;
+  }
+  return false;
+}
+
+/** Bytes of the head of an ID3 tag, which may stand before the frames of an MP3. */
+export const tagHead = 10;
+
+/** Bytes of the tag that begins so, with its head; 0: none does. */
+export function tagLength(head: Uint8Array): number {
+  const isTag = head.length >= tagHead && head[0] === 0x49 && head[1] === 0x44 && head[2] === 0x33;
+  return isTag ? tagHead + readSynchsafe(head, 6) : 0;
+}
+
+/** A number of four bytes of seven bits each. */
+export function readSynchsafe(bytes: Uint8Array, at: number): number {
+  return bytes.subarray(at, at + 4).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+}

@@ -1,0 +1,96 @@
+import { createLoudnessMeter, findPeaks, type LoudnessMeter } from '../../ground/loudness.ts';
+import { writeWave } from '../../ground/wave.ts';
+import type { MediaFacts } from '../../plan/outputs/expectation.ts';
+
+/** Hears a sound from its beginning to its end, slice by slice, and tells then what it has found. */
+export interface Listener {
+  hear(channels: readonly Float32Array[], rate: number): void;
+  tell(): MediaFacts;
+}
+
+/** Below -50 dBFS is silence: the noise of a room, or what a codec leaves of nothing. */
+const silent = 10 ** (-50 / 20);
+/** Loudness and peak that a sound has at least: the meter hears nothing below. */
+const least = { lufs: -70, dB: -120 } as const;
+/** Shortest sound of which the loudness is defined. */
+const blockSeconds = 0.4;
+
+/** Measures how a sound sounds. */
+export class Ear implements Listener {
+  #meter: LoudnessMeter | undefined;
+  #rate = 0;
+  #samples = 0;
+  #peak = 0;
+  #quiet = 0;
+  #longestQuiet = 0;
+
+  hear(channels: readonly Float32Array[], rate: number): void {
+    this.#rate = rate;
+    this.#meter ??= createLoudnessMeter(rate);
+    this.#meter.add(channels);
+    const length = channels[0]?.length ?? 0;
+    this.#samples += length;
+    for (let at = 0; at < length; at += 1) {
+      let level = 0;
+      for (const channel of channels) level = Math.max(level, Math.abs(channel[at] ?? 0));
+      this.#peak = Math.max(this.#peak, level);
+      this.#quiet = level < silent ? this.#quiet + 1 : 0;
+      this.#longestQuiet = Math.max(this.#longestQuiet, this.#quiet);
+    }
+  }
+
+  /** Nothing, if nothing was heard. */
+  tell(): MediaFacts {
+    if (this.#meter === undefined) return {};
+    const isMeasured = this.#samples / this.#rate >= blockSeconds;
+    return {
+      ...(isMeasured && { lufs: rounded(Math.max(least.lufs, this.#meter.loudness())) }),
+      peakDb: rounded(Math.max(least.dB, 20 * Math.log10(this.#peak))),
+      silentSeconds: rounded(this.#longestQuiet / this.#rate),
+    };
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** Stretches of a waveform: as many as a tile has pixels to tell apart. */
+const stretches = 120;
+/** Samples of a piece at first, and most pieces: from there on each two become one, because nobody knows how long a sound is. */
+const firstPiece = 16;
+const mostPieces = 1 << 14;
+
+/** Draws the waveform of a sound while it is heard. */
+export class WavePen implements Listener {
+  #pieces: number[] = [];
+  #piece = firstPiece;
+  #peak = 0;
+  #samples = 0;
+
+  hear(channels: readonly Float32Array[]): void {
+    const length = channels[0]?.length ?? 0;
+    for (let at = 0; at < length; at += 1) {
+      for (const channel of channels) this.#peak = Math.max(this.#peak, Math.abs(channel[at] ?? 0));
+      this.#samples += 1;
+      if (this.#samples === this.#piece) this.#endPiece();
+    }
+  }
+
+  /** Nothing, if too little was heard to be drawn. */
+  tell(): MediaFacts {
+    if (this.#pieces.length < stretches) return {};
+    return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], stretches)) };
+  }
+
+  #endPiece(): void {
+    this.#pieces.push(this.#peak);
+    this.#peak = 0;
+    this.#samples = 0;
+    if (this.#pieces.length < mostPieces) return;
+    this.#pieces = Array.from({ length: mostPieces / 2 }, (_, index) =>
+      Math.max(this.#pieces[2 * index] ?? 0, this.#pieces[2 * index + 1] ?? 0),
+    );
+    this.#piece *= 2;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
+import { orForgotten } from './kept-json.ts';
+import { readSealedFile, writeSealedFile } from './sealed-file.ts';
+
+/** Measures of one file, by aspect; empty where it states nothing. */
+export type Measured = { readonly [aspect in Aspect]?: MediaFacts };
+
+const fileName = 'measures.json';
+const mostBytes = 64 * 1024 ** 2;
+
+/**
+ * Measurements by the SHA-256 of what was measured: what has the same digest measures the same, and taking them is slow.
+ * Read when they are first asked for. Out of git, sealed, and lost without harm.
+ */
+export class KeptMeasures {
+  readonly #state: string;
+  #known: Promise<Map<string, Measured>> | undefined;
+  #isNewer = false;
+
+  /** `state`: the folder that is never committed. */
+  constructor(state: string) {
+    this.#state = state;
+  }
+
+  async get(sha256: string): Promise<Measured | undefined> {
+    return (await this.#open()).get(sha256);
+  }
+
+  async add(sha256: string, measured: Measured): Promise<void> {
+    const known = await this.#open();
+    known.set(sha256, { ...known.get(sha256), ...measured });
+    this.#isNewer = true;
+  }
+
+  /** Writes what was added, if anything was. */
+  async keep(): Promise<void> {
+    if (!this.#isNewer) return;
+    this.#isNewer = false;
+    const text = JSON.stringify({ version: 2, measures: Object.fromEntries(await this.#open()) });
+    await orForgotten(() => writeSealedFile(this.#state, fileName, `${text}\n`));
+  }
+
+  #open(): Promise<Map<string, Measured>> {
+    this.#known ??= orForgotten(async () => {
+      const bytes = await readSealedFile(this.#state, fileName, mostBytes);
+      return bytes === undefined ? undefined : readAll(JSON.parse(bytes.toString('utf8')) as Json);
+    }).then((known) => known ?? new Map());
+    return this.#known;
+  }
+}
+
+/** The seal shows that it was written here; only its version may be another. */
+function readAll(json: Json): Map<string, Measured> | undefined {
+  if (!isMap(json) || json.version !== 2 || !isMap(json.measures)) return undefined;
+  return new Map(Object.entries(json.measures) as [string, Measured][]);
+}

@@ -1,0 +1,113 @@
+import { realpathSync } from 'node:fs';
+import { readdir, unlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Approval } from '../../contract/approval.ts';
+import type { Json } from '../../ground/json.ts';
+import { isErrno, orAbsent } from '../fs/plain-file.ts';
+import { digestOf } from '../outputs/hash-file.ts';
+import { findOwnFolder, makeOwnFolder } from './own-secret.ts';
+import { readSealedFile, writeSealedFile } from './sealed-file.ts';
+
+/**
+ * Reads a document from this person's own folder, where no commit can bring one. It has the form in which it was written here.
+ * Undefined: there is none that was sealed here under this name.
+ */
+async function readOwnFile(name: string, mostBytes: number): Promise<Json | undefined> {
+  const own = findOwnFolder();
+  const bytes = own === undefined ? undefined : await readSealedFile(own, name, mostBytes);
+  return bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as Json);
+}
+
+/** Keeps a document there. False where this person can keep nothing. */
+async function keepOwnFile(name: string, document: object): Promise<boolean> {
+  const own = await makeOwnFolder();
+  return own !== undefined && writeSealedFile(own, name, JSON.stringify(document));
+}
+
+async function dropOwnFile(name: string): Promise<void> {
+  const own = findOwnFolder();
+  if (own !== undefined) await orAbsent(unlink(join(own, name)));
+}
+
+/** Name of the document about a subject. */
+function nameIn(folder: string, subject: string): string {
+  return `${folder}/${digestOf(Buffer.from(subject)).sha256.slice(0, 32)}.json`;
+}
+
+/** The path of a lock as what is kept there names it: another way to the same file is no other lock. */
+export function lockName(path: string): string {
+  const whole = resolve(path);
+  try {
+    return join(realpathSync(dirname(whole)), basename(whole));
+  } catch {
+    return whole;
+  }
+}
+
+/** The review page of a run. Whoever knows its address can decide, so that it is kept in this person's own folder. */
+interface OpenPage {
+  /** The process that holds the lock as long as the page is open. */
+  pid: number;
+  url: string;
+}
+
+const mostPageBytes = 4096;
+
+/** Keeps where the page of a run on this lock is, for other commands of the same person. Returns what forgets it. */
+export async function noteOpenPage(lock: string, page: OpenPage): Promise<() => Promise<void>> {
+  const name = pageName(lock);
+  await keepOwnFile(name, page);
+  return () => dropOwnFile(name);
+}
+
+/** The address of the page of the run in this process, if that is open. */
+export async function findOpenPage(lock: string, pid: number): Promise<string | undefined> {
+  const page = (await readOwnFile(pageName(lock), mostPageBytes)) as OpenPage | undefined;
+  return page?.pid === pid ? page.url : undefined;
+}
+
+function pageName(lock: string): string {
+  return nameIn('pages', lockName(lock));
+}
+
+const approvalsFolder = 'approvals';
+const mostApprovalBytes = 1 << 16;
+const approvalFile = /^[0-9a-f]{32}\.json$/;
+
+/** The approval of exactly this plan for exactly this lock. Undefined: there is none that was sealed here. */
+export function readApproval(of: Pick<Approval, 'digest' | 'lock'>): Promise<Approval | undefined> {
+  return readNamed(approvalName(of));
+}
+
+/** Everything that was approved here, newest first. */
+export async function listApprovals(): Promise<Approval[]> {
+  const own = findOwnFolder();
+  if (own === undefined) return [];
+  const names = await readdir(join(own, approvalsFolder)).catch((error: unknown) => {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
+  });
+  const found = await Promise.all(
+    names.filter((name) => approvalFile.test(name)).map((name) => readNamed(`${approvalsFolder}/${name}`)),
+  );
+  return found.flatMap((one) => one ?? []).sort((a, b) => b.at.localeCompare(a.at));
+}
+
+/** Keeps an approval, or what has become of it. False where this person can keep nothing. */
+export function keepApproval(approval: Approval): Promise<boolean> {
+  return keepOwnFile(approvalName(approval), approval);
+}
+
+export function dropApproval(approval: Approval): Promise<void> {
+  return dropOwnFile(approvalName(approval));
+}
+
+/** The seal covers the name, and the name what is approved: under another name the same bytes are nothing. */
+function approvalName({ digest, lock }: Pick<Approval, 'digest' | 'lock'>): string {
+  return nameIn(approvalsFolder, `${digest}\0${lock}`);
+}
+
+async function readNamed(name: string): Promise<Approval | undefined> {
+  const approval = (await readOwnFile(name, mostApprovalBytes)) as Approval | undefined;
+  return approval?.version === 1 && approvalName(approval) === name ? approval : undefined;
+}

@@ -1,0 +1,172 @@
+import type { SpendingLimits } from '../../contract/spending.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import type { ProcessIdentity } from '../lock/process-identity.ts';
+
+/** Who finds a price out: a process of this machine, or, on an engine, a run. */
+export type Finder = ProcessIdentity | string;
+
+export type SpendingLine = HoldLine | ChargeLine;
+
+/** A purchase that is about to leave. */
+export interface HoldLine {
+  at: string;
+  /** Its key. */
+  hold: string;
+  /** The lock that it is for: a digest. */
+  lock: string;
+  /** Tells this line from every other. */
+  line: string;
+  /** The amount that counts: the expected one where nobody knows. */
+  credits: number;
+  /** Nobody knows its price, and it may cost all that is left: who finds it out, and for which lock. */
+  unknown?: { by: Finder; path: string };
+  /** Its create left before, and is asked about again. */
+  isSent?: true;
+  /** Limits that hold it back. */
+  limits?: Pick<SpendingLimits, 'day' | 'month'>;
+}
+
+/** End of a hold: its charge, or that it did not leave. `isLost`: whoever was finding it out will not say it. */
+export interface ChargeLine {
+  at: string;
+  charged: string;
+  lock: string;
+  credits: number;
+  isUnsent?: true;
+  isLost?: true;
+}
+
+/** How a hold was judged at its place among all lines. */
+export type Verdict =
+  | { is: 'held' }
+  /** Another one finds its price out. */
+  | { is: 'later'; other: UnknownHold }
+  /** Another one may have been charged anything, and only a run for its lock tells. */
+  | { is: 'lost'; path: string }
+  | { is: 'over'; per: 'day' | 'month'; most: number; left: number };
+
+export type UnknownHold = HoldLine & Required<Pick<HoldLine, 'unknown'>>;
+
+interface Entry {
+  line: HoldLine;
+  day: string;
+  counts: number;
+  isOpen: boolean;
+  isLost?: true;
+}
+
+/**
+ * The sums of a month, made from its lines in their order: whoever reads them judges each hold alike, so that no process
+ * needs to ask another one. What did not fit at its place counts for nothing.
+ */
+export class SpendingSums {
+  #at = '';
+  #month = 0;
+  #today = 0;
+  readonly #entries = new Map<string, Entry>();
+  readonly #unknown = new Set<Entry>();
+
+  /** Takes a line in. Gives the verdict on a hold. */
+  add(value: Json): { line: string; verdict: Verdict } | undefined {
+    const line = readLine(value);
+    if (line === undefined) return undefined;
+    this.#passTo(line.at);
+    if ('charged' in line) {
+      this.#charge(line);
+      return undefined;
+    }
+    return { line: line.line, verdict: this.#hold(line) };
+  }
+
+  /** Spent and held on this day, and in this month; `at`: ISO 8601. */
+  spentAt(at: string): { day: number; month: number } {
+    return { day: dayOf(at) > dayOf(this.#at) ? 0 : this.#today, month: this.#month };
+  }
+
+  /** Holds for a lock of which nobody has said what became of them. */
+  openOf(lock: string): HoldLine[] {
+    return [...this.#entries.values()].flatMap(({ line, isOpen }) => (isOpen && line.lock === lock ? [line] : []));
+  }
+
+  #passTo(at: string): void {
+    if (at <= this.#at) return;
+    if (dayOf(at) !== dayOf(this.#at)) this.#today = 0;
+    this.#at = at;
+  }
+
+  #hold(line: HoldLine): Verdict {
+    const name = `${line.lock} ${line.hold}`;
+    const known = this.#entries.get(name);
+    // Its create was about to leave before, or has left: nothing is added.
+    if (known?.isOpen === true) return { is: 'held' };
+    if (known !== undefined && line.isSent === true) {
+      known.isOpen = true;
+      this.#count(known, Math.max(known.counts, line.credits));
+      return { is: 'held' };
+    }
+    const verdict = this.#judge(line);
+    if (verdict.is !== 'held') return verdict;
+    const entry = { line, day: dayOf(this.#at), counts: 0, isOpen: true };
+    this.#entries.set(name, entry);
+    if (line.unknown !== undefined) this.#unknown.add(entry);
+    this.#count(entry, line.credits);
+    return verdict;
+  }
+
+  #judge({ credits, limits = {} }: HoldLine): Verdict {
+    const { day, month } = limits;
+    if (day === undefined && month === undefined) return { is: 'held' };
+    const { line: other, isLost } = this.#findUnknown() ?? {};
+    if (other?.unknown !== undefined) {
+      const { unknown } = other;
+      return isLost === true ? { is: 'lost', path: unknown.path } : { is: 'later', other: { ...other, unknown } };
+    }
+    for (const [per, most, spent] of [
+      ['day', day, this.#today],
+      ['month', month, this.#month],
+    ] as const) {
+      const left = (most ?? Number.POSITIVE_INFINITY) - spent;
+      if (most !== undefined && credits > left) return { is: 'over', per, most, left: Math.max(0, left) }; // I44
+    }
+    return { is: 'held' };
+  }
+
+  /** One that is lost before all others: it will not say its price while somebody waits. */
+  #findUnknown(): Entry | undefined {
+    return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
+  }
+
+  /** The last word counts: what was held for somebody who died is known once their lock is gone on with. */
+  #charge({ charged, lock, credits, isLost }: ChargeLine): void {
+    const entry = this.#entries.get(`${lock} ${charged}`);
+    if (entry === undefined) return;
+    if (isLost === true) {
+      entry.isLost = true;
+      return;
+    }
+    entry.isOpen = false;
+    this.#unknown.delete(entry);
+    this.#count(entry, credits);
+  }
+
+  #count(entry: Entry, credits: number): void {
+    const more = credits - entry.counts;
+    entry.counts = credits;
+    this.#month += more;
+    if (entry.day === dayOf(this.#at)) this.#today += more;
+  }
+}
+
+function dayOf(at: string): string {
+  return at.slice(0, 10);
+}
+
+/** Half a line, or one that somebody else has written, is none. */
+export function readLine(value: Json): SpendingLine | undefined {
+  if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return undefined;
+  const { credits, lock, hold, charged, line } = value;
+  const isNamed = (typeof hold === 'string' && typeof line === 'string') || typeof charged === 'string';
+  if (!isNamed || typeof lock !== 'string' || typeof credits !== 'number' || credits < 0) return undefined;
+  return value as unknown as SpendingLine;
+}

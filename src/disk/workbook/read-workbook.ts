@@ -1,0 +1,208 @@
+import type { CellFault, Sheet, Workbook } from '../../manifest/rows/rows.ts';
+import { unzip, zip } from './zip.ts';
+
+/** Most cells that merged ones stand for. */
+const maxMergedCells = 1_000_000;
+
+/** A sheet of a workbook, and the part that holds it. */
+interface Part {
+  name: string;
+  path: string;
+  isHidden: boolean;
+}
+
+/**
+ * Reads sheets of a workbook: of those asked for, or the only one. What a stranger's file could do to a reader – grow without
+ * end, name a cell in the billionth row – is refused before anything else reads it. A problem follows the name of the file.
+ */
+export async function readWorkbook(
+  bytes: Uint8Array,
+  wanted: readonly (string | undefined)[],
+): Promise<Workbook | { problem: string }> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (buffer.subarray(0, 4).toString('hex') === 'd0cf11e0') {
+    return { problem: 'is an old .xls workbook, or has a password: save it as .xlsx without one' };
+  }
+  const parts = unzip(buffer, (name) => /\.(?:xml|rels)$/.test(name));
+  if (!(parts instanceof Map)) return parts;
+  const sheets = listSheets(parts);
+  if (sheets.length === 0) return { problem: 'is no .xlsx workbook: it has no sheets' };
+  const visible = sheets.filter(({ isHidden }) => !isHidden);
+  const read: Sheet[] = [];
+  const asked = new Set(wanted.map((name) => name ?? (visible.length === 1 ? visible[0]?.name : undefined)));
+  for (const sheet of sheets.filter(({ name }) => asked.has(name))) {
+    const one = await readSheet(sheet, sheets, parts);
+    if ('problem' in one) return { problem: `has a sheet ${sheet.name}, which ${one.problem}` };
+    read.push(one);
+  }
+  return { names: visible.map(({ name }) => name), sheets: read };
+}
+
+function listSheets(parts: ReadonlyMap<string, Buffer>): Part[] {
+  const links = new Map<string, string>();
+  for (const attributes of tagsOf(parts.get('xl/_rels/workbook.xml.rels'), 'Relationship')) {
+    const target = attributes.get('Target') ?? '';
+    links.set(attributes.get('Id') ?? '', target.startsWith('/') ? target.slice(1) : `xl/${target}`);
+  }
+  return tagsOf(parts.get('xl/workbook.xml'), 'sheet').flatMap((attributes): Part[] => {
+    const name = attributes.get('name');
+    const path = links.get(attributes.get('id') ?? '');
+    if (name === undefined || path === undefined || !parts.has(path)) return [];
+    return [{ name, path, isHidden: (attributes.get('state') ?? 'visible') !== 'visible' }];
+  });
+}
+
+/** The attributes of each tag of a name, without their prefixes. */
+function tagsOf(xml: Buffer | undefined, name: string): Map<string, string>[] {
+  const tags = (xml?.toString('utf8') ?? '').matchAll(new RegExp(`<(?:\\w{1,20}:)?${name}\\s([^<>]*)>`, 'g'));
+  return [...tags].map(([, written = '']) => {
+    const attributes = [...written.matchAll(/(?:\w{1,20}:)?(\w+)="([^"]*)"/g)];
+    return new Map(attributes.map(([, key = '', value = '']) => [key, decodeEntities(value)]));
+  });
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function decodeEntities(text: string): string {
+  return text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (all, decimal, hex, name) => {
+    if (name !== undefined) return entities[name] ?? all;
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : all;
+  });
+}
+
+async function readSheet(
+  { name, path }: Part,
+  sheets: readonly Part[],
+  parts: ReadonlyMap<string, Buffer>,
+): Promise<Sheet | { problem: string }> {
+  const notes = scanSheet(parts.get(path)?.toString('utf8') ?? '');
+  if ('problem' in notes) return notes;
+  // What is read is what was looked at, and no more: other sheets are left out, and nothing is unpacked again.
+  const others = new Set(sheets.filter((sheet) => sheet.path !== path).map((sheet) => sheet.path));
+  const packed = zip(new Map([...parts].filter(([part]) => !others.has(part))));
+  // Large, and needed by few campaigns.
+  const { readSheet: readCells } = await import('read-excel-file/universal');
+  try {
+    const cells = await readCells(new Blob([new Uint8Array(packed)]), name);
+    const texts = cells.map((row) => row.map(textOf));
+    return fillMerged(texts, notes) ?? { name, cells: texts, faults: notes.faults };
+  } catch (error) {
+    return { problem: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** A value as a spreadsheet shows it without formats: 15 digits of a number, a date as ISO 8601 writes it. */
+function textOf(value: unknown): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(Number(value.toPrecision(15)));
+  if (!(value instanceof Date)) return String(value);
+  if (Number.isNaN(value.valueOf())) return '';
+  // To the second: a day is a fraction there, and 08:30 no exact one.
+  const [date = '', time = ''] = new Date(Math.round(value.valueOf() / 1000) * 1000)
+    .toISOString()
+    .slice(0, 19)
+    .split('T');
+  if (date < '1900-01-01') return time;
+  return time === '00:00:00' ? date : `${date}T${time}`;
+}
+
+/** Cells that are merged downwards all have the value of the first; across columns nobody knows what is meant. */
+function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { problem: string } | undefined {
+  let filled = 0;
+  for (const { top, bottom, left, right } of merged) {
+    if (left !== right) {
+      if (top <= cells.length) faults.push({ row: top, column: left, is: 'merged' });
+      continue;
+    }
+    const value = cells[top - 1]?.[left - 1] ?? '';
+    for (const row of cells.slice(top, bottom)) {
+      row[left - 1] = value;
+      filled += 1;
+    }
+    if (filled > maxMergedCells) return { problem: 'has too many merged cells' };
+  }
+  return undefined;
+}
+
+/** Limits of a spreadsheet itself. A cell beyond them would have its reader fill the memory with empty ones. */
+const maxRows = 2 ** 20;
+const maxColumns = 2 ** 14;
+
+/** Most cells from A1 to the last one with a value. */
+const maxArea = 2_000_000;
+
+/** Finds what a reader of values does not tell of a sheet: cells with errors, formulas that nobody has calculated, merged cells. */
+interface SheetNotes {
+  faults: CellFault[];
+  /** Cells that are one: rows and columns count from 1. */
+  merged: { top: number; bottom: number; left: number; right: number }[];
+}
+
+interface OpenCell {
+  row: number;
+  column: number;
+  isError: boolean;
+  hasFormula: boolean;
+  hasValue: boolean;
+}
+
+/** Goes through the text of a sheet once, without making a tree of it. A problem follows the name of the sheet. */
+function scanSheet(xml: string): SheetNotes | { problem: string } {
+  const notes: SheetNotes = { faults: [], merged: [] };
+  let [bottom, right] = [0, 0];
+  let open: OpenCell | undefined;
+  for (const match of xml.matchAll(/<(\/?)(?:\w{1,20}:)?(row|c|f|v|is|mergeCell)\b([^<>]*)>/g)) {
+    const [tag, closing, name, attributes = ''] = match;
+    if (name === 'row' && closing === '') {
+      if (Number(attributeOf(attributes, 'r') ?? 0) > maxRows) return impossible;
+    } else if (name === 'mergeCell') {
+      const [from, to] = (attributeOf(attributes, 'ref') ?? '').split(':').map(readCell);
+      if (from === undefined || to === undefined) continue;
+      notes.merged.push({ top: from.row, bottom: to.row, left: from.column, right: to.column });
+    } else if (name === 'c' && closing === '') {
+      const at = readCell(attributeOf(attributes, 'r') ?? '');
+      if (at === undefined) return { problem: 'has a cell without an address' };
+      if (at.row > maxRows || at.column > maxColumns) return impossible;
+      const isError = attributeOf(attributes, 't') === 'e';
+      open = { ...at, isError, hasFormula: false, hasValue: false };
+    } else if (open !== undefined) {
+      if (name === 'f') open.hasFormula = true;
+      if (name === 'v' || name === 'is') open.hasValue = true;
+      if (name === 'v' && closing === '' && open.isError) {
+        const start = match.index + tag.length;
+        notes.faults.push({
+          row: open.row,
+          column: open.column,
+          is: 'error',
+          shows: xml.slice(start, xml.indexOf('<', start)),
+        });
+      }
+      if (name === 'c') {
+        if (open.hasValue) [bottom, right] = [Math.max(bottom, open.row), Math.max(right, open.column)];
+        else if (open.hasFormula) notes.faults.push({ row: open.row, column: open.column, is: 'formula' });
+        open = undefined;
+      }
+    }
+  }
+  if (bottom * right <= maxArea) return notes;
+  return { problem: `has ${bottom} rows and ${right} columns, which are too many cells` };
+}
+
+const impossible = {
+  problem: `has a cell beyond row ${maxRows} or column ${maxColumns}, where no spreadsheet has one`,
+};
+
+const patterns = { r: /\sr="([^"]*)"/, t: /\st="([^"]*)"/, ref: /\sref="([^"]*)"/ };
+
+function attributeOf(attributes: string, name: keyof typeof patterns): string | undefined {
+  return patterns[name].exec(attributes)?.[1];
+}
+
+/** Reads `B7`. */
+function readCell(address: string): { row: number; column: number } | undefined {
+  const [, letters = '', digits = ''] = /^([A-Z]{1,4})([1-9]\d{0,9})$/.exec(address) ?? [];
+  if (letters === '') return undefined;
+  const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+  return { row: Number(digits), column };
+}

@@ -1,0 +1,201 @@
+import { isMap, isScalar, ownValue, shorten, unknownValue } from '../../ground/values.ts';
+import { type Table, tablePath } from '../../manifest/manifest.ts';
+import type { Row, Rows } from '../../manifest/rows/rows.ts';
+import { suggestName } from '../../manifest/suggest.ts';
+import type { Scope } from '../../manifest/template/render-template.ts';
+import type { NamePath } from '../../manifest/template/template.ts';
+import { checkRowSchema } from '../check/row-schema.ts';
+import type { Expansion } from '../expansion.ts';
+import { renderValue } from '../render/render-value.ts';
+import { placeFault } from '../render/templates.ts';
+import { type Draft, namesOf, type ReadTable, withTrail } from './draft.ts';
+import { readFileRows } from './file-rows.ts';
+
+/** Reads all tables, and finds rows that no step could be told from another one by. */
+export function readTables(expansion: Expansion): void {
+  for (const table of expansion.manifest.tables) {
+    const { name, file, separator, sheet, schema } = table;
+    const path = tablePath(name, 'file');
+    const rows = file === undefined ? 'unknown' : readFileRows(file, { path, separator, sheet }, expansion);
+    if (file !== undefined && schema !== undefined && rows !== 'unknown') {
+      checkRowSchema({ path: schema, data: file, at: tablePath(name, 'schema') }, rows, expansion);
+    }
+    const byValues = rows === 'unknown' || table.on.length === 0 ? undefined : indexRows(table, rows, expansion);
+    expansion.tables.set(name, { table, rows, missed: new Set(), ...(byValues !== undefined && { byValues }) });
+  }
+}
+
+/** Absent when the table cannot be joined, which was reported. */
+function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, Row> | undefined {
+  const { places } = expansion.manifest;
+  const columns = rows.columns ?? [];
+  let isSound = true;
+  for (const [index, { column, value }] of table.on.entries()) {
+    if (columns.includes(column)) continue;
+    const message = `${rows.label} has no column \`${shorten(column)}\`, on which table \`${table.name}\` is joined`;
+    const hint = suggestName(column, columns, { what: 'columns' });
+    const at = tablePath(table.name, 'on', value === undefined ? index : column);
+    const place = value === undefined ? places.value(at) : places.key(at);
+    expansion.reportError({ code: 'MB1203', message, hint, place });
+    isSound = false;
+  }
+  if (!isSound) return undefined;
+  const byValues = new Map<string, Row>();
+  for (const row of rows.rows) {
+    const values = table.on.map(({ column }) => ownValue(row.value, column));
+    const odd = values.findIndex((value) => !isScalar(value));
+    if (odd !== -1) {
+      const message = `${row.label} has no text or number in \`${table.on[odd]?.column}\`, on which table \`${table.name}\` is joined`;
+      expansion.reportError({
+        code: 'MB1307',
+        message,
+        hint: 'give it a value, or remove the row',
+        place: row.place(),
+      });
+      isSound = false;
+      continue;
+    }
+    const id = idOf(values.map(String));
+    const first = byValues.get(id);
+    if (first === undefined) byValues.set(id, row);
+    else reportDouble(table, { row, first, values: values.map(String) }, expansion);
+  }
+  return isSound ? byValues : undefined;
+}
+
+function reportDouble(table: Table, of: { row: Row; first: Row; values: string[] }, expansion: Expansion): void {
+  const { row, first, values } = of;
+  expansion.reportError({
+    code: 'MB1307',
+    message: `two rows of table \`${table.name}\` are for ${nameValues(table, values)}: ${first.label} and ${row.label}`,
+    hint: 'remove one of them, or join the table on one more column',
+    place: row.place(),
+    related: [{ message: 'the first one', place: first.place() }],
+  });
+}
+
+/** Names that the templates of a step see, but for outputs of other tasks. */
+export function scopeOf(draft: Draft, expansion: Expansion): Scope {
+  return {
+    names: namesOf(draft, expansion.vars),
+    rowAtHand: (path) => findRowAtHand(path, draft, expansion),
+    rowLabel: draft.row?.label,
+  };
+}
+
+/** The row that a path of a template leads into, and what is left of the path there. */
+interface RowAtHand {
+  value: Row['value'];
+  parts: readonly string[];
+  label?: string;
+  place?: Row['place'];
+}
+
+/**
+ * Finds the row that a path of a step's template leads into: that of a joined table, or a value of the matrix that has
+ * more to it than its id. `undefined`: the path leads into neither.
+ */
+export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expansion): RowAtHand | undefined {
+  const [root = '', axis = '', ...fields] = parts;
+  if (root === 'matrix' && fields.length > 0) {
+    const row = expansion.cells
+      .get(draft.task.id)
+      ?.rows.get(axis)
+      ?.get(draft.matrix[axis] ?? '');
+    return row && { ...row, parts: fields };
+  }
+  const table = expansion.tables.get(root);
+  if (table === undefined) return undefined;
+  const row = findJoined(table, draft, expansion);
+  return row === undefined ? { value: unknownValue, parts: [] } : { ...row, parts: parts.slice(1) };
+}
+
+/** Finds the row of a step in a table. Absent when there is none, which is reported once for the same values. */
+function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | undefined {
+  const { table, byValues, missed } = read;
+  if (byValues === undefined) return undefined;
+  const values = table.on.map((on) => valueFor(on, table, { draft, expansion }));
+  if (!values.every((value) => value !== undefined)) return undefined;
+  const id = idOf(values);
+  const row = byValues.get(id);
+  if (row !== undefined || missed.has(id)) return row;
+  missed.add(id);
+  const { places } = expansion.manifest;
+  const place = draft.row?.place() ?? places.key(['tasks', draft.task.id]);
+  const file = byValues.values().next().value?.place();
+  const error = withTrail(
+    {
+      code: 'MB1307',
+      severity: 'error',
+      message: `table \`${table.name}\` has no row for ${nameValues(table, values)}`,
+      hint: hintForMissing(read, values),
+      place,
+    },
+    draft,
+  );
+  const related = file === undefined ? [] : [{ message: `table \`${table.name}\``, place: file }];
+  expansion.report({ ...error, related });
+  return undefined;
+}
+
+/** Names the rows that come near: those that differ in the last value, or in case and white space. */
+function hintForMissing({ table, rows, byValues }: ReadTable, values: readonly string[]): string {
+  const label = rows === 'unknown' ? table.name : rows.label;
+  const add = `add it to ${label}`;
+  const last = table.on.at(-1);
+  const others: string[] = [];
+  for (const id of byValues?.keys() ?? []) {
+    const known = JSON.parse(id) as string[];
+    if (known.every((value, index) => plain(value) === plain(values[index] ?? ''))) {
+      return `${label} has a row for ${nameValues(table, known)}: write both alike`;
+    }
+    if (values.length > 1 && known.slice(0, -1).every((value, index) => value === values[index]))
+      others.push(known.at(-1) ?? '');
+  }
+  if (others.length === 0) return add;
+  const shown = others
+    .slice(0, 8)
+    .map((value) => shorten(value, 40))
+    .join(', ');
+  return `${add}, which has it for ${last?.column} ${shown}${others.length > 8 ? ` and ${others.length - 8} more` : ''}`;
+}
+
+function plain(value: string): string {
+  return value.normalize('NFC').trim().toLowerCase();
+}
+
+/** The value by which a step is found in a column; absent when it is wrong, which was reported. */
+function valueFor(
+  { column, value }: Table['on'][number],
+  { name }: Table,
+  { draft, expansion }: { draft: Draft; expansion: Expansion },
+): string | undefined {
+  if (value === undefined) {
+    // A name that is in both, or in neither, is a mistake of the task (`check-task.ts`).
+    const own = draft.matrix[column] ?? (isMap(draft.row?.value) ? draft.row.value[column] : undefined);
+    return isScalar(own) ? String(own) : undefined;
+  }
+  const { templates, vars, manifest } = expansion;
+  const path = tablePath(name, 'on', column);
+  const rendered = renderValue(value, path, {
+    templates,
+    scopeAt: () => ({ names: namesOf(draft, vars), rowLabel: draft.row?.label }),
+    onFault: (fault, site) => expansion.report(withTrail(placeFault(fault, site, manifest.places), draft)),
+  });
+  if (isScalar(rendered)) return String(rendered);
+  if (rendered === unknownValue) return undefined;
+  const message = `the value of \`${column}\`, on which table \`${name}\` is joined, is neither a text nor a number`;
+  const hint = 'name a column or an axis, as in "{{row.sku}}"';
+  expansion.report(
+    withTrail({ code: 'MB1307', severity: 'error', message, hint, place: manifest.places.value(path) }, draft),
+  );
+  return undefined;
+}
+
+function nameValues({ on }: Table, values: readonly string[]): string {
+  return on.map(({ column }, index) => `${column} ${shorten(values[index] ?? '', 60) || '(empty)'}`).join(', ');
+}
+
+function idOf(values: readonly string[]): string {
+  return JSON.stringify(values);
+}

@@ -1,0 +1,53 @@
+/** Accepts a version such as `0.2.0`, `1.0` or `2.0.0-rc.1`. */
+export function isProgramVersion(text: unknown): text is string {
+  return typeof text === 'string' && /^\d{1,9}(\.\d{1,9}){0,3}(-[0-9A-Za-z.-]{1,64})?$/.test(text);
+}
+
+/** Total order: by numbers, a release after what came before it, and equal ones by their text. */
+export function compareVersions(a: string, b: string): number {
+  const [one, other] = [partsOf(a), partsOf(b)];
+  for (const [index, number] of one.numbers.entries()) {
+    const difference = number - (other.numbers[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  if ((one.before === '') !== (other.before === '')) return one.before === '' ? 1 : -1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function partsOf(version: string): { numbers: number[]; before: string } {
+  const [release = '', ...before] = version.split('-');
+  const [major = 0, minor = 0, patch = 0, build = 0] = release.split('.').map(Number);
+  return { numbers: [major, minor, patch, build], before: before.join('-') };
+}
+
+/** One condition of `requires`: `>=0.3`, `<2`, or `^1.2`, which takes what npm takes for it. */
+const conditionForm = /^(>=|<|\^)(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?$/;
+
+/**
+ * Tells whether a version fits a range: conditions with spaces between them, of which each must hold. `undefined`: this is no
+ * range. What came before a release is older than it, but for an upper bound it is the release: `^1` does not take 2.0.0-rc.1.
+ */
+export function fitsRange(version: string, range: string): boolean | undefined {
+  let fits = true;
+  for (const condition of range.trim().split(/\s+/)) {
+    const [, sign, ...parts] = conditionForm.exec(condition) ?? [];
+    if (sign === undefined) return undefined;
+    const bound = parts.filter((part) => part !== undefined).join('.');
+    if (sign !== '<') fits &&= compareVersions(version, bound) >= 0;
+    if (sign !== '>=') fits &&= isBelow(version, sign === '<' ? bound : endOfCaret(parts));
+  }
+  return fits;
+}
+
+function isBelow(version: string, bound: string): boolean {
+  const [release = ''] = version.split('-');
+  return compareVersions(release, bound) < 0;
+}
+
+/** Where `^` ends: at the next change of the first number that is not 0, or of the last one that is written. */
+function endOfCaret(parts: readonly (string | undefined)[]): string {
+  const numbers = parts.filter((part) => part !== undefined).map(Number);
+  const first = numbers.findIndex((number) => number !== 0);
+  const raised = first === -1 ? numbers.length - 1 : first;
+  return [...numbers.slice(0, raised), (numbers[raised] ?? 0) + 1].join('.');
+}

@@ -1,0 +1,62 @@
+import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap, mapOf, ownValue, shorten } from '../../ground/values.ts';
+import { classifyForeach } from '../rows/read-row-source.ts';
+import { extensionOf } from '../rows/read-rows.ts';
+import { helpers } from '../template/helpers.ts';
+import { isTemplate } from '../template/template.ts';
+import type { Places } from '../yaml/places.ts';
+
+/** Names with a meaning of their own in templates. */
+const takenNames: readonly string[] = [
+  'vars',
+  'row',
+  'matrix',
+  'key',
+  'take',
+  'tasks',
+  'tables',
+  'this',
+  'env',
+  'process',
+];
+
+/** Checks names and files of tables, which a shape alone cannot express. */
+export function checkTables(value: Json, places: Places): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  for (const [name, written] of Object.entries(mapOf(ownValue(value, 'tables')))) {
+    const tell = (
+      at: string[],
+      of: 'key' | 'value',
+      code: DiagnosticCode,
+      words: { message: string; hint: string },
+    ) => {
+      diagnostics.push({ code, severity: 'error', ...words, place: places[of](['tables', name, ...at]) });
+    };
+    if (takenNames.includes(name) || Object.hasOwn(helpers, name)) {
+      const message = `a table cannot be named \`${name}\`, which has a meaning of its own in templates`;
+      tell([], 'key', 'MB1103', { message, hint: 'give it another name, as in copy' });
+    }
+    const at = isMap(written) ? ['file'] : [];
+    const file = isMap(written) ? ownValue(written, 'file') : written;
+    if (typeof file !== 'string') continue;
+    if (isTemplate(file)) {
+      const message = `the file of table \`${name}\` cannot be a template`;
+      tell(at, 'value', 'MB1202', { message, hint: 'write the path of one file, as in file: copy.csv' });
+    } else if (classifyForeach(file) === 'web address') {
+      const message = `table \`${name}\` is a web address, and tables are read from files only`;
+      const hint = 'download the file into the folder of the campaign and name it by a relative path';
+      tell(at, 'value', 'MB1103', { message, hint });
+    } else if (classifyForeach(file) !== 'file') {
+      const message = `table \`${name}\` is not the path of one file`;
+      tell(at, 'value', 'MB1103', { message, hint: 'write the path of one file, as in file: copy.csv' });
+    } else if (ownValue(written, 'separator') !== undefined && extensionOf(file) !== 'csv') {
+      const message = `\`separator\` of table \`${name}\` separates nothing: ${shorten(file)} is no csv file`;
+      tell(['separator'], 'key', 'MB1103', { message, hint: 'remove it; it is for .csv and .tsv files' });
+    } else if (ownValue(written, 'sheet') !== undefined && extensionOf(file) !== 'xlsx') {
+      const message = `\`sheet\` of table \`${name}\` names no sheet: ${shorten(file)} is no workbook`;
+      tell(['sheet'], 'key', 'MB1103', { message, hint: 'remove it; it is for .xlsx files' });
+    }
+  }
+  return diagnostics;
+}

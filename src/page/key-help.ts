@@ -1,0 +1,36 @@
+import type { KeyHelp } from './state/page.ts';
+
+/** Keys that work everywhere. */
+export const pageKeyHelp: readonly KeyHelp[] = [
+  ['← → ↑ ↓', 'the asset beside it'],
+  ['[ ]', 'group before, next group'],
+  ['J K', 'next undecided group, the one before'],
+  ['1 – 9', 'pick the take of this number'],
+  ['P', 'pick'],
+  ['X', 'reject'],
+  ['Shift 1 – 9', 'reject for a reason that the gate names'],
+  ['U', 'undecided again'],
+  ['N', 'note; before a verdict it is kept until there is one'],
+  ['R', 'second choice, if what is picked turns out to be of no use; kept by this browser'],
+  ['Ctrl Z', 'undo; on a Mac with ⌘, and after a reload, too'],
+  ['Ctrl Shift Z', 'redo; Ctrl Y does the same'],
+  ['Enter', 'loupe: one asset'],
+  ['S', 'survey: one group, as large as fits'],
+  ['C', 'compare two'],
+  ['B', 'blink between two'],
+  ['M', 'matrix'],
+  ['+ − Z 0', 'larger, smaller, 1:1 (each pixel of the picture), whole'],
+  ['Shift arrows', 'move the picture'],
+  ['I', 'details'],
+  ['/', 'search'],
+  ['Esc', 'back'],
+  ['?', 'this help'],
+];
+
+/** Keys where there is something to listen to, for the help of the page. */
+export const soundKeyHelp: readonly KeyHelp[] = [
+  ['1 – 9', 'listen to this one, at the same position; P picks the one that is heard'],
+  ['Space', 'play, pause'],
+  [', .', 'back 5 seconds, on 5 seconds'],
+  ['L', 'equally loud, or as loud as they were made'],
+];

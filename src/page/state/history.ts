@@ -1,0 +1,63 @@
+import { computed, signal } from '@preact/signals';
+import type { ReviewData } from '../../contract/review.ts';
+import type { Step } from '../model/judge.ts';
+import { attempt } from './outbox.ts';
+
+/** Acts that can be taken back. */
+const mostSteps = 200;
+
+/** Decisions made in this tab, for undo and redo; a reload keeps them. */
+export class History {
+  readonly #name: string;
+  readonly #done;
+  readonly #undone = signal<readonly Step[]>([]);
+  /** The act that an undo takes back. */
+  readonly last = computed(() => this.#done.value.at(-1));
+
+  constructor({ campaign, file, assets }: ReviewData) {
+    this.#name = `mediabatch done ${JSON.stringify([campaign, file])}`;
+    const jobs = new Map(assets.map(({ address, job }) => [address, job]));
+    const kept = attempt(() => JSON.parse(sessionStorage.getItem(this.#name) ?? '[]') as Step[]) ?? [];
+    // About an output that another one has replaced nothing can be put back.
+    const isShown = ({ verdicts }: Step) => verdicts.every(({ address, job }) => jobs.get(address) === job);
+    this.#done = signal<readonly Step[]>(attempt(() => kept.filter(isShown)) ?? []);
+  }
+
+  /** A new act: what was taken back before it cannot be done again. */
+  add(step: Step): void {
+    this.#undone.value = [];
+    this.#keep([...this.#done.value, step]);
+  }
+
+  /**
+   * Takes out what is to be put back by an undo, or by the redo of one. `put` does it, and returns the way back. Undefined:
+   * there is nothing.
+   */
+  goBack(by: 'undo' | 'redo', put: (step: Step) => Step): Step | undefined {
+    const [from, to] = by === 'undo' ? [this.#done, this.#undone] : [this.#undone, this.#done];
+    const step = from.value.at(-1);
+    if (step === undefined) return undefined;
+    from.value = from.value.slice(0, -1);
+    to.value = [...to.value, put(step)];
+    this.#keep(this.#done.value);
+    return step;
+  }
+
+  /** Lets go of acts about these, because they came to nothing. */
+  forget(addresses: ReadonlySet<string>): void {
+    const isOther = ({ address }: Step) => !addresses.has(address);
+    this.#undone.value = this.#undone.value.filter(isOther);
+    this.#keep(this.#done.value.filter(isOther));
+  }
+
+  /** Replaces the first act on one of these, because others decided before it was recorded: its undo gives that back. */
+  rebase(addresses: ReadonlySet<string>, step: Step): void {
+    const at = this.#done.value.findIndex(({ address }) => addresses.has(address));
+    if (at >= 0) this.#keep(this.#done.value.with(at, step));
+  }
+
+  #keep(steps: readonly Step[]): void {
+    this.#done.value = steps.slice(-mostSteps);
+    attempt(() => sessionStorage.setItem(this.#name, JSON.stringify(this.#done.value)));
+  }
+}

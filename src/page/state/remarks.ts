@@ -1,0 +1,39 @@
+import { signal } from '@preact/signals';
+import type { ReviewAsset, ReviewData } from '../../contract/review.ts';
+import { attempt } from './outbox.ts';
+
+/** A note on an output, made before the decision about it. */
+export interface Remark {
+  note?: string;
+  /** It is the one to take if what is picked turns out to be of no use. */
+  isSecond?: boolean;
+}
+
+/** By output. This browser keeps them: they are nobody's verdict. */
+const remarks = signal<ReadonlyMap<string, Remark>>(new Map());
+let place = '';
+
+/** Reads what this browser has kept of a campaign; what is about outputs that others have replaced is left behind. */
+export function readRemarks({ campaign, file, assets }: ReviewData): void {
+  place = `mediabatch remarks ${JSON.stringify([campaign, file])}`;
+  const shown = new Set(assets.map(nameOf));
+  const kept = attempt(() => JSON.parse(localStorage.getItem(place) ?? '{}') as { [name: string]: Remark }) ?? {};
+  remarks.value = new Map(Object.entries(kept).filter(([name]) => shown.has(name)));
+}
+
+export function remarkOn(asset: ReviewAsset): Remark {
+  return remarks.value.get(nameOf(asset)) ?? {};
+}
+
+export function setRemark(asset: ReviewAsset, { note, isSecond }: Remark): void {
+  const all = new Map(remarks.value);
+  const remark = { ...(note && { note }), ...(isSecond === true && { isSecond }) };
+  if (Object.keys(remark).length === 0) all.delete(nameOf(asset));
+  else all.set(nameOf(asset), remark);
+  remarks.value = all;
+  attempt(() => localStorage.setItem(place, JSON.stringify(Object.fromEntries(all))));
+}
+
+function nameOf({ address, job }: ReviewAsset): string {
+  return JSON.stringify([address, job]);
+}

@@ -1,0 +1,16 @@
+import type { Page, View } from '../state/page.ts';
+
+/** A view that is loaded after the first picture: till then it has a button and a key, and shows nothing. */
+export function lateView(named: Pick<View, 'name' | 'label' | 'key'>): View {
+  const find = (page: Page) => page.later.value?.views.find(({ name }) => name === named.name);
+  return {
+    ...named,
+    Component({ page }) {
+      const view = find(page);
+      return view === undefined ? null : <view.Component page={page} />;
+    },
+    move: (page, direction) => find(page)?.move(page, direction),
+    lead: (page, address, is) => find(page)?.lead?.(page, address, is),
+    onKey: (page, event) => find(page)?.onKey?.(page, event) ?? false,
+  };
+}

@@ -1,0 +1,176 @@
+import type { OpenRequest, Step } from '../../graph/graph.ts';
+import { canonicalJson, type Json } from '../../ground/json.ts';
+import { isMap, type Path } from '../../ground/values.ts';
+import { meantValue } from '../../kinds/drop-defaults.ts';
+import { kinds } from '../../kinds/index.ts';
+import type { Cause, Change } from '../plan.generated.ts';
+import { describeWords } from './word-difference.ts';
+
+/** Sources for the meaning of a difference. Without an answer it is told without one. */
+export interface ChangeFacts {
+  /** The address under which a request of this fingerprint was bought. */
+  addressOf?: ((fingerprint: string) => string | undefined) | undefined;
+  /** Finds what in the campaign made a value of this step's request differ. `path`: from the request down. */
+  causeOf?: ((address: string, difference: { path: Path; before: Json; after: Json }) => Cause | undefined) | undefined;
+}
+
+export interface Changes {
+  changes: Change[];
+  /** Steps whose outputs it is made from, and that were, or will be, bought anew. */
+  follows: string[];
+}
+
+/**
+ * Compares the request that was bought with the one that the manifest asks for now, field by field. Both have
+ * references by fingerprint, and a documented default is told as if it were written; `request`, with references by address, tells which steps those of the new one are.
+ */
+export function findChanges(
+  bought: OpenRequest,
+  wanted: Pick<Step, 'address' | 'paidRequest'> & { kind?: string; request?: OpenRequest },
+  facts: ChangeFacts = {},
+): Changes {
+  const kind = wanted.kind === undefined ? undefined : kinds[wanted.kind];
+  const comparison = new Comparison(wanted.address, facts);
+  const fields = [...new Set([...Object.keys(bought), ...Object.keys(wanted.paidRequest)])].sort();
+  for (const field of fields) {
+    comparison.compare([field], {
+      before: meantValue(kind, field, bought),
+      after: meantValue(kind, field, wanted.paidRequest),
+      written: wanted.request?.[field],
+    });
+  }
+  return { changes: comparison.changes, follows: [...comparison.follows] };
+}
+
+interface Values {
+  before: Json | undefined;
+  after: Json | undefined;
+  /** The new value with references by address. */
+  written: Json | undefined;
+}
+
+class Comparison {
+  readonly changes: Change[] = [];
+  readonly follows = new Set<string>();
+  readonly #address: string;
+  readonly #facts: ChangeFacts;
+
+  constructor(address: string, facts: ChangeFacts) {
+    this.#address = address;
+    this.#facts = facts;
+  }
+
+  compare(path: Path, { before, after, written }: Values): void {
+    if (before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after)) return;
+    const field = path.join('.');
+    if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+      for (const [index, item] of before.entries()) {
+        const own = Array.isArray(written) ? written[index] : undefined;
+        this.compare([...path, index], { before: item, after: after[index], written: own });
+      }
+      return;
+    }
+    const [old, now] = [referenceIn(before), referenceIn(after)];
+    if (now !== undefined) {
+      this.#compareSteps(field, { old, now, written });
+      return;
+    }
+    const digests = [digestIn(before), digestIn(after)] as const;
+    if (digests[1] !== undefined) {
+      const name = typeof written === 'string' ? written : field;
+      this.changes.push({ field, ...present(digests[0], digests[1]), cause: { is: 'file', name } });
+      return;
+    }
+    const [from, to] = [this.#readable(before), this.#readable(after)];
+    const cause =
+      from === undefined || to === undefined
+        ? undefined
+        : this.#facts.causeOf?.(this.#address, { path, before: from, after: to });
+    this.changes.push({ field, ...present(from, to), ...(cause !== undefined && { cause }) });
+  }
+
+  /** A step in this place, which was another one, or another purchase of the same, or none. */
+  #compareSteps(
+    field: string,
+    { old, now, written }: { old: string | undefined; now: string; written: Json | undefined },
+  ): void {
+    const address = referenceIn(written) ?? this.#facts.addressOf?.(now);
+    const earlier = old === undefined ? undefined : this.#facts.addressOf?.(old);
+    if (old !== undefined && address !== undefined && (earlier === undefined || earlier === address)) {
+      this.changes.push({ field, cause: { is: 'step', name: address } });
+      this.follows.add(address);
+      return;
+    }
+    this.changes.push({ field, ...present(earlier, address) });
+  }
+
+  /** A value in which steps are named by their addresses, as far as they are known. */
+  #readable(value: Json | undefined): Json | undefined {
+    if (value === undefined) return undefined;
+    const fingerprint = referenceIn(value);
+    if (fingerprint !== undefined) return this.#facts.addressOf?.(fingerprint) ?? 'another step';
+    if (Array.isArray(value)) return value.map((item) => this.#readable(item) ?? null);
+    if (!isMap(value)) return value;
+    if (Array.isArray(value.$text)) return value.$text.map((part) => String(this.#readable(part))).join('');
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#readable(item) ?? null]));
+  }
+}
+
+function present(before: Json | undefined, after: Json | undefined): { before?: Json; after?: Json } {
+  return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+}
+
+/** Fields of a manifest never start with `$`, so this is no data. */
+function referenceIn(value: Json | undefined): string | undefined {
+  return isMap(value) && typeof value.$ref === 'string' ? value.$ref : undefined;
+}
+
+function digestIn(value: Json | undefined): string | undefined {
+  return isMap(value) && typeof value.$sha256 === 'string' ? value.$sha256 : undefined;
+}
+
+/** Tells on one line how a request changed. `whose`: what became of a step that it follows, as in `, whose prompt changed`. */
+export function describeChanges(changes: readonly Change[], whose: (address: string) => string = () => ''): string {
+  if (changes.length === 0) return 'an input changed';
+  const others = changes.filter(({ cause }) => cause?.is !== 'step');
+  const own = [...new Set(others.map((change) => describeChange(change)))];
+  const [followed, ...more] = [...new Set(changes.flatMap(({ cause }) => (cause?.is === 'step' ? cause.name : [])))];
+  if (followed === undefined) return own.join('; ');
+  const rest = more.length === 0 ? '' : ` and ${more.length} more`;
+  return [...own, `follows ${followed}${rest}${whose(followed)}`].join('; ');
+}
+
+/** Describes the change of one field. `several`: the row of a data file is one of several, and is not named. */
+export function describeChange({ field, before, after, cause }: Change, several = false): string {
+  if (cause?.is === 'file') return `${cause.name} changed`;
+  const name = nameOf(field, cause, several);
+  if (before === undefined) return `${name} is new`;
+  if (after === undefined) return `${name} is gone`;
+  if (typeof before === 'string' && typeof after === 'string') return `${name}: ${describeWords(before, after)}`;
+  if (isScalar(before) && isScalar(after)) return `${name}: ${String(before)} → ${String(after)}`;
+  if (Array.isArray(before) && Array.isArray(after)) return `${name}: ${before.length} → ${after.length} items`;
+  return `${name} changed`;
+}
+
+/** Names where a person finds what changed: the row of a data file, a variable, a default, or the field itself. */
+function nameOf(field: string, cause: Cause | undefined, several: boolean): string {
+  switch (cause?.is) {
+    case 'data':
+      return `${nameRow(cause, several)} ${cause.name}`;
+    case 'variable':
+    case 'default':
+      return cause.name;
+    default:
+      return field;
+  }
+}
+
+function nameRow({ file = 'data', line, sheet }: Cause, several: boolean): string {
+  const isNamed = line !== undefined && !several;
+  if (sheet === undefined) return `${file}${isNamed ? `:${line}` : ''}`;
+  return `${file}, sheet ${sheet}${isNamed ? `, row ${line},` : ''}`;
+}
+
+function isScalar(value: Json): boolean {
+  return value === null || typeof value !== 'object';
+}

@@ -1,0 +1,206 @@
+import type { Graph, Step } from '../../graph/graph.ts';
+import type { Tracer } from '../../graph/trace/tracer.ts';
+import { groupBy } from '../../ground/values.ts';
+import { joinLocks } from '../../lock/join.ts';
+import type { Lock } from '../../lock/record.ts';
+import type { Change } from '../plan.generated.ts';
+import { type Charge, listCharges } from '../prices/list-charges.ts';
+import { type PriceHints, type PriceOf, pricesFrom } from '../prices/prices.ts';
+import { type Situation, situate } from '../situation/situation.ts';
+import { stateOfStep } from '../situation/step-state.ts';
+import { describeChanges, findChanges } from './changes.ts';
+
+/** A campaign at one point of its history. */
+export interface Version {
+  graph: Graph;
+  lock: Lock;
+  trace?: Tracer | undefined;
+}
+
+/** A step that differs between two versions of a campaign. */
+export interface ComparedStep {
+  change: 'added' | 'removed' | 'changed' | 'moved';
+  address: string;
+  /** `moved`: its address there. */
+  movedFrom?: string;
+  task: string;
+  kind: string;
+  /** One sentence for people. */
+  text: string;
+  changes?: Change[];
+  /** Changed steps whose outputs it is made from. */
+  follows?: string[];
+  /** Its price; absent where it is not, 0 where it shares the job of another step, `null`: unknown. */
+  credits: { there?: number | null; here?: number | null };
+  /** Credits of paid work there that is of no use here. */
+  discards?: number;
+}
+
+export interface PriceSum {
+  credits: number;
+  unknownPrices: number;
+}
+
+/** Changes of one version of a campaign as seen from another. Empty where they are the same. */
+export interface Comparison {
+  steps: ComparedStep[];
+  /** Cost of the whole campaign, at the prices that are known or expected here. */
+  there: PriceSum & { steps: number; budget?: number };
+  here: PriceSum & { steps: number; budget?: number };
+  /** Sum of what is still to be bought here. */
+  toBuy: PriceSum;
+  /** Jobs and sends that are on record in one version only. */
+  bought: Charge[];
+  boughtThere: Charge[];
+  /** Credits of everything that steps have there, and none has here. */
+  discarded: number;
+}
+
+/** Compares two versions of a campaign. Pure; prices are those that are known, or expected, `here`, for both. */
+export function compareVersions(there: Version, here: Version, { hints }: { hints?: PriceHints } = {}): Comparison {
+  const priceOf = pricesFrom(here.lock, here.graph.prices, hints);
+  const pairs = pairSteps(there.graph, here.graph);
+  // What both have costs the same in both, whichever of several steps with one request has its job.
+  const common = pairs.filter(([old, now]) => old?.fingerprint === now?.fingerprint);
+  const prices = {
+    there: priceSteps([...common.flatMap(([old]) => old ?? []), ...there.graph.steps], priceOf),
+    here: priceSteps([...common.flatMap(([, now]) => now ?? []), ...here.graph.steps], priceOf),
+  };
+  const now = situate(here.graph, here.lock);
+  const charges = { there: listCharges(situate(there.graph, there.lock)), here: listCharges(now) };
+  const discards = findDiscards(charges.there, here, there.lock);
+  const steps = pairs.flatMap(([old, now]): ComparedStep[] => {
+    if (old?.address === now?.address && old?.fingerprint === now?.fingerprint) return [];
+    const compared = compareStep(old, now, { there, here });
+    if (compared === undefined) return [];
+    const credits = {
+      ...(old !== undefined && { there: prices.there.get(old.address) ?? null }),
+      ...(now !== undefined && { here: prices.here.get(now.address) ?? null }),
+    };
+    const discarded = old === undefined ? undefined : discards.get(old.address);
+    return [{ ...compared, credits, ...(discarded !== undefined && { discards: discarded }) }];
+  });
+  return {
+    steps,
+    there: sumOf(there.graph, prices.there),
+    here: sumOf(here.graph, prices.here),
+    toBuy: sumPrices(findMissing(now).map((address) => prices.here.get(address) ?? null)),
+    bought: without(charges.here, charges.there),
+    boughtThere: without(charges.there, charges.here),
+    discarded: [...discards.values()].reduce((sum, credits) => sum + credits, 0),
+  };
+}
+
+type Pair = [there: Step, here: Step] | [there: undefined, here: Step] | [there: Step, here: undefined];
+
+/** Pairs the steps of two graphs: by address and request, then by request, then by address. In the order here; gone ones last. */
+function pairSteps(there: Graph, here: Graph): Pair[] {
+  const left = new Map(there.steps.map((step) => [step.address, step]));
+  const pairs = new Map<string, Step>();
+  const pair = (find: (step: Step) => Step | undefined) => {
+    for (const step of here.steps) {
+      if (pairs.has(step.address)) continue;
+      const found = find(step);
+      if (found === undefined) continue;
+      pairs.set(step.address, found);
+      left.delete(found.address);
+    }
+  };
+  const sameAddress = ({ address }: Step) => left.get(address);
+  pair((step) => (sameAddress(step)?.fingerprint === step.fingerprint ? sameAddress(step) : undefined));
+  const byFingerprint = groupBy([...left.values()], ({ fingerprint }) => fingerprint);
+  pair(({ fingerprint }) => byFingerprint.get(fingerprint)?.shift());
+  pair(sameAddress);
+  return [
+    ...here.steps.map((step): Pair => [pairs.get(step.address), step] as Pair),
+    ...[...left.values()].map((step): Pair => [step, undefined]),
+  ];
+}
+
+type Told = Omit<ComparedStep, 'credits' | 'discards'>;
+
+function compareStep(
+  old: Step | undefined,
+  now: Step | undefined,
+  { there, here }: { there: Version; here: Version },
+): Told | undefined {
+  if (now === undefined) {
+    return old && { change: 'removed', address: old.address, task: old.task, kind: old.kind, text: 'removed' };
+  }
+  const { address, task, kind } = now;
+  if (old === undefined) return { change: 'added', address, task, kind, text: 'new' };
+  if (old.fingerprint === now.fingerprint) {
+    return { change: 'moved', address, movedFrom: old.address, task, kind, text: `was ${old.address}` };
+  }
+  const addressOf = (fingerprint: string) => addressIn(here.graph, fingerprint) ?? addressIn(there.graph, fingerprint);
+  const found = findChanges(old.paidRequest, now, { addressOf, causeOf: here.trace });
+  const isOther = old.kind !== kind;
+  const changes = [...(isOther ? [{ field: 'kind', before: old.kind, after: kind }] : []), ...found.changes];
+  const { follows } = found;
+  return {
+    change: 'changed',
+    address,
+    task,
+    kind,
+    text: describeChanges(changes),
+    ...(changes.length > 0 && { changes }),
+    ...(follows.length > 0 && { follows }),
+  };
+}
+
+const addresses = new WeakMap<Graph, ReadonlyMap<string, string>>();
+
+function addressIn(graph: Graph, fingerprint: string): string | undefined {
+  const known = addresses.get(graph) ?? new Map(graph.steps.map((step) => [step.fingerprint, step.address]));
+  addresses.set(graph, known);
+  return known.get(fingerprint);
+}
+
+/** The price of each step by its address. Of steps with equal requests, which are one purchase, the first has it. */
+function priceSteps(steps: readonly Step[], priceOf: PriceOf): ReadonlyMap<string, number | null> {
+  const seen = new Set<string>();
+  const prices = new Map<string, number | null>();
+  for (const { address, fingerprint, kind, request } of steps) {
+    if (prices.has(address)) continue;
+    const { credits, likely = credits } = priceOf(kind, request);
+    prices.set(address, seen.has(fingerprint) ? 0 : likely);
+    seen.add(fingerprint);
+  }
+  return prices;
+}
+
+function sumOf({ steps, budget }: Graph, prices: ReadonlyMap<string, number | null>): Comparison['here'] {
+  return { steps: steps.length, ...sumPrices([...prices.values()]), ...(budget !== undefined && { budget }) };
+}
+
+function sumPrices(prices: readonly (number | null)[]): PriceSum {
+  return {
+    credits: prices.reduce<number>((sum, price) => sum + (price ?? 0), 0),
+    unknownPrices: prices.filter((price) => price === null).length,
+  };
+}
+
+/** Steps for whose present request nothing is bought, or under way. */
+function findMissing(situation: Situation): string[] {
+  return situation.matches.flatMap((match) => {
+    const state = stateOfStep(match, situation);
+    return state === 'not-bought' || state === 'changed' ? [match.step.address] : [];
+  });
+}
+
+/** Sums up charges by the address there: of what a step has there, and none here, also once both locks are one. */
+function findDiscards(charges: readonly Charge[], here: Version, lockThere: Lock): ReadonlyMap<string, number> {
+  const joined = listCharges(situate(here.graph, joinLocks(here.lock, lockThere)));
+  const used = new Set(joined.flatMap(({ name, went }) => (went === 'delivered' || went === 'running' ? [name] : [])));
+  const discards = new Map<string, number>();
+  for (const { name, address, went, credits } of charges) {
+    if (went !== 'delivered' || credits === null || credits === 0 || used.has(name)) continue;
+    discards.set(address, (discards.get(address) ?? 0) + credits);
+  }
+  return discards;
+}
+
+function without(charges: readonly Charge[], others: readonly Charge[]): Charge[] {
+  const known = new Set(others.map(({ name }) => name));
+  return charges.filter(({ name }) => !known.has(name));
+}

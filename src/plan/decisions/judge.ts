@@ -1,0 +1,185 @@
+import type { Gate } from '../../graph/graph.ts';
+import { groupBy } from '../../ground/values.ts';
+import { mostRevision } from '../../lock/decisions.ts';
+import type { Job, StepRecord, Verdict } from '../../lock/record.ts';
+import type { Match } from '../situation/find-purchases.ts';
+import type { Situation } from '../situation/situation.ts';
+import type { Verdicts } from '../situation/verdicts.ts';
+import { findOwn } from './pin.ts';
+import { nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
+
+const mostNamed = 10;
+
+type Bought = Match & { purchase: Job };
+
+/** Verdict of somebody on outputs. `undecided` takes an earlier one back. */
+export interface Judgement {
+  as: 'picked' | 'rejected' | 'undecided';
+  /** Why, step by step, and who says so. */
+  wordsOf(address: string): VerdictWords;
+}
+
+/** Words of a verdict: an absent one stays as it is, an empty one goes. */
+export interface VerdictWords {
+  note?: string | undefined;
+  reason?: string | undefined;
+  by?: string | undefined;
+}
+
+/** `gateOf`: a pick makes room for others, so that whoever judges one after the other knows of newer states. */
+export type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf: GateOf };
+
+type GateOf = Pick<Situation['gateOf'], 'get'>;
+
+/**
+ * Decides about outputs at their gates. A pick where one is to be picked takes the place of an earlier one. When anything
+ * is refused nothing is recorded: picks belong together.
+ */
+export function judgeSteps(
+  chosen: readonly Match[],
+  judgement: Judgement,
+  { graph, gateOf, byAddress, verdicts }: JudgeFacts,
+): Ruling[] {
+  const rulings = chosen.map((match) => {
+    const isGated = gateOf.get(match.step.address) !== undefined;
+    return isGated ? judgeStep(match, judgement, verdicts) : refuseUngated(match, graph.gates);
+  });
+  const unpick = (address: string) => {
+    const match = byAddress.get(address);
+    return match?.record === undefined ? [] : withVerdict(match, match.record, { verdicts });
+  };
+  const told = judgement.as === 'picked' ? limitPicks(rulings, gateOf, unpick) : rulings;
+  const refused = told.filter(({ is }) => is === 'refused');
+  return refused.length > 0 ? refused : told;
+}
+
+function refuseUngated({ step: { address, task } }: Match, gates: readonly Gate[]): Ruling {
+  const canaries = gates.filter((gate) => gate.is === 'canary' && gate.task === task).flatMap(({ members }) => members);
+  if (canaries.length > 0) {
+    return refuse(address, 'is no canary, so there is nothing to decide', `decide about ${listOf(canaries)}`);
+  }
+  return refuse(
+    address,
+    'has no gate, so there is nothing to decide',
+    `add \`gate: approve\` to task \`${task}\`, or \`pin\` what is to stay`,
+  );
+}
+
+function judgeStep(match: Match, judgement: Judgement, verdicts: Verdicts): Ruling {
+  const { address } = match.step;
+  const found = findOwn(match);
+  if ('is' in found) return found;
+  const { record, purchase } = found;
+  if (purchase.state !== 'done') {
+    return refuse(
+      address,
+      `has ${nameOfJob(purchase)}, which is still running`,
+      'run apply first, and look at its output',
+    );
+  }
+  if (purchase.fingerprint !== match.step.fingerprint) {
+    return refuse(address, 'is to be bought anew: its input changed', 'run apply first, or `accept` what it has');
+  }
+  return judgePurchase({ ...match, purchase }, record, { judgement, verdicts });
+}
+
+function judgePurchase(
+  match: Bought,
+  record: StepRecord,
+  { judgement, verdicts }: { judgement: Judgement; verdicts: Verdicts },
+): Ruling {
+  const { address } = record;
+  const { as, wordsOf } = judgement;
+  const words = wordsOf(address);
+  const before = verdicts.on(match);
+  const atLast = refuseAtLast(address, verdicts.newest(match));
+  if (as === 'undecided') {
+    if (before === undefined) return { is: 'unchanged', address, text: 'is neither picked nor rejected' };
+    if (atLast !== undefined) return atLast;
+    const records = withVerdict(match, record, { verdicts });
+    return { is: 'recorded', address, text: `is not ${before.is} any more`, records };
+  }
+  const isSame = (['note', 'reason'] as const).every((name) => [undefined, before?.[name] ?? ''].includes(words[name]));
+  if (before?.is === as && isSame) {
+    return { is: 'unchanged', address, text: `is ${as} already` };
+  }
+  if (atLast !== undefined) return atLast;
+  const kept: VerdictWords = before?.is === as ? before : {};
+  const [note, reason, by] = [words.note ?? kept.note, words.reason ?? kept.reason, words.by ?? kept.by];
+  const verdict = { is: as, ...(note && { note }), ...(reason && { reason }), ...(by && { by }) };
+  const why = [reason, note].filter(Boolean).join('; ');
+  const text = `${nameOfJob(match.purchase)}${why && `: ${why}`}`;
+  return { is: 'recorded', address, text, records: withVerdict(match, record, { verdicts, verdict }) };
+}
+
+/** Makes the record that says it, at the address at which the purchase is on record. */
+function withVerdict(
+  match: Match,
+  record: StepRecord,
+  { verdicts, verdict = {} }: { verdicts: Verdicts; verdict?: Pick<Verdict, 'is' | 'note' | 'reason' | 'by'> },
+): StepRecord[] {
+  const { purchase, movedFrom: address = record.address } = match;
+  if (purchase?.jobId === undefined) return [];
+  const { fingerprint, jobId: job } = purchase;
+  // A sibling at the highest revision stays picked, which leaves the gate open, in a lock that can be read.
+  const revision = Math.min((verdicts.newest(match)?.revision ?? 0) + 1, mostRevision);
+  const decisions = { verdicts: [{ fingerprint, job, ...verdict, revision }] };
+  return [{ address, kind: record.kind, purchases: [purchase], decisions }];
+}
+
+/** A gate may have thousands of steps, and each of them its own refusal. */
+function listOf(addresses: readonly string[]): string {
+  const more = addresses.length - mostNamed;
+  return more > 0 ? `${addresses.slice(0, mostNamed).join(', ')} … and ${more} more` : addresses.join(', ');
+}
+
+/** Sees to it that of each gate no more are picked than are to be. */
+function limitPicks(rulings: readonly Ruling[], gateOf: GateOf, unpick: (address: string) => StepRecord[]): Ruling[] {
+  const meant = rulings.filter(({ is }) => is !== 'refused');
+  const byGate = groupBy(meant, ({ address }) => gateOf.get(address));
+  return rulings.map((ruling): Ruling => {
+    const gate = gateOf.get(ruling.address);
+    if (ruling.is === 'refused' || gate === undefined) return ruling;
+    const { name, choose } = gate;
+    const named = (byGate.get(gate) ?? []).map(({ address }) => address);
+    const others = gate.state.picked.filter((address) => !named.includes(address));
+    if (named.length > choose) {
+      const text = `cannot be picked: ${named.length} are named, and of ${name} ${choose} ${choose === 1 ? 'is' : 'are'} to be picked`;
+      return refuse(ruling.address, text, `name ${choose === 1 ? 'one' : `at most ${choose}`} of ${listOf(named)}`);
+    }
+    if (choose > 1 && named.length + others.length > choose) {
+      const text = `cannot be picked: of ${name} ${choose} are to be picked, and ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} already`;
+      return refuse(ruling.address, text, 'take one back with `unpick` first');
+    }
+    if (choose > 1 || others.length === 0) return ruling;
+    const records = [...(ruling.is === 'recorded' ? ruling.records : []), ...others.flatMap(unpick)];
+    return {
+      is: 'recorded',
+      address: ruling.address,
+      text: `${ruling.text}; instead of ${others.join(', ')}`,
+      records,
+    };
+  });
+}
+
+/**
+ * Lists the steps about whose outputs something new can be said at a gate. Picks and rejections: at gates that are not
+ * decided, and where all are, at those.
+ */
+export function findJudgeable(as: Judgement['as'], situation: Situation): string[] {
+  const { graph, matches, verdicts } = situation;
+  const done = new Map(
+    matches.flatMap((match) => (match.purchase?.state === 'done' ? [[match.step.address, match]] : [])),
+  );
+  const listOf = (chosen: Situation['graph']['gates']) =>
+    chosen.flatMap(({ members }) =>
+      members.filter((address) => {
+        const match = done.get(address);
+        const verdict = match && verdicts.on(match);
+        return match !== undefined && (as === 'undecided' ? verdict !== undefined : verdict?.is !== as);
+      }),
+    );
+  if (as === 'undecided') return listOf(graph.gates);
+  const open = listOf(graph.gates.filter(({ state }) => state.is !== 'decided'));
+  return open.length > 0 ? open : listOf(graph.gates);
+}

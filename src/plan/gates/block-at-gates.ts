@@ -1,0 +1,156 @@
+import type { Gate, Graph } from '../../graph/graph.ts';
+import { isSpending } from '../actions.ts';
+import type { BlockedRow, Plan, PlanRow, PlanTotals } from '../plan.ts';
+import { ceilingOf } from '../prices/prices.ts';
+import { reasonOf } from '../reason.ts';
+import { dependentRows } from '../rows/block.ts';
+import { blocked, type Draft } from '../rows/draft.ts';
+import type { Situation } from '../situation/situation.ts';
+import { describeWait, gatesByMember } from './gates.ts';
+
+/**
+ * Blocks everything that would be bought and hangs on a gate that people have not decided: directly, or because it needs
+ * a step that does. What was sent already is asked about all the same. Comes before money is given out, so that nothing is
+ * kept back for it.
+ */
+export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>): void {
+  if (gates.length === 0) return;
+  const byName = new Map(gates.map((gate) => [gate.name, gate]));
+  const waits = new Map(matches.flatMap(({ step }) => (step.waits === undefined ? [] : [[step.address, step.waits]])));
+  if (waits.size === 0) return;
+  const mayWait = dependentRows(draft.all, matches).filter(({ order }) => order?.send === undefined);
+  const stopped = new Set<string>();
+  const unselected = new Set<string>();
+  // A step that shares the job of another may precede it.
+  for (let before = -1; before < stopped.size; ) {
+    before = stopped.size;
+    for (const row of mayWait) {
+      if (stopped.has(row.address)) continue;
+      const [name, ...others] = waits.get(row.address) ?? [];
+      const gate = name === undefined ? undefined : byName.get(name);
+      const need = gate === undefined ? row.order?.needs.find((address) => stopped.has(address)) : undefined;
+      if (gate === undefined && need === undefined) continue;
+      if (gate?.state.is === 'open' && isOutOfSight(gate, draft, unselected)) {
+        const text = `waits for a pick of ${gate.name}, whose steps are neither done nor selected`;
+        draft.put(blocked(row, 'selection', reasonOf('not-selected', text)));
+        stopped.add(row.address);
+        unselected.add(row.address);
+        continue;
+      }
+      const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+      const text = gate === undefined ? `needs ${need}, which waits for a pick` : `${describeWait(gate)}${more}`;
+      draft.put(heldBack(row, text)); // I27
+      stopped.add(row.address);
+    }
+  }
+}
+
+/** Whether nothing is there to be picked, nor will be after this run. `unselected`: rows that are known to be so themselves. */
+function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<string>): boolean {
+  return members.every((address) => {
+    const row = draft.at(address);
+    if (unselected.has(address)) return true;
+    return row !== undefined && isSpending(row.action) && row.order?.send === undefined && !draft.isInRun(address);
+  });
+}
+
+/** Keeps what the purchase would be, so that a saved plan can name it. */
+function heldBack(row: PlanRow, text: string): BlockedRow {
+  const { order, action, mayRetry, price: shown, post } = row;
+  const held = blocked(row, 'gate', reasonOf('gate', text));
+  // Whoever picks sees where what is picked will go.
+  if (post !== undefined) held.post = post;
+  if (order === undefined || !isSpending(action)) return held;
+  const { generation, retries, price } = order;
+  return {
+    ...held,
+    wouldCost: ceilingOf(price) ?? null,
+    ...(shown !== undefined && { price: shown }),
+    later: { generation, ...(retries !== undefined && { retries: retries.left }) },
+    ...(mayRetry !== undefined && { wouldRetry: mayRetry }),
+  };
+}
+
+/**
+ * The gates that are not decided, with how many of these rows wait for each: also for one before a step that the plan is not
+ * about.
+ */
+export function openGates(
+  draft: Draft,
+  rows: readonly PlanRow[],
+  { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>,
+): Plan['gates'] {
+  if (gates.length === 0) return undefined;
+  const held = new Set(draft.all.flatMap(({ address, blockedBy }) => (blockedBy === 'gate' ? [address] : [])));
+  const steps = new Map(matches.map(({ step }) => [step.address, step]));
+  const counts = new Map<string, number>();
+  const open = rows.flatMap(({ address }) => (held.has(address) ? [address] : []));
+  const seen = new Set(open);
+  const counted = new Set(open);
+  for (let address = open.pop(); address !== undefined; address = open.pop()) {
+    const { waits = [], needs = [] } = steps.get(address) ?? {};
+    for (const name of waits) counts.set(name, (counts.get(name) ?? 0) + (counted.has(address) ? 1 : 0));
+    for (const need of waits.length === 0 ? needs : []) {
+      if (seen.has(need) || !held.has(need)) continue;
+      seen.add(need);
+      open.push(need);
+    }
+  }
+  const about = new Set(rows.map(({ address }) => address));
+  const found = gates.flatMap(({ state, note, ...gate }) => {
+    const count = counts.get(gate.name) ?? 0;
+    // Behind canaries nothing waits any more when everything is bought.
+    const isAbout = gate.is !== 'canary' && gate.members.some((address) => about.has(address));
+    const isMeant = counts.has(gate.name) || isAbout;
+    if (state.is === 'decided' || !isMeant) return [];
+    const { is, choose, name, task, members } = gate;
+    return [
+      {
+        ...{ name, task, is, choose, members: [...members], state: state.is, picked: [...state.picked] },
+        ...(note !== undefined && { note }),
+        waiting: count,
+      },
+    ];
+  });
+  return found.length === 0 ? undefined : (found as Plan['gates']);
+}
+
+/** Sums up what follows open gates. Undefined when nothing does. */
+export function sumAfterPicks(
+  rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'wouldRetry' | 'price'>[],
+): PlanTotals['afterPicks'] {
+  const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate');
+  if (waiting.length === 0) return undefined;
+  const credits = waiting.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
+  const unknown = waiting.filter(({ wouldCost }) => wouldCost === null);
+  const likely = credits + unknown.reduce((sum, { price }) => sum + (price?.likely ?? 0), 0);
+  const unpriced = unknown.filter(({ price }) => price?.likely === undefined).length;
+  const retried = waiting.flatMap(({ wouldRetry }) => (wouldRetry === undefined ? [] : [wouldRetry ?? 0]));
+  const mayRetry = retried.reduce((sum, more) => sum + more, 0);
+  return {
+    ...{ steps: waiting.length, credits, unknownPrices: unknown.length, likely, unpriced },
+    ...(retried.length > 0 && { mayRetry }),
+  };
+}
+
+/**
+ * Finds the steps that hang on any of these gates: they need it, or one of its steps, or a step that does, or are the others
+ * of a canary that it asks about.
+ */
+export function findBehind(
+  { steps, gates = [], canaries = [] }: Pick<Graph, 'steps' | 'gates' | 'canaries'>,
+  open: readonly Pick<Gate, 'name' | 'members'>[],
+): Set<string> {
+  const asked = new Set(open.flatMap(({ name, members }) => [name, ...members]));
+  const led = canaries.filter(({ name, asks }) => asks && asked.has(name));
+  const others = new Set(led.flatMap(({ members }) => members.filter((address) => !asked.has(address))));
+  const behind = new Set<string>();
+  const gateOf = gatesByMember(gates);
+  // A gate's steps precede what hangs on it.
+  for (const { address, needs } of steps) {
+    if (!others.has(address) && !needs.some((need) => asked.has(need) || behind.has(need))) continue;
+    behind.add(address);
+    behind.add(gateOf.get(address)?.name ?? address);
+  }
+  return behind;
+}

@@ -1,0 +1,170 @@
+import type { Canary } from '../../graph/graph.ts';
+import { groupBy } from '../../ground/values.ts';
+import type { Decision } from '../situation/apply-decisions.ts';
+import type { DecidedGate, DecidedGraph } from '../situation/decided-graph.ts';
+import type { Match } from '../situation/find-purchases.ts';
+import { findConditions, findMissingPart, partCounter } from '../situation/parts.ts';
+import { stateOfGate } from './gates.ts';
+
+/** The steps that go first for the others that are like them, as lock and selection have it. */
+export interface SeatedCanary {
+  canary: Canary;
+  /** Addresses of those that go first: as many as the manifest says, or fewer where there are not so many. */
+  seats: readonly string[];
+  /** Addresses of the other steps. */
+  others: readonly string[];
+  /** True when none of the others waits. */
+  isProven: boolean;
+}
+
+/** Scope of a run, as far as it changes what people decided, or who goes first. */
+export interface Limits {
+  /** Addresses to buy again, for which no acceptance and no verdict counts. */
+  redo: ReadonlySet<string>;
+  /** Addresses that the run is limited to. Absent: all of them. */
+  selected?: ReadonlySet<string> | undefined;
+  /** Addresses that a run carries out already, whatever is on record: they keep their seats. */
+  underWay?: ReadonlySet<string> | undefined;
+}
+
+type CanaryFacts = Limits & Pick<Decision, 'graph' | 'matches'>;
+
+/**
+ * Seats the canaries of `check`. First come steps that have proven it already: bought as the manifest asks for now, and
+ * fit. Then those that were bought or tried with this request, so that one that failed keeps its seat until its request
+ * changes or it is bought again; then the first that are not bought, of those that the run is limited to before others,
+ * and those that wait for people last. What is held to an earlier request, takes over another step's job or turned out not
+ * to be needed proves nothing, and has no seat.
+ */
+export function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
+  const canaries = (facts.graph.canaries ?? []).filter(({ asks }) => !asks);
+  return canaries.length === 0 ? [] : new Seating(facts, facts.isFit).seat(canaries);
+}
+
+/**
+ * Adds gates for the canaries of `ask`, seated alike: what is picked has proven it. Until these are picked the others of
+ * their price wait, and what is made from them.
+ */
+export function withCanaryGates(decision: Decision, limits: Limits): Pick<Decision, 'graph' | 'matches'> {
+  const { graph, matches, verdicts } = decision;
+  const canaries = (graph.canaries ?? []).filter(({ asks }) => asks);
+  if (canaries.length === 0) return decision;
+  const seating = new Seating({ ...decision, ...limits }, (match) => verdicts.seen(match) === 'picked');
+  const seated = seating.seat(canaries);
+  const gates = seated.flatMap(({ canary: { name, task }, seats }): DecidedGate[] => {
+    if (seats.length === 0) return [];
+    const gate = { name, task, is: 'canary' as const, choose: seats.length, members: [...seats] };
+    const seenOf = (address: string) => {
+      const match = seating.matchOf(address);
+      return match === undefined ? 'none' : verdicts.seen(match);
+    };
+    return [{ ...gate, state: stateOfGate(gate, seenOf) }];
+  });
+  const waiting = waitForPicks(matches, seated);
+  return {
+    graph: { ...graph, steps: waiting.map(({ step }) => step), gates: [...graph.gates, ...gates] },
+    matches: waiting,
+  };
+}
+
+/** The canaries of `ask` of a graph that has gates for them. */
+export function askedCanaries({ canaries = [], gates }: DecidedGraph): SeatedCanary[] {
+  const byName = new Map(gates.filter(({ is }) => is === 'canary').map((gate) => [gate.name, gate]));
+  return canaries.flatMap((canary): SeatedCanary[] => {
+    const gate = canary.asks ? byName.get(canary.name) : undefined;
+    if (gate === undefined) return [];
+    const seats = new Set(gate.members);
+    const others = canary.members.filter((address) => !seats.has(address));
+    return [{ canary, seats: gate.members, others, isProven: gate.state.is === 'decided' }];
+  });
+}
+
+function waitForPicks(matches: readonly Match[], seated: readonly SeatedCanary[]): readonly Match[] {
+  const open = seated.filter(({ isProven }) => !isProven);
+  if (open.length === 0) return matches;
+  const ofSeat = new Map(open.flatMap(({ canary, seats }) => seats.map((address) => [address, canary.name] as const)));
+  const ofOther = new Map(open.flatMap(({ canary, others }) => others.map((one) => [one, canary.name] as const)));
+  return matches.map((match) => {
+    const { step, sharesJobOf } = match;
+    const own = sharesJobOf === undefined ? ofOther.get(step.address) : undefined;
+    const names = [...(own === undefined ? [] : [own]), ...step.needs.flatMap((address) => ofSeat.get(address) ?? [])];
+    if (names.length === 0) return match;
+    return { ...match, step: { ...step, waits: [...new Set([...(step.waits ?? []), ...names])] } };
+  });
+}
+
+const ranks = { proven: 0, begun: 1, free: 2, unselected: 3, closed: 4 } as const;
+
+class Seating {
+  readonly #facts: CanaryFacts;
+  readonly #provesIt: (match: Match) => boolean;
+  readonly #byAddress: ReadonlyMap<string, Match>;
+  readonly #isUnneeded: (address: string) => boolean;
+  /** Addresses that are not bought, and not to be bought before people decide about something. */
+  readonly #closed = new Set<string>();
+
+  constructor(facts: CanaryFacts, provesIt: (match: Match) => boolean) {
+    this.#facts = facts;
+    this.#provesIt = provesIt;
+    this.#byAddress = new Map(facts.matches.map((match) => [match.step.address, match]));
+    const conditions = findConditions(facts.graph);
+    const count = partCounter(facts.matches);
+    this.#isUnneeded = (address) => findMissingPart(conditions.get(address), count) !== undefined;
+  }
+
+  matchOf(address: string): Match | undefined {
+    return this.#byAddress.get(address);
+  }
+
+  seat(canaries: readonly Canary[]): SeatedCanary[] {
+    const byTask = groupBy(canaries, ({ task }) => task);
+    const seated: SeatedCanary[] = [];
+    // Tasks stand in topological order.
+    for (const [task, own] of groupBy(this.#facts.matches, ({ step }) => step.task)) {
+      for (const { step } of own) {
+        if (step.waits !== undefined || step.needs.some((address) => this.#closed.has(address)))
+          this.#close(step.address);
+      }
+      for (const canary of byTask.get(task) ?? []) {
+        const one = this.#seatOne(canary);
+        seated.push(one);
+        if (!canary.asks || one.isProven) continue;
+        for (const address of one.others) this.#close(address);
+        for (const address of one.seats) this.#closed.add(address);
+      }
+    }
+    return seated;
+  }
+
+  #close(address: string): void {
+    if (this.#byAddress.get(address)?.purchase === undefined) this.#closed.add(address);
+  }
+
+  #seatOne(canary: Canary): SeatedCanary {
+    const ranked = canary.members.flatMap((address) => {
+      const match = this.#byAddress.get(address);
+      return match === undefined || !this.#isCandidate(match) ? [] : [{ address, rank: this.#rank(match) }];
+    });
+    const best = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, canary.first);
+    const taken = new Set(best.map(({ address }) => address));
+    return {
+      canary,
+      seats: canary.members.filter((address) => taken.has(address)),
+      others: canary.members.filter((address) => !taken.has(address)),
+      isProven: best.every(({ rank }) => rank === ranks.proven),
+    };
+  }
+
+  #isCandidate({ step, sharesJobOf }: Match): boolean {
+    return sharesJobOf === undefined && step.decided?.wanted === undefined && !this.#isUnneeded(step.address);
+  }
+
+  #rank(match: Match): number {
+    const { address } = match.step;
+    if (this.#provesIt(match)) return ranks.proven;
+    if (match.purchase !== undefined) return ranks.begun; // I28
+    if (this.#closed.has(address)) return ranks.closed;
+    if (this.#facts.underWay?.has(address) === true) return ranks.begun;
+    return this.#facts.selected?.has(address) === false ? ranks.unselected : ranks.free;
+  }
+}

@@ -1,0 +1,133 @@
+import type { Gate, OpenRequest, Step } from '../../graph/graph.ts';
+import { fingerprintChoice } from '../../graph/render/fingerprint.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import { verdictIn } from '../../lock/decisions.ts';
+import type { Lock } from '../../lock/record.ts';
+import type { DecidedGate, DecidedStep, GateState } from '../situation/decided-graph.ts';
+import type { Match } from '../situation/find-purchases.ts';
+import { purchaseOf } from '../situation/find-purchases.ts';
+import { isRedone, type Verdicts } from '../situation/verdicts.ts';
+import { gatesByMember, type Seen, stateOfGate } from './gates.ts';
+
+/** Known states of the steps that gates ask about, by address. */
+export type SeenAtGates = ReadonlyMap<string, Seen>;
+
+/** Looks at what the steps at gates have. */
+export function seeAtGates(matches: readonly Match[], verdicts: Verdicts, gates: readonly Gate[]): SeenAtGates {
+  const gateOf = gatesByMember(gates);
+  const asked = matches.filter(({ step }) => gateOf.has(step.address));
+  return new Map(asked.map((match) => [match.step.address, verdicts.seen(match)]));
+}
+
+/** The bought steps that are rejected, or that are not picked where the gate is decided. */
+export function unpickedAt(gates: readonly DecidedGate[], seen: SeenAtGates): Set<string> {
+  const unpicked = gates.flatMap(({ members, state }) =>
+    members.filter((address) => {
+      const is = seen.get(address) ?? 'none';
+      return is === 'rejected' || (is === 'undecided' && state.is === 'decided');
+    }),
+  );
+  return new Set(unpicked);
+}
+
+/**
+ * Follows the gates of a graph while its steps are decided one after the other, needs first: a gate's steps precede what
+ * hangs on it.
+ */
+export class GateKeeper {
+  readonly #gates: readonly Gate[];
+  readonly #lock: Lock;
+  readonly #redo: ReadonlySet<string>;
+  readonly #given: SeenAtGates | undefined;
+  readonly #byName: ReadonlyMap<string, Gate>;
+  readonly #byMember: ReadonlyMap<string, Gate>;
+  readonly #seen = new Map<string, Seen>();
+  readonly #states = new Map<Gate, GateState>();
+  readonly #choices = new Map<Gate, string>();
+
+  /** `seen`: what to go by. Absent: by what is on record at each step's own address. */
+  constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
+    this.#gates = gates;
+    this.#lock = lock;
+    this.#redo = redo;
+    this.#given = seen;
+    this.#byName = new Map(gates.map((gate) => [gate.name, gate]));
+    this.#byMember = gatesByMember(gates);
+  }
+
+  /** Looks at a step as it was decided. */
+  see(step: DecidedStep): void {
+    const { address } = step;
+    if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#lookAt(step));
+  }
+
+  /** Tells whether the steps were decided by exactly this. */
+  hasSeen(seen: SeenAtGates): boolean {
+    return [...this.#seen].every(([address, is]) => seen.get(address) === is);
+  }
+
+  #lookAt(step: DecidedStep): Seen {
+    if (isRedone(step, this.#redo)) return 'none';
+    const record = this.#lock.steps.get(step.address);
+    const bought = record && purchaseOf(record, step.fingerprint);
+    return bought?.state === 'done' ? (verdictIn(record?.decisions, bought)?.is ?? 'undecided') : 'none';
+  }
+
+  /** Puts what is picked in the place of references to gates. What hangs on an open gate is told to wait. */
+  resolve(step: Step): DecidedStep {
+    const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
+    if (gates.size === 0) return step;
+    const request = this.#replacePicks(step.request) as OpenRequest;
+    const needs = [...new Set(step.needs.flatMap((need) => this.#pickedOf(need)))].sort();
+    const waits = [...gates].filter((gate) => this.stateOf(gate).is !== 'decided').map(({ name }) => name);
+    return { ...step, request, needs, ...(waits.length > 0 && { waits }) };
+  }
+
+  #gateOf(need: string): Gate | undefined {
+    return this.#byName.get(need) ?? this.#byMember.get(need);
+  }
+
+  /** Returns the steps that stand for a need: at a decided gate only picked ones, as the others need not be there. */
+  #pickedOf(need: string): readonly string[] {
+    const gate = this.#gateOf(need);
+    const state = gate && this.stateOf(gate);
+    if (state?.is !== 'decided') return [need];
+    return need === gate?.name ? state.picked : state.picked.filter((address) => address === need);
+  }
+
+  stateOf(gate: Gate): GateState {
+    const known = this.#states.get(gate);
+    if (known !== undefined) return known;
+    const state = stateOfGate(gate, (address) => this.#seen.get(address) ?? 'none');
+    this.#states.set(gate, state);
+    return state;
+  }
+
+  /** The gates with their states, when every step was seen. */
+  decided(): DecidedGate[] {
+    return this.#gates.map((gate) => ({ ...gate, state: this.stateOf(gate) }));
+  }
+
+  /** Stands for what is not picked yet. Absent: it is no gate. */
+  fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
+    const gate = this.#byName.get(name);
+    if (gate === undefined) return undefined;
+    // Asked for by every step behind the gate, and by then every step before it is known.
+    const fingerprint = this.#choices.get(gate) ?? fingerprintChoice(gate.members.map((one) => known.get(one) ?? ''));
+    this.#choices.set(gate, fingerprint);
+    return fingerprint;
+  }
+
+  #replacePicks(value: Json): Json {
+    if (Array.isArray(value)) return value.map((item) => this.#replacePicks(item));
+    if (!isMap(value)) return value;
+    const gate = typeof value.pick === 'number' ? this.#byName.get(String(value.$ref)) : undefined;
+    if (gate === undefined || typeof value.pick !== 'number') {
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#replacePicks(item)]));
+    }
+    const state = this.stateOf(gate);
+    const picked = state.is === 'decided' ? state.picked[value.pick - 1] : undefined;
+    return picked === undefined ? value : { $ref: picked, field: value.field ?? 'url' };
+  }
+}

@@ -1,0 +1,59 @@
+import type { Gate } from '../../graph/graph.ts';
+import type { DecidedGate, GateState } from '../situation/decided-graph.ts';
+
+/** State of a step that a gate asks about, as far as it is known. `none`: there is nothing to look at. */
+export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
+
+/** Returns the gate that asks about each step; steps without one are left out. */
+export function gatesByMember<Any extends Gate>(gates: readonly Any[]): Map<string, Any> {
+  return new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
+}
+
+/** Decides whether a gate is open. `seenOf` knows each of its steps. */
+export function stateOfGate({ choose, members }: Gate, seenOf: (address: string) => Seen): GateState {
+  const seen = members.map((address) => ({ address, is: seenOf(address) }));
+  const picked = seen.flatMap(({ address, is }) => (is === 'picked' ? [address] : []));
+  if (picked.length === choose) return { is: 'decided', picked };
+  if (picked.length > choose) return { is: 'contested', picked };
+  const toSee = seen.filter(({ is }) => is !== 'rejected').length;
+  return { is: toSee < choose ? 'rejected' : 'open', picked, toSee };
+}
+
+/** Says what a gate waits for: `waits for a pick: hero@lamp, 4 to see`. */
+export function describeWait(gate: DecidedGate): string {
+  const { name, is, choose, members, state } = gate;
+  if (is === 'canary') return describeCanary(gate);
+  switch (state.is) {
+    case 'contested': {
+      const why = `${state.picked.join(' and ')} are picked, and ${choose} is to be`;
+      return `waits for a pick: ${name} is contested: ${why}`;
+    }
+    case 'rejected': {
+      if (is === 'approve') return `${name} is rejected; --redo ${name} buys another`;
+      const what =
+        state.toSee === 0
+          ? `all ${members.length} of ${name} are rejected`
+          : `of ${name} ${state.toSee} are not rejected, and ${choose} are to be picked`;
+      return `${what}; --redo buys new ones`;
+    }
+    case 'open': {
+      if (is === 'approve') return `waits for approval: ${name}`;
+      const more = state.picked.length === 0 ? '' : `, ${state.picked.length} of ${choose} picked`;
+      return `waits for a pick: ${name}, ${state.toSee} to see${more}`;
+    }
+    case 'decided':
+      return `waits for a pick: ${name}`;
+    default:
+      return state satisfies never;
+  }
+}
+
+function describeCanary({ members, state }: DecidedGate): string {
+  const [first = '', ...others] = members;
+  if (state.is === 'rejected') {
+    const what = others.length === 0 ? first : `one of ${members.length} from ${first} on`;
+    return `waits for its canary: ${what} is rejected; change the request, or buy another with --redo`;
+  }
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return `waits for its canary: ${first}${more} to be picked`;
+}

@@ -1,0 +1,171 @@
+import { isSpending, waitsFor } from '../actions.ts';
+import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan.ts';
+import { countPosts, withholdPosts } from '../posts/post-consent.ts';
+import { sumPrices } from '../prices/sum-prices.ts';
+import { reasonOf } from '../reason.ts';
+import { blocked } from '../rows/draft.ts';
+import { sumAfterPicks } from './block-at-gates.ts';
+
+/** Knowledge that a run has of its own steps. */
+export interface OwnSteps {
+  /** The order of a step that has begun. */
+  begun(address: string): StepOrder | undefined;
+  /** Whether the run makes, or has made, what this order asks for. */
+  makes(order: StepOrder): boolean;
+  /** Whether the agreement covers this row, and that of a plan that was saved. */
+  covers(row: PlanRow): boolean;
+}
+
+/** Rows that follow gates which were decided during a run. */
+export interface TakenIn {
+  /** Rows that the run may carry out beside its plan, in the order of the graph. */
+  rows: PlanRow[];
+  /** Rows that waited at gates, wait no longer, and are left all the same: with the reason. */
+  left: PlanRow[];
+  /** Steps that the run has made, or is making, from what is not picked any more. */
+  outdated: PlanRow[];
+}
+
+/**
+ * Finds what of `now`, a plan made during a run, the run may take in: of the rows that waited at gates when it was agreed to,
+ * those that wait no longer, and buy what they were named with, at no higher price. Posts always wait for a consent of
+ * their own: at a gate nobody could see yet what would go out.
+ */
+export function findTakenIn(agreed: Plan, now: Plan, own: OwnSteps): TakenIn {
+  const before = waitingRows(agreed);
+  const found: TakenIn = { rows: [], left: [], outdated: [] };
+  const { rows } = withholdPosts(now);
+  const byAddress = new Map(rows.map((row) => [rowId(row), row]));
+  const candidates = new Map<string, PlanRow>();
+  for (const row of rows) {
+    const { address, order, blockedBy } = row;
+    const waited = before.get(address);
+    // An order that only asks about a send has been there from the beginning.
+    if (waited === undefined || order?.asksOnly === true) continue;
+    const begun = own.begun(address);
+    if (begun !== undefined) {
+      if (order !== undefined && isSpending(row.action) && begun.fingerprint !== order.fingerprint) {
+        found.outdated.push(row);
+      }
+    } else if (order === undefined) {
+      if (blockedBy === 'consent') found.left.push(row);
+    } else {
+      const isAgreed = own.covers(row); // I27 (run)
+      if (isAgreed) candidates.set(address, row);
+      else found.left.push(leftFor(row, describeUnnamed(row, waited)));
+    }
+  }
+  dropUnmet(candidates, { byAddress, own, found });
+  found.rows = [...candidates.values()];
+  return found;
+}
+
+/**
+ * Finds the purchases of an agreed plan that are not wanted any more, because of what people decided during the run: what
+ * they are made from is not picked now. With them goes what would be made from them. What was sent before is settled all
+ * the same. `isOver`: the order has begun, or ended.
+ */
+export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
+  const latest = new Map(now.rows.map((row) => [rowId(row), row]));
+  const unwanted = new Set<string>();
+  // A step that shares the job of another may precede it.
+  for (let before = -1; before !== unwanted.size; ) {
+    before = unwanted.size;
+    for (const { address, action, order } of agreed.rows) {
+      if (order === undefined || order.send !== undefined || unwanted.has(address) || isOver(address)) continue;
+      const isChanged = isSpending(action) && isOutdated(order, latest.get(address));
+      const needs = order.jobId === undefined ? waitsFor(order) : [];
+      if (isChanged || needs.some((need) => unwanted.has(need))) unwanted.add(address); // I27 (taken back)
+    }
+  }
+  return unwanted;
+}
+
+function isOutdated({ fingerprint }: StepOrder, now: PlanRow | undefined): boolean {
+  if (now?.order !== undefined) return now.order.fingerprint !== fingerprint;
+  return now?.blockedBy === 'gate' || (now?.action === 'keep' && now.unneeded !== true);
+}
+
+/** The rows that an open gate keeps from being bought. */
+export function waitingRows({ rows }: Plan): Map<string, PlanRow> {
+  return new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
+}
+
+/** Drops rows that need what this run does not make, or makes from another pick: they are for the next one. */
+function dropUnmet(
+  candidates: Map<string, PlanRow>,
+  { byAddress, own, found }: { byAddress: ReadonlyMap<string, PlanRow>; own: OwnSteps; found: TakenIn },
+): void {
+  // A step that shares the job of another may precede it.
+  for (let before = -1; before !== candidates.size; ) {
+    before = candidates.size;
+    for (const [address, row] of candidates) {
+      const unmet = (row.order === undefined ? [] : waitsFor(row.order)).find((need) => {
+        const order = byAddress.get(need)?.order;
+        return order !== undefined && !candidates.has(need) && !own.makes(order); // I27 (made)
+      });
+      if (unmet === undefined) continue;
+      candidates.delete(address);
+      found.left.push(leftFor(row, { by: 'gate', text: `needs ${unmet}, which the next run makes` }));
+    }
+  }
+}
+
+interface Why {
+  by: 'budget' | 'gate';
+  text: string;
+}
+
+const lost: Why = {
+  by: 'gate',
+  text: 'what it was to be made from is not picked any more; the next run makes it anew',
+};
+
+function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): Why {
+  const most = wouldCost ?? null;
+  const price = credits ?? order?.price.high ?? null;
+  if (most !== null && (price === null || price > most)) {
+    const costs = price === null ? 'nobody knows what it costs by now' : `it costs ${price} by now`;
+    return { by: 'budget', text: `${costs}, and the plan says ${most} at most` };
+  }
+  return { by: 'gate', text: 'it is not what the plan named; the next plan shows what it is' };
+}
+
+function leftFor(row: PlanRow, { by, text }: Why): PlanRow {
+  return blocked(row, by, reasonOf(by, text));
+}
+
+/**
+ * The plan as it was carried out: with what the run took in, and with what still waits as it stands by now. `now` and `found`
+ * are of the end of the run; `took` gives the row that was taken in for a step, `unwanted` names what was let go of.
+ */
+export function withTakenIn(
+  agreed: Plan,
+  now: Plan,
+  {
+    found,
+    took,
+    unwanted,
+  }: { found: Pick<TakenIn, 'left'>; took: ReadonlyMap<string, PlanRow>; unwanted: ReadonlySet<string> },
+): Plan {
+  const latest = new Map([...now.rows, ...found.left].map((row) => [rowId(row), row]));
+  const rows = agreed.rows.map((row) => {
+    const later = latest.get(rowId(row));
+    if (unwanted.has(rowId(row))) {
+      return later === undefined || later.order !== undefined ? leftFor(row, lost) : later;
+    }
+    if (row.blockedBy !== 'gate') return row;
+    // Nobody carried out what the next run will.
+    return took.get(row.address) ?? (later?.order === undefined ? later : row) ?? row;
+  });
+  const { afterPicks: _afterPicks, fit: _fit, mayRetry: _mayRetry, estimate: _estimate, ...rest } = agreed.totals;
+  const { posts: _posts, ...totals } = rest;
+  const afterPicks = sumAfterPicks(rows);
+  const { gates: _gates, ...plan } = agreed;
+  return {
+    ...plan,
+    rows,
+    ...(now.gates !== undefined && { gates: now.gates }),
+    totals: { ...totals, ...sumPrices(rows), ...countPosts(rows), ...(afterPicks !== undefined && { afterPicks }) },
+  };
+}

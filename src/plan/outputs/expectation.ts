@@ -1,0 +1,125 @@
+import type { Looks } from '../../ground/picture-looks.ts';
+import type { Output } from '../../lock/record.ts';
+import type { Expectation, Range } from '../../manifest/manifest.ts';
+
+/** Facts of a file that are measured at once: what it states, how it sounds, its waveform, what it looks like, whether it says who made it. */
+export type Aspect = 'size' | 'sound' | 'wave' | 'looks' | 'credentials';
+
+const aspects = ['size', 'sound', 'looks'] as const satisfies readonly Aspect[];
+
+/** Measurements of a media file, as far as they could be taken. */
+export interface MediaFacts {
+  /** Pixels. */
+  width?: number;
+  height?: number;
+  durationSeconds?: number;
+  /** Integrated loudness; -70 of silence. Absent: the sound is shorter than 0.4 s. */
+  lufs?: number;
+  /** Largest sample, in dBFS. */
+  peakDb?: number;
+  /** Longest silence, wherever it is. */
+  silentSeconds?: number;
+  /** Waveform of a sound, as `ground/wave.ts` writes it. */
+  wave?: string;
+  /** Nothing is to be seen but one color. */
+  isBlank?: boolean;
+  looks?: Looks;
+  /** It brings content credentials (C2PA). */
+  hasCredentials?: boolean;
+}
+
+/** Half a percent, because encoders round to whole blocks. */
+const ratioTolerance = 0.005;
+
+/**
+ * Lists unmet expectations of a downloaded file, in words that follow "it does not fit `expect`: ". `same`: the step whose
+ * picture looks the same.
+ */
+export function findUnmet(
+  expect: Expectation,
+  output: Output,
+  facts: MediaFacts | undefined,
+  same?: string | undefined,
+): string[] {
+  const { width, height, durationSeconds, lufs, peakDb, silentSeconds, isBlank, looks } = facts ?? {};
+  const unmet: string[] = [];
+  const check = (name: string, range: Range | undefined, of: { value: number | undefined; unit: string }) => {
+    if (range === undefined) return;
+    const wanted = describeRange(range, of.unit);
+    if (of.value === undefined) unmet.push(`its ${name} cannot be measured, wanted ${wanted}`);
+    else if (!isWithin(of.value, range)) unmet.push(`its ${name} is ${shown(of.value)}${of.unit}, wanted ${wanted}`);
+  };
+  check('width', expect.width, { value: width, unit: ' px' });
+  check('height', expect.height, { value: height, unit: ' px' });
+  check('duration', expect.durationSeconds, { value: durationSeconds, unit: ' s' });
+  check('loudness', expect.lufs, { value: lufs, unit: ' LUFS' });
+  check('peak', expect.peakDb, { value: peakDb, unit: ' dBFS' });
+  check('longest silence', expect.silentSeconds, { value: silentSeconds, unit: ' s' });
+  check('size', expect.bytes, { value: output.bytes, unit: ' bytes' });
+  if (expect.ratio !== undefined) {
+    const [across = 0, down = 0] = expect.ratio.split(':').map(Number);
+    const seen = width === undefined || height === undefined || height === 0 ? undefined : width / height;
+    if (seen === undefined) unmet.push(`its ratio cannot be measured, wanted ${expect.ratio}`);
+    else if (Math.abs(seen / (across / down) - 1) > ratioTolerance) {
+      unmet.push(`it is ${width} × ${height} px, which is not ${expect.ratio}`);
+    }
+  }
+  if (expect.type !== undefined && output.type !== expect.type && !output.type.startsWith(`${expect.type}/`)) {
+    unmet.push(`it is ${output.type}, wanted ${expect.type}`);
+  }
+  const isUnseen = expect.blank === false || expect.same === false ? looks === undefined : false;
+  if (isUnseen) unmet.push('what it shows cannot be measured, because it cannot be decoded here');
+  if (expect.blank === false && isBlank === true) unmet.push('it is blank: one color, and nothing on it');
+  if (expect.same === false && same !== undefined) unmet.push(`it is the same picture as that of \`${same}\``);
+  return unmet;
+}
+
+/** A file that does not fit, and what is not as wanted. */
+export interface Unfit {
+  output: Output;
+  unmet: string;
+}
+
+/** Finds the first file that a step got and that does not fit. What a person took as it is fits. */
+export function findUnfit(
+  expect: Expectation | undefined,
+  outputs: readonly Output[],
+  { factsOf, same }: { factsOf?: ((output: Output) => MediaFacts | undefined) | undefined; same?: string | undefined },
+): Unfit | undefined {
+  if (expect === undefined) return undefined;
+  for (const output of outputs) {
+    const [unmet] = output.accepted === true ? [] : findUnmet(expect, output, factsOf?.(output), same);
+    if (unmet !== undefined) return { output, unmet };
+  }
+  return undefined;
+}
+
+export function unfitText({ output, unmet }: Unfit): string {
+  return `${output.path} does not fit \`expect\`: ${unmet}`;
+}
+
+/** Lists what has to be measured beside the recorded size and type. */
+export function aspectsOf(expect: Expectation | undefined): Aspect[] {
+  const { width, height, ratio, durationSeconds, lufs, peakDb, silentSeconds, blank, same } = expect ?? {};
+  const rules: { readonly [aspect in (typeof aspects)[number]]: readonly unknown[] } = {
+    size: [width, height, ratio, durationSeconds],
+    sound: [lufs, peakDb, silentSeconds],
+    looks: [blank, same],
+  };
+  return aspects.filter((aspect) => rules[aspect].some((rule) => rule !== undefined));
+}
+
+function isWithin(value: number, { min, max }: Range): boolean {
+  return value >= (min ?? Number.NEGATIVE_INFINITY) && value <= (max ?? Number.POSITIVE_INFINITY);
+}
+
+function describeRange({ min, max }: Range, unit: string): string {
+  if (min !== undefined && max !== undefined) {
+    return min === max ? `${shown(min)}${unit}` : `${shown(min)} to ${shown(max)}${unit}`;
+  }
+  return min === undefined ? `at most ${shown(max ?? 0)}${unit}` : `at least ${shown(min)}${unit}`;
+}
+
+function shown(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(2);
+}

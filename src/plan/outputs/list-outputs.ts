@@ -1,0 +1,178 @@
+import type { GraphTask, OpenRequest } from '../../graph/graph.ts';
+import { findReferences, replaceReferences } from '../../graph/render/fingerprint.ts';
+import type { Json } from '../../ground/json.ts';
+import { kinds } from '../../kinds/index.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { modelName } from '../../kinds/price.ts';
+import { countedPurchases } from '../../lock/decisions.ts';
+import type { Output, Purchase } from '../../lock/record.ts';
+import { isJob } from '../../lock/sends.ts';
+import { chargeName, chargesByJob } from '../../lock/spent.ts';
+import { type BoughtAt, boughtAtIn, type Match } from '../situation/find-purchases.ts';
+import type { Situation } from '../situation/situation.ts';
+import { type StepState, stateOfStep } from '../situation/step-state.ts';
+import type { Said } from '../situation/verdicts.ts';
+
+/** A file that was bought, with all that manifest and lock tell of it. */
+export interface OutputEntry {
+  address: string;
+  task: string;
+  kind: string;
+  key?: string;
+  /** Values of the row that made its step: columns, or a single value. */
+  row?: Json;
+  matrix: { readonly [axis: string]: string };
+  take?: number;
+  output: Output;
+  /** Which of the files of its job it is, from 1, where there are several. */
+  part?: number;
+  state: StepState;
+  verdict?: Said;
+  job?: string;
+  /**
+   * Charge of its job; 0 where another file of the same job is listed before, so that charges can be summed. `null`: nobody
+   * knows it.
+   */
+  credits: number | null;
+  /** Addresses of the steps whose outputs went into it. */
+  madeFrom: readonly string[];
+  model?: string;
+  /** The words of its request. */
+  prompt?: string;
+  /** The request that it was bought for, with references by address. Absent: the lock no longer has it. */
+  request?: OpenRequest;
+  tags: readonly string[];
+  rights?: GraphTask['rights'];
+}
+
+/** The same, as its file was found. Pixels and seconds, as far as the file is here and states them. */
+export interface FoundOutput extends OutputEntry {
+  fileState: 'intact' | 'missing' | 'changed';
+  width?: number;
+  height?: number;
+  seconds?: number;
+  /** It brings content credentials (C2PA), which nobody has checked. */
+  contentCredentials?: 'present';
+}
+
+export interface ListedOutputs {
+  entries: OutputEntry[];
+  /** Steps of kinds that give files, of which none is saved. */
+  without: number;
+}
+
+interface ListFacts {
+  situation: Situation;
+  /** Addresses. Absent: all. */
+  selected?: ReadonlySet<string> | undefined;
+  /** Leaves out what a gate asks about and nobody has picked. */
+  which: 'all' | 'picked';
+  /** Rows of steps, by address. */
+  rows: ReadonlyMap<string, Json>;
+}
+
+/** Lists every file that the steps of a campaign have, in the order of the graph; where the input has changed, the last that was bought. */
+export function listOutputs({ situation, selected, which, rows }: ListFacts): ListedOutputs {
+  const { graph, lock, matches, gateOf, verdicts } = situation;
+  const describe = describer(situation, { boughtAt: boughtAtIn(lock), rows });
+  const rights = new Map(graph.tasks.map((task) => [task.id, task.rights]));
+  const charges = new Charges(chargesByJob(lock));
+  const entries: OutputEntry[] = [];
+  let without = 0;
+  for (const match of matches) {
+    const { address, task, kind } = match.step;
+    if (selected?.has(address) === false || kinds[kind]?.media === 'none') continue;
+    const { purchase } = findSaved(match);
+    const outputs = purchase?.outputs ?? [];
+    if (purchase === undefined || outputs.length === 0) {
+      without += situation.unneeded.has(address) ? 0 : 1;
+      continue;
+    }
+    const verdict = purchase === match.purchase ? verdicts.on(match) : undefined;
+    if (which === 'picked' && gateOf.has(address) && verdict?.is !== 'picked') continue;
+    const common = {
+      ...describe(match, purchase),
+      ...(verdict !== undefined && { verdict }),
+      ...(rights.get(task) !== undefined && { rights: rights.get(task) }),
+    };
+    for (const [index, output] of outputs.entries()) {
+      const part = outputs.length > 1 ? { part: index + 1 } : {};
+      entries.push({ ...common, ...part, output, credits: charges.take(purchase) });
+    }
+  }
+  return { entries, without };
+}
+
+/** The purchase whose files a step has: that of its present request, else the last that gave any. */
+export function findSaved({ purchase, record }: Match): { purchase?: Purchase | undefined; isEarlier: boolean } {
+  if (purchase?.outputs !== undefined) return { purchase, isEarlier: false };
+  const counted = record === undefined ? [] : countedPurchases(record);
+  return { purchase: counted.find(({ outputs }) => outputs !== undefined), isEarlier: true };
+}
+
+/** Charges, each of which is given out once: several steps may have one job, and one job several files. */
+class Charges {
+  readonly #known: ReadonlyMap<string, number>;
+  readonly #taken = new Set<string>();
+
+  constructor(known: ReadonlyMap<string, number>) {
+    this.#known = known;
+  }
+
+  take(purchase: Purchase): number | null {
+    if (!isJob(purchase)) return null;
+    const name = chargeName(purchase);
+    if (this.#taken.has(name)) return 0;
+    this.#taken.add(name);
+    return this.#known.get(name) ?? null;
+  }
+}
+
+type Described = Omit<OutputEntry, 'output' | 'part' | 'credits' | 'verdict' | 'rights'>;
+
+function describer(
+  situation: Situation,
+  { boughtAt, rows }: Pick<ListFacts, 'rows'> & { boughtAt: BoughtAt },
+): (match: Match, purchase: Purchase) => Described {
+  const picked = new Map(situation.graph.gates.map(({ name, state }) => [name, state.picked]));
+  return (match, purchase) => {
+    const { step } = match;
+    const { address, task, kind, key, matrix, take, tags } = step;
+    const isPresent = purchase.fingerprint === step.fingerprint && step.decided?.wanted === undefined;
+    const request = isPresent ? step.request : purchase.request && readableRequest(purchase.request, boughtAt);
+    const row = rows.get(address);
+    const model = request && modelOf(kinds[kind], request);
+    const prompt = request && wordsOf(kinds[kind], request);
+    return {
+      ...{ address, task, kind, matrix, tags, state: stateOfStep(match, situation) },
+      ...(key !== undefined && { key }),
+      ...(row !== undefined && { row }),
+      ...(take !== undefined && { take }),
+      ...(purchase.jobId !== undefined && { job: purchase.jobId }),
+      madeFrom: (isPresent ? step.needs : findReferences(request ?? {})).flatMap((need) =>
+        situation.byAddress.has(need) ? [need] : (picked.get(need) ?? []),
+      ),
+      ...(model !== undefined && { model }),
+      ...(prompt !== undefined && { prompt }),
+      ...(request !== undefined && { request }),
+    };
+  };
+}
+
+function modelOf(kind: Kind | undefined, request: OpenRequest): string | undefined {
+  return kind && modelName(kind, request);
+}
+
+/** The first free text of a request: a prompt, or what is spoken. */
+function wordsOf(kind: Kind | undefined, request: OpenRequest): string | undefined {
+  for (const [name, { free }] of Object.entries(kind?.fields ?? {})) {
+    const value = request[name];
+    if (free === true && typeof value === 'string' && value !== '') return value;
+  }
+  return undefined;
+}
+
+/** A request as the lock keeps it, with its references by address, as far as they are known. */
+export function readableRequest(bought: OpenRequest, boughtAt: BoughtAt): OpenRequest {
+  return replaceReferences(bought, (fingerprint) => boughtAt(fingerprint) ?? fingerprint);
+}

@@ -1,0 +1,200 @@
+import type { OpenRequest } from '../../graph/graph.ts';
+import { canonicalJson, type Json } from '../../ground/json.ts';
+import { shorten } from '../../ground/values.ts';
+import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
+import { openSends } from '../../lock/sends.ts';
+import { isWork, publishes } from '../actions.ts';
+import type { BlockedRow, WorkRow } from '../plan.ts';
+import { reasonOf } from '../reason.ts';
+import { blocked, type Draft } from '../rows/draft.ts';
+import { orphanRecords } from '../rows/orphans.ts';
+import type { Match } from '../situation/find-purchases.ts';
+import type { Situation } from '../situation/situation.ts';
+import { accountsOf, mayMeet, type PostAccounts, wordsOfPost } from './post-accounts.ts';
+import { isPost, sendsOf } from './post-record.ts';
+
+/** Features by which two posts are compared. */
+interface PostFeatures {
+  words: ReadonlySet<string>;
+  /** Links, references and times. */
+  others: ReadonlySet<string>;
+}
+
+/** A post on record that may be one of the posts that are to leave. */
+interface KnownPost {
+  address: string;
+  accounts: PostAccounts;
+  purchase: Purchase;
+  features: PostFeatures;
+  /** How much the step that its address has now is like it; absent when there is none. */
+  likeOwn?: number;
+}
+
+/**
+ * Holds back the posts that may be out already, under another name: while nobody knows whether a post is out, all to its
+ * accounts; and what may be a post that is out and has lost its step, until a person says so. `redo`: addresses that a
+ * person named.
+ */
+export function holdPosts(draft: Draft, { matches, lock, redo }: Pick<Situation, 'matches' | 'lock' | 'redo'>): void {
+  const leaving = () => draft.inRun.filter(isWork).filter(publishes);
+  const all = leaving();
+  if (all.length === 0) return;
+  const open = findOpen(lock, matches);
+  for (const row of all) {
+    const accounts = accountsOf(row.order?.request);
+    const known = open.find((one) => mayMeet(one.accounts, accounts)); // I41 (open)
+    if (known === undefined) continue;
+    const waits = blocked(row, 'step', reasonOf('post-open', describeOpen(known)));
+    draft.put({ ...waits, beside: { address: known.address } });
+  }
+  const news = leaving().filter((row) => !redo.has(row.address));
+  if (news.length > 0) holdLost(draft, news, findLost(matches, lock));
+}
+
+function findOpen(lock: Lock, matches: readonly Match[]): Pick<KnownPost, 'address' | 'accounts'>[] {
+  return openSends(lock, new Set(matches.map(({ step }) => step.address)))
+    .filter(({ record, purchase }) => isPost(purchase.kind ?? record.kind))
+    .map(({ record, purchase }) => ({ address: record.address, accounts: accountsOf(purchase.request) }));
+}
+
+function describeOpen({ address, accounts }: Pick<KnownPost, 'address' | 'accounts'>): string {
+  const where = accounts === undefined ? 'to accounts that nobody knows' : 'to an account of this one';
+  return `waits for ${address}, which may be out: it went ${where}, and its answer was lost; look there, then \`resolve\` it`;
+}
+
+/** Posts that are out, and whose words stand nowhere in the manifest any more, or not where they stood. */
+function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
+  const lost = [...orphanRecords(matches, lock), ...replacedRecords(matches, lock)].flatMap((record) =>
+    knownPost(record),
+  );
+  const wanted = new Set(matches.map(({ step }) => step.fingerprint));
+  const retaken = matches.flatMap(({ step }): KnownPost[] => {
+    const record = lock.steps.get(step.address);
+    if (record === undefined || !isPost(step.kind) || hasPosted(record, step.fingerprint)) return [];
+    const own = featuresOf(step.paidRequest);
+    return knownPost(record)
+      .filter(({ purchase }) => !wanted.has(purchase.fingerprint))
+      .map((one) => ({ ...one, likeOwn: likenessOf(one.features, own) }));
+  });
+  return [...lost, ...retaken];
+}
+
+/** Records of posts at whose address something else stands now. */
+function replacedRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
+  return matches.flatMap(({ step }) => (isPost(step.kind) ? [] : (lock.steps.get(step.address) ?? [])));
+}
+
+function hasPosted({ purchases }: StepRecord, fingerprint: string): boolean {
+  return purchases.some((one) => one.fingerprint === fingerprint && one.jobId !== undefined);
+}
+
+/** Returns the post of a record, if it has one. What is forgotten is nobody's any more: a person said so. */
+function knownPost(record: StepRecord): KnownPost[] {
+  const sent = sendsOf(record).filter(
+    ({ jobId, forgotten, kind = record.kind }) => jobId !== undefined && forgotten !== true && isPost(kind),
+  );
+  const purchase = sent.find(({ request }) => request !== undefined) ?? sent[0];
+  if (purchase === undefined) return [];
+  const accounts = sent.map(({ request }) => accountsOf(request));
+  const isKnown = accounts.every((one) => one !== undefined);
+  return [
+    {
+      address: record.address,
+      accounts: isKnown ? new Set(accounts.flatMap((one) => [...(one ?? [])])) : undefined,
+      purchase,
+      features: featuresOf(purchase.request),
+    },
+  ];
+}
+
+/** A new post, and one that is out, which may be the same. */
+interface Pair {
+  row: WorkRow;
+  known: KnownPost;
+  likeness: number;
+}
+
+/** Pairs that are compared at most; of those beyond, the first to meet is named. */
+const mostCompared = 100_000;
+/** A post that still has a step is taken for another one's former self only if it is rather like it. */
+const leastLikeness = 0.25;
+
+/** Puts each new post beside the one that it is most like, of those that it may be. */
+function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownPost[]): void {
+  if (known.length === 0) return;
+  const mostOfEach = Math.max(1, Math.floor(mostCompared / news.length));
+  const pairs = news.flatMap((row): Pair[] => {
+    const { request, paidRequest } = row.order ?? {};
+    const accounts = accountsOf(request);
+    const features = featuresOf(paidRequest);
+    return known
+      .filter((one) => mayMeet(one.accounts, accounts))
+      .slice(0, mostOfEach)
+      .map((one) => ({ row, known: one, likeness: likenessOf(one.features, features) }))
+      .filter(({ known: { likeOwn }, likeness }) => {
+        return likeOwn === undefined || likeness > Math.max(likeOwn, leastLikeness); // I41 (retaken)
+      });
+  });
+  const isPaired = new Set<string>();
+  const ranked = pairs.sort((a, b) => b.likeness - a.likeness || (a.known.address < b.known.address ? -1 : 1));
+  const take = ({ row, known: { address, purchase } }: Pair) => {
+    if (draft.at(row.address) !== row) return;
+    isPaired.add(address);
+    draft.put(heldBeside(row, { address, purchase }));
+  };
+  for (const pair of ranked) if (!isPaired.has(pair.known.address)) take(pair);
+  // More new ones than there are others: each of them may be the one.
+  for (const pair of ranked) take(pair);
+}
+
+/** Leaves it to a person whether a post is another one. What would be sent is kept, for when that is answered. */
+function heldBeside(
+  row: WorkRow,
+  { address, purchase: { jobId, request } }: Pick<KnownPost, 'address' | 'purchase'>,
+): BlockedRow {
+  const wordsOf = (of: OpenRequest | undefined) => (of === undefined ? '' : shorten(wordsOfPost(of), mostWords));
+  const before = wordsOf(request);
+  const after = wordsOf(row.order?.request);
+  const text = `may be ${address}, which is out, under another name: \`move\` that one here, or --redo this address`;
+  return {
+    ...blocked(row, 'consent', reasonOf('post-lost', text)), // I41 (lost)
+    ...(row.post !== undefined && { post: row.post }),
+    beside: { address, ...(jobId !== undefined && { jobId }), ...(before && { before }), ...(after && { after }) },
+    asked: row,
+  };
+}
+
+const mostWords = 300;
+
+function featuresOf(request: OpenRequest | undefined): PostFeatures {
+  if (request === undefined) return { words: new Set(), others: new Set() };
+  const others = new Set<string>();
+  const visit = (value: Json): void => {
+    if (typeof value === 'string' && /^https?:|^\d{4}-\d\d-\d\dT/.test(value)) others.add(value);
+    if (value === null || typeof value !== 'object') return;
+    if (!Array.isArray(value) && typeof value.$ref === 'string') others.add(canonicalJson(value));
+    else for (const item of Object.values(value)) visit(item);
+  };
+  visit(request);
+  const words: string[] =
+    wordsOfPost(request)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  // Neighbours as well: the same words in another order are another text.
+  const pairs = words.slice(1).map((word, index) => `${words[index]} ${word}`);
+  return { words: new Set([...words, ...pairs]), others };
+}
+
+/** How alike two posts are, from 0 to 1: mostly by their words, then by what they show and when, where either does. */
+function likenessOf(one: PostFeatures, other: PostFeatures): number {
+  const words = shareOf(one.words, other.words);
+  return one.others.size + other.others.size === 0 ? words : 0.7 * words + 0.3 * shareOf(one.others, other.others);
+}
+
+/** The part of two sets that both have, from 0 to 1. */
+function shareOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const [small, large] = one.size <= other.size ? [one, other] : [other, one];
+  let shared = 0;
+  for (const item of small) if (large.has(item)) shared += 1;
+  return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size);
+}

@@ -1,0 +1,83 @@
+import type { OpenRequest } from '../../graph/graph.ts';
+import { findReferences } from '../../graph/render/fingerprint.ts';
+import type { Json } from '../../ground/json.ts';
+import type { PostTarget } from '../plan.ts';
+import { isPost } from './post-record.ts';
+
+/** The accounts that a post goes to, in one spelling; `undefined`: its request does not tell, so it may be any. */
+export type PostAccounts = ReadonlySet<string> | undefined;
+
+// The fields of a post are undocumented, so every field with such a name counts.
+const ofAccount = /account|channel|profile|platform/i;
+const ofTime = /^(schedul|publish)/i;
+
+/** Reads where a request of a post goes, as far as that can be known from it alone. */
+export function accountsOf(request: OpenRequest | undefined): PostAccounts {
+  if (request === undefined) return undefined;
+  const named = new Set<string>();
+  let isOpen = false;
+  const visit = (value: Json, isNamed: boolean): void => {
+    if (value === null || typeof value !== 'object') {
+      if (isNamed && (typeof value === 'string' || typeof value === 'number')) named.add(plainId(value));
+      return;
+    }
+    // An id that another step is to give.
+    if (isNamed && findReferences(value).length > 0) isOpen = true;
+    else if (Array.isArray(value)) for (const item of value) visit(item, isNamed);
+    else for (const [name, item] of Object.entries(value)) visit(item, isNamed || ofAccount.test(name));
+  };
+  visit(request, false);
+  return isOpen || named.size === 0 ? undefined : named;
+}
+
+/** Tells whether two posts may go to one account. */
+export function mayMeet(one: PostAccounts, other: PostAccounts): boolean {
+  return one === undefined || other === undefined || [...one].some((account) => other.has(account));
+}
+
+function plainId(id: string | number): string {
+  return String(id).trim().toLowerCase();
+}
+
+/** Extracts the accounts and the time that a request names. */
+export function targetOf(request: OpenRequest): PostTarget {
+  const fields = Object.entries(request);
+  const accounts = fields.filter(([name]) => ofAccount.test(name));
+  const [time] = fields.flatMap(([name, value]) =>
+    ofTime.test(name) && (typeof value === 'string' || typeof value === 'number') ? [value] : [],
+  );
+  return {
+    accounts: [...new Set(accounts.flatMap(([, value]) => textsOf(value)))],
+    ...(time !== undefined && { at: String(time) }),
+  };
+}
+
+/** When the service is going to publish a post that it has. Empty for other kinds, and where that time is over by `now`, in ms. */
+export function laterPost(kind: string, request: OpenRequest, now: number): { scheduledFor?: string } {
+  const { at } = isPost(kind) ? targetOf(request) : {};
+  return at !== undefined && Date.parse(at) > now ? { scheduledFor: at } : {};
+}
+
+function textsOf(value: Json): string[] {
+  if (value === null || typeof value === 'boolean') return [];
+  if (typeof value !== 'object') return [String(value)];
+  return (Array.isArray(value) ? value : Object.values(value)).flatMap(textsOf);
+}
+
+/** The words of a post, in the order of its fields: without links, accounts and times. */
+export function wordsOfPost(request: OpenRequest): string {
+  const written = (value: Json): string[] => {
+    if (typeof value === 'string') return /^https?:\/\/\S*$/.test(value) ? [] : [value];
+    if (value === null || typeof value !== 'object') return [];
+    if (Array.isArray(value)) return value.flatMap(written);
+    if (typeof value.$ref === 'string') return [];
+    if (Array.isArray(value.$text))
+      return [value.$text.map((part) => (typeof part === 'string' ? part : '…')).join('')];
+    return wordFields(value).flatMap(([, item]) => written(item));
+  };
+  return written(request).join(' · ');
+}
+
+function wordFields(request: { readonly [name: string]: Json }): [string, Json][] {
+  return Object.entries(request).filter(([name]) => !ofAccount.test(name) && !ofTime.test(name));
+}

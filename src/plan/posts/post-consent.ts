@@ -1,0 +1,68 @@
+import { publishes } from '../actions.ts';
+import type { Decision } from '../decide.ts';
+import type { Plan, PlanRow, PlanTotals, PostTarget } from '../plan.ts';
+import { sumPrices } from '../prices/sum-prices.ts';
+import { reasonOf } from '../reason.ts';
+import { withhold } from '../rows/withhold.ts';
+import type { Match } from '../situation/find-purchases.ts';
+import { targetOf } from './post-accounts.ts';
+import { isAskedAbout, isPost, sendsOf } from './post-record.ts';
+
+/** Lists what the plan publishes, or would with consent. */
+export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {
+  const isMeant =
+    which === 'published' ? publishes : (row: PlanRow) => row.blockedBy === 'consent' && !isAskedAbout(row);
+  return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
+}
+
+/** Completes the row of a post. A failed post is never followed by another automatically. */
+export function tellPost(
+  row: PlanRow,
+  { match, decision, isPerhaps }: { match: Match; decision: Decision; isPerhaps: boolean },
+): void {
+  const { step, record } = match;
+  if (!isPost(step.kind)) return;
+  delete row.mayRetry;
+  delete row.order?.retries;
+  if (publishes(row)) {
+    row.post = { ...targetOf(step.request), ...(isPerhaps && { perhaps: true }) };
+  }
+  if (decision.changedSince !== true) return;
+  row.changedSince = true;
+  const jobId = record && sendsOf(record)[0]?.jobId;
+  if (jobId !== undefined) row.jobId = jobId;
+}
+
+export function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
+  const posts = rows.filter(publishes).length;
+  return posts > 0 ? { posts } : {};
+}
+
+/** Records the consent of somebody who was told of each post of the plan. Nothing else lets a post go. */
+export function allowPosts(plan: Plan): Plan {
+  const rows = plan.rows.map((row) => {
+    const { order } = row;
+    if (!publishes(row) || order === undefined || order.asksOnly) return row;
+    return { ...row, order: { ...order, publish: true as const } };
+  });
+  return { ...plan, rows };
+}
+
+/** Takes posts of these addresses into the plan, of which a person has said that they are none of those that are out. */
+export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
+  if (addresses.size === 0) return plan;
+  const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
+  const { totals } = plan;
+  const sums = sumPrices(rows);
+  // What they cost is agreed to together with them.
+  const ceiling = (totals.ceiling ?? totals.toSpend) + sums.toSpend - totals.toSpend;
+  return { ...plan, rows, totals: { ...totals, ...sums, ...countPosts(rows), ceiling } };
+}
+
+/** Removes from the plan its posts, and what needs them, until somebody consents to them. `which`: only some of them. */
+export function withholdPosts(plan: Plan, which: (row: PlanRow) => boolean = publishes): Plan {
+  return withhold(plan, (row) => publishes(row) && which(row), {
+    why: reasonOf('consent', 'waits to be published, which takes a consent of its own'),
+    until: 'to be published',
+  });
+}

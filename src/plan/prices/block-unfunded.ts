@@ -1,0 +1,139 @@
+import { groupBy } from '../../ground/values.ts';
+import { isSpending, waitsFor } from '../actions.ts';
+import type { PlanRow, PlanTotals } from '../plan.ts';
+import { reasonOf } from '../reason.ts';
+import { blocked, type Draft } from '../rows/draft.ts';
+import type { Situation } from '../situation/situation.ts';
+import { expectedCredits, findUnfunded, type Hangs, isLater } from './fund.ts';
+
+type Fit = NonNullable<PlanTotals['fit']>;
+
+/**
+ * Blocks what the credits do not cover: those that the budget leaves, and those that this run may spend. Possible charges
+ * come first; one that does not fit may still be charged. Returns how all of it fits into the budget, where there is one.
+ */
+export function blockUnfunded(
+  draft: Draft,
+  limits: { budget: number; run: number; limit?: PlanTotals['limit'] },
+  situation: Pick<Situation, 'byAddress' | 'gateOf'>,
+): Fit | undefined {
+  const [run, ...ofRun] =
+    limits.limit !== undefined && limits.limit.left < limits.run
+      ? ([limits.limit.left, 'limit', limitName(limits.limit)] as const)
+      : ([limits.run, 'run-limit', '--max-credits'] as const);
+  const cap = Math.min(limits.budget, run);
+  if (cap === Number.POSITIVE_INFINITY) return undefined;
+  const isOfRun = run < limits.budget;
+  const [code, limit] = isOfRun ? ofRun : (['budget', 'the budget'] as const);
+  const tooDear = (row: PlanRow, kept = '') => `${limit} does not reach: it costs ${costText(row)}${kept}`;
+  let asked = 0;
+  draft.asks = draft.asks.map((row) => {
+    const isTooDear = expectedCredits(row) > Math.max(0, cap - asked);
+    asked += row.credits ?? 1;
+    return isTooDear ? blocked(row, 'budget', reasonOf(code, `${row.reason.text}; ${tooDear(row)}`)) : row;
+  });
+  const hangs = hangsOf(situation);
+  const wanted = draft.inRun.filter((row) => isSpending(row.action) || isLater(row));
+  // What follows a pick is for another run, and no cap of this one.
+  const inReach = isOfRun ? wanted.filter((row) => !isLater(row)) : wanted;
+  const unfunded = findUnfunded(inReach, Math.max(0, cap - asked), hangs);
+  const kept = keptText(inReach.filter((row) => isLater(row) && !unfunded.has(row.address)));
+  for (const row of wanted) {
+    if (isLater(row) || !unfunded.has(row.address) || !isSpending(row.action)) continue;
+    const { action, order } = row;
+    const needed = order === undefined ? undefined : waitsFor(order).find((address) => unfunded.has(address));
+    const text = row.credits === 0 ? `${limit} does not reach for ${needed ?? 'what it needs'}` : tooDear(row, kept);
+    draft.put({ ...blocked(row, 'budget', reasonOf(code, text)), would: { action, reason: row.reason } });
+  }
+  if (limits.budget === Number.POSITIVE_INFINITY || wanted.length === 0) return undefined;
+  return fitOf(wanted, isOfRun ? new Set() : unfunded, { left: Math.max(0, limits.budget - asked), hangs });
+}
+
+/** Name of a limit, for people. */
+export function limitName(limit: PlanTotals['limit']): string {
+  return limit?.of === 'engine' ? 'the limit of the workers' : 'MEDIABATCH_LIMIT';
+}
+
+/** Blocks what a limit did not reach when the plan was agreed to. */
+export function leaveOut(draft: Draft, addresses: ReadonlySet<string>): void {
+  for (const row of draft.inRun) {
+    const { address, action, reason } = row;
+    if (!addresses.has(address) || !isSpending(action) || row.order?.send !== undefined) continue;
+    const text = 'MEDIABATCH_LIMIT did not reach when the plan was made';
+    draft.put({ ...blocked(row, 'budget', reasonOf('limit', text)), would: { action, reason } });
+  }
+}
+
+/** Says for which steps that wait for picks credits are left. */
+function keptText(rows: readonly PlanRow[]): string {
+  const [first] = rows;
+  if (first === undefined) return '';
+  const credits = sumExpected(rows);
+  const whom = rows.length === 1 ? `${first.address}, which waits` : `${rows.length} steps, which wait`;
+  return `, and ${credits} of what is left ${credits === 1 ? 'is' : 'are'} kept for ${whom} for a pick`;
+}
+
+function sumExpected(rows: readonly PlanRow[]): number {
+  return rows.reduce((sum, row) => sum + expectedCredits(row), 0);
+}
+
+/** Nobody knows what it costs, nor what to expect. */
+function isUnpriced({ action, credits, price, wouldCost }: PlanRow): boolean {
+  return (action === 'blocked' ? (wouldCost ?? null) : credits) === null && price?.likely === undefined;
+}
+
+function costText({ credits, price }: PlanRow): string {
+  if (credits !== null) return `${credits}`;
+  return price?.likely === undefined ? 'an unknown number' : `≈ ${price.likely}`;
+}
+
+/** The steps of an open gate are of use together; what follows it needs some of them. */
+function hangsOf({ byAddress, gateOf }: Pick<Situation, 'byAddress' | 'gateOf'>): Hangs {
+  return {
+    needsOf(row) {
+      if (row.order !== undefined) return waitsFor(row.order);
+      const { needs = [], waits = [] } = byAddress.get(row.address)?.step ?? {};
+      return waits.length === 0 ? needs : [...needs, ...waits];
+    },
+    groupOf({ address }) {
+      const gate = gateOf.get(address);
+      return gate === undefined || gate.state.is === 'decided' ? undefined : gate.name;
+    },
+  };
+}
+
+/** Says how far the budget carries what is bought now, and what follows the picks. */
+function fitOf(
+  wanted: readonly PlanRow[],
+  unfunded: ReadonlySet<string>,
+  { left, hangs }: { left: number; hangs: Hangs },
+): Fit {
+  const later = wanted.filter(isLater);
+  const now = wanted.filter((row) => !isLater(row));
+  const heldBack = now.filter(({ address }) => unfunded.has(address));
+  const missing = Math.max(0, Math.ceil(sumExpected(wanted) - left));
+  const room = Math.max(0, left - (sumExpected(now) - sumExpected(heldBack)));
+  const notCarried = findNotCarried(later, heldBack, { room, hangs });
+  const isShort = heldBack.length > 0 || sumExpected(now) > left;
+  const carries = isShort ? 'part' : notCarried.size > 0 ? 'now' : wanted.some(isUnpriced) ? 'unknown' : 'all';
+  const afterPicks = [...groupBy(later, ({ task }) => task)].map(([task, own]) => ({
+    ...{ task, steps: own.length, carried: own.filter(({ address }) => !notCarried.has(address)).length },
+  }));
+  const kept =
+    heldBack.length === 0 ? 0 : Math.ceil(sumExpected(later.filter(({ address }) => !unfunded.has(address))));
+  return { carries, missing, ...(afterPicks.length > 0 && { afterPicks }), ...(kept > 0 && { kept }) };
+}
+
+/** Finds what follows picks and is not carried: the credits end before, or it follows what is held back itself. */
+function findNotCarried(
+  later: readonly PlanRow[],
+  heldBack: readonly PlanRow[],
+  { room, hangs }: { room: number; hangs: Hangs },
+): Set<string> {
+  const lost = new Set(heldBack.flatMap((row) => [row.address, hangs.groupOf?.(row) ?? row.address]));
+  // A row follows those that it needs.
+  for (const row of later) if (hangs.needsOf(row).some((need) => lost.has(need))) lost.add(row.address);
+  const open = later.filter(({ address }) => !lost.has(address));
+  const unfunded = findUnfunded(open, room, hangs);
+  return new Set(later.flatMap(({ address }) => (lost.has(address) || unfunded.has(address) ? [address] : [])));
+}

@@ -1,0 +1,125 @@
+import { groupBy } from '../../ground/values.ts';
+import { isSpending } from '../actions.ts';
+import type { PlanRow } from '../plan.ts';
+
+/** How the rows that credits are given to hang together. */
+export interface Hangs {
+  /** Addresses that a row waits for, and names of groups of which it needs some. */
+  needsOf(row: PlanRow): readonly string[];
+  /** The group whose rows are of use together only. Absent: the row is by itself. */
+  groupOf?(row: PlanRow): string | undefined;
+}
+
+/**
+ * Selects the spending rows that do not fit into `cap` credits. What fits as a whole is bought as a whole. Else whole chains
+ * come first: an output that people want, together with everything it still needs, before another chain is started; also
+ * where it follows a pick, whose credits are then left for it. Then single rows in order, and groups as a whole. A single
+ * row of unknown price takes nothing off – the ledger holds it to the budget when its price is known –, and does not begin
+ * where less is left than it is expected to cost.
+ *
+ * @returns the addresses of the rows that do not fit: of those that spend, and of those that a gate holds back
+ */
+export function findUnfunded(rows: readonly PlanRow[], cap: number, hangs: Hangs): Set<string> {
+  return new Funding(rows, cap, hangs).unfunded();
+}
+
+/** Returns what a row costs, or is said to cost: at least something, where nobody knows. */
+export function expectedCredits({ action, credits, price, wouldCost }: PlanRow): number {
+  if (action === 'blocked') return price?.likely ?? wouldCost ?? 1;
+  return credits ?? Math.max(1, price?.likely ?? 1); // I14 (list)
+}
+
+/** Tells whether a purchase waits for a pick. */
+export function isLater({ blockedBy }: Pick<PlanRow, 'blockedBy'>): boolean {
+  return blockedBy === 'gate';
+}
+
+class Funding {
+  readonly #spending: readonly PlanRow[];
+  readonly #wanted: ReadonlyMap<string, PlanRow>;
+  /** The rows that spend, by their group; undefined: those that stand alone. */
+  readonly #groups: ReadonlyMap<string | undefined, readonly PlanRow[]>;
+  readonly #hangs: Hangs;
+  readonly #funded = new Set<string>();
+  #left: number;
+
+  constructor(rows: readonly PlanRow[], cap: number, hangs: Hangs) {
+    this.#spending = rows.filter((row) => isSpending(row.action));
+    const wanted = rows.filter((row) => isSpending(row.action) || isLater(row));
+    this.#wanted = new Map(wanted.map((row) => [row.address, row]));
+    this.#hangs = hangs;
+    this.#left = cap;
+    this.#groups = groupBy(this.#spending, (row) => hangs.groupOf?.(row));
+  }
+
+  unfunded(): Set<string> {
+    // Possible charges come first; one that does not fit may still have been charged.
+    for (const row of this.#spending) {
+      if (row.order?.send !== undefined && !this.#fund([row])) this.#left = 0;
+    }
+    this.#fund(this.#spending.filter(({ address }) => !this.#funded.has(address)));
+    for (const row of this.#ends()) this.#fund(this.#chainOf(row));
+    for (const row of [...this.#spending, ...[...this.#wanted.values()].filter(isLater)]) {
+      if (this.#funded.has(row.address)) continue;
+      const unit = isLater(row) ? [row] : this.#groupWith(row);
+      if (unit[0] === row && unit.every((one) => this.#isReady(one))) this.#fund(unit);
+    }
+    return new Set([...this.#wanted.keys()].filter((address) => !this.#funded.has(address)));
+  }
+
+  #fund(rows: readonly PlanRow[]): boolean {
+    const expected = rows.reduce((sum, row) => sum + expectedCredits(row), 0);
+    if (expected > this.#left) return false;
+    // Of what is of use only together nothing is begun that is not expected to fit.
+    const isWhole = (row: PlanRow) => isLater(row) || this.#hangs.groupOf?.(row) !== undefined;
+    this.#left -= rows.reduce((sum, row) => sum + (isWhole(row) ? expectedCredits(row) : (row.credits ?? 0)), 0);
+    for (const row of rows) this.#funded.add(row.address);
+    return true;
+  }
+
+  #groupWith(row: PlanRow): readonly PlanRow[] {
+    const name = this.#hangs.groupOf?.(row);
+    const group = name === undefined ? undefined : this.#groups.get(name);
+    return group?.filter(({ address }) => !this.#funded.has(address)) ?? [row];
+  }
+
+  #isReady(row: PlanRow): boolean {
+    return this.#hangs.needsOf(row).every((address) => !this.#wanted.has(address) || this.#funded.has(address));
+  }
+
+  /** Finds rows that no other one waits for: of a group the first, which stands for all of them. */
+  #ends(): PlanRow[] {
+    const needed = new Set<string>();
+    for (const row of this.#wanted.values()) for (const need of this.#hangs.needsOf(row)) needed.add(need);
+    const seen = new Set<string>();
+    return [...this.#wanted.values()].filter((row) => {
+      const group = isLater(row) ? undefined : this.#hangs.groupOf?.(row);
+      const isEnd = !needed.has(row.address) && (group === undefined || !(needed.has(group) || seen.has(group)));
+      if (isEnd && group !== undefined) seen.add(group);
+      return isEnd;
+    });
+  }
+
+  /** Collects a row and everything it waits for that is not funded yet, groups as a whole. */
+  #chainOf(end: PlanRow): PlanRow[] {
+    const chain = new Set<PlanRow>();
+    const groups = new Set<string>();
+    const open = [end];
+    const openGroup = (name: string | undefined) => {
+      if (name === undefined || groups.has(name)) return;
+      groups.add(name);
+      open.push(...(this.#groups.get(name) ?? []));
+    };
+    for (let row = open.pop(); row !== undefined; row = open.pop()) {
+      if (chain.has(row) || this.#funded.has(row.address)) continue;
+      chain.add(row);
+      if (!isLater(row)) openGroup(this.#hangs.groupOf?.(row));
+      for (const need of this.#hangs.needsOf(row)) {
+        const needed = this.#wanted.get(need);
+        if (needed === undefined) openGroup(need);
+        else open.push(needed);
+      }
+    }
+    return [...chain];
+  }
+}

@@ -1,0 +1,110 @@
+import { taskOfAddress } from '../../graph/address.ts';
+import type { Graph, OpenRequest } from '../../graph/graph.ts';
+import { kinds } from '../../kinds/index.ts';
+import { modelName } from '../../kinds/price.ts';
+import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
+import { isJob } from '../../lock/sends.ts';
+import { chargeName, chargesByJob } from '../../lock/spent.ts';
+import type { Match } from '../situation/find-purchases.ts';
+import type { Situation } from '../situation/situation.ts';
+import { heldPurchases } from './held.ts';
+import { pricesFrom } from './prices.ts';
+
+/**
+ * Where credits went. `delivered`: to what the steps of the manifest have now. `running`: to jobs that are not finished.
+ * `failed`: to jobs that gave nothing, or what does not fit `expect`. `superseded`: to what no step has any more: it was bought again, forgotten, or its
+ * step changed or is gone. `held`: they may have been charged, and nobody knows yet.
+ */
+export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
+
+/** Charge for one job, or a possible one. */
+export interface Charge {
+  /** Name of the charge, equal in every version of the lock. */
+  name: string;
+  /** ID of the job, or of the send that nobody has answered. */
+  id: string;
+  address: string;
+  task: string;
+  kind: string;
+  /** `null`: the lock no longer has the request. */
+  model: string | null;
+  /** `null`: the manifest has neither the step nor its task any more. */
+  tags: readonly string[] | null;
+  went: Whereabouts;
+  /** `null`: held, and of unknown price. */
+  credits: number | null;
+}
+
+/** Lists every charge once, also where several steps share a job. The sums are those of `status`. */
+export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[] {
+  const describe = describer(graph, lock);
+  const users = findUsers(matches, unfit);
+  const known = chargesByJob(lock);
+  const charges = new Map<string, Charge>();
+  for (const address of [...lock.steps.keys()].sort()) {
+    const record = lock.steps.get(address);
+    for (const purchase of record?.purchases ?? []) {
+      if (record === undefined || !isJob(purchase)) continue;
+      const { jobId, state } = purchase;
+      const name = chargeName(purchase);
+      const credits = known.get(name);
+      if (credits === undefined) continue;
+      const before = charges.get(name);
+      const user = users.get(name);
+      const went = user?.went ?? (isFruitless(state) ? 'failed' : 'superseded');
+      if (before === undefined) {
+        charges.set(name, { name, id: jobId, ...describe(user?.address ?? address, record, purchase), went, credits });
+      } else if (before.went === 'failed') before.went = went;
+    }
+  }
+  const held = [...heldPurchases(lock, pricesFrom(lock, graph.prices))].map(
+    ({ name, record, purchase, credits }): Charge => {
+      const where = users.get(name)?.address ?? record.address;
+      return { name, id: purchase.jobId ?? name, ...describe(where, record, purchase), went: 'held', credits };
+    },
+  );
+  return [...charges.values(), ...held];
+}
+
+function isFruitless(state: Purchase['state']): boolean {
+  return state === 'failed' || state === 'lost';
+}
+
+/** Jobs that steps of the manifest have now, by name, each with the step that it belongs to. */
+function findUsers(
+  matches: readonly Match[],
+  unfit: Situation['unfit'],
+): ReadonlyMap<string, { address: string; went: Whereabouts }> {
+  const users = new Map<string, { address: string; went: Whereabouts }>();
+  for (const { step, purchase } of matches) {
+    if (purchase?.jobId === undefined) continue;
+    const { state } = purchase;
+    const isFailed = isFruitless(state) || unfit?.has(step.address) === true;
+    const went = isFailed ? 'failed' : state === 'running' ? 'running' : 'delivered';
+    users.set(chargeName(purchase), { address: step.address, went });
+  }
+  return users;
+}
+
+type Described = Pick<Charge, 'address' | 'task' | 'kind' | 'model' | 'tags'>;
+
+function describer(graph: Graph, lock: Lock): (address: string, record: StepRecord, purchase: Purchase) => Described {
+  const tags = new Map(graph.steps.map((step) => [step.address, step.tags]));
+  const taskTags = new Map(graph.tasks.map((task) => [task.id, task.tags ?? []]));
+  // Of a settled purchase the request may be kept at another address.
+  const requests = new Map<string, OpenRequest>();
+  for (const { purchases } of lock.steps.values()) {
+    for (const { fingerprint, request } of purchases) if (request !== undefined) requests.set(fingerprint, request);
+  }
+  return (address, record, { fingerprint, kind: name = record.kind, request = requests.get(fingerprint) }) => {
+    const task = taskOfAddress(address);
+    const kind = kinds[name];
+    return {
+      address,
+      task,
+      kind: name,
+      model: kind === undefined || request === undefined ? null : (modelName(kind, request) ?? null),
+      tags: tags.get(address) ?? taskTags.get(task) ?? null,
+    };
+  };
+}

@@ -1,0 +1,106 @@
+import type { OpenRequest } from '../../graph/graph.ts';
+import { kinds } from '../../kinds/index.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { highestListed } from '../../kinds/list-price.ts';
+import { type Listing, mostCredits } from '../../kinds/listed-model.ts';
+import { priceClass } from '../../kinds/price.ts';
+import type { Lock } from '../../lock/record.ts';
+
+/** Charges for jobs of one price class: the least, the most frequent (of several the highest), and the most. */
+interface ChargedPrice {
+  low: number;
+  likely: number;
+  high: number;
+}
+
+/** Charged prices, by price class. */
+export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
+
+/**
+ * The most that a create may cost, as a multiple of what is expected of it. Under a cap, creates whose charge is not known
+ * yet are never more than what is left could pay if all of them cost so much.
+ */
+export const worstFactor = 8;
+
+/** Credits by price class, or by a prefix of one. */
+export type WrittenPrices = { readonly [priceClass: string]: number };
+
+/** Sources of prices beside the manifest and its lock. They estimate, and no reservation is made by them. */
+export interface PriceHints {
+  /** Prices that other locks were charged by the same service. */
+  elsewhere?: ChargedPrices | undefined;
+  /** Listings of the service. */
+  listings?: readonly Listing[] | undefined;
+}
+
+/** Everything that names prices. */
+export interface PriceSources {
+  charged: ChargedPrices;
+  written: WrittenPrices;
+  hints: PriceHints;
+}
+
+/**
+ * Finds the highest price that anything names for a kind: documents, lists, earlier charges, the manifest. A charge that
+ * nobody tells is held at that. `undefined`: nothing names one that is more than nothing.
+ */
+export function namedPrices(from: PriceSources): (kind: Kind, request: OpenRequest) => number | undefined {
+  const known = new Map<string, number>();
+  return (kind, request) => {
+    const named = known.get(kind.name) ?? highest(namesOf(from, (name) => name === kind.name)) ?? 0;
+    known.set(kind.name, named);
+    return highest([named, highestListed(kind, request, from.hints.listings ?? []) ?? 0]);
+  };
+}
+
+/** The highest price that anything but lists names, of whatever kind. */
+export function highestOfAll(from: PriceSources): number {
+  return highest(namesOf(from, () => true)) ?? 1;
+}
+
+function namesOf({ charged, written, hints }: PriceSources, isMeant: (kind: string) => boolean): number[] {
+  const told: [name: string, credits: number][] = [
+    ...Object.entries(written),
+    ...[...charged, ...(hints.elsewhere ?? [])].map(([name, { high }]): [string, number] => [name, high]),
+    ...Object.values(kinds).flatMap(({ name, model }) =>
+      Object.values(model?.models ?? {}).map(({ credits = 0 }): [string, number] => [name, credits]),
+    ),
+  ];
+  return told.flatMap(([name, credits]) => (isMeant(name.split('/')[0] ?? name) ? [credits] : []));
+}
+
+function highest(amounts: readonly number[]): number | undefined {
+  const most = Math.max(0, ...amounts);
+  return most > 0 ? most : undefined;
+}
+
+/** Counts what was charged in these locks, by price class. */
+export function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
+  const counts = new Map<string, Map<number, number>>();
+  for (const { steps } of locks) {
+    for (const record of steps.values()) {
+      for (const { request, credits, jobId, kind: name = record.kind } of record.purchases) {
+        const kind = kinds[name];
+        // A charge of 0 does not predict the next one.
+        if (kind === undefined || request === undefined || credits === undefined || jobId === undefined) continue;
+        if (credits < 1) continue;
+        const priced = priceClass(kind, request);
+        const seen = counts.get(priced) ?? new Map<number, number>();
+        seen.set(credits, (seen.get(credits) ?? 0) + 1);
+        counts.set(priced, seen);
+      }
+    }
+  }
+  return new Map([...counts].map(([name, seen]) => [name, sumUp(seen)]));
+}
+
+/** The same from locks that somebody else may have written: what no job costs is left out. */
+export function plausiblePrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
+  return new Map([...chargedPrices(locks)].filter(([, { high }]) => high <= mostCredits));
+}
+
+function sumUp(seen: ReadonlyMap<number, number>): ChargedPrice {
+  const amounts = [...seen].sort(([a, times], [b, others]) => others - times || b - a);
+  const all = [...seen.keys()];
+  return { low: Math.min(...all), likely: amounts[0]?.[0] ?? 0, high: Math.max(...all) };
+}

@@ -1,0 +1,91 @@
+import type { Situation } from '../situation/situation.ts';
+import type { Charge, Whereabouts } from './list-charges.ts';
+
+/** Dimensions by which credits are told apart. */
+export const costDimensions = ['campaign', 'task', 'kind', 'model', 'tag', 'run', 'month', 'author'] as const;
+export type CostDimension = (typeof costDimensions)[number];
+
+/** Credits by where they went. `heldUnknown` counts possible charges of unknown price. */
+export type CostSums = { [went in Whereabouts]: number } & { spent: number; heldUnknown: number };
+
+export interface CostRow {
+  /** A value for each dimension, in their order; `null`: nobody knows. */
+  keys: (string | null)[];
+  /** Jobs and sends. */
+  jobs: number;
+  credits: CostSums;
+}
+
+/**
+ * Sums charges up by the values that `keysOf` gives them, the dearest first; where one of them is a time, in the order
+ * of the values. Every charge is in exactly one row.
+ */
+export function tallyCharges(
+  charges: readonly Charge[],
+  by: readonly CostDimension[],
+  keysOf: (charge: Charge) => (string | null)[],
+): CostRow[] {
+  const rows = new Map<string, CostRow>();
+  for (const charge of charges) {
+    const keys = keysOf(charge);
+    const name = JSON.stringify(keys);
+    const row = rows.get(name) ?? { keys, jobs: 0, credits: noSums() };
+    rows.set(name, row);
+    row.jobs += 1;
+    add(row.credits, charge);
+  }
+  const isTimed = by.includes('month') || by.includes('run');
+  const weight = ({ credits }: CostRow) => (isTimed ? 0 : credits.spent + credits.held);
+  return [...rows.values()].sort((a, b) => weight(b) - weight(a) || compareKeys(a.keys, b.keys));
+}
+
+export function sumCharges(charges: readonly Charge[]): CostSums {
+  const sums = noSums();
+  for (const charge of charges) add(sums, charge);
+  return sums;
+}
+
+function noSums(): CostSums {
+  return { spent: 0, delivered: 0, running: 0, failed: 0, superseded: 0, held: 0, heldUnknown: 0 };
+}
+
+function add(sums: CostSums, { went, credits }: Charge): void {
+  sums[went] += credits ?? 0;
+  if (went !== 'held') sums.spent += credits ?? 0;
+  else if (credits === null) sums.heldUnknown += 1;
+}
+
+/** Compares two keys, part by part. A part that is not known comes last. */
+function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[]): number {
+  for (const [index, one] of a.entries()) {
+    const other = b[index] ?? null;
+    if (one === other) continue;
+    if (one === null || other === null) return one === null ? 1 : -1;
+    return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Cost of getting to what people picked. */
+export interface Approved {
+  /** Outputs that are picked. */
+  assets: number;
+  /** Spent on tasks with gates: drafts, rejected and redone ones included. */
+  credits: number;
+}
+
+/** Sums up what tasks with gates cost, and what was picked of it. Undefined where nothing is picked. */
+export function sumApproved(
+  { graph: { gates }, gateOf, matches, verdicts }: Situation,
+  charges: readonly Charge[],
+): Approved | undefined {
+  if (gates.length === 0) return undefined;
+  const tasks = new Set(gates.map(({ task }) => task));
+  const picked = matches.filter(
+    (match) =>
+      gateOf.has(match.step.address) && match.purchase?.state === 'done' && verdicts.on(match)?.is === 'picked',
+  );
+  const spent = charges.filter(({ task, went }) => tasks.has(task) && went !== 'held');
+  const credits = spent.reduce((sum, charge) => sum + (charge.credits ?? 0), 0);
+  return picked.length === 0 ? undefined : { assets: picked.length, credits };
+}

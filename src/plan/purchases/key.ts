@@ -1,0 +1,53 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../../ground/json.ts';
+import type { Purchase } from '../../lock/record.ts';
+import { flatText } from '../../manifest/flat-text.ts';
+
+/**
+ * Derives the idempotency key of one create: a pure function of what is bought, so that a lost lock, a second clone or
+ * a repeated request name the same purchase. 44 ASCII characters; the service allows 128.
+ *
+ * `repeat` counts the purchases of this very fingerprint, from 1, and goes up only when the same request is bought
+ * again on purpose. `attempt` goes up after a definite refusal, because the service may replay the stored error – or
+ * may not: so the buyer walks the keys from the first, and two clones find the same one.
+ */
+export function idempotencyKey(purchase: {
+  campaign: string;
+  fingerprint: string;
+  repeat: number;
+  attempt: number;
+}): string {
+  // I5, I20
+  const text = canonicalJson([1, purchase.campaign, purchase.fingerprint, purchase.repeat, purchase.attempt]);
+  return flatText('mb1-', hash('sha256', text).slice(0, 40));
+}
+
+/** Counts the keys of a purchase, from the first, that are on record as refused. */
+export function countRefused(
+  purchases: readonly Purchase[],
+  purchase: { campaign: string; fingerprint: string; repeat: number },
+): number {
+  const refused = new Set(purchases.flatMap(({ state, key }) => (state === 'refused' ? [key] : [])));
+  if (refused.size === 0) return 0;
+  let count = 0;
+  while (refused.has(idempotencyKey({ ...purchase, attempt: count + 1 }))) count += 1;
+  return count;
+}
+
+/** Number of a purchase among those of its fingerprint, from 1, for the idempotency key. A refusal bought nothing. */
+export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'fingerprint' | 'generation'>): number {
+  const generations = purchases
+    .filter(
+      ({ fingerprint, generation, state }) =>
+        fingerprint === purchase.fingerprint && generation < purchase.generation && state !== 'refused',
+    )
+    .map(({ generation }) => generation);
+  return new Set(generations).size + 1;
+}
+
+/** Returns the purchase after all those on record for a step. Refused ones do not count. */
+export function nextPurchase(purchases: Purchase[], fingerprint: string): { generation: number; repeat: number } {
+  const made = purchases.filter(({ state }) => state !== 'refused');
+  const generation = 1 + made.reduce((most, purchase) => Math.max(most, purchase.generation), 0);
+  return { generation, repeat: repeatOf(purchases, { fingerprint, generation }) };
+}

@@ -1,0 +1,119 @@
+import type { OpenRequest } from '../../graph/graph.ts';
+import { canonicalJson, type Json } from '../../ground/json.ts';
+import { groupBy } from '../../ground/values.ts';
+import type { Match } from '../situation/find-purchases.ts';
+
+/** The comparable part of a job in a list of the service. */
+export interface ListedRecord {
+  kind: string;
+  jobId: string;
+  /** The request as the list returns it, by the names of the request's fields. */
+  echoes: { [field: string]: Json };
+  /** Time of creation, in ISO 8601. */
+  createdAt?: string;
+}
+
+/**
+ * `exact`: everything comparable is equal, including the telling field. `near`: the telling field differs only in case,
+ * white space or Unicode form, or is the link of another step's output, or another field differs. Not comparable are fields that a request leaves to the
+ * service, fields that a record does not show, and links that are not known yet.
+ */
+export type Likeness = 'exact' | 'near' | 'other';
+
+/** `fields`: those that lists of this kind return, the telling one first. */
+export function compareListed(
+  request: OpenRequest,
+  echoes: ListedRecord['echoes'],
+  fields: readonly string[],
+): Likeness {
+  const [telling, ...others] = fields;
+  if (telling === undefined) return 'other';
+  const [wanted, seen] = [request[telling], echoes[telling]];
+  // It was made from what another step made, whose link nobody knows now: a person can tell.
+  if (wanted !== undefined && isOpenField(wanted) && typeof seen === 'string' && /^https?:/.test(seen)) return 'near';
+  if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
+  if (!isSameField(wanted, seen)) return foldText(wanted) === foldText(seen) ? 'near' : 'other';
+  const isDifferent = others.some((field) => {
+    const [asked, given] = [request[field], echoes[field]];
+    return asked !== undefined && given !== undefined && !isOpenField(asked) && !isSameField(asked, given);
+  });
+  return isDifferent ? 'near' : 'exact';
+}
+
+export interface Adoption<Job extends ListedRecord> {
+  /** Certain: these jobs belong to these steps. */
+  adopted: { match: Match; job: Job }[];
+  /** Possible, and for a person to decide: exact ones that several steps share, and near ones. */
+  open: { match: Match; jobs: { job: Job; likeness: Exclude<Likeness, 'other'> }[] }[];
+}
+
+/**
+ * Assigns unrecorded jobs to steps that are not bought. Steps with equal requests (takes) are interchangeable: they get
+ * the jobs in order of creation.
+ */
+export function matchListed<Job extends ListedRecord>(
+  matches: readonly Match[],
+  jobs: readonly Job[],
+  fieldsOf: (kind: string) => readonly string[],
+): Adoption<Job> {
+  const groups = [...groupBy(matches, ({ step }) => `${step.kind} ${canonicalJson(step.request)}`).values()];
+  const found = groups.map((group) => ({ group, ...findCandidates(group, jobs, fieldsOf) }));
+  const wantedBy = new Map<string, number>();
+  for (const { exact } of found) for (const { jobId } of exact) wantedBy.set(jobId, (wantedBy.get(jobId) ?? 0) + 1);
+  const result: Adoption<Job> = { adopted: [], open: [] };
+  for (const { group, exact, near } of found) {
+    const isCertain = exact.length <= group.length && exact.every(({ jobId }) => wantedBy.get(jobId) === 1);
+    if (exact.length > 0 && isCertain) {
+      const oldestFirst = [...exact].sort((a, b) => compareText(a.createdAt ?? '', b.createdAt ?? ''));
+      for (const [index, job] of oldestFirst.entries()) {
+        const match = group[index];
+        if (match !== undefined) result.adopted.push({ match, job });
+      }
+      continue;
+    }
+    const candidates = [
+      ...exact.map((job) => ({ job, likeness: 'exact' as const })),
+      ...near.map((job) => ({ job, likeness: 'near' as const })),
+    ];
+    if (candidates.length > 0) for (const match of group) result.open.push({ match, jobs: candidates });
+  }
+  return result;
+}
+
+function findCandidates<Job extends ListedRecord>(
+  group: readonly Match[],
+  jobs: readonly Job[],
+  fieldsOf: (kind: string) => readonly string[],
+): { exact: Job[]; near: Job[] } {
+  const candidates: { exact: Job[]; near: Job[] } = { exact: [], near: [] };
+  const [first] = group;
+  if (first === undefined) return candidates;
+  const { kind, request } = first.step;
+  for (const job of jobs) {
+    if (job.kind !== kind) continue;
+    const likeness = compareListed(request, job.echoes, fieldsOf(kind));
+    if (likeness !== 'other') candidates[likeness].push(job);
+  }
+  return candidates;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Compares a requested value with a returned one: texts in any form of Unicode, the rest as canonical JSON. */
+export function isSameField(wanted: Json, seen: Json | undefined): boolean {
+  if (seen === undefined) return false;
+  if (typeof wanted === 'string' && typeof seen === 'string') return wanted.normalize('NFC') === seen.normalize('NFC');
+  return canonicalJson(wanted) === canonicalJson(seen);
+}
+
+/** Recognizes a value that holds a link known only to a run. */
+export function isOpenField(value: Json): boolean {
+  return value !== null && typeof value === 'object';
+}
+
+/** Removes differences that people and services introduce without meaning to: case, white space, Unicode form. */
+export function foldText(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+}

@@ -1,0 +1,229 @@
+import { taskOfAddress } from '../../graph/address.ts';
+import { kinds } from '../../kinds/index.ts';
+import type { Decisions, OpenSend, StepRecord } from '../../lock/record.ts';
+import { type AwaitedSend, isOpenSend, openSends } from '../../lock/sends.ts';
+import { isSpending } from '../actions.ts';
+import type { PlanRow, RestingRow, StepOrder } from '../plan.ts';
+import { isPost } from '../posts/post-record.ts';
+import type { PriceOf } from '../prices/prices.ts';
+import { reasonOf } from '../reason.ts';
+import { type Draft, lastingFacts } from '../rows/draft.ts';
+import type { Match } from '../situation/find-purchases.ts';
+import type { Situation } from '../situation/situation.ts';
+
+/** Facts that decide how an open send may be settled. */
+export interface SendFacts {
+  /** Whether sending the same key again recovers a lost answer; unknown without a credential. */
+  replays: 'yes' | 'no' | 'unknown';
+  /** `hold`: a possible charge is left to a person. Default: it is asked about. */
+  onUnknown?: 'ask' | 'hold';
+  /** Time in ms since 1970; decides whether a key is still within the service's replay window. */
+  now: number;
+  /** Digest of a send's id and the credential at hand; `undefined` when there is none. */
+  accountOf?: (send: string) => string | undefined;
+}
+
+/** `replay`: the same key is sent again, which pays once. `search`: the service's list tells. Else a person must. */
+export type Settling =
+  | { by: 'replay' | 'search'; reason: string }
+  | { by: 'person'; reason: string; isKeyKnown?: true };
+
+/** The service replays for 24 h from the first send; one hour is kept in reserve for clocks that disagree. */
+export const replayWindowMs = 23 * 3_600_000;
+
+/** Tolerance for a send in the future; beyond it one of the two clocks is not trusted. */
+const clockSlackMs = 5 * 60_000;
+
+/** Tells whether a key first sent `ageMs` ago is still replayed. A time in the future means that a clock was wrong. */
+export function isReplayed(ageMs: number): boolean {
+  return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
+}
+
+/** Tells whether a send left with the credential at hand, as far as that is known. */
+export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['accountOf']): boolean {
+  if (account === undefined) return true;
+  const own = accountOf?.(send);
+  return own === undefined || own === account; // I21
+}
+
+/** Words for a send whose key the service knows; `said`: its own words, and whatever may help to find the job. */
+export function knownKeyError(said?: string): string {
+  const words = said === undefined ? '' : ` (${said})`;
+  return `the service knows a purchase under its key, and does not say as which job${words}`;
+}
+
+/** Decides how an open send is settled; `reason` is a sentence without full stop. */
+export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
+  const person = (reason: string) => ({ by: 'person' as const, reason });
+  if (facts.onUnknown === 'hold') {
+    return person('the answer to its create was lost, and is not asked for (--on-unknown hold)');
+  }
+  if (!isOwnSend(purchase, facts.accountOf)) {
+    return person(
+      'its create was sent with another API key, and this one cannot tell whether that account was charged',
+    );
+  }
+  if (purchase.state === 'unresolved') {
+    if (purchase.keyKnown) return { ...person(purchase.error ?? knownKeyError()), isKeyKnown: true };
+    if (purchase.fence === undefined)
+      return person(`it is not known whether the create was charged${because(purchase)}`);
+    return {
+      by: 'search',
+      reason: "the answer to its create was lost; the service's list is searched first, which pays once",
+    };
+  }
+  if (facts.replays === 'no') {
+    return person(
+      'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
+    );
+  }
+  const ageMs = purchase.since === undefined ? Number.NaN : facts.now - Date.parse(purchase.since);
+  if (isReplayed(ageMs)) {
+    return { by: 'replay', reason: 'the answer to its create was lost; the same key is sent again, which pays once' };
+  }
+  const when = ageMs < 0 ? 'at a time that is still to come by this clock' : 'more than 23 hours ago';
+  return person(`the answer to its create was lost ${when}, and the service no longer replays it`);
+}
+
+const unknownRequest: Settling = {
+  by: 'person',
+  reason: 'the answer to its create was lost, and what it asked for is not on record',
+};
+
+function because(purchase: OpenSend): string {
+  return purchase.error === undefined ? '' : `: ${purchase.error}`;
+}
+
+/** Returns the open send that a step itself asks about: of several, the first that can be asked about. */
+export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts): AwaitedSend | undefined {
+  if (purchase === undefined || !isOpenSend(purchase)) return undefined;
+  const same = openSendsOf(record).filter(
+    ({ fingerprint, forgotten }) => fingerprint === step.fingerprint && !forgotten,
+  );
+  return same.find((one) => settlingOf(one, facts).by !== 'person') ?? purchase;
+}
+
+/** Extracts what an order needs to ask about a send. */
+export function askedSend(purchase: OpenSend): NonNullable<StepOrder['send']> {
+  const { since, fence, resent, digest } = purchase;
+  return {
+    id: purchase.send,
+    since: since ?? new Date(0).toISOString(),
+    ...(fence !== undefined && { fence }),
+    ...(resent && { resent }),
+    ...(digest !== undefined && { digest }),
+  };
+}
+
+/**
+ * Makes a row for each open send that no step of this plan asks about: its step was edited, removed or not selected, or
+ * has a job beside it. Each is asked about if possible; the rest waits for a person.
+ */
+export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }, rows: readonly PlanRow[]): PlanRow[] {
+  const { graph, lock, matches, byAddress: steps, priceOf } = facts;
+  const planned = new Set(rows.map(({ address }) => address));
+  const asked = new Set<string>();
+  for (const match of matches) {
+    const own = planned.has(match.step.address) ? ownOpenSend(match, facts) : undefined;
+    if (own !== undefined) asked.add(own.send);
+    // The row of a post's own step covers its open sends, whatever its input is now.
+    if (isPost(match.step.kind) && planned.has(match.step.address)) {
+      for (const open of openSendsOf(match.record)) asked.add(open.send);
+    }
+  }
+  const movedTo = new Map(matches.flatMap(({ step, movedFrom }) => (movedFrom ? [[movedFrom, step.address]] : [])));
+  return openSends(lock, new Set(steps.keys()))
+    .filter(({ purchase }) => !asked.has(purchase.send))
+    .map(({ record, purchase }): PlanRow => {
+      const address = movedTo.get(record.address) ?? record.address;
+      const kind = purchase.kind ?? record.kind;
+      const task = steps.get(address)?.step.task ?? taskOfAddress(address);
+      const { request } = purchase;
+      const wanted = settlingOf(purchase, facts);
+      const canBeAsked = request !== undefined && kinds[kind] !== undefined;
+      const settling = canBeAsked || wanted.by === 'person' ? wanted : unknownRequest;
+      const apart = describeStep(purchase, steps.get(address), planned.has(address));
+      const reason = reasonOf('answer-lost', `${apart}${settling.reason}`);
+      const told = { address, task, kind, reason, send: purchase.send };
+      const row: PlanRow = { ...told, action: 'unresolved', credits: 0 };
+      const undecidable = describeUnknown(record.decisions);
+      if (undecidable !== undefined) return leftOpen(row, undecidable);
+      if (settling.by === 'person' || request === undefined) return row;
+      const price = priceOf(kind, request);
+      const order: StepOrder = {
+        campaign: graph.name,
+        address,
+        task,
+        kind,
+        action: 'create',
+        fingerprint: purchase.fingerprint,
+        generation: purchase.generation,
+        attempt: purchase.attempt,
+        repeat: 1,
+        refused: 0,
+        key: purchase.key,
+        request,
+        paidRequest: request,
+        save: '',
+        needs: [],
+        price,
+        replaces: [],
+        send: askedSend(purchase),
+        asksOnly: true,
+        ...(purchase.take !== undefined && { take: purchase.take }),
+        ...(address !== record.address && { movedFrom: record.address }),
+      };
+      return { ...told, action: 'create', credits: price.credits, price, order };
+    });
+}
+
+/** Explains why the send has a row of its own. */
+function describeStep(purchase: OpenSend, match: Match | undefined, isPlanned: boolean): string {
+  if (match === undefined) return 'in the lock, not in the manifest: ';
+  if (!isPlanned) return '';
+  return match.step.fingerprint === purchase.fingerprint ? 'another create of it: ' : 'of an earlier input: ';
+}
+
+/** Lists the open sends of one address, newest first, for `resolve` to decide about. */
+export function openSendsOf(record: StepRecord | undefined): AwaitedSend[] {
+  return record?.purchases.filter(isOpenSend) ?? [];
+}
+
+/** A create whose answer was lost is not sent again, either. */
+function leftOpen(row: PlanRow, why: string): RestingRow {
+  const reason = reasonOf('answer-lost', `the answer to its create was lost, and it is not asked for: ${why}`);
+  return { ...lastingFacts(row), action: 'unresolved', reason, credits: 0 };
+}
+
+/** Describes decisions that this version does not know. Undefined where it knows the kind of every one. */
+function describeUnknown(decisions: Decisions | undefined): string | undefined {
+  if (decisions?.unknownFields === undefined) return undefined;
+  const names = Object.keys(decisions.unknownFields).sort().slice(0, 3);
+  const named = names.map((name) => `\`${name.slice(0, 40)}\``).join(', ');
+  return `a newer mediabatch recorded a decision about it that this one does not know (${named}): update mediabatch first`;
+}
+
+/**
+ * Blocks whatever would be bought or posted where people decided something that only a newer version knows: it may be a
+ * refusal. What is paid is still collected, and bought again by nobody.
+ */
+export function blockUndecidable(draft: Draft, { matches, lock }: Pick<Situation, 'matches' | 'lock'>): void {
+  const unknown = new Map(
+    matches.flatMap(({ step, record, movedFrom = step.address }) => {
+      const why = describeUnknown(record?.decisions) ?? describeUnknown(lock.steps.get(movedFrom)?.decisions);
+      return why === undefined ? [] : [[step.address, why] as const];
+    }),
+  );
+  if (unknown.size === 0) return;
+  for (const [address, why] of unknown) {
+    const row = draft.at(address);
+    if (row?.order === undefined) continue;
+    if (row.order.send !== undefined) draft.put(leftOpen(row, why));
+    else if (isSpending(row.action))
+      draft.block(row, 'newer', reasonOf('unknown-decision', why)); // I42
+    else if (row.order.retries !== undefined) {
+      delete row.order.retries;
+      delete row.mayRetry;
+    }
+  }
+}

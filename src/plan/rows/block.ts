@@ -1,0 +1,86 @@
+import { isSpending } from '../actions.ts';
+import type { Reason } from '../plan.generated.ts';
+import type { PlanRow } from '../plan.ts';
+import { reasonOf } from '../reason.ts';
+import type { Match } from '../situation/find-purchases.ts';
+import type { Situation } from '../situation/situation.ts';
+import type { Draft } from './draft.ts';
+
+/** The rows that are of no use without what they need: those that buy, and those that take over another step's job. */
+export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[]): PlanRow[] {
+  const sharing = new Set(
+    matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
+  );
+  return rows.filter(({ address, action }) => isSpending(action) || sharing.has(address));
+}
+
+/** Blocks a step that would be bought if it needs one that will not be done. */
+export function blockDependents(draft: Draft, { matches }: Pick<Situation, 'matches'>): void {
+  const waiting = new Set(dependentRows(draft.inRun, matches));
+  // A step follows those it needs, except that the step whose job it shares may follow it.
+  for (let found = true; found; ) {
+    found = false;
+    for (const row of waiting) {
+      const inTheWay = (row.order?.needs ?? []).flatMap((address) => {
+        const need = draft.at(address);
+        return need === undefined ? [] : (whyNotDone(need, draft.isInRun(address)) ?? []);
+      });
+      const held = (row.canaries ?? []).flatMap((address) => {
+        const canary = draft.at(address);
+        return canary === undefined ? [] : (whyCanaryHolds(canary, draft.isInRun(address)) ?? []);
+      });
+      const [why = held[0]] = inTheWay;
+      if (why === undefined) continue;
+      draft.block(row, why.by, why.reason);
+      waiting.delete(row);
+      found = true;
+    }
+  }
+}
+
+interface Hindrance {
+  by: 'step' | 'selection' | 'consent';
+  reason: Reason;
+}
+
+/** Returns `undefined` for a canary that is done, or that the run brings to an end. */
+export function whyCanaryHolds({ address, action, reason }: PlanRow, isInRun: boolean): Hindrance | undefined {
+  const is = (what: string) => reasonOf('canary', `waits for its canary: ${address} ${what}`);
+  if (action === 'keep') return undefined;
+  if (action === 'failed') {
+    return { by: 'step', reason: is(reason.code === 'unfit' ? 'does not fit `expect`' : 'failed') };
+  }
+  if (action === 'blocked' || action === 'unresolved') return { by: 'step', reason: is(`is ${action}`) };
+  return isInRun ? undefined : { by: 'selection', reason: is('is neither done nor selected') };
+}
+
+/** Returns `undefined` for a step that is done, or will be. */
+function whyNotDone({ address, action, blockedBy }: PlanRow, isInRun: boolean): Hindrance | undefined {
+  if (blockedBy === 'consent') {
+    return { by: 'consent', reason: reasonOf('consent', `needs ${address}, which waits to be published`) };
+  }
+  switch (action) {
+    case 'blocked':
+    case 'failed':
+    case 'unresolved':
+      return {
+        by: 'step',
+        reason: { ...reasonOf('needs', `needs ${address}, which is ${action}`), need: { address, is: action } },
+      };
+    case 'create':
+    case 'redo':
+    case 'retry':
+    case 'attach':
+      return isInRun
+        ? undefined
+        : {
+            by: 'selection',
+            reason: {
+              ...reasonOf('not-selected', `needs ${address}, which is not done and not selected`),
+              need: { address, is: 'unselected' },
+            },
+          };
+    default:
+      return undefined;
+  }
+}

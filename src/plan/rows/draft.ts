@@ -1,0 +1,71 @@
+import type { Reason } from '../plan.generated.ts';
+import type { BlockedRow, PlanRow, RowFacts } from '../plan.ts';
+
+/** The rows of a plan while passes go over them: a pass puts another row in the place of one. */
+export class Draft {
+  /** Open sends that are asked about, beside the rows of their steps. */
+  asks: PlanRow[] = [];
+  readonly #rows: PlanRow[];
+  readonly #places: ReadonlyMap<string, number>;
+  readonly #selected: ReadonlySet<string> | undefined;
+
+  /** `selected`: addresses that the run is about. Absent: all. */
+  constructor(rows: PlanRow[], selected?: ReadonlySet<string>) {
+    this.#rows = rows;
+    this.#places = new Map(rows.map(({ address }, place) => [address, place]));
+    this.#selected = selected;
+  }
+
+  /** A row for each step, in the order of the graph, as they are at any time. */
+  get all(): readonly PlanRow[] {
+    return this.#rows;
+  }
+
+  /** Rows of the steps that the run is about. */
+  get inRun(): readonly PlanRow[] {
+    return this.#selected === undefined ? this.#rows : this.#rows.filter(({ address }) => this.isInRun(address));
+  }
+
+  isInRun(address: string): boolean {
+    return this.#selected?.has(address) ?? this.#places.has(address);
+  }
+
+  at(address: string): PlanRow | undefined {
+    const place = this.#places.get(address);
+    return place === undefined ? undefined : this.#rows[place];
+  }
+
+  put(row: PlanRow): void {
+    const place = this.#places.get(row.address);
+    if (place !== undefined) this.#rows[place] = row;
+  }
+
+  block(row: PlanRow, by: BlockedRow['blockedBy'], reason: Reason): void {
+    this.put(blocked(row, by, reason));
+  }
+}
+
+/** Returns what stays true of a step for which nothing is done. */
+export function lastingFacts(row: PlanRow): RowFacts {
+  const { address, task, kind, reason } = row;
+  const facts: RowFacts = { address, task, kind, reason };
+  if (row.key !== undefined) facts.key = row.key;
+  if (row.matrix !== undefined) facts.matrix = row.matrix;
+  if (row.take !== undefined) facts.take = row.take;
+  if (row.tags !== undefined) facts.tags = row.tags;
+  if (row.send !== undefined) facts.send = row.send;
+  if (row.jobId !== undefined) facts.jobId = row.jobId;
+  if (row.output !== undefined) facts.output = row.output;
+  if (row.pinned !== undefined) facts.pinned = row.pinned;
+  if (row.accepted !== undefined) facts.accepted = row.accepted;
+  if (row.wouldCost !== undefined) facts.wouldCost = row.wouldCost;
+  if (row.changedSince !== undefined) facts.changedSince = row.changedSince;
+  return facts;
+}
+
+/** The row of a step that would be bought, but for what is in the way. */
+export function blocked(row: PlanRow, blockedBy: BlockedRow['blockedBy'], reason: Reason): BlockedRow {
+  const held: BlockedRow = { ...lastingFacts(row), action: 'blocked', blockedBy, reason, credits: 0 };
+  if (blockedBy === 'budget' && row.credits !== 0) held.wouldCost = row.credits;
+  return held;
+}

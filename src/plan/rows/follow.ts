@@ -1,0 +1,47 @@
+import { isSpending } from '../actions.ts';
+import { describeChanges } from '../compare/changes.ts';
+import type { PlanRow } from '../plan.ts';
+import type { Draft } from './draft.ts';
+
+/** Completes the reasons of steps that are made anew because others are: what became of those, back to where it began. */
+export function tellFollowing(draft: Draft): void {
+  const rows = draft.all;
+  const following = rows.filter(({ reason }) => reason.code === 'changed' && reason.follows !== undefined);
+  if (following.length === 0) return;
+  const byAddress = new Map(rows.map((row) => [row.address, row]));
+  for (const row of following) {
+    const text = describeChanges(row.reason.changes ?? [], (address) => describeFollowed(address, byAddress));
+    draft.put({ ...row, reason: { ...row.reason, text } });
+  }
+}
+
+/** The step where a change began: the one that this one follows, and those that it follows. */
+export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): PlanRow | undefined {
+  let row = rows.get(address);
+  // A step follows only steps before it, so this ends.
+  for (let next = row; next !== undefined; ) {
+    row = next;
+    const { reason } = next;
+    const isOwn = reason.changes?.some(({ cause }) => cause?.is !== 'step') === true;
+    const [followed] = isOwn ? [] : (reason.follows ?? []);
+    next = followed === undefined ? undefined : rows.get(followed);
+  }
+  return row;
+}
+
+/** `many`: the address stands for several whose changes began alike. */
+export function describeFollowed(address: string, rows: ReadonlyMap<string, PlanRow>, { many = false } = {}): string {
+  const root = findRoot(address, rows);
+  if (root === undefined) return '';
+  const back = many ? root.task : root.address;
+  const start = root.address === address ? '' : `, made from ${back}`;
+  return `${start}, ${describeRoot(root)}`;
+}
+
+function describeRoot({ action, reason }: PlanRow): string {
+  const fields = [...new Set((reason.changes ?? []).map(({ field }) => field.split('.')[0] ?? field))];
+  if (reason.code === 'changed' && fields.length > 0) return `whose ${fields.join(' and ')} changed`;
+  if (reason.code === 'redo-asked') return 'which is bought again';
+  if (action === 'blocked') return 'which is to be bought anew';
+  return isSpending(action) ? 'which is bought anew' : 'which was bought anew since';
+}

@@ -1,0 +1,54 @@
+import { isSpending } from '../actions.ts';
+import type { Plan, PlanRow, PlanTotals } from '../plan.ts';
+import { ceilingOfRows } from '../prices/ceiling.ts';
+import { sumPrices } from '../prices/sum-prices.ts';
+import { type Reason, reasonOf } from '../reason.ts';
+import { blocked } from './draft.ts';
+
+/**
+ * Removes from the plan what waits for a consent, and what needs it. `why`: the reason of what waits itself; `until`: what
+ * that waits for, in the reason of what needs it.
+ */
+export function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
+  const waiting = plan.rows.filter(waits);
+  if (waiting.length === 0) return plan;
+  // A send that is asked about beside its step is in nobody's way.
+  const ofSteps = waiting.filter(({ order }) => order?.send?.isStrange !== true || order.asksOnly !== true);
+  const reasons = new Map(ofSteps.map(({ address }) => [address, words.why]));
+  // A step that shares the job of another one may precede it.
+  for (let before = 0; before < reasons.size; ) {
+    before = reasons.size;
+    for (const row of plan.rows) {
+      const need = reasons.has(row.address) ? undefined : needOf(row).find((address) => reasons.has(address));
+      if (need !== undefined)
+        reasons.set(row.address, reasonOf('consent', `needs ${need}, which waits ${words.until}`));
+    }
+  }
+  const rows = plan.rows.map((row) => {
+    const reason = row.send === undefined ? reasons.get(row.address) : waits(row) ? words.why : undefined;
+    return reason === undefined ? row : withheld(row, reason);
+  });
+  return { ...plan, rows, totals: withoutWithheld(plan.totals, rows) };
+}
+
+/** Lists what a row waits for: nothing, unless its step is still to be made, or takes over another step's job. */
+function needOf({ action, order }: PlanRow): string[] {
+  if (order === undefined || !(isSpending(action) || order.sharesJobOf !== undefined)) return [];
+  return order.needs;
+}
+
+function withheld(row: PlanRow, reason: Reason): PlanRow {
+  const { parts } = row.order ?? {};
+  const waits = {
+    ...blocked(row, 'consent', reason),
+    ...(parts !== undefined && { parts }),
+  };
+  return row.post === undefined ? waits : { ...waits, post: row.post };
+}
+
+function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
+  const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
+  const { ceiling = rest.toSpend } = rest;
+  // Of an earlier agreement less may be left.
+  return { ...rest, ...sumPrices(rows), ceiling: Math.min(ceiling, ceilingOfRows(rows)) };
+}

@@ -1,0 +1,128 @@
+import { kinds } from '../../kinds/index.ts';
+import { nearestName } from '../../manifest/suggest.ts';
+
+/** A person's name for steps: an address or a task, in either of which `*` matches anything. */
+export interface Name {
+  text: string;
+  /** Every character is meant as it is, `*` too. */
+  literal: boolean;
+}
+
+/** A thing that a name may mean: a step, or an address that only the lock has. */
+export interface Named {
+  address: string;
+  task: string;
+}
+
+/**
+ * Reads a single name. An existing address is always that address. Otherwise, in double quotes every character is
+ * literal.
+ */
+export function readName(text: string, isAddress: (text: string) => boolean): Name {
+  const exact = findAddress(text, isAddress);
+  if (exact !== undefined) return { text: exact, literal: true };
+  const quoted = readQuoted(text, 0);
+  return quoted !== undefined && quoted.end === text.length
+    ? { text: quoted.text, literal: true }
+    : { text, literal: false };
+}
+
+/** Finds the address written here, either literally or as messages show it, with escapes for invisible characters. */
+export function findAddress(text: string, isAddress: (text: string) => boolean): string | undefined {
+  if (isAddress(text)) return text;
+  if (!text.includes('\\')) return undefined;
+  const shown = text.replaceAll(shownEscape, (_escape, byte, unit, point) => {
+    const code = Number.parseInt(byte ?? unit ?? point, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
+  });
+  return isAddress(shown) ? shown : undefined;
+}
+
+const shownEscape = /\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}/g;
+
+/** Writes a name that means this address and nothing else, anywhere in a selection. */
+export function writeName(address: string): string {
+  const isPlain = /^[^\s"*+,:@]+(@[^\s"*@]*[^\s"*@+,])?$/.test(address) && !startsOther.test(address);
+  return isPlain ? address : `"${address.replaceAll(/["\\]/g, '\\$&')}"`;
+}
+
+/** Matches a comma and a following text that is no longer part of an address. */
+const startsOther = /,\+?(?:(?:kind|tag|state|cost|selector):|")|,(?:,|$)/;
+
+/** Reads double-quoted text from `start`, in which `\` escapes a quote; `undefined` when the quotes do not close. */
+export function readQuoted(text: string, start: number): { text: string; end: number } | undefined {
+  if (text[start] !== '"') return undefined;
+  let read = '';
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '"') return { text: read, end: at + 1 };
+    if (text[at] === '\\' && at + 1 < text.length) at += 1;
+    read += text[at];
+  }
+  return undefined;
+}
+
+/** Finds the items that a name means: the one with exactly this address, or else all that fit by address or task. */
+export function findNamed<T extends Named>(name: Name, among: readonly T[]): T[] {
+  const exact = among.filter(({ address }) => address === name.text);
+  if (exact.length > 0) return exact; // I25
+  return among.filter(({ address, task }) => fits(address, name) || fits(task, name));
+}
+
+/** Matches a pattern in which `*` stands for anything, without backtracking, whatever the pattern. */
+export function fits(text: string, { text: pattern, literal }: Name): boolean {
+  const parts = literal ? [pattern] : pattern.split('*');
+  const [first = '', ...others] = parts;
+  if (others.length === 0) return text === pattern;
+  const last = others.pop() ?? '';
+  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0 || found + part.length > text.length - last.length) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/** Path of a step's `index`-th file, without extension. A kind whose output is a list numbers its files from 1. */
+export function wantedPath(step: { kind: string; save: string }, index: number): string {
+  return kinds[step.kind]?.parts === undefined ? step.save : `${step.save}-${index + 1}`;
+}
+
+export function withoutExtension(path: string): string {
+  return path.replace(/\.[A-Za-z0-9]+$/, '');
+}
+
+/** Most suggestions. */
+const most = 5;
+
+/** Suggests the addresses, of the named task if it exists, that begin most alike, and the nearest one. */
+export function nearNames(written: string, known: readonly Named[]): string[] {
+  const text = written.replace(/^\+|\+$/g, '').replaceAll('"', '');
+  const addresses = known.map(({ address }) => address);
+  const ofTask = known.filter(({ task }) => task === text.split(/[@/]/, 1)[0]).map(({ address }) => address);
+  const among = ofTask.length > 0 ? ofTask : addresses;
+  const nearest = nearestName(text, among);
+  const alike = longestStart(text, among);
+  return [...new Set([...(nearest === undefined ? [] : [nearest]), ...alike])].slice(0, most);
+}
+
+/** Finds those that share the longest beginning with a text, if that is at least three characters or all of it. */
+function longestStart(text: string, addresses: readonly string[]): string[] {
+  let longest = Math.min(3, text.length);
+  let found: string[] = [];
+  for (const address of addresses) {
+    const shared = sharedStart(text, address);
+    if (shared < longest || shared === 0) continue;
+    if (shared > longest) found = [];
+    longest = shared;
+    found.push(address);
+  }
+  return found;
+}
+
+function sharedStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return length;
+}

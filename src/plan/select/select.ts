@@ -1,0 +1,261 @@
+import { hash } from 'node:crypto';
+import { type Gate, type Graph, needFinder, type Step } from '../../graph/graph.ts';
+import { groupBy } from '../../ground/values.ts';
+import type { StepState } from '../situation/step-state.ts';
+import { findNamed, fits, type Name, writeName } from './names.ts';
+import { type Condition, parseSelection, type Selection, type Vocabulary } from './parse-selection.ts';
+
+export interface SelectionFacts {
+  graph: Graph;
+  stateOf(address: string): StepState;
+  /** Credits of the step's next purchase; `null`: unknown. */
+  costOf(address: string): number | null | undefined;
+  /** Returns the step whose job serves this one too: it must be done first, like the needs of a step. */
+  ownerOf?(address: string): string | undefined;
+}
+
+/** Collects the names that a selection of this graph may use. */
+export function vocabularyOf({ steps }: Graph): Vocabulary {
+  const addresses = new Set(steps.map(({ address }) => address));
+  const tags = new Set(steps.flatMap((step) => step.tags));
+  return { isAddress: (text) => addresses.has(text), isTag: (text) => tags.has(text) };
+}
+
+/** The addresses that a name means. A gate's name means all its steps, where it is no step's: `hero@lamp` its takes. */
+export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly string[] {
+  const named = findNamed(name, steps).map(({ address }) => address);
+  return named.length > 0 ? named : (gates.find((gate) => gate.name === name.text)?.members ?? []);
+}
+
+/** Returns the addresses that a selection names. A problem is that of a named selection that it uses. */
+export function matchSelection(selection: Selection, facts: SelectionFacts): Set<string> | { problem: string } {
+  return new Matching(facts).match(selection, []);
+}
+
+/** Returns the steps that one condition of a selection names. */
+export function matchCondition(condition: Condition, facts: SelectionFacts): Set<string> | { problem: string } {
+  return matchSelection({ terms: [[condition]] }, facts);
+}
+
+class Matching {
+  readonly #facts: SelectionFacts;
+  #vocabulary: Vocabulary | undefined;
+  #needs: Map<string, readonly string[]> | undefined;
+  #users: Map<string, string[]> | undefined;
+  /** Steps that named selections mean: each selection is read once, however often others use it. */
+  readonly #selected = new Map<string, Set<string>>();
+  /** Gates that steps need by a name that is no step's. */
+  readonly #gates: readonly Gate[];
+
+  constructor(facts: SelectionFacts) {
+    this.#facts = facts;
+    const { steps, gates = [] } = facts.graph;
+    const addresses = new Set(gates.length === 0 ? [] : steps.map(({ address }) => address));
+    this.#gates = gates.filter(({ name }) => !addresses.has(name));
+  }
+
+  /** `trail`: the chain of named selections so far. */
+  match(selection: Selection, trail: readonly string[]): Set<string> | { problem: string } {
+    const chosen = new Set<string>();
+    for (const term of selection.terms) {
+      let common: Set<string> | undefined;
+      for (const condition of term) {
+        const found = this.#find(condition, trail);
+        if (!(found instanceof Set)) return found;
+        common = common === undefined ? found : new Set([...common].filter((address) => found.has(address)));
+      }
+      for (const address of common ?? []) chosen.add(address);
+    }
+    return chosen;
+  }
+
+  #find(condition: Condition, trail: readonly string[]): Set<string> | { problem: string } {
+    const found = this.#findThemselves(condition, trail);
+    if (!(found instanceof Set)) return found;
+    const all = new Set(found);
+    if (condition.needs) follow(found, all, (name) => this.#needsOf(name));
+    if (condition.users) follow(found, all, (name) => this.#usersOf(name));
+    for (const { name } of this.#gates) all.delete(name);
+    return all;
+  }
+
+  #findThemselves(condition: Condition, trail: readonly string[]): Set<string> | { problem: string } {
+    const { graph, stateOf, costOf } = this.#facts;
+    switch (condition.is) {
+      case 'name':
+        return new Set(findSteps(condition, graph));
+      case 'kind':
+        return this.#where(({ kind }) => fits(kind, condition));
+      case 'tag':
+        return this.#where(({ tags }) => tags.some((tag) => fits(tag, condition)));
+      case 'state':
+        return this.#where(({ address }) => stateOf(address) === condition.state);
+      case 'cost':
+        return this.#where(({ address }) => compareCost(costOf(address) ?? null, condition));
+      case 'selector':
+        return this.#findBySelector(condition.name, trail);
+      default:
+        return condition satisfies never;
+    }
+  }
+
+  #findBySelector(name: string, trail: readonly string[]): Set<string> | { problem: string } {
+    const { graph } = this.#facts;
+    const known = this.#selected.get(name);
+    if (known !== undefined) return known;
+    const text = Object.hasOwn(graph.selectors, name) ? graph.selectors[name] : undefined;
+    if (text === undefined) {
+      const names = Object.keys(graph.selectors);
+      const list = names.length === 0 ? 'the manifest has no `selectors`' : `there are ${names.join(', ')}`;
+      return { problem: `there is no selector \`${name}\`; ${list}` };
+    }
+    if (trail.includes(name)) {
+      return { problem: `selectors use each other in a circle: ${[...trail, name].join(' → ')}` };
+    }
+    this.#vocabulary ??= vocabularyOf(graph);
+    const parsed = parseSelection(text, this.#vocabulary);
+    if ('problem' in parsed) return { problem: `in the selector \`${name}\`: ${parsed.problem}` };
+    const found = this.match(parsed, [...trail, name]);
+    if (found instanceof Set) this.#selected.set(name, found);
+    return found;
+  }
+
+  /** Returns what a step needs, or, for a gate that others need, what it asks about. */
+  #needsOf(name: string): readonly string[] {
+    this.#needs ??= new Map([
+      ...this.#gates.map((gate) => [gate.name, gate.members] as const),
+      ...this.#facts.graph.steps.map((step) => {
+        const owner = this.#facts.ownerOf?.(step.address);
+        return [step.address, owner === undefined ? step.needs : [...step.needs, owner]] as const;
+      }),
+    ]);
+    return this.#needs.get(name) ?? [];
+  }
+
+  #usersOf(name: string): readonly string[] {
+    if (this.#users === undefined) {
+      this.#users = new Map();
+      const steps = this.#facts.graph.steps.map(({ address }) => address);
+      for (const user of [...steps, ...this.#gates.map((gate) => gate.name)]) {
+        for (const need of this.#needsOf(user)) {
+          const users = this.#users.get(need);
+          if (users === undefined) this.#users.set(need, [user]);
+          else users.push(user);
+        }
+      }
+    }
+    return this.#users.get(name) ?? [];
+  }
+
+  #where(holds: (step: Step) => boolean): Set<string> {
+    return new Set(this.#facts.graph.steps.filter(holds).map(({ address }) => address));
+  }
+}
+
+/** Adds everything reachable from `start`. */
+function follow(start: ReadonlySet<string>, into: Set<string>, next: (address: string) => readonly string[]): void {
+  const open = [...start];
+  const seen = new Set(open);
+  for (let address = open.pop(); address !== undefined; address = open.pop()) {
+    into.add(address);
+    for (const other of next(address)) {
+      if (seen.has(other)) continue;
+      seen.add(other);
+      open.push(other);
+    }
+  }
+}
+
+function compareCost(cost: number | null, { operator, credits }: Extract<Condition, { is: 'cost' }>): boolean {
+  if (cost === null || credits === null) return cost === credits;
+  switch (operator) {
+    case '>':
+      return cost > credits;
+    case '>=':
+      return cost >= credits;
+    case '<':
+      return cost < credits;
+    case '<=':
+      return cost <= credits;
+    case '=':
+      return cost === credits;
+    default:
+      return operator satisfies never;
+  }
+}
+
+/**
+ * Adds the needs of its steps to a selection; `undefined` when that cannot be written: conditions that must all hold
+ * are one step, and each `+` stands for one of them.
+ */
+export function withNeeds(text: string, vocabulary: Vocabulary): string | undefined {
+  const selection = parseSelection(text, vocabulary);
+  if ('problem' in selection) return undefined;
+  const [only, ...others] = selection.terms.flat();
+  if (only?.is === 'name' && only.literal && others.length === 0)
+    return `+${writeName(only.text)}${only.users ? '+' : ''}`;
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  if (text.includes('"') || words.length !== selection.terms.length) return undefined;
+  if (selection.terms.some(({ length }) => length > 1)) return undefined;
+  return words.map((word) => (word.startsWith('+') ? word : `+${word}`)).join(' ');
+}
+
+/** How many rows of each task that fans out a trial is about, and which. */
+export type Sample = { is: 'first'; count: number } | { is: 'drawn'; count: number; seed: string };
+
+/**
+ * Narrows a campaign to a trial. Of a task that fans out, whole rows stay, with all their cells and takes: the first
+ * ones, or those with the smallest digests of their keys, which are the same on every machine, and for every task of
+ * these keys. What they need stays; of the other steps those whose every need does. `chosen`: the steps that it may be
+ * about at all. `undefined`: no task fans out.
+ */
+export function sampleSteps(
+  { steps, gates }: Pick<Graph, 'steps' | 'gates'>,
+  sample: Sample,
+  chosen?: ReadonlySet<string>,
+): Set<string> | undefined {
+  const known = chosen === undefined ? steps : steps.filter(({ address }) => chosen.has(address));
+  const kept = new Set<string>();
+  const single: Step[] = [];
+  let isFannedOut = false;
+  for (const ofTask of groupBy(known, ({ task }) => task).values()) {
+    const rows = groupBy(ofTask, rowOf);
+    if (rows.size === 1) {
+      single.push(...ofTask);
+      continue;
+    }
+    isFannedOut = true;
+    for (const row of pick([...rows.keys()], sample)) for (const { address } of rows.get(row) ?? []) kept.add(address);
+  }
+  if (!isFannedOut) return undefined;
+  const stepsOf = needFinder(gates);
+  // Needs stand before their users, so one pass each way is enough.
+  const followed = new Set<string>();
+  for (const { address, needs } of known.toReversed()) {
+    if (!kept.has(address)) continue;
+    for (const need of needs) {
+      if (followed.has(need)) continue;
+      followed.add(need);
+      for (const one of stepsOf(need)) kept.add(one);
+    }
+  }
+  const alone = new Set(single.map(({ address }) => address));
+  for (const { address, needs } of known) {
+    if (alone.has(address) && needs.every((need) => stepsOf(need).every((one) => kept.has(one)))) kept.add(address);
+  }
+  return new Set(known.filter(({ address }) => kept.has(address)).map(({ address }) => address));
+}
+
+/** The key of its row; without one the values of its matrix. Takes belong together. */
+function rowOf({ key, matrix }: Step): string {
+  return key ?? JSON.stringify(matrix);
+}
+
+function pick(rows: readonly string[], sample: Sample): readonly string[] {
+  if (sample.is === 'first') return rows.slice(0, sample.count);
+  return rows
+    .map((row) => ({ row, digest: hash('sha256', `${sample.seed}\n${row}`) }))
+    .sort((a, b) => (a.digest < b.digest ? -1 : 1))
+    .slice(0, sample.count)
+    .map(({ row }) => row);
+}

@@ -1,0 +1,242 @@
+import type { Gate, Graph, OpenRequest, Step } from '../../graph/graph.ts';
+import { findReferences, fingerprintStep, replaceReferences } from '../../graph/render/fingerprint.ts';
+import { mustGet } from '../../ground/values.ts';
+import { dropDefaults } from '../../kinds/drop-defaults.ts';
+import { kinds } from '../../kinds/index.ts';
+import { countedPurchases, pinnedFingerprint } from '../../lock/decisions.ts';
+import type { Job, Lock, Purchase, StepRecord } from '../../lock/record.ts';
+import { isJob, isOpenSend } from '../../lock/sends.ts';
+import { GateKeeper, type SeenAtGates, seeAtGates, unpickedAt } from '../gates/gate-keeper.ts';
+import type { Decided, DecidedGraph, DecidedStep } from './decided-graph.ts';
+import { findPurchases, type Match } from './find-purchases.ts';
+import { Verdicts } from './verdicts.ts';
+
+/** A graph that holds people's decisions, what its steps have in the lock, and what people think of that. */
+export interface Decision {
+  graph: DecidedGraph;
+  matches: readonly Match[];
+  verdicts: Verdicts;
+}
+
+/**
+ * Applies people's decisions to the graph: a step that is pinned, or whose output was accepted for a new input, takes
+ * on the request and the fingerprint of that purchase, and the steps that refer to it refer to what was really bought.
+ * A decision about a step therefore never causes its users to be bought again. What is picked at a gate takes the place of
+ * references to the gate, and what hangs on an open one is told to wait. `redo`: steps to be bought again, for which no
+ * acceptance and no verdict counts.
+ */
+export function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): Decision {
+  const forms = new KeptForms(lock);
+  const { gates } = written;
+  if (gates !== undefined) return decideAtGates(written, lock, { redo, forms, gates });
+  const isPlain = forms.isEmpty && !hasDecisions(written, lock);
+  const steps = isPlain ? written.steps : decideSteps(written, lock, { redo, forms });
+  const matches = findPurchases(steps, lock);
+  return {
+    graph: { ...written, steps, gates: [], decided: true },
+    matches,
+    verdicts: new Verdicts(lock, matches, redo),
+  };
+}
+
+/**
+ * Decides the gates in rounds: what is picked tells what is asked for behind a gate, and this tells whose purchase was
+ * renamed, until both agree. Each round settles one gate more at least, in the order in which they hang on each other.
+ * Where two exchanged purchases contradict each other for ever, what was seen last counts.
+ */
+function decideAtGates(
+  written: Graph,
+  lock: Lock,
+  { redo, forms, gates }: { redo: ReadonlySet<string>; forms: KeptForms; gates: readonly Gate[] },
+): Decision {
+  let seen: SeenAtGates | undefined;
+  for (let rounds = 0; ; rounds++) {
+    const keeper = new GateKeeper(gates, lock, { redo, ...(seen && { seen }) });
+    const steps = decideSteps(written, lock, { redo, forms, keeper });
+    const matches = findPurchases(steps, lock);
+    const verdicts = new Verdicts(lock, matches, redo);
+    seen = seeAtGates(matches, verdicts, gates);
+    if (!keeper.hasSeen(seen) && rounds <= gates.length) continue;
+    const decided = keeper.decided();
+    const marked = markUnpicked(matches, unpickedAt(decided, seen));
+    const graph = { ...written, steps: marked.map(({ step }) => step), gates: decided, decided: true as const };
+    return { graph, matches: marked, verdicts };
+  }
+}
+
+/** Tells the steps whose outputs nobody wants: others are picked, or they are rejected. */
+function markUnpicked(matches: readonly Match[], unwanted: ReadonlySet<string>): readonly Match[] {
+  if (unwanted.size === 0) return matches;
+  return matches.map((match): Match => {
+    return unwanted.has(match.step.address) ? { ...match, step: { ...match.step, unpicked: true } } : match;
+  });
+}
+
+function decideSteps(
+  graph: Graph,
+  lock: Lock,
+  { redo, forms, keeper }: { redo: ReadonlySet<string>; forms: KeptForms; keeper?: GateKeeper },
+): DecidedStep[] {
+  const known = new Map<string, string>();
+  const changed = new Set<string>();
+  // Steps come after those that they use; what stands at a gate is not known by its own address.
+  const fingerprintOf = (address: string): string =>
+    (known.has(address) ? undefined : keeper?.fingerprintOf(address, known)) ?? mustGet(known, address);
+  return graph.steps.map((written) => {
+    const resolved = keeper?.resolve(written) ?? written;
+    const isSame = resolved === written && !isChanged(written, changed);
+    const step = forms.apply(isSame ? written : rerender(resolved, fingerprintOf));
+    const record = lock.steps.get(step.address);
+    const decided = record === undefined ? step : decideStep(step, record, redo.has(step.address));
+    known.set(decided.address, decided.fingerprint);
+    if (decided.fingerprint !== written.fingerprint) changed.add(decided.address);
+    keeper?.see(decided);
+    return decided;
+  });
+}
+
+function hasDecisions(graph: Graph, lock: Lock): boolean {
+  if (graph.steps.some(({ pin }) => pin === true)) return true;
+  for (const { decisions } of lock.steps.values()) {
+    if (decisions?.pin?.fingerprint !== undefined || decisions?.accepted !== undefined) return true;
+  }
+  return false;
+}
+
+/** Tells whether a step refers to one that its decisions changed. */
+function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boolean {
+  if (changed.size === 0) return false;
+  const isPartChanged = part !== undefined && changed.has(part.of);
+  return isPartChanged || findReferences(request).some((address) => changed.has(address));
+}
+
+/** Follows decisions through references. Steps are in topological order, so a step's references were decided before. */
+function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) => string): Any {
+  const { part, file } = step;
+  const referred = replaceReferences(step.request, fingerprintOf);
+  // Both forms differ only in the file, whose bytes replace its path in one.
+  const bytes = step.paidRequest.file;
+  const paidRequest = file === undefined || bytes === undefined ? referred : { ...referred, file: bytes };
+  const taken = step.take === undefined ? {} : { take: step.take };
+  return {
+    ...step,
+    paidRequest,
+    fingerprint: fingerprintStep({ kind: step.kind, paidRequest, ...taken }),
+    ...(part !== undefined && { part: { ...part, fingerprint: fingerprintOf(part.of) } }),
+  };
+}
+
+/** Holds the step to the purchase that its decisions name, if they do and that purchase gives something. */
+function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedStep {
+  const pinned = step.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
+  const accepted = isRedone ? undefined : acceptedFor(record, step.fingerprint);
+  if ((pinned === undefined && accepted === undefined) || record.kind !== step.kind) return step;
+  const purchases = countedPurchases(record);
+  const own = purchases.filter(({ fingerprint }) => fingerprint === step.fingerprint);
+  // A running job or an open send for this very request is settled before anything else.
+  if (own.some((purchase) => isOpenSend(purchase) || purchase.state === 'running')) {
+    return pinned === undefined ? step : { ...step, decided: { pinned } };
+  }
+  const byPin =
+    pinned === undefined ? undefined : findKept(purchases, pinned === 'lock' ? pinnedFingerprint(record) : undefined);
+  if (pinned !== undefined && byPin !== undefined) return hold(step, byPin, { pinned });
+  const isBought = own.some(({ state }) => state === 'done');
+  const byAcceptance = isBought || accepted === undefined ? undefined : findKept(purchases, accepted);
+  return byAcceptance === undefined ? step : hold(step, byAcceptance, { accepted: true });
+}
+
+function acceptedFor({ decisions }: StepRecord, wanted: string): string | undefined {
+  return decisions?.accepted?.find((one) => one.wanted === wanted)?.fingerprint;
+}
+
+/** Finds the newest purchase that has an output, or will have one. */
+export function findKept(purchases: readonly Purchase[], fingerprint?: string): Job | undefined {
+  const jobs = purchases.filter(isJob);
+  const meant = fingerprint === undefined ? jobs : jobs.filter((one) => one.fingerprint === fingerprint);
+  return meant.find(({ state }) => state === 'done') ?? meant.find(({ state }) => state === 'running');
+}
+
+/**
+ * Holds a step to a purchase. The lock may no longer have the request of an earlier purchase. Nothing is sent for a
+ * held step, so `retry` is dropped: it would automatically send the new request as the old one.
+ */
+function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'wanted'>): DecidedStep {
+  if (fingerprint === step.fingerprint) return { ...step, decided: by };
+  const { retry: _retry, ...rest } = step;
+  const bought: OpenRequest = request ?? {};
+  const wanted = { paidRequest: step.paidRequest, fingerprint: step.fingerprint };
+  return { ...rest, fingerprint, paidRequest: bought, decided: { ...by, wanted } };
+}
+
+/** A request as it was paid for with documented defaults written out. */
+interface Form {
+  fingerprint: string;
+  request: OpenRequest;
+}
+
+/**
+ * Purchases from before documented defaults were left out of requests. A step that asks for the same goes on under the
+ * fingerprint, the key and the bytes that were paid for.
+ */
+class KeptForms {
+  readonly #lock: Lock;
+  /** Forms by address, and by the fingerprint of the same request without its defaults. */
+  readonly #own = new Map<string, Map<string, Form>>();
+  readonly #anywhere = new Map<string, Form>();
+  #bought: ReadonlySet<string> | undefined;
+
+  constructor(lock: Lock) {
+    this.#lock = lock;
+    for (const record of lock.steps.values()) this.#note(record);
+  }
+
+  get isEmpty(): boolean {
+    return this.#anywhere.size === 0;
+  }
+
+  /** The step as it was paid for, if that differs; else the step itself. */
+  apply(step: Step): Step {
+    if (this.isEmpty) return step;
+    const form = this.#formOf(step);
+    if (form === undefined) return step;
+    const more = Object.entries(form.request).filter(([field]) => !Object.hasOwn(step.request, field));
+    return {
+      ...step,
+      request: { ...step.request, ...Object.fromEntries(more) },
+      paidRequest: form.request,
+      fingerprint: form.fingerprint,
+    };
+  }
+
+  #formOf({ address, fingerprint }: Step): Form | undefined {
+    const record = this.#lock.steps.get(address);
+    if (record !== undefined && countedPurchases(record).some((one) => one.fingerprint === fingerprint))
+      return undefined;
+    const own = this.#own.get(address)?.get(fingerprint);
+    if (own !== undefined) return own;
+    const elsewhere = this.#anywhere.get(fingerprint);
+    return elsewhere === undefined || this.#isBought(fingerprint) ? undefined : elsewhere;
+  }
+
+  #isBought(fingerprint: string): boolean {
+    this.#bought ??= new Set(
+      [...this.#lock.steps.values()].flatMap((record) => countedPurchases(record).map((one) => one.fingerprint)),
+    );
+    return this.#bought.has(fingerprint);
+  }
+
+  #note(record: StepRecord): void {
+    for (const { kind = record.kind, request, take, fingerprint } of countedPurchases(record)) {
+      if (request === undefined) continue;
+      const paidRequest = dropDefaults(kinds[kind], request);
+      if (paidRequest === request) continue;
+      const form = { fingerprint, request };
+      const short = fingerprintStep({ kind, paidRequest, take });
+      const own = this.#own.get(record.address) ?? new Map<string, Form>();
+      this.#own.set(record.address, own);
+      // Newest first.
+      if (!own.has(short)) own.set(short, form);
+      if (!this.#anywhere.has(short)) this.#anywhere.set(short, form);
+    }
+  }
+}

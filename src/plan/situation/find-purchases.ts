@@ -1,0 +1,149 @@
+import { countedPurchases } from '../../lock/decisions.ts';
+import { joinParts } from '../../lock/join.ts';
+import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
+import { isOpenSend } from '../../lock/sends.ts';
+import { isPost, sendsOf } from '../posts/post-record.ts';
+import type { DecidedStep } from './decided-graph.ts';
+
+/** The lock's knowledge of one step. */
+export interface Match {
+  step: DecidedStep;
+  /** Everything ever bought under this address and under `movedFrom`: repeats and attempts continue from it. */
+  record?: StepRecord;
+  /** The purchase of exactly this step's request, if there is one. */
+  purchase?: Purchase;
+  /** The address of `purchase` in the lock; absent when it is this step's own. */
+  movedFrom?: string;
+  /** Another step of the manifest with the same fingerprint, whose job serves this one too. */
+  sharesJobOf?: string;
+}
+
+/**
+ * Finds each step's purchase: by address, then (also where that one was refused, or led to nothing) by a purchase with
+ * the same fingerprint that no step of the manifest claims at its own address. So a renamed task, a changed key or two
+ * swapped names cost nothing. Steps with equal fingerprints share one job: the first of them (one that is bought, if
+ * any) owns it. Decisions of people count: `steps` hold them already, and forgotten purchases are ignored.
+ */
+export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[] {
+  const matches = steps.map((step): Match => {
+    const record = lock.steps.get(step.address);
+    const purchase = record && purchaseOf(record, step.fingerprint);
+    return { step, ...(record && { record }), ...(purchase && { purchase }) };
+  });
+  claimUnclaimed(matches, lock);
+  shareJobs(matches);
+  return matches;
+}
+
+function claimUnclaimed(matches: Match[], lock: Lock): void {
+  const claimed = new Map<string, string>();
+  for (const { step, purchase } of matches) if (purchase !== undefined) claimed.set(step.address, purchase.fingerprint);
+  const isFree = (address: string, fingerprint: string) => claimed.get(address) !== fingerprint;
+  const holders = [...lock.steps.values()].filter((record) =>
+    countedPurchases(record).some(({ fingerprint }) => isFree(record.address, fingerprint)),
+  );
+  if (holders.length === 0) return;
+  const free = new Map<string, StepRecord[]>();
+  for (const record of holders.sort((a, b) => (a.address < b.address ? -1 : 1))) {
+    for (const { fingerprint } of countedPurchases(record)) {
+      if (!isFree(record.address, fingerprint)) continue;
+      const records = free.get(fingerprint);
+      if (records === undefined) free.set(fingerprint, [record]);
+      else if (records.at(-1) !== record) records.push(record);
+    }
+  }
+  for (const match of matches) {
+    const { fingerprint } = match.step;
+    const records = free.get(fingerprint) ?? [];
+    let taken: StepRecord | undefined;
+    for (const record of records) {
+      const purchase = purchaseOf(record, fingerprint);
+      if (purchase === undefined || !isBetter(purchase, match.purchase)) continue;
+      match.purchase = purchase;
+      taken = record;
+    }
+    if (taken === undefined) continue;
+    records.splice(records.indexOf(taken), 1);
+    match.movedFrom = taken.address;
+    match.record = takeAlong(match, taken);
+  }
+}
+
+/**
+ * Prefers a purchase bought elsewhere to a failed one, which gives nothing. A refused one cost nothing, but counts as
+ * an attempt: its key must not be used again.
+ */
+function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
+  switch (own?.state) {
+    case undefined:
+      return true;
+    case 'refused':
+      return state !== 'refused';
+    case 'failed':
+    case 'lost':
+      return state === 'done' || state === 'running';
+    default:
+      return false;
+  }
+}
+
+/**
+ * Joins the old record of a renamed step into its own, as the journal will write it. Otherwise a rename would count the
+ * attempts of `retry:` from 0, and number the next purchase like one that was paid before.
+ */
+function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
+  return joinParts(step.address, [{ kind, purchases }, ...(record === undefined ? [] : [record])]);
+}
+
+/**
+ * Ranks a match. 2: a create of its own gave something, or may yet. 1: that was refused, and counts as an attempt. -1:
+ * nothing will come, because it posted something else before.
+ */
+function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
+  if (purchase === undefined) return isPost(step.kind) && record !== undefined && sendsOf(record).length > 0 ? -1 : 0;
+  return purchase.state === 'refused' ? 1 : 2;
+}
+
+function shareJobs(matches: Match[]): void {
+  const owners = new Map<string, Match>();
+  for (const match of matches) {
+    const owner = owners.get(match.step.fingerprint);
+    if (owner === undefined || progress(match) > progress(owner)) owners.set(match.step.fingerprint, match);
+  }
+  for (const match of matches) {
+    const owner = owners.get(match.step.fingerprint);
+    if (owner === undefined || owner === match || progress(match) === 2) continue;
+    match.sharesJobOf = owner.step.address;
+    delete match.purchase;
+  }
+}
+
+/**
+ * Picks the purchase of this request that counts: the newest that is bought or running, else an open send, which is
+ * asked about before anything is bought, else the newest failure, else the newest refusal.
+ */
+export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
+  const same = countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint);
+  return (
+    same.find(({ state }) => state === 'done' || state === 'running') ??
+    same.find(isOpenSend) ??
+    same.find(({ state }) => state !== 'refused') ??
+    same[0]
+  );
+}
+
+/** Finds the address under which a request was bought, by its fingerprint. */
+export type BoughtAt = (fingerprint: string) => string | undefined;
+
+/** Makes a finder whose index is made when it is first asked. */
+export function boughtAtIn(lock: Lock): BoughtAt {
+  let addresses: Map<string, string> | undefined;
+  return (fingerprint) => {
+    addresses ??= new Map(
+      [...lock.steps.values()].flatMap(({ address, purchases }) =>
+        purchases.map((purchase) => [purchase.fingerprint, address] as const),
+      ),
+    );
+    return addresses.get(fingerprint);
+  };
+}

@@ -1,0 +1,101 @@
+import type { Graph, OpenRequest } from '../../graph/graph.ts';
+import type { Json } from '../../ground/json.ts';
+import type { Match } from './find-purchases.ts';
+
+/**
+ * A condition for a step to be needed: that a part of another step's output exists, counted from 0. The number of parts
+ * is known when that step is done.
+ */
+export interface PartCondition {
+  of: string;
+  fingerprint: string;
+  index: number;
+}
+
+/** Returns how many parts the output of a step has; `undefined` while unknown. */
+export type CountParts = (address: string, fingerprint: string) => number | undefined;
+
+/** Finds the steps that may turn out not to be needed, and the parts on which that depends, own and inherited. */
+export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartCondition[]> {
+  const found = new Map<string, readonly PartCondition[]>();
+  if (!graph.steps.some(({ part }) => part !== undefined)) return found;
+  // Steps are in topological order, so what a step uses was processed before.
+  for (const { address, part, request } of graph.steps) {
+    const conditions = new Map<string, PartCondition>();
+    const add = (condition: PartCondition) => conditions.set(JSON.stringify(condition), condition);
+    if (part !== undefined) add(part);
+    for (const used of singleReferences(request)) found.get(used)?.forEach(add);
+    if (conditions.size > 0) found.set(address, [...conditions.values()]);
+  }
+  return found;
+}
+
+/** Returns the condition that fails, if one does. */
+export function findMissingPart(
+  conditions: readonly PartCondition[] | undefined,
+  count: CountParts,
+): { condition: PartCondition; parts: number } | undefined {
+  for (const condition of conditions ?? []) {
+    const parts = count(condition.of, condition.fingerprint);
+    if (parts !== undefined && condition.index >= parts) return { condition, parts };
+  }
+  return undefined;
+}
+
+/** Counts the parts of a step's output by its saved files. */
+export function partCounter(matches: readonly Match[]): CountParts {
+  let done: Map<string, number> | undefined;
+  const countAll = () => {
+    const counts = new Map<string, number>();
+    for (const { step, purchase } of matches) {
+      if (purchase?.state !== 'done' || purchase.outputs === undefined) continue;
+      counts.set(`${step.address} ${step.fingerprint}`, purchase.outputs.length);
+    }
+    return counts;
+  };
+  return (address, fingerprint) => {
+    done ??= countAll();
+    return done.get(`${address} ${fingerprint}`);
+  };
+}
+
+/** Finds list members of a request that may turn out not to be needed: then the list is shorter. */
+export function findOptional(
+  request: OpenRequest,
+  conditions: ReadonlyMap<string, readonly PartCondition[]>,
+): { [address: string]: PartCondition[] } | undefined {
+  if (conditions.size === 0) return undefined;
+  const optional: [string, PartCondition[]][] = [];
+  for (const address of listedReferences(request)) {
+    const known = conditions.get(address);
+    if (known !== undefined) optional.push([address, [...known]]);
+  }
+  return optional.length === 0 ? undefined : Object.fromEntries(optional);
+}
+
+/** Finds the steps without whose output the request cannot be made. */
+function singleReferences(request: OpenRequest): Set<string> {
+  return collectReferences(request).single;
+}
+
+/** Finds the steps whose outputs are members of a list. */
+function listedReferences(request: OpenRequest): Set<string> {
+  const { single, listed } = collectReferences(request);
+  for (const address of single) listed.delete(address);
+  return listed;
+}
+
+function collectReferences(request: OpenRequest): { single: Set<string>; listed: Set<string> } {
+  const single = new Set<string>();
+  const listed = new Set<string>();
+  const visit = (value: Json, inList: boolean): void => {
+    if (value === null || typeof value !== 'object') return;
+    // A list of one counts as its single member: without it nothing would be left.
+    if (Array.isArray(value)) for (const item of value) visit(item, inList || value.length > 1);
+    else if (typeof value.$ref === 'string') (inList ? listed : single).add(value.$ref);
+    else if (Array.isArray(value.$text)) for (const part of value.$text) visit(part, false);
+    else for (const item of Object.values(value)) visit(item, inList);
+  };
+  visit(request, false);
+  return { single, listed };
+}

@@ -1,0 +1,84 @@
+import type { Graph } from '../../graph/graph.ts';
+import type { Lock, Output } from '../../lock/record.ts';
+import { type Limits, withCanaryGates } from '../gates/canaries.ts';
+import { gatesByMember } from '../gates/gates.ts';
+import type { MediaFacts, Unfit } from '../outputs/expectation.ts';
+import { findUnfitSteps } from '../outputs/same-pictures.ts';
+import { findUnneeded } from '../rows/unneeded.ts';
+import { decideGraph } from './apply-decisions.ts';
+import type { DecidedGate, DecidedGraph } from './decided-graph.ts';
+import type { Match } from './find-purchases.ts';
+import type { Verdicts } from './verdicts.ts';
+
+/** A campaign as its lock has it: what people decided, and what each step has. Made once for each command and look. */
+export interface Situation extends Limits {
+  lock: Lock;
+  /** The graph as the manifest has it. */
+  written: Graph;
+  /** The graph with people's decisions, and with gates for canaries that they are asked about. */
+  graph: DecidedGraph;
+  /** Matches, in the order of the graph. */
+  matches: readonly Match[];
+  byAddress: ReadonlyMap<string, Match>;
+  /** The gate that asks about each step. */
+  gateOf: ReadonlyMap<string, DecidedGate>;
+  verdicts: Verdicts;
+  /** Steps with a file that does not fit `expect`. Absent: nobody has looked at the files. */
+  unfit?: ReadonlyMap<string, Unfit>;
+  /** Steps that turned out not to be needed. */
+  unneeded: ReadonlySet<string>;
+}
+
+export type { Limits } from '../gates/canaries.ts';
+
+const nothing: ReadonlySet<string> = new Set();
+
+export function situate(
+  written: Graph & { decided?: never },
+  lock: Lock,
+  { redo = nothing, selected, underWay }: Partial<Limits> = {},
+): Situation {
+  const limits = { redo, selected, underWay };
+  const decision = decideGraph(written, lock, redo);
+  const { graph, matches } = withCanaryGates(decision, limits);
+  return {
+    ...limits,
+    ...{ lock, written, graph, matches },
+    byAddress: new Map(matches.map((match) => [match.step.address, match])),
+    gateOf: gatesByMember(graph.gates),
+    verdicts: decision.verdicts,
+    unneeded: findUnneeded(graph, matches),
+  };
+}
+
+/** The outputs on record, as they were seen on the disk. */
+export interface SeenFiles {
+  fileState(output: Output): FileState;
+  /** True when an intact copy of an output that is not `intact` at its path is kept here. Absent: none is. */
+  isKept?(output: Output): boolean;
+  /** Measurements of a file; asked for only where `expect:` is written. */
+  mediaFacts?(output: Output): MediaFacts | undefined;
+}
+
+/** State on disk of an output in the lock. */
+export type FileState = 'intact' | 'missing' | 'changed';
+
+/** A situation, and what was seen of its files. */
+export interface SeenSituation extends Situation {
+  files: SeenFiles;
+  unfit: NonNullable<Situation['unfit']>;
+}
+
+/** The same campaign, by what was seen of its files. */
+export function withFiles(situation: Situation, files: SeenFiles): SeenSituation {
+  const isIntact = (output: Output) => files.fileState(output) === 'intact';
+  return { ...situation, files, unfit: findUnfitSteps(situation.matches, { isIntact, factsOf: files.mediaFacts }) };
+}
+
+/** The same campaign within limits. Which canaries go first depends on what is selected. */
+export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
+  const { written, lock, files } = situation;
+  const isSeatedAnew = limits.selected !== undefined && written.canaries !== undefined;
+  const isSame = limits.redo.size === 0 && !isSeatedAnew;
+  return isSame ? { ...situation, ...limits } : withFiles(situate(written, lock, limits), files);
+}

@@ -1,0 +1,77 @@
+import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import { answersOfExit } from '../../contract/exit.ts';
+import type { Json } from '../../ground/json.ts';
+import { stateLeft } from '../../plan/actions.ts';
+import { type Plan, type PlanRow, rowId } from '../../plan/plan.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
+import { safeJson } from '../safe-text.ts';
+
+type StepFinished = Extract<RunEvent, { event: 'step-finished' }>;
+
+/** Ends of the steps of a run, as it told them, by address. */
+export type StepEnds = Map<string, Pick<StepFinished, 'outcome' | 'credits' | 'error' | 'need' | 'scheduledFor'>>;
+
+/** Texts of the service may be long, and `status --json` has them whole. */
+const longestError = 300;
+
+/** Notes how a step has ended. */
+export function noteEnd(ends: StepEnds, event: RunEvent): void {
+  if (event.event === 'step-finished') ends.set(event.address, event);
+}
+
+/** A run that has ended: how each step of its plan stands now, and what leads on. */
+export interface EndedPlan {
+  /** The plan as it was carried out. */
+  plan: Pick<Plan, 'campaign' | 'rows' | 'gates'>;
+  outcomes: ReadonlyMap<string, StepOutcome>;
+  ends: StepEnds;
+  end: Extract<RunEvent, { event: 'run-ended' }>;
+  next: readonly object[];
+}
+
+/**
+ * The end of a run for programs, as `schemas/result.schema.json` describes it. A line for each step and each gate: a
+ * program that reads it pays for every character.
+ */
+export function resultText({ plan, outcomes, ends, end, next }: EndedPlan): string {
+  const { campaign, rows, gates = [] } = plan;
+  const head = safeJson({ mediabatch: 'result', version: 1, campaign, ...answersOfExit(end.exit), end, next }, 2);
+  const lists = {
+    gates: gates.map(({ name, is, state, choose, waiting }) => ({ name, is, state, choose, waiting })),
+    rows: rows.filter(({ action }) => action !== 'orphan').map((row) => rowNow(row, { outcomes, ends })),
+  };
+  const more = Object.entries(lists).map(([name, list]) => `  "${name}": ${linesOf(list)}`);
+  return `${head.slice(0, -'\n}'.length)},\n${more.join(',\n')}\n}\n`;
+}
+
+function linesOf(list: readonly unknown[]): string {
+  if (list.length === 0) return '[]';
+  return `[\n${list.map((item) => `    ${safeJson(item)}`).join(',\n')}\n  ]`;
+}
+
+/** How a step of the plan stands now, and why it is not done. */
+function rowNow(row: PlanRow, { outcomes, ends }: Pick<EndedPlan, 'outcomes' | 'ends'>): Json {
+  const { address, send, reason, post } = row;
+  const ended = send === undefined ? ends.get(address) : undefined;
+  const state = stateNow(row, outcomes.get(rowId(row)) ?? ended?.outcome);
+  const error = ended?.error ?? (state === 'failed' || state === 'unresolved' ? reason.text : undefined);
+  const need = ended?.need ?? reason.need;
+  const isOpen = isPost(row.kind) && post !== undefined && state !== 'done';
+  return {
+    address,
+    ...(send !== undefined && { send }),
+    state,
+    ...(state !== 'done' && ended !== undefined && ended.credits !== 0 && { credits: ended.credits }),
+    ...(state === 'blocked' && ended === undefined && { because: reason.code }),
+    ...(need !== undefined && { need: { ...need } }),
+    ...(error !== undefined && { error: error.length > longestError ? `${error.slice(0, longestError)}…` : error }),
+    ...(ended?.scheduledFor !== undefined && { scheduledFor: ended.scheduledFor }),
+    ...(isOpen && { post: { accounts: post.accounts, ...(post.at !== undefined && { at: post.at }) } }),
+  };
+}
+
+function stateNow({ action, unneeded }: PlanRow, outcome: StepOutcome | undefined): StepOutcome {
+  if (outcome !== undefined) return outcome;
+  if (action === 'keep') return unneeded === true ? 'unneeded' : 'done';
+  return stateLeft(action);
+}

@@ -1,0 +1,73 @@
+import type { ReviewAsset, ReviewChange, ReviewData, ReviewFile, ReviewGroup } from '../../contract/review.ts';
+import { hasThumb } from '../thumbs/thumbs.ts';
+
+/**
+ * Numbers for files: the page asks for a file by its number, never by a path. A file has the same number in all that is
+ * shown later, so that an older page still finds it.
+ */
+export class NumberedFiles {
+  readonly #files: ReviewFile[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #addressed = new WeakMap<ReviewAsset, ReviewAsset>();
+
+  get(number: number): ReviewFile | undefined {
+    return this.#files[number];
+  }
+
+  /** The same asset with addresses for its files, relative to the page. */
+  address(asset: ReviewAsset): ReviewAsset {
+    const known = this.#addressed.get(asset);
+    if (known !== undefined) return known;
+    const addressed = (file: ReviewFile) => this.#address(file);
+    const earlier = asset.earlier.map((one) => ({ ...one, files: one.files.map(addressed) }));
+    const now = { ...asset, files: asset.files.map(addressed), earlier };
+    this.#addressed.set(asset, now);
+    return now;
+  }
+
+  #address(file: ReviewFile): ReviewFile {
+    if (file.problem !== undefined) return file;
+    const name = `${file.sha256} ${file.path}`;
+    const number = this.#numbers.get(name) ?? this.#files.length;
+    this.#numbers.set(name, number);
+    this.#files[number] = file;
+    return { ...file, url: `media/${number}`, ...(hasThumb(file) && { thumb: `thumb/${number}` }) };
+  }
+}
+
+/** Says what has changed between two looks at a campaign. Undefined: which assets and groups there are, so that it takes all. */
+export function describeChange(before: ReviewData, now: ReviewData): ReviewChange | undefined {
+  if (!isSameSet(before, now)) return undefined;
+  const { revision, run, next, waits } = now;
+  const areWaitsSame = before.waits === waits || textOf(before.waits) === textOf(waits);
+  return {
+    ...{ revision, since: before.revision },
+    ...(run !== undefined && { run }),
+    ...(next !== undefined && { next }),
+    ...(waits !== undefined && !areWaitsSame && { waits }),
+    assets: now.assets.filter((asset, index) => isOther(asset, before.assets[index])),
+    groups: now.groups.filter((group, index) => isOther(group, before.groups[index])),
+  };
+}
+
+function isSameSet(before: ReviewData, now: ReviewData): boolean {
+  const isSame = before.campaign === now.campaign && before.commands === now.commands;
+  const areSameMembers = (one: ReviewGroup, other: ReviewGroup | undefined) =>
+    one === other || (one.name === other?.name && textOf(one.members) === textOf(other.members));
+  return (
+    (isSame || textOf([before.campaign, before.commands]) === textOf([now.campaign, now.commands])) &&
+    before.assets.length === now.assets.length &&
+    before.groups.length === now.groups.length &&
+    now.assets.every(({ address }, index) => address === before.assets[index]?.address) &&
+    now.groups.every((group, index) => areSameMembers(group, before.groups[index]))
+  );
+}
+
+/** Whether a value differs from an earlier one. Values that were not read anew are the same object. */
+export function isOther(one: unknown, before: unknown): boolean {
+  return one !== before && textOf(one) !== textOf(before);
+}
+
+function textOf(value: unknown): string | undefined {
+  return JSON.stringify(value);
+}

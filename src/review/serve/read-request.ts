@@ -1,0 +1,121 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { WantedVerdict } from '../../contract/review.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap, isPlainText } from '../../ground/values.ts';
+import { mostNote, mostReason } from '../../lock/decisions.ts';
+
+/** Request that passed the checks: its method, and its path below the token. */
+export interface CheckedRequest {
+  method: 'GET' | 'HEAD' | 'POST';
+  /** Path without its first slash: `` is the page, `media/3` a file. `undefined`: no slash follows the token. */
+  path: string | undefined;
+}
+
+const methods = ['GET', 'HEAD', 'POST'] as const;
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/**
+ * Undefined for every request that the page did not make, and that no person made by opening its address: it is refused
+ * without a reason. A page of another origin can send requests here, and knows the token where an address was leaked; a
+ * foreign name can be made to resolve to this machine. Ports are not compared with the own one, because it may be forwarded.
+ */
+export function checkRequest({ method, url, headers }: IncomingMessage, token: string): CheckedRequest | undefined {
+  const known = methods.find((one) => one === method);
+  const { host, origin } = headers;
+  // Always looked at, so that the time tells nothing about the token.
+  const asked = readPath(url ?? '', token);
+  if (known === undefined || asked === undefined) return undefined;
+  if (host === undefined || !loopback.test(host)) return undefined; // I29 (host)
+  if (origin !== undefined && origin !== `http://${host}`) return undefined; // I29 (origin)
+  if (known === 'POST' && (origin === undefined || !isJson(headers['content-type']))) return undefined;
+  return isSameSite(headers, { method: known, ...asked }) ? { method: known, ...asked } : undefined;
+}
+
+function readPath(url: string, token: string): { path: string | undefined } | undefined {
+  const [, given = '', slash, path = ''] = /^\/([^/?#]*)(\/?)([^?#]*)$/.exec(url) ?? [];
+  if (!isSame(given, token)) return undefined; // I29 (token)
+  return { path: slash === '' ? undefined : path };
+}
+
+/** Compares both in a time that does not depend on where they differ, nor on their lengths. */
+function isSame(given: string, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(token));
+}
+
+/** Browsers say who asks: the page itself, or, for the page as a whole, a person who typed or opened its address. */
+function isSameSite(headers: IncomingMessage['headers'], { method, path }: CheckedRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  const isPage = path === undefined || path === '';
+  const dest = headers['sec-fetch-dest'];
+  if (isPage && dest !== undefined && dest !== 'document' && dest !== 'empty') return false;
+  if (site === undefined || site === 'same-origin') return true; // I29 (site)
+  return site === 'none' && headers['sec-fetch-mode'] === 'navigate' && isPage && method !== 'POST';
+}
+
+function isJson(type: string | undefined): boolean {
+  return type !== undefined && /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?$/i.test(type);
+}
+
+const mostBytes = 64 * 1024;
+/** UTF-16 code units of an address and of an id: more than any has. */
+const mostName = 4096;
+
+/** Reads the body of a request. `too large`: the rest of it is not read. Rejects when the sender goes away. */
+export async function readBody(request: IncomingMessage): Promise<string | 'too large'> {
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) return 'too large';
+  const pieces: Buffer[] = [];
+  let length = 0;
+  // The answer goes out on the same connection, so that it stays open.
+  for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > mostBytes) return 'too large';
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+/** `{ "verdicts": [{ "address", "is", "job", "note"?, "reason"? }] }`; undefined for anything else. */
+export function readVerdicts(text: string): WantedVerdict[] | undefined {
+  const document = parse(text);
+  if (!isMap(document) || !Array.isArray(document.verdicts)) return undefined;
+  const verdicts = document.verdicts.map(readVerdict);
+  return verdicts.every((one) => one !== undefined) ? verdicts : undefined;
+}
+
+/** `{ "digest" }`, of a plan; undefined for anything else. */
+export function readDigest(text: string): string | undefined {
+  const document = parse(text);
+  return isMap(document) && typeof document.digest === 'string' ? document.digest : undefined;
+}
+
+/** `{ "group" }`, of which others are to be priced, or the `{ "digest" }` of what was shown; undefined for anything else. */
+export function readOthers(text: string): { group: string } | { digest: string } | undefined {
+  const document = parse(text);
+  if (isMap(document) && isPlainText(document.group, mostName)) return { group: document.group };
+  const digest = readDigest(text);
+  return digest === undefined ? undefined : { digest };
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function readVerdict(value: Json): WantedVerdict | undefined {
+  if (!isMap(value)) return undefined;
+  const { address, is, job, note, reason } = value;
+  if (is !== 'picked' && is !== 'rejected' && is !== 'undecided') return undefined;
+  if (!isPlainText(address, mostName) || !isPlainText(job, mostName)) return undefined;
+  if (note !== undefined && note !== '' && !isPlainText(note, mostNote)) return undefined;
+  if (reason !== undefined && reason !== '' && !isPlainText(reason, mostReason)) return undefined;
+  return {
+    ...{ address, is, job },
+    ...(typeof note === 'string' && { note }),
+    ...(typeof reason === 'string' && { reason }),
+  };
+}

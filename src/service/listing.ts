@@ -1,0 +1,134 @@
+import type { ListedJob } from '../contract/answer.ts';
+import { ServiceError } from '../contract/errors.ts';
+import { isJobId } from '../ground/job-id.ts';
+import type { Json } from '../ground/json.ts';
+import { envelope } from '../kinds/envelope.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { readAt, readCredits, readText } from './fields.ts';
+
+const { page: names } = envelope;
+
+type List = NonNullable<Kind['list']>;
+
+/** Largest page of the documented lists. */
+export const pageSize = 100;
+
+/** Returns the path of a page, relative to the base URL. A list without pages is requested as a whole. */
+export function pagePath(list: List, { page, limit }: { page: number; limit: number }): string {
+  return list.paged ? `${list.path}?page=${page}&limit=${limit}` : list.path;
+}
+
+/** Gets a page. Not every list states its largest one: a list that refuses ours is requested with its default. */
+export async function getPage(
+  list: List,
+  { page, limit, get }: { page: number; limit: number; get: (path: string) => Promise<Json> },
+): Promise<Json> {
+  if (!list.paged) return get(list.path);
+  try {
+    return await get(pagePath(list, { page, limit }));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.why !== 'refused' || error.status === 404) throw error;
+    return get(`${list.path}?page=${page}`);
+  }
+}
+
+/** Whether there are more pages. If the answer does not say, the next page will. */
+export function hasMore(body: Json, page: number): boolean {
+  const hasNext = readAt(body, names.hasNext);
+  const pages = readAt(body, names.pages);
+  if (typeof hasNext === 'boolean') return hasNext;
+  return typeof pages === 'number' ? page < pages : true;
+}
+
+/** True when the answer says that there is more than this page and the `seen` records up to it. */
+export function saysMore(body: Json, { page, seen }: { page: number; seen: number }): boolean {
+  const pages = readAt(body, names.pages);
+  if (readAt(body, names.hasNext) === true || (typeof pages === 'number' && page < pages)) return true;
+  return (readTotal(body) ?? 0) > seen;
+}
+
+/** Records per page of this list, as far as this page with `count` records tells. */
+export function readPageSize(body: Json, count: number): number | undefined {
+  // A page followed by others is full, whatever length it echoes from the request.
+  if (readAt(body, names.hasNext) === true && count > 0) return count;
+  const limit = readAt(body, names.limit);
+  return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
+}
+
+/** Number of records in the whole list, if the answer states it. */
+export function readTotal(body: Json): number | undefined {
+  const total = readAt(body, names.records);
+  return typeof total === 'number' && Number.isInteger(total) && total >= 0 ? total : undefined;
+}
+
+/** The records of a page. Throws `ServiceError` when it contains no list. */
+export function itemsOf(list: List, body: Json): readonly Json[] {
+  const items = readAt(body, list.items);
+  if (Array.isArray(items)) return items;
+  throw new ServiceError('unusable', `GET ${list.path}: the answer has no list \`${list.items}\``);
+}
+
+const longestText = 2000;
+
+/** The readable items of a page; others are left out. */
+export function readListed(kind: Kind, items: readonly Json[]): ListedJob[] {
+  const { job } = envelope;
+  return items.flatMap((item): ListedJob[] => {
+    const text = (names: string | readonly string[]) => readText(item, names, longestText);
+    const own = readAt(item, job.id);
+    const named = readAt(item, kind.list?.jobId ?? job.id) ?? own;
+    if (!isJobId(named)) return [];
+    return [
+      {
+        kind: kind.name,
+        jobId: named,
+        ...(isJobId(own) && own !== named && { recordId: own }),
+        status: text(job.status) ?? 'unknown',
+        ...optional('createdAt', text(job.createdAt)),
+        ...optional('model', text(job.model)),
+        ...optional('prompt', text(job.prompt)),
+        ...optional('credits', readCredits(item, job.credits)),
+        ...optional('error', text(job.error)),
+        echoes: readEchoes(kind, item),
+        ...optional('url', text(job.listedLink)),
+      },
+    ];
+  });
+}
+
+function readEchoes(kind: Kind, item: Json): { [field: string]: Json } {
+  const echoes: { [field: string]: Json } = {};
+  for (const [field, name] of Object.entries(kind.list?.echoes ?? {})) {
+    const value = readAt(item, name);
+    if (value !== undefined && value !== null) echoes[field] = value;
+  }
+  return echoes;
+}
+
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [key in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { [key in Name]?: Value };
+}
+
+/** Number of jobs of a kind, newest first, that are searched for a single one. */
+export const mostLookedThrough = 1000;
+/** Most pages that are read: more than any account has, to stop at lists that never end. */
+const mostPages = 200;
+
+/** Lists jobs by pages, newest first, until there are enough. Empty: a kind without a list. Throws `ServiceError`. */
+export async function listJobs(
+  kind: Kind,
+  { limit, get }: { limit: number; get: (path: string) => Promise<Json> },
+): Promise<ListedJob[]> {
+  const { list } = kind;
+  if (list === undefined || limit <= 0) return [];
+  const found = new Map<string, ListedJob>();
+  for (let page = 1; page <= mostPages && found.size < limit; page += 1) {
+    const body = await getPage(list, { page, limit: Math.min(pageSize, limit), get });
+    const items = itemsOf(list, body);
+    const before = found.size;
+    // New jobs push others onto the next page: the same one may appear twice.
+    for (const job of readListed(kind, items)) if (!found.has(job.jobId)) found.set(job.jobId, job);
+    if (!list.paged || found.size === before || !hasMore(body, page)) break;
+  }
+  return [...found.values()].slice(0, limit);
+}

@@ -1,0 +1,233 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { bin, type CommandOptions, temporaryFolder } from '../rig/command.ts';
+import type { Booking } from '../rig/oracle.ts';
+import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
+import { makeTrial, type Trial } from '../rig/trial.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const manifest = `version: 1
+name: shop
+budget: { credits: 50 }
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, foreach: [a, b], with: { prompt: "a lamp {{row}}", resolution: 1k } }
+  share:
+    kind: post
+    with:
+      accountIds: [acc_a26a6b25c78b1c8d]
+      caption: Hello
+      media: "{{tasks.hero.urls}}"
+      scheduledAt: "2030-05-01T09:00:00Z"
+`;
+const kinds = ({ sandbox }: Trial) => (sandbox.ledger() as Booking[]).map(({ kind }) => kind).sort();
+
+/** A campaign whose plan is saved, and a person whose secrets nobody else has. */
+async function savedPlan(text = manifest) {
+  const trial = await makeTrial(text);
+  const state = temporaryFolder();
+  onTestFinished(() => state.remove());
+  const env = { ...trial.sandbox.env, XDG_STATE_HOME: state.path, NO_COLOR: '1' };
+  const approve = async (args: string[] = [], keys = 'y\r', file = 'shop.plan.json') => {
+    const words = [process.execPath, bin, 'approve', file, '--by', 'Ada', ...args];
+    const deeds = [{ after: '[y/N] ', keys }];
+    const ran = await runOnTerminal(words, { cwd: trial.folder, env, columns: 200, deeds });
+    return { code: ran.code, text: stripVTControlCharacters(ran.text) };
+  };
+  const run = (args: string[], { env: more, ...options }: Partial<CommandOptions> = {}) =>
+    trial.run(args, { ...options, env: { ...env, ...more } });
+  /** As a program does it. */
+  const apply = (args: string[] = [], options: Partial<CommandOptions> = {}) =>
+    run(['apply', 'shop.plan.json', '--poll-interval', '10', ...args], {
+      ...options,
+      env: { AI_AGENT: 'x', ...options.env },
+    });
+  const saved = await run(['plan', 'campaign.yaml', '--out', 'shop.plan.json']);
+  expect(saved.code, saved.err).toBe(0);
+  const approvals = join(state.path, 'mediabatch', 'approvals');
+  return { trial, approvals, approve, run, apply };
+}
+
+/** Loaded before a command that is to believe that it is so many days later. */
+function daysLater({ folder }: Trial, days: number): Partial<CommandOptions> {
+  const path = join(folder, `days${days}.mjs`);
+  writeFileSync(path, `const { now } = Date;\nDate.now = () => now() + ${days * 86_400_000};\n`);
+  return { preload: pathToFileURL(path).href };
+}
+
+describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
+  test('is carried out by whoever applies it, and nothing else is', async () => {
+    const { trial, approve, run, apply } = await savedPlan();
+    const yes = await approve();
+    expect(yes, yes.text).toMatchObject({ code: 0 });
+    expect(yes.text).toMatch(
+      /Approve 4 credits, and 1 post to .*, at 2030-05-01T09:00:00Z\? Until .*, apply does it once, and asks nobody\. \[y\/N\]/,
+    );
+    expect((await run(['apply', 'campaign.yaml'], { env: { AI_AGENT: 'x' } })).code).toBe(5);
+    expect(kinds(trial)).toEqual([]);
+    const ran = await apply();
+    expect(ran.code, ran.err).toBe(0);
+    expect(ran.err).toMatch(/^approved by Ada at .*: 4 credits, and 1 post/m);
+    expect(kinds(trial)).toEqual(['image', 'image', 'post']);
+    const { runs } = JSON.parse((await run(['runs', '--json'])).out);
+    expect(runs[0].approved).toMatchObject({ by: 'Ada' });
+    expect((await run(['runs', 'show', runs[0].id])).out).toMatch(/^approved by Ada, /m);
+    expect((await run(['approve', '--list'])).out).toMatch(/ Ada +done /);
+  });
+
+  test('is not carried out again in a lock that begins anew', async () => {
+    const { trial, approve, apply } = await savedPlan();
+    await approve();
+    expect((await apply()).code).toBe(0);
+    for (const name of readdirSync(trial.folder).filter((one) => !/^(campaign\.yaml|shop)/.test(one)))
+      rmSync(trial.path(name), { recursive: true });
+    const again = await apply();
+    expect(again.code, again.err).toBe(5);
+    expect(again.err).toMatch(/what Ada approved at .* is done/);
+    expect(kinds(trial)).toEqual(['image', 'image', 'post']);
+  });
+
+  test('goes on after a kill, unasked', async () => {
+    const { trial, approve, apply } = await savedPlan();
+    await approve();
+    const begun = await apply(['-v'], {
+      onErr: (seen, child) => {
+        if (/hero@\w {2}created/.test(seen)) child.kill('SIGKILL');
+      },
+    });
+    expect(begun.signal, begun.err).toBe('SIGKILL');
+    const went = await apply();
+    expect(went.code, went.err).toBe(0);
+    expect(kinds(trial)).toEqual(['image', 'image', 'post']);
+  });
+
+  test('is not paid for twice when the lock is put back in between', async () => {
+    const { trial, approve, apply, run } = await savedPlan(manifest.replace('[a, b]', '[a, b, c, d]'));
+    await approve();
+    const begun = await apply(['-v', '--concurrency', '1'], {
+      onErr: (seen, child) => {
+        if (/hero@b {2}created/.test(seen)) child.kill('SIGKILL');
+      },
+    });
+    expect(begun.signal, begun.err).toBe('SIGKILL');
+    const before = trial.sandbox.ledger().length;
+    for (const name of readdirSync(trial.folder).filter((one) => !/^(campaign\.yaml|shop)/.test(one)))
+      rmSync(trial.path(name), { recursive: true });
+    const again = await apply();
+    expect([5, 65], again.err).toContain(again.code);
+    expect((await run(['apply', 'shop.plan.json', '--poll-interval', '10'])).code).not.toBe(0);
+    expect(trial.sandbox.ledger().length).toBe(before);
+  });
+
+  test('counts for seven days, or as long as was said, and not before it was approved', async () => {
+    const { trial, approve, apply } = await savedPlan();
+    await approve();
+    for (const [days, why] of [
+      [8, /the approval of Ada was valid until/],
+      [-1, /the approval of Ada is of .*, and this clock is before that/],
+    ] as const) {
+      const late = await apply([], daysLater(trial, days));
+      expect(late.code, late.err).toBe(5);
+      expect(late.err).toMatch(why);
+    }
+    await approve(['--valid', '1h']);
+    expect((await apply([], daysLater(trial, 1))).code).toBe(5);
+    expect(kinds(trial)).toEqual([]);
+    expect((await apply([], daysLater(trial, 0))).code).toBe(0);
+  });
+
+  test('a post whose time is over by then waits', async () => {
+    const soon = new Date(Date.now() + 3 * 86_400_000).toISOString();
+    const { trial, approve, apply } = await savedPlan(manifest.replace('2030-05-01T09:00:00Z', soon));
+    await approve();
+    const late = await apply([], daysLater(trial, 4));
+    expect(late.code, late.err).toBe(5);
+    expect(kinds(trial)).toEqual(['image', 'image']);
+  });
+
+  test('counts for nothing once the plan says anything else', async () => {
+    const { trial, approve, apply } = await savedPlan();
+    await approve();
+    const text = readFileSync(trial.path('shop.plan.json'), 'utf8');
+    const dearer = JSON.parse(text);
+    for (const row of dearer.rows) if (row.credits === 2) row.credits = 1;
+    trial.write('shop.plan.json', JSON.stringify(dearer));
+    expect((await apply()).code).toBe(65);
+    const reworded = JSON.parse(text);
+    reworded.rows[0].reason.text = 'costs nothing';
+    trial.write('shop.plan.json', JSON.stringify(reworded));
+    const edited = await apply();
+    expect(edited.code, edited.err).toBe(5);
+    expect(edited.err).toMatch(/it is not as it was when Ada approved it/);
+    expect(kinds(trial)).toEqual([]);
+    // Laid out in another way it says the same.
+    trial.write('shop.plan.json', JSON.stringify(JSON.parse(text)));
+    expect((await apply()).code).toBe(0);
+  });
+
+  test('is of one lock: a copy of the folder has none', async () => {
+    const { trial, approve, apply, run } = await savedPlan();
+    await approve();
+    mkdirSync(trial.path('copy'));
+    for (const name of ['campaign.yaml', 'shop.plan.json']) cpSync(trial.path(name), trial.path(`copy/${name}`));
+    const copied = await run(['apply', 'copy/shop.plan.json'], { env: { AI_AGENT: 'x' } });
+    expect(copied.code, copied.err).toBe(5);
+    expect(copied.err).toContain('Ada approved it for another lock');
+    expect(kinds(trial)).toEqual([]);
+    expect((await apply()).code).toBe(0);
+  });
+
+  test('an approval of somebody else, or that was edited or renamed, is none', async () => {
+    const { trial, approvals, approve, apply } = await savedPlan();
+    await approve();
+    const [name = ''] = readdirSync(approvals);
+    const path = join(approvals, name);
+    const sealed = readFileSync(path, 'utf8');
+    const state = temporaryFolder();
+    onTestFinished(() => state.remove());
+    cpSync(join(approvals, '..'), join(state.path, 'mediabatch'), { recursive: true });
+    // A copy of the key is of another time, and so another secret.
+    expect((await apply([], { env: { XDG_STATE_HOME: state.path } })).code).toBe(5);
+    writeFileSync(path, sealed.replace('Ada', 'Bob'));
+    expect((await apply()).code).toBe(5);
+    writeFileSync(join(approvals, `${'0'.repeat(32)}.json`), sealed);
+    expect((await apply()).code).toBe(5);
+    writeFileSync(path, sealed);
+    expect(kinds(trial)).toEqual([]);
+    expect((await apply()).code).toBe(0);
+  });
+
+  test('can be taken back; no is no; and nobody approves without a terminal', async () => {
+    const { trial, approve, apply, run } = await savedPlan();
+    expect((await approve([], 'n\r')).text).toContain('nothing was approved');
+    const silent = await run(['approve', 'shop.plan.json']);
+    expect(silent.code, silent.err).toBe(5);
+    expect((await run(['approve', '--list'])).err).toContain('nothing was approved here');
+    await approve();
+    expect(JSON.parse((await run(['approve', '--list', '--json'])).out).approvals).toMatchObject([
+      { by: 'Ada', campaign: 'shop', counts: true },
+    ]);
+    expect((await run(['approve', '--revoke', 'shop.plan.json'])).err).toContain('revoked 1 approval');
+    const revoked = await apply();
+    expect(revoked.code, revoked.err).toBe(5);
+    expect(revoked.err).toContain('mediabatch approve shop.plan.json');
+    expect(kinds(trial)).toEqual([]);
+  });
+
+  test('at a price that nobody could know one is bought, and the others take another yes once it is known', async () => {
+    const text = manifest.replace('prices: { image: 2 }\n', '').replace('budget: { credits: 50 }\n', '');
+    const { trial, approve, apply } = await savedPlan(text.replace('[a, b]', '[a, b, c]'));
+    await approve();
+    const ran = await apply();
+    expect(ran.code, ran.err).toBe(4);
+    // That nobody could say at most how much was agreed to.
+    expect(ran.err).toContain('nothing more is bought at a price that would pass what was agreed to');
+    expect(kinds(trial)).toEqual(['image']);
+    expect((await apply()).code).toBe(4);
+    expect(kinds(trial)).toEqual(['image']);
+  });
+});

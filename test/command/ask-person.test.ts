@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { askPerson, readAnswers } from '../../src/cli/ask-person.ts';
+import { settled } from '../rig/held.ts';
+import { sitAtTheKeys } from './at-the-keys.ts';
+
+const question = 'Spend 3 credits?';
+
+test('who has left before the question is not waited for', async () => {
+  const { keys, terminal } = sitAtTheKeys();
+  keys.end('y\n');
+  const late = new Promise((resolve) => setTimeout(resolve, 2000, 'waits for ever'));
+  expect(await Promise.race([askPerson(question, { yes: undefined, terminal }), late])).toBe('no');
+});
+
+test('what was typed before the question is no answer to it; what is typed after it is', async () => {
+  const { keys, terminal } = sitAtTheKeys(() => void keys.write('n\n'));
+  keys.write('y\n');
+  expect(await askPerson(question, { yes: undefined, terminal })).toBe('no');
+});
+
+test('answers that come before they are asked for are taken one after the other', async () => {
+  const { keys, terminal } = sitAtTheKeys();
+  const given = await readAnswers(terminal, async (ask) => {
+    const first = ask('one? ');
+    keys.write('1\n2\n');
+    const one = await first;
+    await settled();
+    return [one, await ask('two? ')];
+  });
+  expect(given).toEqual([{ typed: '1' }, { typed: '2' }]);
+});

@@ -1,0 +1,178 @@
+import { expect, test, vi } from 'vitest';
+import { consentIn, programVariables, withConsent } from '../../src/cli/consent.ts';
+import type { Booking } from '../rig/oracle.ts';
+import { makeTrial, type Trial } from '../rig/trial.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Its prices are known, and its budget covers them: nothing but a consent is missing. */
+const manifest = `version: 1
+name: shop
+budget: { credits: 50 }
+prices: { image: 2 }
+tasks:
+  hero: { kind: image, foreach: [a, b], with: { prompt: "a lamp {{row}}", resolution: 1k } }
+  share:
+    kind: post
+    with: { accountIds: [acc_a26a6b25c78b1c8d], caption: Hello, media: "{{tasks.hero.urls}}" }
+`;
+const program = { env: { AI_AGENT: 'x' } };
+const kinds = ({ sandbox }: Trial) => (sandbox.ledger() as Booking[]).map(({ kind }) => kind).sort();
+const quick = ['--poll-interval', '10'];
+
+test.each<[string, string[], { env?: Record<string, string> }]>([
+  ['a budget', [], {}],
+  ['a cap of the run', ['--max-credits', '9'], {}],
+  ['--yes of a program', ['--yes', '--publish'], program],
+  ['--yes where a person is wanted', ['--yes', '--publish'], { env: { MEDIABATCH_CONSENT: 'person' } }],
+])('%s is no consent: exit 5, and no create', async (_, args, given) => {
+  const trial = await makeTrial(manifest);
+  const ran = await trial.run(['apply', 'campaign.yaml', ...args], given);
+  expect(ran.code, ran.err).toBe(5);
+  expect(ran.err).toContain('error MB3007 nobody has agreed to 4 credits');
+  expect(ran.err).toContain('mediabatch plan campaign.yaml');
+  expect(kinds(trial)).toEqual([]);
+});
+
+test('a saved plan is no consent either, whoever applies it', async () => {
+  const trial = await makeTrial(manifest);
+  expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
+  const silent = await trial.run(['apply', 'a.plan.json']);
+  expect(silent.code, silent.err).toBe(5);
+  expect(silent.err).toContain(
+    'show the plan to whoever pays, who agrees on a terminal: mediabatch approve a.plan.json\n    or they agree beforehand, with --yes\n',
+  );
+  const typed = await trial.run(['apply', 'a.plan.json', '--yes', '--publish'], program);
+  expect(typed.code, typed.err).toBe(5);
+  expect(kinds(trial)).toEqual([]);
+  // It has what the plan says only from who types so.
+  const paid = await trial.run(['apply', 'a.plan.json', '--yes', ...quick]);
+  expect(paid.code, paid.err).toBe(5);
+  expect(kinds(trial)).toEqual(['image', 'image']);
+  const published = await trial.run(['apply', 'a.plan.json', '--publish', ...quick]);
+  expect(published.code, published.err).toBe(0);
+  expect(kinds(trial)).toEqual(['image', 'image', 'post']);
+});
+
+test('a program hears what to show, and not how to do without', async () => {
+  const trial = await makeTrial(manifest);
+  const refused = await trial.run(['apply', 'campaign.yaml', '-s', 'hero'], program);
+  expect(refused.err).toContain('AI_AGENT says that a program is at the keys');
+  expect(refused.err).toContain('mediabatch plan campaign.yaml --select hero --out campaign.plan.json');
+  expect((await trial.apply(['-s', 'hero'])).code).toBe(0);
+  const waiting = await trial.run(['apply', 'campaign.yaml'], program);
+  expect(waiting.code, waiting.err).toBe(5);
+  for (const { err } of [refused, waiting])
+    expect(err).not.toMatch(/--publish|(?<!and )--yes|unset|MEDIABATCH_CONSENT/);
+});
+
+test('a post with a consent of its own waits for what it shows, and for nothing else', async () => {
+  const trial = await makeTrial(`version: 1
+name: shop
+tasks:
+  hero: { kind: image, foreach: [a, b], with: { prompt: "a lamp {{row}}", resolution: 1k } }
+  share:
+    kind: post
+    with: { accountIds: [acc_a26a6b25c78b1c8d], caption: Hello, media: "{{tasks.hero.urls}}" }
+`);
+  const begun = await trial.apply(['-s', 'hero@a', '-v'], {
+    onErr: (seen, child) => {
+      if (/hero@a {2}created/.test(seen)) child.kill('SIGKILL');
+    },
+  });
+  expect(begun.signal, begun.err).toBe('SIGKILL');
+  const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--publish']);
+  expect(collected.code, collected.err).toBe(5);
+  expect(collected.err).toMatch(/1 step for somebody who agrees to 2 credits\n {4}1 post waits with them\n/);
+  expect(collected.err).not.toContain('takes a consent of its own');
+});
+
+test('a saved plan leads a program to a person, where it buys something', async () => {
+  const trial = await makeTrial(manifest);
+  const saving = (...words: string[]) =>
+    trial.run(['plan', 'campaign.yaml', '--out', 'shop.plan.json', ...words], program);
+  expect((await saving()).err).toContain(
+    'saved  shop.plan.json; show it to a person, who agrees on a terminal: mediabatch approve shop.plan.json\n',
+  );
+  expect((await saving('--sandbox')).err).toContain('apply it: mediabatch apply shop.plan.json\n');
+});
+
+test('what is to be bought again stands in the plan that a person is shown, once', async () => {
+  const one = 'version: 1\nname: shop\ntasks:\n  a: { kind: image, with: { prompt: a lamp, resolution: 1k } }\n';
+  const trial = await makeTrial(one);
+  expect((await trial.apply()).code).toBe(0);
+  trial.write('campaign.yaml', `${one}  b: { kind: image, with: { prompt: a vase, resolution: 1k } }\n`);
+  const begun = await trial.apply(['-s', 'b', '-v'], {
+    onErr: (seen, child) => {
+      if (/b {2}created/.test(seen)) child.kill('SIGKILL');
+    },
+  });
+  expect(begun.signal, begun.err).toBe('SIGKILL');
+  const waiting = await trial.run(['apply', 'campaign.yaml', ...quick, '--redo', 'a']);
+  expect(waiting.code, waiting.err).toBe(5);
+  expect(waiting.err).toContain('mediabatch plan campaign.yaml --redo a --out campaign.plan.json\n');
+  const again = await trial.apply(['--redo', 'a']);
+  expect(again.code, again.err).toBe(0);
+  expect(kinds(trial)).toEqual(['image', 'image', 'image']);
+});
+
+test('play money takes --yes from everybody', async () => {
+  const trial = await makeTrial(manifest);
+  const args = ['apply', 'campaign.yaml', '--sandbox', ...quick];
+  expect((await trial.run(args, program)).code).toBe(5);
+  const ran = await trial.run([...args, '--yes', '--publish'], program);
+  expect(ran.code, ran.err).toBe(0);
+  expect(kinds(trial)).toEqual([]);
+});
+
+test('what is paid is collected without a word of anybody, and nothing is bought beside it', async () => {
+  const trial = await makeTrial(`version: 1
+name: shop
+tasks:
+  hero:
+    kind: image
+    foreach: [a, b, c]
+    retry: { attempts: 2 }
+    with: { prompt: "a lamp {{row}}", resolution: 1k }
+  last: { kind: voiceover, needs: [hero], with: { text: a lamp, voice_id: Aria, model: speech-2 } }
+`);
+  const begun = await trial.apply(['-s', 'hero@a', '-v'], {
+    onErr: (seen, child) => {
+      if (/hero@a {2}created/.test(seen)) child.kill('SIGKILL');
+    },
+  });
+  expect(begun.signal, begun.err).toBe('SIGKILL');
+  expect(kinds(trial)).toEqual(['image']);
+  const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--json'], program);
+  expect(collected.code, collected.err).toBe(5);
+  expect(kinds(trial)).toEqual(['image']);
+  expect(collected.err).toContain('3 steps for somebody who agrees to ≈ 5 credits, at most 6');
+  const status = await trial.run(['status', 'campaign.yaml', '--list']);
+  expect(status.out).toMatch(/hero@a .*done/);
+  const nothing = await trial.run(['apply', 'campaign.yaml'], program);
+  expect(nothing.err).toContain('MB3007');
+});
+
+test('who is at the keys', () => {
+  for (const name of programVariables) {
+    expect(consentIn({ [name]: '1' }, { sandbox: false })).toEqual({
+      flags: 'ignored',
+      because: `${name} says that a program is at the keys`,
+    });
+  }
+  expect(consentIn({ CI: 'true', AGENT: '', TERM: 'dumb' }, { sandbox: false })).toEqual({ flags: 'count' });
+  expect(consentIn({ AGENT: 'x', MEDIABATCH_CONSENT: 'person' }, { sandbox: true })).toEqual({ flags: 'count' });
+  expect(() => consentIn({ MEDIABATCH_CONSENT: 'persons' }, { sandbox: false })).toThrow('knows person only');
+  const options = { yes: true, publish: true, maxCredits: 3 };
+  expect(withConsent(options, { flags: 'ignored', because: '' })).toEqual({ maxCredits: 3 });
+});
+
+test('doctor says which', async () => {
+  const trial = await makeTrial(manifest);
+  const { out } = await trial.run(['doctor'], { env: { CURSOR_AGENT: '1' } });
+  expect(out).toContain('CURSOR_AGENT says that a program is at the keys');
+  const bought = await trial.run(['doctor', '--verify-replay', '--yes'], program);
+  expect(bought.code, bought.err).toBe(64);
+  expect(bought.err).not.toContain('--yes');
+  expect(kinds(trial)).toEqual([]);
+});

@@ -1,0 +1,220 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { BucketStandIn } from '../rig/bucket-stand-in.ts';
+import { bin, command, temporaryFolder } from '../rig/command.ts';
+import { runInProcess } from './in-process.ts';
+
+const manifest = `version: 1
+name: handed-over
+tasks:
+  pic:
+    kind: image
+    foreach: rows.csv
+    key: "{{row.sku}}"
+    matrix: { ratio: ["1:1", "16:9"] }
+    with: { prompt: "{{row.name}}", aspectRatio: "{{matrix.ratio}}", resolution: 1k }
+  draft: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: a draft, resolution: 1k } }
+`;
+
+let bought = '';
+beforeAll(async () => {
+  const { path, remove } = temporaryFolder();
+  bought = path;
+  writeFileSync(join(path, 'campaign.yaml'), manifest);
+  writeFileSync(join(path, 'rows.csv'), 'sku,name\na,lamp\nb,vase\n');
+  const apply = ['apply', '--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
+  const applied = await command(apply, { cwd: path });
+  expect(applied.code, applied.err).toBe(0);
+  await command(['pick', 'draft/2', '--sandbox'], { cwd: path });
+  return remove;
+}, 60_000);
+
+/** A copy of the campaign as it was bought. */
+function campaign() {
+  const { path: folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  cpSync(bought, folder, { recursive: true });
+  const run = (...words: string[]) => runInProcess(['deliver', 'campaign.yaml', '--sandbox', ...words], {}, folder);
+  return { folder, run, to: join(folder, 'handed') };
+}
+
+/** Everything below a folder, with the digests of the files. */
+function contentOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      return `${path.slice(folder.length)} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`;
+    })
+    .sort();
+}
+
+const byRow = ['--layout', '{{row.sku}}/{{slug matrix.ratio}}', '-s', 'pic'];
+
+describe('deliver', () => {
+  test('copies what is chosen under names of one’s own, with a list of it; once', async () => {
+    const { folder, run, to } = campaign();
+    const first = await run('--to', 'handed', ...byRow);
+    expect(first, first.err).toMatchObject({ code: 0, err: expect.stringContaining('copied 4 files') });
+    const there = contentOf(to);
+    expect(there.map((line) => line.split(' ')[0])).toEqual([
+      '/a/1-1.png',
+      '/a/16-9.png',
+      '/b/1-1.png',
+      '/b/16-9.png',
+      '/outputs.csv',
+    ]);
+    const list = readFileSync(join(to, 'outputs.csv'), 'utf8');
+    expect(list).toMatch(/\r\nb,vase,16:9,.*,b\/16-9\.png,intact,image\/png,[0-9a-f]{64},/);
+    for (const line of there.slice(0, 4)) expect(list).toContain(line.split(' ')[1]);
+    expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 there already');
+    expect(contentOf(to)).toEqual(there);
+    expect(existsSync(join(folder, 'campaign.sandbox/output/pic-a-1-1.png'))).toBe(true);
+  });
+
+  test('--picked leaves out what lost, and files keep their paths', async () => {
+    const { run } = campaign();
+    const { out } = await run('--to', 'handed', '--picked', '-s', 'draft', '--dry-run');
+    expect(out).toBe('handed/output/draft-2.png\n');
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ['two files of one name', ['--layout', '{{task}}'], /pic@a,1:1 and pic@a,16:9 would both be pic\.png/],
+    ['names that differ in case only', ['--layout', '{{#if (eq key "a")}}X{{else}}x{{/if}}'], /would both be/],
+    ['a name that is not there', ['--layout', '{{vars.x}}'], /there is no `vars\.x`[\s\S]*may use row, matrix/],
+    ['a column that a step does not have', ['--layout', '{{row.colour}}'], /for pic@a,1:1/],
+    ['a way out', ['--layout', '../{{path}}'], /leaves the folder/],
+    ['what is no template', ['--layout', '{{row.sku'], /--layout: /],
+  ])('copies nothing where %s', async (_what, words, about) => {
+    const { run, to } = campaign();
+    const { code, err } = await run('--to', 'handed', ...words);
+    expect(code).toBe(64);
+    expect(err).toMatch(about);
+    expect(existsSync(to)).toBe(false);
+  });
+
+  test('copies nothing where a file is not here, where others are in the way, or behind a link', async () => {
+    const { folder, run, to } = campaign();
+    mkdirSync(to);
+    mkdirSync(join(to, 'b'));
+    writeFileSync(join(to, 'b/16-9.png'), 'mine');
+    const other = await run('--to', 'handed', ...byRow);
+    expect(other).toMatchObject({ code: 73, err: expect.stringContaining('handed has a file of that name already') });
+    expect(contentOf(to)).toHaveLength(1);
+    rmSync(to, { recursive: true });
+    mkdirSync(to);
+    writeFileSync(join(to, 'outputs.csv'), 'sku,name\n');
+    expect((await run('--to', 'handed', ...byRow)).err).toContain('is no list of outputs');
+    expect(contentOf(to)).toHaveLength(1);
+    rmSync(join(to, 'outputs.csv'));
+    mkdirSync(join(folder, 'away'));
+    symlinkSync(join(folder, 'away'), join(to, 'a'));
+    expect((await run('--to', 'handed', ...byRow)).code).toBe(73);
+    expect(readdirSync(join(folder, 'away'))).toEqual([]);
+    rmSync(join(to, 'a'));
+    rmSync(join(folder, 'campaign.sandbox/output/pic-b-16-9.png'));
+    const away = await run('--to', 'handed', ...byRow);
+    expect(away.err).toMatch(
+      /a file is not here as saved: output\/pic-b-16-9\.png[\s\S]*apply campaign\.yaml.* --sandbox/,
+    );
+    expect(contentOf(to)).toEqual([]);
+  });
+
+  test('wants a folder', async () => {
+    const { run } = campaign();
+    expect((await run()).err).toContain('--to is missing');
+    expect((await run('--to', 'ftp://shop/spring')).err).toContain('to a folder or to s3://');
+    expect((await run('--to', 's3://SHOP')).err).toContain('names no bucket');
+  });
+
+  test('puts files into a bucket, once, and leaves alone what else is there', async () => {
+    const bucket = await BucketStandIn.start();
+    const { folder } = campaign();
+    const env = Object.fromEntries(Object.entries(bucket.env).map(([name, value]) => [name, value ?? '']));
+    const words = ['deliver', 'campaign.yaml', '--sandbox', '--to', 's3://shop/spring', ...byRow];
+    const run = () => command(words, { cwd: folder, env });
+    const first = await run();
+    expect(first, first.err).toMatchObject({ code: 0, err: expect.stringContaining('copied 4 files') });
+    const names = ['a/1-1.png', 'a/16-9.png', 'b/1-1.png', 'b/16-9.png', 'outputs.csv'];
+    const keys = () => [...bucket.objects.keys()].map((key) => key.slice(key.indexOf('spring/') + 7)).sort();
+    expect(keys()).toEqual(names);
+    expect((await run()).err).toContain('copied 0 files, 4 there already');
+    for (const [key, stored] of bucket.objects) {
+      if (key.endsWith('b/1-1.png')) bucket.objects.set(key, { ...stored, headers: {}, bytes: Buffer.from('mine') });
+    }
+    const other = await run();
+    expect(other).toMatchObject({ code: 73, err: expect.stringContaining('b/1-1.png') });
+    expect(keys()).toEqual(names);
+  }, 40_000);
+
+  test('an earlier copy gives way to what was picked since; a file of somebody else never does', async () => {
+    const { folder, run, to } = campaign();
+    const take = (number: number) =>
+      contentOf(join(folder, 'campaign.sandbox/output'))
+        .find((line) => line.startsWith(`/draft-${number}`))
+        ?.split(' ')[1];
+    const there = () =>
+      contentOf(to)
+        .find((line) => line.startsWith('/draft.png'))
+        ?.split(' ')[1];
+    const words = ['--to', 'handed', '--picked', '-s', 'draft', '--layout', '{{task}}'];
+    const pick = (name: string) => runInProcess(['pick', 'campaign.yaml', name, '--sandbox'], {}, folder);
+    await run(...words);
+    expect(there()).toBe(take(2));
+    const list = readFileSync(join(to, 'outputs.csv'));
+    await pick('draft/1');
+    expect((await run(...words, '--dry-run')).err).toContain('1 file to copy, 1 of them in place of an earlier copy');
+    expect((await run(...words)).err).toContain('copied 1 file, 1 of them in place of an earlier copy');
+    expect(there()).toBe(take(1));
+    // Cut off before the list was written, and picked otherwise since: the lock knows the copy.
+    writeFileSync(join(to, 'outputs.csv'), list);
+    await pick('draft/2');
+    expect((await run(...words)).code).toBe(0);
+    expect(there()).toBe(take(2));
+    writeFileSync(join(to, 'draft.png'), 'mine');
+    await pick('draft/1');
+    expect(await run(...words)).toMatchObject({ code: 73, err: expect.stringContaining('no copies of this campaign') });
+    expect(readFileSync(join(to, 'draft.png'), 'utf8')).toBe('mine');
+  });
+
+  test.each(['an empty folder', 'earlier copies'])(
+    'killed at any moment over %s and run again: the same bytes, one list, and nothing left over',
+    async (over) => {
+      const whole = campaign();
+      await whole.run('--to', 'handed');
+      const expected = contentOf(whole.to);
+      const { folder, run, to } = campaign();
+      mkdirSync(join(to, 'output'), { recursive: true });
+      if (over === 'earlier copies') {
+        // Nothing but their list tells whose they are.
+        let list = readFileSync(join(whole.to, 'outputs.csv'), 'utf8');
+        for (const [name = '', digest = ''] of expected.map((line) => line.slice(1).split(' '))) {
+          if (name === 'outputs.csv') continue;
+          writeFileSync(join(to, name), `${name} as it was`);
+          list = list.replace(digest, createHash('sha256').update(`${name} as it was`).digest('hex'));
+        }
+        writeFileSync(join(to, 'outputs.csv'), list);
+      }
+      const words = [bin, 'deliver', 'campaign.yaml', '--sandbox', '--to', 'handed'];
+      const child = spawn(process.execPath, words, { cwd: folder, stdio: 'ignore' });
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      const hasBegun = () => readdirSync(join(to, 'output')).some((name) => name.endsWith('.part'));
+      for (const until = Date.now() + 20_000; Date.now() < until; ) {
+        if (hasBegun() || child.exitCode !== null) break;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      child.kill('SIGKILL');
+      await ended;
+      const digest = createHash('sha256').update(readFileSync(join(folder, 'campaign.sandbox/output/pic-b-16-9.png')));
+      rmSync(join(to, 'output/pic-b-16-9.png'), { force: true });
+      writeFileSync(join(to, `output/.mediabatch-${digest.digest('hex').slice(0, 16)}.part`), 'half');
+      const again = await run('--to', 'handed');
+      expect(again.code, again.err).toBe(0);
+      expect(contentOf(to)).toEqual(expected);
+    },
+    40_000,
+  );
+});

@@ -1,0 +1,110 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startPostgres } from '../../src/cluster/database/postgres-server.ts';
+import { dumpedPrograms, freePort, makeMedia, serverOfManual } from '../rig/dumped-server.ts';
+import { blocksOf } from '../rig/manual-pages.ts';
+import { type Terminal, typeInto } from '../rig/terminals.ts';
+import { temporary } from '../rig/used-campaigns.ts';
+
+/** What the page has people type, or see, in the terminal of this name. */
+function read(language: 'sh' | 'text', name: string): string {
+  const found = blocksOf('engine', language).find((block) => block.name === name);
+  if (found === undefined) throw new Error(`the page has no block ${name}`);
+  return found.text;
+}
+
+/** Expects lines to be said in this order; `…` stands for anything. */
+function expectSaid(said: string, lines: string): void {
+  let rest = said;
+  for (const line of lines.split('\n')) {
+    const parts = line.split('…').map((part) => part.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    const found = new RegExp(parts.join('.*')).exec(rest);
+    expect(found, `“${line}” in ${said}`).not.toBeNull();
+    rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0));
+  }
+}
+
+/** The terminals of the page, with the service running in the first. Ports are free ones: those of the page may be taken. */
+async function openTerminals(databasePort: string) {
+  const folder = temporary();
+  const port = await freePort();
+  const env = { PGPORT: databasePort };
+  const variables = read('sh', 'terminal variables').replaceAll('4010', port);
+  const service = typeInto(folder, `${read('sh', 'terminal service')} --port ${port}`, env);
+  await waitFor(service, 'use it from another terminal');
+  const type = (lines: string, below = '.') => typeInto(folder, `${variables}\ncd ${below}\n${lines}`, env);
+  const inFolder = (name: string) => join(folder, name);
+  const bought = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/sandbox/state`);
+    const { jobs } = (await answer.json()) as { jobs: { id: string }[] };
+    return jobs.map(({ id }) => id).sort();
+  };
+  return { type, inFolder, bought, worker: () => type(read('sh', 'terminal worker')) };
+}
+
+const waitFor = (terminal: Terminal, text: string) =>
+  vi.waitFor(() => expect(terminal.said()).toContain(text), { timeout: 120_000, interval: 100 });
+
+/** As the page has it: the embedded programs are a real server. */
+async function embeddedServer(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-manual-'));
+  // As root the server runs as another user.
+  chmodSync(folder, 0o755);
+  const server = await startPostgres(join(folder, 'engine'), { fsync: 'off' });
+  onTestFinished(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  await makeMedia(server.url);
+  return new URL(server.url).port;
+}
+
+test('the first ten minutes go as the page says', async () => {
+  const { type, worker } = await openTerminals(await embeddedServer());
+  const workers = [worker(), worker()];
+  const campaign = type(read('sh', 'terminal campaign'));
+  expect(await campaign.ended, campaign.said()).toBe(0);
+  expectSaid(campaign.said(), read('text', 'campaign'));
+  const head = workers.find((one) => one.said().includes('head of the account'));
+  await waitFor(head as Terminal, 'head no more');
+  expectSaid(head?.said() ?? '', read('text', 'worker'));
+  await workers[0]?.interrupt();
+  expect(workers[0]?.said()).toContain('worker ends: SIGINT');
+  const again = type(read('sh', 'terminal again'), 'spring');
+  expect(await again.ended, again.said()).toBe(0);
+  expectSaid(again.said(), read('text', 'again'));
+}, 300_000);
+
+if (dumpedPrograms === undefined)
+  process.stderr.write(
+    'test/command/engine-manual: no pg_dump with a server of its version; putting back is skipped\n',
+  );
+
+test.runIf(dumpedPrograms !== undefined)(
+  'a backup is put back as the page says, and nothing is bought twice',
+  async () => {
+    const { type, inFolder, worker, bought } = await openTerminals(await serverOfManual(dumpedPrograms ?? ''));
+    const first = worker();
+    const campaign = type(read('sh', 'terminal campaign'));
+    await waitFor(campaign, '(3 of 15)');
+    const backup = type(read('sh', 'terminal backup'));
+    expect(await backup.ended, backup.said()).toBe(0);
+    expect(await campaign.ended, campaign.said()).toBe(0);
+    const before = await bought();
+    await first.interrupt();
+    const restored = type(read('sh', 'terminal restore'));
+    expect(await restored.ended, restored.said()).toBe(0);
+    const apply = type('mediabatch apply campaign.yaml --store ../store --yes', 'spring');
+    await waitFor(apply, 'what the lock here knows was given to it');
+    worker();
+    expect(await apply.ended, apply.said()).toBe(0);
+    expect(apply.said()).toContain('all 15 steps done');
+    const jobs = readFileSync(inFolder('spring/campaign.lock.jsonl'), 'utf8').match(/"jobId":"[^"]+"/g) ?? [];
+    expect(new Set(jobs).size).toBe(15);
+    expect(await bought()).toEqual(before);
+    expect(before).toHaveLength(15);
+  },
+  300_000,
+);

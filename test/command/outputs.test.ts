@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { command, temporaryFolder } from '../rig/command.ts';
+import { runInProcess } from './in-process.ts';
+
+const manifest = `version: 1
+name: shop
+rights: { licence: web, until: 2027-12-31 }
+tasks:
+  pic:
+    kind: image
+    foreach: rows.csv
+    key: "{{row.sku}}"
+    matrix: { ratio: ["1:1", "16:9"] }
+    rights: { licence: print, exclusive: true }
+    with: { prompt: "{{row.name}}, {{matrix.ratio}}", aspectRatio: "{{matrix.ratio}}", resolution: 1k }
+  draft: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: a draft, resolution: 1k } }
+  final: { kind: image, with: { prompt: the final, resolution: 1k, referenceImages: ["{{tasks.draft.url}}"] } }
+`;
+const rows = 'sku,name,state,price\na,Käthe’s =lamp,new,-5\nb,"=HYPERLINK(""x"")",old,7\n';
+
+interface Listed {
+  address: string;
+  path: string;
+  sha256: string;
+  fileState: string;
+  credits: number;
+  [field: string]: unknown;
+}
+
+let bought = '';
+beforeAll(async () => {
+  const { path, remove } = temporaryFolder();
+  bought = path;
+  writeFileSync(join(path, 'campaign.yaml'), manifest);
+  writeFileSync(join(path, 'rows.csv'), rows);
+  const apply = ['apply', '--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
+  expect((await command(apply, { cwd: path })).code).toBe(5);
+  await command(['pick', 'draft/2', '--note', 'calm light', '--by', 'Ada', '--sandbox'], { cwd: path });
+  const applied = await command(apply, { cwd: path });
+  expect(applied.code, applied.err).toBe(0);
+  return remove;
+}, 60_000);
+
+/** A copy of the campaign as it was bought. */
+function campaign() {
+  const { path: folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  cpSync(bought, folder, { recursive: true });
+  const run = (...words: string[]) => runInProcess(['outputs', 'campaign.yaml', '--sandbox', ...words], {}, folder);
+  const list = async (...words: string[]) => {
+    const { code, out, err } = await run('--format', 'json', ...words);
+    expect(code, err).toBe(0);
+    return JSON.parse(out).files as Listed[];
+  };
+  return { folder, run, list };
+}
+
+const schema = JSON.parse(readFileSync(new URL('../../schemas/outputs.schema.json', import.meta.url), 'utf8'));
+const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allowUnionTypes: true });
+const validate = ajv.compile(schema);
+
+describe('outputs', () => {
+  test('lists each file once, with its row, digest, charge, words and what it was made from', async () => {
+    const { folder, run, list } = campaign();
+    const files = await list();
+    expect(files.map(({ address }) => address)).toEqual([
+      ...['a,1:1', 'a,16:9', 'b,1:1', 'b,16:9'].map((key) => `pic@${key}`),
+      ...['draft/1', 'draft/2', 'final'],
+    ]);
+    for (const { path, sha256, fileState } of files) {
+      expect(fileState).toBe('intact');
+      expect(
+        createHash('sha256')
+          .update(readFileSync(join(folder, path)))
+          .digest('hex'),
+      ).toBe(sha256);
+    }
+    const [first] = files;
+    expect(first).toMatchObject({
+      row: { sku: 'a', name: 'Käthe’s =lamp', state: 'new', price: '-5' },
+      matrix: { ratio: '1:1' },
+      key: 'a',
+      prompt: 'Käthe’s =lamp, 1:1',
+      rights: { licence: 'print', until: '2027-12-31', exclusive: true },
+      request: { resolution: '1k' },
+      width: expect.any(Number),
+      height: expect.any(Number),
+    });
+    expect(files.at(-2)).toMatchObject({ verdict: { is: 'picked', note: 'calm light', by: 'Ada' } });
+    expect(files.at(-1)).toMatchObject({ madeFrom: ['draft/2'], rights: { licence: 'web' } });
+    const { out } = await run('--json');
+    expect(validate(JSON.parse(out)), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  test('sums up to what was charged', async () => {
+    const { folder, list } = campaign();
+    const files = await list();
+    const { out } = await runInProcess(['status', 'campaign.yaml', '--sandbox', '--json'], {}, folder);
+    expect(files.reduce((sum, { credits }) => sum + credits, 0)).toBe(JSON.parse(out).credits.spent);
+  });
+
+  test('is a line of JSON for each file, which the published schema describes', async () => {
+    const { run } = campaign();
+    const lines = (await run('--format', 'jsonl')).out.trimEnd().split('\n');
+    expect(lines).toHaveLength(7);
+    for (const line of lines) expect(validate(JSON.parse(line)), JSON.stringify(validate.errors)).toBe(true);
+    expect(validate({ ...JSON.parse(lines[0] ?? ''), more: 1 })).toBe(false);
+  });
+
+  test('is a table for people, and says what it does not show', async () => {
+    const { folder, run } = campaign();
+    rmSync(join(folder, 'campaign.sandbox/output/final.png'));
+    const { out, err } = await run('-s', 'final', '-s', 'draft');
+    expect(out).toMatch(/draft\/2 .*×.* picked +calm light/);
+    expect(out).toMatch(/final .* file missing +the final/);
+    expect(err).toMatch(/3 files, 1 not here as it was saved/);
+    expect(err).toMatch(/fetched for free by: .*apply campaign\.yaml.* --sandbox/);
+  });
+
+  test('knows everything but measures from the lock alone, without a key or a file', async () => {
+    const { folder, list } = campaign();
+    const files = await list();
+    for (const name of ['campaign.sandbox', '.mediabatch']) rmSync(join(folder, name), { recursive: true });
+    const alone = await list();
+    const known = ({ width: _w, height: _h, fileState: _f, ...file }: Listed) => file;
+    expect(alone.map(known)).toEqual(files.map(known));
+    expect(alone.every(({ fileState, width }) => fileState === 'missing' && width === undefined)).toBe(true);
+    expect(readdirSync(folder).sort()).toEqual(['campaign.sandbox.lock.jsonl', 'campaign.yaml', 'rows.csv']);
+  });
+
+  test('--picked leaves out what a gate asks about and nobody picked, and keeps what no gate asks about', async () => {
+    const { list } = campaign();
+    const picked = (await list('--picked', '-x', 'pic')).map(({ address }) => address);
+    expect(picked).toEqual(['draft/2', 'final']);
+  });
+
+  test('shows a file whose input has changed as what it was bought for', async () => {
+    const { folder, list } = campaign();
+    writeFileSync(join(folder, 'campaign.yaml'), manifest.replace('the final', 'another final'));
+    const [file] = await list('-s', 'final');
+    expect(file).toMatchObject({ state: 'changed', prompt: 'the final', fileState: 'intact', madeFrom: ['draft/2'] });
+  });
+
+  test('rights are no part of a purchase', async () => {
+    const { folder, list } = campaign();
+    writeFileSync(join(folder, 'campaign.yaml'), manifest.replace('licence: web', 'licence: all'));
+    const plan = await runInProcess(['plan', 'campaign.yaml', '--sandbox', '--detailed-exitcode'], {}, folder);
+    expect(plan.code, plan.out).toBe(0);
+    expect((await list('-s', 'final'))[0]).toMatchObject({ rights: { licence: 'all' } });
+  });
+});
+
+describe('outputs as CSV', () => {
+  test('has the columns of the data first, and calculates nothing', async () => {
+    const { run } = campaign();
+    const { out } = await run('--format', 'csv');
+    const lines = out.split('\r\n');
+    expect(lines[0]).toMatch(
+      /^sku,name,row\.state,price,ratio,address,task,kind,key,.*,tags,rights\.licence,rights\.until,rights\.exclusive$/,
+    );
+    expect(lines[1]).toMatch(/^a,Käthe’s =lamp,new,-5,1:1,"pic@a,1:1",pic,image,a,/);
+    expect(lines[3]).toMatch(/^b,"'=HYPERLINK\(""x""\)",old,7,1:1,/);
+    expect(lines).toHaveLength(9);
+  });
+
+  test('in a file begins with a byte order mark, and has paths as seen from there', async () => {
+    const { folder, run } = campaign();
+    mkdirSync(join(folder, 'lists'));
+    expect(await run('--out', 'lists/outputs.csv')).toMatchObject({ code: 0, out: '' });
+    const text = readFileSync(join(folder, 'lists/outputs.csv'), 'utf8');
+    expect(text.startsWith('\ufeffsku,')).toBe(true);
+    expect(text).toContain(',../campaign.sandbox/');
+    expect(await run('--out', 'lists/outputs.csv')).toMatchObject({ code: 0 });
+    expect(readFileSync(join(folder, 'lists/outputs.csv'), 'utf8')).toBe(text);
+  });
+
+  test('escapes on a stream what a terminal or a build obeys', async () => {
+    const { folder, run } = campaign();
+    writeFileSync(join(folder, 'rows.csv'), rows.replace('new', '::error::\u001b[2J'));
+    expect((await run('--format', 'csv')).out).toContain('\\x3a:error::\\x1b[2J');
+    await run('--out', 'o.csv');
+    expect(readFileSync(join(folder, 'o.csv'), 'utf8')).toContain('::error::\u001b[2J');
+  });
+});
+
+describe('outputs --out', () => {
+  test('writes over no file but a list that it wrote', async () => {
+    const { folder, run } = campaign();
+    const table = readFileSync(join(folder, 'rows.csv'), 'utf8');
+    for (const [name, about] of [
+      ['rows.csv', /is there already/],
+      ['campaign.sandbox.lock.jsonl', /is the lock/],
+      ['list.txt', /does not end as a list/],
+      ['nowhere/list.csv', /a folder that exists/],
+    ] as const) {
+      const { code, err } = await run('--out', name);
+      expect(code, name).not.toBe(0);
+      expect(err).toMatch(about);
+    }
+    expect(readFileSync(join(folder, 'rows.csv'), 'utf8')).toBe(table);
+    expect((await run('--out', 'list.csv', '--format', 'json')).err).toMatch(/the ending of the file says it/);
+  });
+});
+
+describe('outputs --sidecar', () => {
+  test('writes beside each file what is known of it, once', async () => {
+    const { folder, run, list } = campaign();
+    expect((await run('--sidecar')).err).toContain('beside 7 files');
+    for (const { path, sha256 } of await list()) {
+      const beside = JSON.parse(readFileSync(join(folder, `${path}.json`), 'utf8'));
+      expect(validate(beside), JSON.stringify(validate.errors)).toBe(true);
+      expect(beside).toMatchObject({ mediabatch: 'output', path: basename(path), sha256 });
+    }
+    expect((await run('--sidecar')).err).toContain('beside 7 files');
+  });
+
+  test('leaves alone what somebody else has there, and follows no link', async () => {
+    const { folder, run, list } = campaign();
+    const [first, second] = await list();
+    const own = join(folder, `${first?.path}.json`);
+    writeFileSync(own, '{"mine": true}');
+    const link = join(folder, `${second?.path}.json`);
+    symlinkSync(join(folder, 'elsewhere.json'), link);
+    const { code, err } = await run('--sidecar');
+    expect(code).toBe(0);
+    expect(err).toContain('beside 5 files');
+    expect(err).toMatch(/\.json was left as it is: something else has this name/);
+    expect(err).toMatch(/\.json was left as it is: it is not a plain file/);
+    expect(readFileSync(own, 'utf8')).toBe('{"mine": true}');
+    expect(existsSync(join(dirname(own), 'elsewhere.json')) || existsSync(join(folder, 'elsewhere.json'))).toBe(false);
+  });
+});
+
+test('a template in rights is a mistake, because rights are read as they are', async () => {
+  const { folder, run } = campaign();
+  writeFileSync(join(folder, 'campaign.yaml'), manifest.replace('licence: web', 'licence: "{{vars.x}}"'));
+  const { code, err } = await run();
+  expect(code).toBe(65);
+  expect(err).toMatch(/MB1202[\s\S]*a value of `rights` cannot be a template/);
+});

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { knowsPlayMoneyOnly, readEnvironment } from '../../src/campaign/environment.ts';
+import { command } from '../rig/command.ts';
+import { serviceHere } from '../rig/service-here.ts';
+import { manifest, products, workplaceForEach } from './workplace.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+const place = workplaceForEach();
+
+/** A real service with its key at hand, and the variable that keeps it from being asked. */
+async function cautious() {
+  const service = await serviceHere();
+  onTestFinished(() => service.close());
+  place.write('campaign.yaml', manifest);
+  place.write('products.csv', products);
+  const env = { ...service.env, MEDIABATCH_SANDBOX: '1' };
+  const run = (...args: string[]) => command(args, { cwd: place.folder, env });
+  return { service, run };
+}
+
+const quick = ['--yes', '--publish', '--sandbox-speed', '10000', '--poll-interval', '10'];
+
+test('whatever is said, no real service is asked, and printed commands say which money it is', async () => {
+  const { service, run } = await cautious();
+  const planned = await run('plan', 'campaign.yaml', '--out', 'a.plan.json');
+  expect(planned.out.split('\n')[0]).toBe('spring  with play money (--sandbox)');
+  const applied = await run('apply', 'a.plan.json', ...quick);
+  expect(applied.code, applied.err).toBe(0);
+  expect(existsSync(join(place.folder, 'campaign.sandbox.lock.jsonl'))).toBe(true);
+  expect(existsSync(join(place.folder, 'campaign.lock.jsonl'))).toBe(false);
+  const asked = await run('apply', 'campaign.yaml', '--redo', 'hero');
+  expect(asked.err).toContain('mediabatch plan campaign.yaml --sandbox');
+  expect((await run('accounts')).code).toBe(0);
+  expect(service.requests()).toEqual([]);
+});
+
+test('a plan of real money is not carried out', async () => {
+  const { service, run } = await cautious();
+  const real = await command(['plan', 'campaign.yaml', '--out', 'a.plan.json'], {
+    cwd: place.folder,
+    env: service.env,
+  });
+  expect(real.out.split('\n')[0]).toBe('spring');
+  const refused = await run('apply', 'a.plan.json', ...quick);
+  expect(refused.code, refused.err).toBe(64);
+  expect(refused.err).toContain('--sandbox does not go with a saved plan');
+  expect(service.requests()).toEqual([]);
+});
+
+test('it is read strictly, and comes before any key', () => {
+  const key = { MEDIABATCH_API_KEY: 'k', MEDIABATCH_BASE_URL: 'https://a/api/v1' };
+  expect(readEnvironment({ ...key, MEDIABATCH_SANDBOX: '1' }, '.')).toEqual({ playMoney: true });
+  expect(readEnvironment({ ...key, MEDIABATCH_SANDBOX: '0' }, '.')).toMatchObject({ token: 'k' });
+  expect(() => knowsPlayMoneyOnly({ MEDIABATCH_SANDBOX: 'yes' })).toThrow('knows 1 and 0');
+});

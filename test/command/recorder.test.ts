@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import type { CampaignPaths } from '../../src/campaign/paths.ts';
+import { makeRecorder } from '../../src/cli/recorder.ts';
+import { systemClock } from '../../src/contract/clock.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import { bufferTerminal } from './buffer-terminal.ts';
+
+test('whoever leaves before anything of a run has begun is not told that all of it is done', async () => {
+  const { terminal, said } = bufferTerminal();
+  const plan = { rows: [{ address: 'pic', action: 'create' }] } as unknown as Plan;
+  const recorder = await makeRecorder(plan, {
+    ...{ terminal, clock: systemClock, events: undefined, detail: undefined, bell: false, latest: () => plan },
+    paths: { state: 'no-such-folder', durations: 'durations.json', outputs: '.' } as CampaignPaths,
+  });
+  await recorder.end();
+  expect(said.err).toBe('');
+});

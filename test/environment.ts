@@ -1,0 +1,27 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { programVariables } from '../src/cli/consent.ts';
+
+/** What a person's programs keep. It ends with the run of the tests: what one run has spent, the next one does not know. */
+export const stateHome = join(tmpdir(), `mediabatch-test-state-${process.pid}`);
+
+/** The environment of all tests. */
+export const environment = {
+  // Times of day are told in the reader's own zone; here everybody's is the same.
+  TZ: 'UTC',
+  XDG_STATE_HOME: stateHome,
+  // Whoever starts the tests: consent is given as it is where a person types.
+  ...Object.fromEntries([...programVariables, 'MEDIABATCH_CONSENT'].map((name) => [name, ''])),
+};
+
+/** What is built is loaded as Node loads it. */
+export const server = { deps: { external: [/\/dist\//] } };
+
+/**
+ * A busy machine explains a test that ran out of time, never a wrong answer. Where nobody sits, such a one is run once more,
+ * and `.ci/run` names it. What is polled comes, or does not: for how long is no part of any test.
+ */
+export const patience = {
+  retry: process.env.CI ? { count: 1, condition: /timed out|in time/i } : 0,
+  expect: { poll: { timeout: 15_000 } },
+};

@@ -1,0 +1,192 @@
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import type { ReviewData, ReviewHost } from '../../../src/contract/review.ts';
+import { serveReview } from '../../../src/review/serve/serve-review.ts';
+import { openChromium } from '../../rig/chromium.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+import { asset, campaign, file, products } from '../../rig/review/campaign.ts';
+import { openReview } from '../../rig/review/open-page.ts';
+
+const { browser, close: closeBrowser } = await openChromium();
+afterAll(closeBrowser);
+
+const at = (group: number, take: number) => `hero@p00${group},take:${take}`;
+
+test('a filmstrip stands under the loupe: what a digit means is seen, and a press leads there', async () => {
+  const { page, press, isActive } = await openReview(browser, products(2, 4));
+  await press('Enter');
+  const strip = page.locator('.loupe .filmstrip button');
+  await expect.poll(() => strip.allTextContents()).toEqual(['1 take 1', '2 take 2', '3 take 3', '4 take 4']);
+  expect(await strip.nth(0).getAttribute('aria-pressed')).toBe('true');
+  await strip.nth(2).click();
+  await isActive(at(1, 3));
+  await press('x', '[');
+  expect(await strip.nth(2).textContent()).toBe('3 take 3 · rejected');
+});
+
+test('the survey looks at the same place of all takes, by keys and by the wheel', async () => {
+  const { page, press } = await openReview(browser, products(2, 4));
+  await press('s');
+  const widths = async () =>
+    page.evaluate("[...document.querySelectorAll('.sheet .zoomed-media')].map((one) => one.style.width)");
+  await expect.poll(async () => new Set((await widths()) as string[]).size).toBe(1);
+  const [whole] = (await widths()) as string[];
+  await press('+', '+');
+  await expect.poll(async () => ((await widths()) as string[])[0]).not.toBe(whole);
+  expect(new Set((await widths()) as string[]).size).toBe(1);
+  await press('0');
+  await expect.poll(async () => ((await widths()) as string[])[3]).toBe(whole);
+  await page.locator('.sheet .picture').nth(2).hover();
+  await page.mouse.wheel(0, -300);
+  await expect.poll(async () => ((await widths()) as string[])[0]).not.toBe(whole);
+  // A press that moves drags; one that stays makes it active, and the next opens the loupe.
+  await press('0');
+  await page.locator('.sheet .picture').nth(2).click();
+  await page.locator(`.survey .active[data-address="${at(1, 3)}"]`).waitFor();
+  await page.locator('.sheet .picture').nth(2).click();
+  await page.locator('.loupe').waitFor();
+});
+
+test('compare: what is picked stays, and the next one comes in against it, till all were seen', async () => {
+  const { page, press, isActive, host } = await openReview(browser, products(3, 4));
+  const on = (side: string) => page.locator(`.pane.${side}`).getAttribute('data-address');
+  await press('c', 'p');
+  await isActive(at(1, 3));
+  expect([await on('left'), await on('right')]).toEqual([at(1, 1), at(1, 3)]);
+  // The one that came in is better: it stays, on its side.
+  await press('p');
+  await isActive(at(1, 4));
+  expect([await on('left'), await on('right')]).toEqual([at(1, 4), at(1, 3)]);
+  // The other one still is: nothing is left that was not seen, and it goes on.
+  await press('x');
+  await isActive(at(2, 1));
+  await expect
+    .poll(() => host.data.assets.flatMap(({ address, verdict }) => (verdict ? [`${address} ${verdict.is}`] : [])))
+    .toEqual([`${at(1, 3)} picked`, `${at(1, 4)} rejected`]);
+  await press('ArrowRight', 'x');
+  await isActive(at(2, 3));
+  expect([await on('left'), await on('right')]).toEqual([at(2, 1), at(2, 3)]);
+  await press('e');
+  await page.locator('.panes.difference .brighter').waitFor({ state: 'attached' });
+  const blend = "getComputedStyle(document.querySelector('.pane.right .pane-picture')).mixBlendMode";
+  expect(await page.evaluate(blend)).toBe('difference');
+  await press('e');
+  await page.locator('.panes.beside').waitFor();
+});
+
+test('a note is written before the verdict, which takes it; a second choice is kept by the browser', async () => {
+  const { page, press, host } = await openReview(browser, products(2, 3));
+  await press('n');
+  await page.keyboard.type('the hand is too small');
+  await press('Enter', 'ArrowRight', 'r');
+  await page.locator(`[data-address="${at(1, 2)}"] .second`).waitFor();
+  await page.reload();
+  await page.locator(`[data-address="${at(1, 2)}"] .second`).waitFor();
+  await page
+    .locator(`[data-address="${at(1, 1)}"] .facts`)
+    .getByText('the hand is too small')
+    .waitFor();
+  expect(host.batches).toEqual([]);
+  await page.getByLabel('state').selectOption('second choice');
+  await expect.poll(() => page.locator('.tile').count()).toBe(1);
+  await page.getByLabel('state').selectOption('');
+  await page.locator(`[data-asset="${at(1, 1)}"]`).click();
+  await press('x');
+  await expect.poll(() => host.data.assets[0]?.verdict).toEqual({ is: 'rejected', note: 'the hand is too small' });
+});
+
+test('a verdict is seen for a moment, and its picture is the button that takes it back', async () => {
+  const { page, press, isActive } = await openReview(browser, products(3, 2));
+  const seen = () => page.evaluate("getComputedStyle(document.querySelector('.flash')).animationDuration");
+  await press('2');
+  await isActive(at(2, 1));
+  expect(await seen()).toBe('0.1s');
+  await page.locator('.undo.picked img').waitFor();
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  expect(await page.evaluate("getComputedStyle(document.querySelector('.flash')).display")).toBe('none');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await isActive(at(1, 2));
+  expect(await page.locator('.tile.picked').count()).toBe(0);
+});
+
+test('Shift and a digit reject for a reason that the gate names; a slash is a slash, however it is typed', async () => {
+  const assets = [1, 2, 3].map((take) => asset(`hero@a,take:${take}`, { take, files: [file(take)] }));
+  const options = { reasons: ['hands', 'text in the picture'] };
+  const { page, host, press, isActive } = await openReview(browser, campaign([{ name: 'hero@a', assets, options }]));
+  await press('Shift+Digit2');
+  await isActive('hero@a,take:2');
+  await press('Shift+Digit3');
+  await page.getByText('There is no reason 3 here').waitFor();
+  await page.getByRole('button', { name: 'Reject: hands' }).click();
+  await expect
+    .poll(() => host.data.assets.map(({ verdict }) => verdict?.reason))
+    .toEqual(['text in the picture', 'hands', undefined]);
+  await page.locator('[data-address="hero@a,take:1"] .facts').getByText('text in the picture').waitFor();
+  await page.evaluate(
+    "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', code: 'Digit7', shiftKey: true, bubbles: true }))",
+  );
+  expect(await page.evaluate('document.activeElement.id')).toBe('search');
+});
+
+test('a finger leads to the next take, unless it moves a picture that is larger', async () => {
+  const { page, press, isActive } = await openReview(browser, products(2, 3));
+  await press('Enter');
+  await page.locator('.loupe').waitFor();
+  const swipe = (to: number) =>
+    page.evaluate(`for (const [type, x] of [['pointerdown', 300], ['pointerup', ${to}]])
+      document.querySelector('.loupe .stage').dispatchEvent(
+        new PointerEvent(type, { pointerType: 'touch', clientX: x, clientY: 200, bubbles: true }))`);
+  await swipe(200);
+  await isActive(at(1, 2));
+  await swipe(290);
+  await isActive(at(1, 2));
+  await swipe(400);
+  await isActive(at(1, 1));
+  await press('+');
+  await swipe(200);
+  await isActive(at(1, 1));
+});
+
+test('where all are rejected, others are offered with their price and the command', async () => {
+  const { page, press } = await openReview(browser, products(1, 2));
+  await press('x', 'x');
+  const others = page.getByRole('button', { name: '2 others, ≈ 4 credits' });
+  await others.waitFor();
+  expect(await others.getAttribute('title')).toBe('mediabatch apply campaign.yaml --redo hero@p001');
+  await others.click();
+  await page
+    .locator('.said')
+    .getByText(/nobody has agreed to these|does not let the page copy/)
+    .waitFor();
+});
+
+test('a page of an earlier start on the same port says that it was started again, and keeps what is decided', async () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  const data: ReviewData = products(2, 2);
+  const noted: string[] = [];
+  const host: ReviewHost = {
+    look: async () => data,
+    judge: async (verdicts) => {
+      noted.push(...verdicts.map(({ address }) => address));
+      return { is: 'recorded', revision: 1, refused: [] };
+    },
+    watch: () => () => undefined,
+    find: () => undefined,
+  };
+  const serve = (port: number) =>
+    serveReview(host, { port, state: folder.path, paste: () => '', onError: () => undefined });
+  const first = await serve(0);
+  const page = await browser.newPage();
+  onTestFinished(() => page.close());
+  await page.goto(first.url);
+  await page.locator('.active[data-address]').waitFor();
+  await first.close();
+  const second = await serve(Number(new URL(first.url).port));
+  onTestFinished(() => second.close());
+  await page.locator('.unsent').getByText('mediabatch was started again: open the address that it printed').waitFor();
+  await page.keyboard.press('2');
+  await page.locator('.unsent').getByText('1 verdict waits in this page').waitFor();
+  // At the new address it is recorded: the browser keeps it by port.
+  await page.goto(second.url);
+  await expect.poll(() => noted).toEqual([at(1, 2)]);
+});

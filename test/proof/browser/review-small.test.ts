@@ -1,0 +1,155 @@
+import { afterAll, expect, test } from 'vitest';
+import type { ReviewGroup } from '../../../src/contract/review.ts';
+import { openChromium } from '../../rig/chromium.ts';
+import { asset, campaign, file, products } from '../../rig/review/campaign.ts';
+import { openReview } from '../../rig/review/open-page.ts';
+
+const { browser, close: closeBrowser } = await openChromium();
+afterAll(closeBrowser);
+
+test('nothing is cut off at 320 px, in groups, survey and loupe', async () => {
+  const data = products(3, 4);
+  // A button for each reason, with words that are only heard.
+  const reasons = ['hands', 'text', 'colour', 'light', 'edges'];
+  data.groups = data.groups.map(
+    (group) => ({ ...group, gate: group.gate && { ...group.gate, reasons } }) as ReviewGroup,
+  );
+  const { page, press } = await openReview(browser, data);
+  await page.setViewportSize({ width: 320, height: 640 });
+  for (const key of ['', 's', 'Enter']) {
+    if (key !== '') await press(key);
+    await page.waitForTimeout(200);
+    expect(await page.evaluate('document.documentElement.scrollWidth'), key).toBeLessThanOrEqual(320);
+  }
+});
+
+test('the header keeps its height, whatever is said in it', async () => {
+  const { page, host } = await openReview(browser, products(12, 2));
+  await page.setViewportSize({ width: 1440, height: 800 });
+  const height = async () => (await page.locator('.top').boundingBox())?.height;
+  const before = await height();
+  const text = '8 of 12 done, 4 waiting for a pick; 2 gates to decide, and each lets it go on, as far as was agreed to';
+  host.change((data) => ({
+    ...data,
+    run: { is: 'waiting', text },
+    next: 'and a hint that is long, too, with a command',
+  }));
+  await page.getByText('8 of 12 done').waitFor();
+  expect(await height()).toBe(before);
+});
+
+test('digits are the numbers of takes, for pictures and sounds alike', async () => {
+  const takes = (name: string, media: 'image' | 'audio') => ({
+    name,
+    assets: [1, 2, 3].map((take) =>
+      take < 3 && media === 'audio'
+        ? asset(`${name},take:${take}`, { take, state: 'failed', error: 'no voice', isJudged: false })
+        : asset(`${name},take:${take}`, { take, files: [file(take + (media === 'audio' ? 10 : 0), media)] }),
+    ),
+  });
+  const data = campaign([takes('hero@a', 'image'), takes('voice@b', 'audio')]);
+  const [first, ...others] = data.groups;
+  // A filter, or a take that was taken out, leaves the others their numbers.
+  const { page, press, isActive } = await openReview(browser, {
+    ...data,
+    groups: first === undefined ? [] : [{ ...first, members: first.members.slice(1) }, ...others],
+  });
+  await press('3');
+  await page.locator('.said').getByText('Picked hero@a,take:3').waitFor();
+  await isActive('voice@b,take:3');
+  await press('3');
+  await page.locator('.said').getByText('Listening to voice@b,take:3').waitFor();
+  await press('1');
+  await page.locator('.said').getByText('There is no 1 here: there is 3 to listen to.').waitFor();
+});
+
+test('what is not on this disk cannot be picked without a word', async () => {
+  const lost = asset('hero@a,take:1', { take: 1, files: [file(1, 'image', { problem: 'missing' })] });
+  const { page, host, press } = await openReview(browser, campaign([{ name: 'hero@a', assets: [lost] }]));
+  await press('p');
+  await page.getByText('the next apply brings it, for 0 credits').waitFor();
+  expect(host.batches).toEqual([]);
+  await press('x');
+  await expect.poll(() => host.data.assets[0]?.verdict?.is).toBe('rejected');
+});
+
+test('a picture that did not come while the connection was gone is asked for again', async () => {
+  const { page, host, press, expectTrouble } = await openReview(browser, products(30, 4));
+  expectTrouble();
+  host.mode = 'down';
+  host.disconnect();
+  for (let n = 0; n < 14; n += 1) await press(']');
+  await page.getByText('waits for mediabatch').first().waitFor();
+  host.mode = 'open';
+  await expect.poll(() => page.getByText('waits for mediabatch').count(), { timeout: 20_000 }).toBe(0);
+  await page.locator('[data-address="hero@p015,take:1"] img').waitFor();
+});
+
+test('names of two directions stay apart, and no colour has a tint that would be taken for the picture’s', async () => {
+  const one = asset('look@מנורת-שולחן,take:1', { take: 1, files: [file(1)] });
+  const { page, press } = await openReview(browser, campaign([{ name: 'look@מנורת-שולחן', assets: [one] }]));
+  expect(await page.locator('.active-name bdi').allTextContents()).toEqual(['look@', 'מנורת-שולחן,', 'take:1']);
+  await press('p');
+  await page.locator('.tile.picked').waitFor();
+  for (const place of ['body', '.picture', '.tile.picked', '.top']) {
+    const colour = await page.evaluate(`getComputedStyle(document.querySelector('${place}')).backgroundColor`);
+    const [red = '', green, blue] = String(colour).match(/\d+/g) ?? [];
+    expect(red, place).not.toBe('');
+    expect([green, blue], place).toEqual([red, red]);
+  }
+});
+
+test('a tile has the shape of its picture, its digit and verdict on it, and buttons only where one works', async () => {
+  const tall = (take: number) =>
+    asset(`story@a,take:${take}`, { take, files: [file(take, 'image', { path: `tall-${take}` })] });
+  const wide = (take: number) => asset(`hero@b,take:${take}`, { take, files: [file(10 + take)] });
+  const { page, press } = await openReview(
+    browser,
+    campaign([
+      {
+        name: 'story@a',
+        assets: [tall(1), tall(2), asset('story@a,take:3', { take: 3, credits: 7, files: [file(9)] })],
+      },
+      { name: 'hero@b', assets: [wide(1), wide(2)] },
+    ]),
+  );
+  const shapeOf = async (address: string) => {
+    const box = await page.locator(`[data-address="${address}"] .picture`).boundingBox();
+    return (box?.width ?? 0) / (box?.height ?? 1);
+  };
+  await expect.poll(() => shapeOf('story@a,take:1')).toBeCloseTo(9 / 16, 1);
+  await expect.poll(() => shapeOf('story@a,take:3')).toBeCloseTo(4 / 3, 1);
+  expect(await shapeOf('hero@b,take:2')).toBeCloseTo(4 / 3, 1);
+  const tile = (address: string) => page.locator(`.tile[data-address="${address}"]`);
+  // What it cost is told where others of its group cost something else; its name is what sets it apart.
+  expect(await tile('story@a,take:3').locator('.caption').textContent()).toMatch(/take 3\s*7 credits$/);
+  expect(await tile('hero@b,take:1').locator('.caption').textContent()).toMatch(/take 1\s*$/);
+  const seen = (address: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('.tile[data-address="${address}"] .verdicts')).opacity`);
+  expect([await seen('story@a,take:1'), await seen('story@a,take:2')]).toEqual(['1', '0']);
+  await tile('story@a,take:2').hover();
+  expect(await seen('story@a,take:2')).toBe('1');
+  await press('2');
+  expect(await tile('story@a,take:2').locator('.picture .badges').textContent()).toMatch(/^2\s*✓ picked$/);
+});
+
+test('a long name is cut in the middle: what sets it apart is seen', async () => {
+  const name = `hero@${'a-lamp-of-brass-and-'.repeat(6)}glass`;
+  const assets = [1, 2].map((take) => asset(`${name},take:${take}`, { take, files: [file(take)] }));
+  const data = campaign([{ name, assets }], { campaign: `${'spring-campaign-'.repeat(8)}2027-dach` });
+  const { page, press } = await openReview(browser, data);
+  await page.setViewportSize({ width: 1440, height: 700 });
+  const title = page.locator('.title h1');
+  const shownEnd = await title.locator('.address > :last-child').boundingBox();
+  const room = await title.boundingBox();
+  expect(await title.locator('.address > :last-child').textContent()).toBe('-2027-dach');
+  expect((shownEnd?.x ?? 0) + (shownEnd?.width ?? 0)).toBeLessThanOrEqual((room?.x ?? 0) + (room?.width ?? 0) + 1);
+  expect(await title.getAttribute('title')).toMatch(/^spring-campaign-.*2027-dach$/);
+  await press('Enter');
+  await page.locator('.loupe').waitFor();
+  await page.setViewportSize({ width: 400, height: 700 });
+  const end = page.locator('.under-stage .address > :last-child');
+  expect(await end.textContent()).toBe('take:1');
+  const [box, place] = [await end.boundingBox(), await page.locator('.under-stage').boundingBox()];
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((place?.x ?? 0) + (place?.width ?? 0));
+});

@@ -1,0 +1,63 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { onTestFinished, vi } from 'vitest';
+
+/** Programs of a server that the `pg_dump` of this machine can dump: those of its own version. Undefined: there are none. */
+export const dumpedPrograms = findPrograms();
+
+function findPrograms(): string | undefined {
+  try {
+    const [, major] = /(\d+)\./.exec(execFileSync('pg_dump', ['--version'], { encoding: 'utf8' })) ?? [];
+    const folder = `/usr/lib/postgresql/${major}/bin`;
+    return existsSync(join(folder, 'postgres')) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A server of a test's own, with the user and the database that the manual names. Its port. */
+export async function serverOfManual(programs: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-dumped-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  // It refuses root.
+  const isRoot = process.getuid?.() === 0;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  const as = isRoot ? { uid: id('-u'), gid: id('-g') } : {};
+  if (as.uid !== undefined && as.gid !== undefined) chownSync(folder, as.uid, as.gid);
+  chmodSync(folder, 0o700);
+  const data = join(folder, 'data');
+  execFileSync(join(programs, 'initdb'), ['-D', data, '-U', 'owner', '-A', 'trust'], { ...as, cwd: '/' });
+  const port = await freePort();
+  const words = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off'];
+  const server = spawn(join(programs, 'postgres'), words, { ...as, cwd: '/', stdio: 'ignore' });
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  onTestFinished(async () => {
+    server.kill('SIGQUIT');
+    await ended;
+  });
+  await vi.waitFor(() => makeMedia(`postgres://owner@127.0.0.1:${port}/postgres`), { timeout: 60_000, interval: 200 });
+  return port;
+}
+
+/** Makes the user and the database of the manual. */
+export async function makeMedia(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("CREATE ROLE media LOGIN PASSWORD 'play'");
+  await client.query('CREATE DATABASE media OWNER media');
+  await client.end();
+}
+
+export function freePort(): Promise<string> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(String(port)));
+    });
+  });
+}

@@ -1,0 +1,243 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { giveBackLost } from '../../../src/campaign/on-engine/give-back.ts';
+import { keepSeen } from '../../../src/campaign/on-engine/watch-engine.ts';
+import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
+import type { Database } from '../../../src/cluster/database/database.ts';
+import { takeSeat } from '../../../src/cluster/head/account.ts';
+import { Head, type HeadOptions } from '../../../src/cluster/head/head.ts';
+import { readAllLines } from '../../../src/cluster/head/lines.ts';
+import type { Engine } from '../../../src/cluster/open-engine.ts';
+import type { RunHeader, RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
+import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import { makeSeal } from '../../../src/cluster/seal.ts';
+import { MarkKeeper, type Marks } from '../../../src/cluster/store/run-mark.ts';
+import { openStore } from '../../../src/cluster/store/store.ts';
+import { systemClock } from '../../../src/contract/clock.ts';
+import { readSeenOnEngine, writeSeenOnEngine } from '../../../src/disk/lock/engine-note.ts';
+import { type Lock, lockVersion, type Purchase, type StepRecord } from '../../../src/lock/record.ts';
+import { writeRecord } from '../../../src/lock/write.ts';
+import { engineHere, submission } from './engine-here.ts';
+
+const account = 'a'.repeat(32);
+const bought = (n: number): StepRecord => {
+  const facts = { fingerprint: `1:${'f'.repeat(64)}`, generation: 1, attempt: 1, key: `k${n}`, state: 'running' };
+  return { address: `film@${n}`, kind: 'video', purchases: [{ ...facts, jobId: `job-${n}`, request: {} } as Purchase] };
+};
+const lockOf = (...numbers: number[]): Lock => ({
+  version: lockVersion,
+  steps: new Map(numbers.map((n) => [`film@${n}`, bought(n)])),
+});
+
+/** A run with nothing to do, whose record has the lines of two jobs. */
+function withTwoJobs(): Submission {
+  const totals = { orders: 0, minCredits: 0, maxCredits: 0, held: 0, cap: null, unknown: 0 };
+  const plan = { campaign: 'spring', concurrency: 1, rows: [], totals, prices: {}, orphans: [] };
+  const header = { plan, orders: 0, outline: { tasks: [], addresses: [] }, createRoutes: {}, prices: {} };
+  return {
+    ...submission({ account, store: 's' }),
+    totals: totals as unknown as Submission['totals'],
+    header: header as unknown as RunHeader,
+    lines: [1, 2].map((n) => writeRecord(bought(n))),
+  };
+}
+
+function inMemory(): Marks & { kept: Map<string, string> } {
+  const kept = new Map<string, string>();
+  return { kept, readMark: async (run) => kept.get(run), writeMark: async (run, text) => void kept.set(run, text) };
+}
+const markOf = (lines: number, jobs: number) => JSON.stringify({ lines, jobs });
+
+async function known(db: Database, id: string): Promise<RunRecord> {
+  const run = await readRun(db, id);
+  if (run === undefined) throw new Error('there is no such run');
+  return run;
+}
+
+/** A clone of the campaign, with what it has seen of a run. */
+function clone(db: Database) {
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-clone-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const said: string[] = [];
+  const lock = join(folder, 'campaign.lock.jsonl');
+  const campaign = {
+    paths: { lock },
+    tell: ({ text = '' }: { text?: string }) => void said.push(text),
+  } as unknown as OpenCampaign;
+  return { engine: { database: db, shown: 'the engine' } as Engine, campaign, lock, said };
+}
+
+/** A head that reaches the store, until the test ends. */
+async function drive({ db, boss }: Awaited<ReturnType<typeof engineHere>>, marks: Marks): Promise<void> {
+  // Whoever was the head before is not waited for.
+  await db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
+  const seat = await takeSeat({ db, boss, account, worker: 'one' });
+  if (seat === undefined) throw new Error('the seat is not free');
+  const end = new AbortController();
+  const head = new Head({
+    ...{ db, boss, account, seat, signal: end.signal, replays: 'yes', accountOf: () => undefined, clock: systemClock },
+    own: { store: 's', marks, filesOf: () => ({}) } as unknown as HeadOptions['own'],
+    access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key' },
+    seal: makeSeal('key'),
+    redact: (text) => text,
+    onSize: () => {},
+    tell: () => {},
+  });
+  const running = head.run().catch(() => {});
+  onTestFinished(async () => {
+    end.abort();
+    await running;
+    seat.lease.lose();
+  });
+}
+
+test('I46 a run whose record lacks what its store has seen is put aside until a lock gives it back', async () => {
+  const engine = await engineHere();
+  const { db, boss } = engine;
+  const { id } = await submitRun(db, boss, withTwoJobs());
+  const marks = inMemory();
+  marks.kept.set(id, markOf(4, 3));
+  const isAside = () =>
+    vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('the database was put back'), 10_000);
+  await drive(engine, marks);
+  await isAside();
+  const here = clone(db);
+  const aside = { ...(await known(db, id)), error: 'the database was put back' };
+  // A clone that has not watched: it knows no more than the engine.
+  await giveBackLost(here, aside, lockOf(1));
+  await drive(engine, marks);
+  await isAside();
+  await giveBackLost(here, aside, lockOf(1, 2, 3));
+  await drive(engine, marks);
+  await vi.waitFor(async () => expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: null }), 10_000);
+  expect((await readAllLines(db, id)).join('')).toContain('job-3');
+});
+
+/** Makes a run look as if its database were another than the one that it was submitted to. */
+async function move(db: Database, id: string): Promise<string> {
+  const before = JSON.stringify({ system: '1', timeline: '00000001', tables: '1' });
+  await db.query('UPDATE mediabatch.run SET server = $2 WHERE id = $1', [id, before]);
+  return before;
+}
+
+test('I46 a run without a store in a database that was put back waits for whoever has seen all of it', async () => {
+  const engine = await engineHere();
+  const { db, boss } = engine;
+  const { id } = await submitRun(db, boss, { ...withTwoJobs(), store: null });
+  const server = await move(db, id);
+  const isAside = () =>
+    vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('another server has taken over'), 10_000);
+  await drive(engine, inMemory());
+  await isAside();
+  const other = clone(db);
+  await giveBackLost(other, await known(db, id), lockOf(1, 2));
+  expect(other.said.join()).toContain('has an older copy of this run');
+  await drive(engine, inMemory());
+  await isAside();
+  const submitter = clone(db);
+  await writeSeenOnEngine(submitter.lock, { run: id, server, epoch: '0', lines: 2, jobs: 3 });
+  await giveBackLost(submitter, await known(db, id), lockOf(1, 2, 3));
+  await drive(engine, inMemory());
+  await vi.waitFor(async () => expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: null }), 10_000);
+  expect((await readAllLines(db, id)).join('')).toContain('job-3');
+});
+
+test('a run in a database that was put back goes on where its store has seen no more', async () => {
+  const engine = await engineHere();
+  const { id } = await submitRun(engine.db, engine.boss, withTwoJobs());
+  await move(engine.db, id);
+  const marks = inMemory();
+  marks.kept.set(id, markOf(2, 2));
+  await drive(engine, marks);
+  await vi.waitFor(async () => expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended' }), 10_000);
+});
+
+test('I46 whoever watches keeps beside the lock how much there was: a snapshot that knows less is found when they attach', async () => {
+  const engine = await engineHere();
+  const { db, boss } = engine;
+  const { id } = await submitRun(db, boss, {
+    ...withTwoJobs(),
+    store: null,
+    lines: [1, 2, 3].map((n) => writeRecord(bought(n))),
+  });
+  const here = clone(db);
+  const keeper = await keepSeen(here.engine, here.lock, { run: id, steps: () => lockOf(1, 2, 3).steps });
+  keeper.note({ epoch: '0', lines: 3 });
+  await keeper.end();
+  expect(readSeenOnEngine(here.lock)).toMatchObject({ run: id, epoch: '0', lines: 3, jobs: 3 });
+  await db.query('UPDATE mediabatch.line SET text = $1', [writeRecord(bought(1))]);
+  // Git has taken the lock's lines, too: nobody knows what is missing.
+  await giveBackLost(here, await known(db, id), lockOf(1));
+  expect(here.said.join()).toContain('has an older copy of this run');
+  await drive(engine, inMemory());
+  await vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('put back from a copy'), 10_000);
+});
+
+test.each([
+  ['has all that its store has seen', markOf(2, 2)],
+  ['has more', markOf(1, 1)],
+])('a run that %s goes on', async (_, mark) => {
+  const engine = await engineHere();
+  const { id } = await submitRun(engine.db, engine.boss, withTwoJobs());
+  const marks = inMemory();
+  marks.kept.set(id, mark);
+  await drive(engine, marks);
+  await vi.waitFor(async () => expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended' }), 10_000);
+});
+
+test('I46 whoever attaches gives an open run what only the lock here knows, and its head loses the right to write', async () => {
+  const { db, boss } = await engineHere();
+  const { id } = await submitRun(db, boss, withTwoJobs());
+  const epoch = async () => (await db.query<{ epoch: string }>('SELECT epoch FROM mediabatch.account'))[0]?.epoch;
+  const before = await epoch();
+  const here = clone(db);
+  const { said } = here;
+  const run = await known(db, id);
+  await giveBackLost(here, run, lockOf(1, 2));
+  expect([await epoch(), said]).toEqual([before, []]);
+  await giveBackLost(here, run, lockOf(1, 2, 3));
+  expect(Number(await epoch())).toBeGreaterThan(Number(before));
+  expect((await readAllLines(db, id)).join('')).toContain('job-3');
+  expect(said.join()).toContain('what the lock here knows was given to it');
+});
+
+test('lines are marked when they are durable, and again after a store was away', async () => {
+  const marks = inMemory();
+  const { writeMark } = marks;
+  marks.writeMark = async () => {
+    marks.writeMark = writeMark;
+    throw new Error('the store is away');
+  };
+  const file = { path: 'x', append: async () => {}, replace: async () => {}, close: async () => {} };
+  const keeper = new MarkKeeper(marks, { run: 'r', lines: 5, lock: () => lockOf(1, 2) });
+  const lines = keeper.keep(file);
+  await lines.append('a\n');
+  await keeper.idle();
+  expect(marks.kept.size).toBe(0);
+  await lines.append('b\n');
+  await keeper.idle();
+  expect(JSON.parse(marks.kept.get('r') ?? '')).toMatchObject({ lines: 7, jobs: 2 });
+});
+
+test('a folder keeps marks while it is mounted, behind no link, and under no other name', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
+  const outside = mkdtempSync(join(tmpdir(), 'mediabatch-outside-'));
+  onTestFinished(() => {
+    for (const path of [folder, outside]) rmSync(path, { recursive: true, force: true });
+  });
+  const store = await openStore(folder, { makes: true });
+  expect(await store.readMark('r-1')).toBeUndefined();
+  await store.writeMark('r-1', 'one');
+  await store.writeMark('r-1', 'two');
+  expect(await store.readMark('r-1')).toBe('two');
+  await expect(store.writeMark('../r', 'x')).rejects.toThrow('no id of a run');
+  rmSync(join(folder, '.mediabatch/runs'), { recursive: true });
+  symlinkSync(outside, join(folder, '.mediabatch/runs'));
+  await store.writeMark('r-1', 'three');
+  expect(readdirSync(outside)).toEqual([]);
+  rmSync(join(folder, '.mediabatch'), { recursive: true });
+  mkdirSync(join(folder, '.mediabatch'));
+  await expect(store.readMark('r-1')).rejects.toThrow('is it mounted?');
+});

@@ -1,0 +1,128 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Database } from '../../../src/cluster/database/database.ts';
+import { takeSeat } from '../../../src/cluster/head/account.ts';
+import { Head } from '../../../src/cluster/head/head.ts';
+import { readHeader } from '../../../src/cluster/runs/header.ts';
+import { readOrders } from '../../../src/cluster/runs/orders.ts';
+import type { RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
+import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import { makeSeal } from '../../../src/cluster/seal.ts';
+import { systemClock } from '../../../src/contract/clock.ts';
+import type { StepOrder } from '../../../src/plan/plan.ts';
+import { engineHere, submission } from './engine-here.ts';
+
+const account = 'a'.repeat(32);
+const seal = makeSeal('key');
+const words = 'a cat on a roof';
+
+/** A run of 250 orders, which stand in two parts. */
+function withOrders(campaign: string): Submission {
+  const orders = Array.from(
+    { length: 250 },
+    (_, n) => ({ address: `hero@${n}`, prompt: words }) as unknown as StepOrder,
+  );
+  const plan = { campaign, rows: [] };
+  const header = { plan, orders: orders.length, createRoutes: { image: '/images' } } as unknown as Submission['header'];
+  return {
+    ...submission({ account, campaign, store: 's' }),
+    header,
+    orders,
+    totals: { cap: 100 } as unknown as Submission['totals'],
+  };
+}
+
+async function submitTwo() {
+  const { db, boss } = await engineHere();
+  const { id } = await submitRun(db, boss, withOrders('spring'));
+  const { id: other } = await submitRun(db, boss, withOrders('summer'));
+  return { db, boss, id, other };
+}
+
+async function known(db: Database, id: string): Promise<RunRecord> {
+  const run = await readRun(db, id);
+  if (run === undefined) throw new Error('there is no such run');
+  return run;
+}
+
+async function ordersOf(db: Database, id: string): Promise<StepOrder[]> {
+  const orders: StepOrder[] = [];
+  for await (const order of readOrders(db, { id, campaign: 'spring', seal })) orders.push(order);
+  return orders;
+}
+
+const isChanged = { failure: { code: 'MB3704', message: expect.stringContaining('it was changed there') } };
+
+test('what is to be bought stands in the database for holders of the key alone', async () => {
+  const { db, id } = await submitTwo();
+  expect((await readHeader(db, seal, await known(db, id))).createRoutes).toEqual({ image: '/images' });
+  expect(await ordersOf(db, id)).toHaveLength(250);
+  const rows = await db.query<{ text: string }>(
+    `SELECT encode(header, 'escape') AS text FROM mediabatch.run
+     UNION ALL SELECT encode(orders, 'escape') FROM mediabatch.part`,
+  );
+  for (const word of [words, 'hero@1', '/images']) expect(rows.filter(({ text }) => text.includes(word))).toEqual([]);
+  await expect(readHeader(db, makeSeal('another key'), await known(db, id))).rejects.toMatchObject(isChanged);
+});
+
+test.each([
+  ['the ceiling', `totals = '{"cap": 100000}'`],
+  ['a time-out', `settings = settings || '{"createTimeoutMs": 1}'`],
+  ['what is sent without an answer', `settings = settings || '{"onUnknown": "hold"}'`],
+  ['the store', "store = 't'"],
+  ['a rehearsal', 'sandbox = true'],
+  ['the header, by that of another run', "header = (SELECT header FROM mediabatch.run WHERE campaign = 'summer')"],
+  ['a byte of the header', 'header = set_byte(header, 40, get_byte(header, 40) # 1)'],
+])('I50 a run of which somebody has changed %s in the database is not gone on with', async (_, change) => {
+  const { db, id } = await submitTwo();
+  await db.query(`UPDATE mediabatch.run SET ${change} WHERE id = $1`, [id]);
+  await expect(readHeader(db, seal, await known(db, id))).rejects.toMatchObject(isChanged);
+});
+
+test.each([
+  [
+    'those of another run',
+    'UPDATE mediabatch.part SET orders = (SELECT orders FROM mediabatch.part WHERE run = $2 AND no = 0) WHERE run = $1 AND no = 0',
+  ],
+  [
+    'its own at another place',
+    'UPDATE mediabatch.part SET orders = (SELECT orders FROM mediabatch.part WHERE run = $1 AND no = 0) WHERE run = $1 AND no = 1 AND $2 <> run',
+  ],
+])('I50 orders that are %s are not carried out', async (_, change) => {
+  const { db, id, other } = await submitTwo();
+  await db.query(change, [id, other]);
+  await expect(ordersOf(db, id)).rejects.toMatchObject(isChanged);
+});
+
+test('I50 a run of which orders are missing is put aside', async () => {
+  const { db, boss } = await engineHere();
+  const { id } = await submitRun(db, boss, withOrders('spring'));
+  await db.query('DELETE FROM mediabatch.part WHERE no = 1');
+  const seat = await takeSeat({ db, boss, account, worker: 'one' });
+  if (seat === undefined) throw new Error('the seat is not free');
+  const end = new AbortController();
+  const head = new Head({
+    ...{
+      db,
+      boss,
+      account,
+      seat,
+      seal,
+      signal: end.signal,
+      own: undefined,
+      replays: 'yes',
+      accountOf: () => undefined,
+    },
+    access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key' },
+    clock: systemClock,
+    redact: (text) => text,
+    onSize: () => {},
+    tell: () => {},
+  });
+  const running = head.run().catch(() => {});
+  onTestFinished(async () => {
+    end.abort();
+    await running;
+    seat.lease.lose();
+  });
+  await vi.waitFor(async () => expect((await known(db, id)).error).toContain('it was changed there'), 10_000);
+});

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { findOutputs } from '../../../src/campaign/find-outputs.ts';
+import { openCampaign } from '../../../src/campaign/open-campaign.ts';
+import { findCredentials } from '../../../src/disk/outputs/find-credentials.ts';
+import { PlacedFiles, PlacedReader } from '../../../src/disk/outputs/placed-files.ts';
+import { outputsCsv, outputsJson } from '../../../src/report/outputs/outputs-list.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+import { buyEverything } from '../../rig/review/bought-campaign.ts';
+
+const box = (name: string, content: Buffer) => {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(8 + content.length);
+  head.write(name, 4, 'latin1');
+  return Buffer.concat([head, content]);
+};
+/** A JUMBF box with the description of a C2PA manifest store, as far as anybody looks at it. */
+const store = box(
+  'jumb',
+  box(
+    'jumd',
+    Buffer.from(
+      `${Buffer.from('c2pa').toString('hex')}00110010800000aa00389b7103${Buffer.from('c2pa\0').toString('hex')}`,
+      'hex',
+    ),
+  ),
+);
+const c2pa = Buffer.from('d8fec3d61b0e483c92975828877ec481', 'hex');
+const drawn = sharp({ create: { width: 30, height: 20, channels: 3, background: '#456' } });
+
+const insert = (bytes: Buffer, at: number, what: Buffer) =>
+  Buffer.concat([bytes.subarray(0, at), what, bytes.subarray(at)]);
+
+async function png(isSigned: boolean) {
+  const bytes = await drawn.clone().png().toBuffer();
+  const chunk = Buffer.concat([box('caBX', store), Buffer.alloc(4)]);
+  chunk.writeUInt32BE(store.length);
+  return isSigned ? insert(bytes, 33, chunk) : bytes;
+}
+
+async function jpeg(isSigned: boolean) {
+  const bytes = await drawn.clone().jpeg().toBuffer();
+  const head = Buffer.from([0xff, 0xeb, 0, 0, 0x4a, 0x50, 0, 1, 0, 0, 0, 1]);
+  head.writeUInt16BE(head.length - 2 + store.length, 2);
+  return isSigned ? insert(bytes, 2, Buffer.concat([head, store])) : bytes;
+}
+
+async function webp(isSigned: boolean) {
+  const bytes = await drawn.clone().webp().toBuffer();
+  const head = Buffer.from('C2PA\0\0\0\0', 'latin1');
+  head.writeUInt32LE(store.length, 4);
+  return isSigned ? Buffer.concat([bytes, head, store]) : bytes;
+}
+
+const film = async (isSigned: boolean) =>
+  Buffer.concat([
+    box('ftyp', Buffer.from('isommp42')),
+    ...(isSigned ? [box('uuid', Buffer.concat([c2pa, store]))] : [box('uuid', Buffer.alloc(40))]),
+    box('mdat', Buffer.alloc(99)),
+  ]);
+
+/** With a size of 64 bits, as large films have. */
+const longFilm = async (isSigned: boolean) => {
+  const mdat = Buffer.alloc(16 + 50);
+  mdat.writeUInt32BE(1);
+  mdat.write('mdat', 4);
+  mdat.writeBigUInt64BE(BigInt(mdat.length), 8);
+  return Buffer.concat([box('ftyp', Buffer.from('isommp42')), mdat, ...(isSigned ? [box('uuid', c2pa)] : [])]);
+};
+
+const song = async (isSigned: boolean) => {
+  const frame = (name: string, content: string) => {
+    const head = Buffer.from(`${name}\0\0\0${String.fromCharCode(content.length)}\0\0`, 'latin1');
+    return Buffer.concat([head, Buffer.from(content, 'latin1')]);
+  };
+  const credentials = frame('GEOB', '\0application/x-c2pa-manifest-store\0');
+  const frames = Buffer.concat([frame('TIT2', '\0A song'), ...(isSigned ? [credentials] : [])]);
+  const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, frames.length]);
+  return Buffer.concat([tag, frames, Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(400)]);
+};
+
+describe('content credentials', () => {
+  test.each([
+    ['a.png', 'image/png', png],
+    ['a.jpg', 'image/jpeg', jpeg],
+    ['a.webp', 'image/webp', webp],
+    ['a.mp4', 'video/mp4', film],
+    ['b.mp4', 'video/mp4', longFilm],
+    ['a.mp3', 'audio/mpeg', song],
+  ])('are found in %s (%s), and not where there are none', async (path, type, make) => {
+    const { path: root, remove } = temporaryFolder();
+    onTestFinished(remove);
+    for (const isSigned of [true, false]) {
+      const bytes = await make(isSigned);
+      const find = async (content: Buffer) => {
+        writeFileSync(join(root, path), content);
+        const reader = new PlacedReader(new PlacedFiles(root), { path, bytes: content.length });
+        const found = findCredentials(reader, { type });
+        reader.close();
+        return found;
+      };
+      expect(await find(bytes)).toEqual({ hasCredentials: isSigned });
+      // Cut, or empty of sense, it ends all the same.
+      for (const length of [0, 5, 13, 30])
+        expect(await find(bytes.subarray(0, length))).toEqual({ hasCredentials: false });
+      expect(await find(Buffer.concat([bytes.subarray(0, 12), Buffer.alloc(5000)]))).toEqual({ hasCredentials: false });
+    }
+  });
+
+  test('are named in lists of outputs; the file stays as it came', async () => {
+    const { path: folder, remove } = temporaryFolder();
+    onTestFinished(remove);
+    const file = join(folder, 'campaign.yaml');
+    writeFileSync(
+      file,
+      'version: 1\nname: signed\ntasks:\n  pic:\n    kind: image\n    foreach: [signed, plain]\n    with: { prompt: "{{row}}" }\n',
+    );
+    const made = { signed: await png(true), plain: await png(false) };
+    await buyEverything(file, ({ key = '' }) => ({ path: `${key}.png`, bytes: made[key as keyof typeof made] }));
+    const { campaign, files } = await findOutputs(await openCampaign(file), {});
+    const view = { campaign, files, folder: '' };
+    expect(outputsJson(view)).toMatchObject({ files: [{ contentCredentials: 'present' }, { key: 'plain' }] });
+    expect(JSON.stringify(outputsJson(view)).match(/contentCredentials/g)).toHaveLength(1);
+    expect(outputsCsv(view, (text) => text)).toContain(',present,');
+    const digest = createHash('sha256')
+      .update(readFileSync(join(folder, 'signed.png')))
+      .digest('hex');
+    expect(digest).toBe(createHash('sha256').update(made.signed).digest('hex'));
+  });
+});

@@ -1,0 +1,281 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createMp3Encoder } from 'wasm-media-encoders';
+import { measureFile } from '../../../src/disk/outputs/measure-files.ts';
+import type { Expectation } from '../../../src/manifest/manifest.ts';
+import { type Aspect, aspectsOf, findUnmet } from '../../../src/plan/outputs/expectation.ts';
+import { SeenPictures } from '../../../src/plan/outputs/same-pictures.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+import { seeded } from '../../rig/random.ts';
+
+const types: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
+  wav: 'audio/wav',
+  jpg: 'image/jpeg',
+};
+
+/** Puts a file of this name into a folder, and measures what `expectation` asks for, and these aspects. */
+async function measure(name: string, bytes: Uint8Array, expectation: Expectation, also: readonly Aspect[] = []) {
+  const { path: root, remove } = temporaryFolder();
+  onTestFinished(remove);
+  writeFileSync(join(root, name), bytes);
+  const ending = name.split('.')[1] ?? '';
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const output = { path: name, type: types[ending] ?? `image/${ending}`, bytes: bytes.length, sha256 };
+  const facts = await measureFile({ root }, { output, aspects: [...aspectsOf(expectation), ...also] });
+  return { facts, unmet: findUnmet(expectation, output, facts) };
+}
+
+const rate = 16_000;
+type Part = readonly [seconds: number, sampleAt: (at: number) => number];
+const tone = (seconds: number, level: number): Part => [
+  seconds,
+  (at) => level * Math.sin((2 * Math.PI * 1000 * at) / rate),
+];
+const pause = (seconds: number): Part => [seconds, () => 0];
+const square = (seconds: number): Part => [seconds, (at) => (at % 40 < 20 ? 1 : -1)];
+const random = seeded(7);
+const hiss = (seconds: number, level: number): Part => [seconds, () => level * (2 * random() - 1)];
+
+async function mp3(parts: readonly Part[], channels: 1 | 2 = 1): Promise<Buffer> {
+  const sound = new Float32Array(parts.reduce((sum, [seconds]) => sum + seconds * rate, 0));
+  let begin = 0;
+  for (const [seconds, at] of parts) {
+    for (let index = 0; index < seconds * rate; index += 1) sound[begin + index] = at(index);
+    begin += seconds * rate;
+  }
+  const encoder = await createMp3Encoder();
+  encoder.configure({ channels, sampleRate: rate, bitrate: 64 });
+  // Each is a view of one buffer.
+  const start = Buffer.from(encoder.encode(channels === 1 ? [sound] : [sound, sound]));
+  return Buffer.concat([start, Buffer.from(encoder.finalize())]);
+}
+
+/** A WAV of one channel, with a chunk that nobody knows before its samples. */
+function wav(parts: readonly Part[], { bits, format = 1 }: { bits: number; format?: number }): Buffer {
+  const samples = parts.flatMap(([seconds, at]) => Array.from({ length: seconds * rate }, (_, index) => at(index)));
+  const bytes = bits / 8;
+  const data = Buffer.alloc(samples.length * bytes);
+  for (const [index, value] of samples.entries()) {
+    if (format === 3) data.writeFloatLE(value, index * bytes);
+    else if (bits === 8) data.writeUInt8(Math.round(128 + value * 127), index);
+    else data.writeIntLE(Math.round(value * (2 ** (bits - 1) - 1)), index * bytes, bytes);
+  }
+  const head = Buffer.alloc(24);
+  head.write('fmt ', 0);
+  head.writeUInt32LE(16, 4);
+  head.writeUInt16LE(format, 8);
+  head.writeUInt16LE(1, 10);
+  head.writeUInt32LE(rate, 12);
+  head.writeUInt32LE(rate * bytes, 16);
+  head.writeUInt16LE(bytes, 20);
+  head.writeUInt16LE(bits, 22);
+  const chunk = (name: string, content: Buffer) => {
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(content.length);
+    return Buffer.concat([Buffer.from(name), size, content]);
+  };
+  return chunk(
+    'RIFF',
+    Buffer.concat([Buffer.from('WAVE'), head, chunk('LIST', Buffer.alloc(26)), chunk('data', data)]),
+  );
+}
+
+/** A tag of ID3 with 100 kB in it, as a cover has. */
+function tagged(sound: Buffer): Buffer {
+  const size = 100_000;
+  const digits = [21, 14, 7, 0].map((shift) => (size >> shift) & 0x7f);
+  return Buffer.concat([
+    Buffer.from(['I', 'D', '3'].map((one) => one.charCodeAt(0))),
+    Buffer.from([4, 0, 0, ...digits]),
+    Buffer.alloc(size),
+    sound,
+  ]);
+}
+
+const speech = { lufs: { min: -16, max: -13 } };
+const clean = { peakDb: { max: -1 } };
+const flowing = { silentSeconds: { max: 1 } };
+
+describe('sounds', () => {
+  test.each<[string, () => Promise<Uint8Array>, Expectation, string[]]>([
+    ['of the right loudness', () => mp3([tone(2, 0.25)]), speech, []],
+    [
+      'of two channels are twice as loud',
+      () => mp3([tone(2, 0.25)], 2),
+      speech,
+      ['its loudness is -12.48 LUFS, wanted -16 to -13 LUFS'],
+    ],
+    ['behind a tag have one channel all the same', async () => tagged(await mp3([tone(2, 0.25)])), speech, []],
+    ['that are quiet', () => mp3([tone(2, 0.02)]), speech, ['its loudness is -37.43 LUFS, wanted -16 to -13 LUFS']],
+    ['with pauses are as loud as without', () => mp3([tone(2, 0.25), pause(2), tone(2, 0.25)]), speech, []],
+    ['of silence', () => mp3([pause(2)]), speech, ['its loudness is -70 LUFS, wanted -16 to -13 LUFS']],
+    [
+      'too short for a loudness',
+      () => mp3([tone(0.2, 0.25)]),
+      speech,
+      ['its loudness cannot be measured, wanted -16 to -13 LUFS'],
+    ],
+    ['far from clipping', () => mp3([tone(1, 0.25)]), clean, []],
+    ['just below', () => mp3([tone(1, 0.8)]), clean, []],
+    [
+      'that are clipped',
+      () => mp3([square(1)]),
+      clean,
+      [expect.stringMatching(/^its peak is \d.* dBFS, wanted at most -1 dBFS$/)],
+    ],
+    ['without a pause', () => mp3([tone(2, 0.25)]), flowing, []],
+    ['that breathe', () => mp3([tone(1, 0.25), pause(0.7), tone(1, 0.25), pause(0.7)]), flowing, []],
+    [
+      'with 3 s of silence within',
+      () => mp3([tone(1, 0.25), pause(3), tone(1, 0.25)]),
+      flowing,
+      [expect.stringMatching(/^its longest silence is (?:3|2\.9\d) s, wanted at most 1 s$/)],
+    ],
+    [
+      'with 3 s of silence before',
+      () => mp3([pause(3), tone(1, 0.25)]),
+      flowing,
+      [expect.stringMatching(/^its longest silence is (?:3|3\.0\d|2\.9\d) s/)],
+    ],
+    [
+      'with 3 s of silence after',
+      () => mp3([tone(1, 0.25), pause(3)]),
+      flowing,
+      [expect.stringMatching(/^its longest silence is (?:3|3\.0\d|2\.9\d) s/)],
+    ],
+    [
+      'with a room that hardly hisses',
+      () => mp3([tone(1, 0.25), hiss(3, 0.0015), tone(1, 0.25)]),
+      flowing,
+      [expect.stringMatching(/^its longest silence is (?:3|2\.9\d) s/)],
+    ],
+    ['with rain', () => mp3([tone(1, 0.25), hiss(3, 0.03), tone(1, 0.25)]), flowing, []],
+    [
+      'cut off are what is there',
+      async () => (await mp3([tone(4, 0.25)])).subarray(0, 16_000),
+      { ...speech, ...clean },
+      [],
+    ],
+  ])('%s', async (_what, make, expectation, unmet) => {
+    expect((await measure('a.mp3', await make(), expectation)).unmet).toEqual(unmet);
+  });
+
+  test.each([[8], [16], [24], [32], [32, 3]])('of %d bits', async (bits, format = 1) => {
+    const { unmet, facts } = await measure('a.wav', wav([tone(1, 0.25), pause(1.5)], { bits, format }), {
+      ...speech,
+      ...clean,
+    });
+    expect(unmet).toEqual([]);
+    const { silentSeconds } = (await measure('a.wav', wav([tone(1, 0.25), pause(1.5)], { bits, format }), flowing))
+      .facts;
+    expect([facts.peakDb, silentSeconds]).toEqual([expect.closeTo(-12.04, 1), expect.closeTo(1.5, 2)]);
+  });
+
+  test.each<[string, string, () => Promise<Uint8Array>, RegExp]>([
+    ['a long sound', 'a.wav', async () => wav([tone(90, 0.5), pause(90)], { bits: 8 }), /^[hi]{58,61}0{59,62}$/],
+    ['a short sound', 'a.wav', async () => wav([tone(0.5, 1), pause(0.5)], { bits: 16 }), /^z{58,61}0{59,62}$/],
+    ['an MP3', 'a.mp3', () => mp3([pause(2), tone(2, 0.5)]), /^0{57,62}h{55,63}[0-9a-h]{0,3}$/],
+  ])('have a waveform: %s', async (_what, name, make, wave) => {
+    expect((await measure(name, await make(), {}, ['wave'])).facts.wave).toMatch(wave);
+  });
+
+  test('of nearly nothing have no waveform', async () => {
+    expect((await measure('a.wav', wav([tone(0.1, 1)], { bits: 16 }), {}, ['wave'])).facts).toEqual({});
+  });
+
+  test('with broken frames are what is whole, and the console stays clean', async () => {
+    const said = vi.spyOn(console, 'error');
+    onTestFinished(() => said.mockRestore());
+    const sound = await mp3([tone(4, 0.25)]);
+    sound.fill(0xff, 10_000, 11_000);
+    expect((await measure('a.mp3', sound, { lufs: { min: -18, max: -13 } })).unmet).toEqual([]);
+    expect(said).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['a.mp3', Buffer.from('no sound at all'.repeat(500))],
+    ['a.wav', Buffer.alloc(1000)],
+    ['a.wav', wav([tone(1, 0.25)], { bits: 16, format: 7 })],
+    ['a.ogg', Buffer.alloc(1000)],
+  ])('%s, which is no sound that is decoded, is never passed in silence', async (name, bytes) => {
+    const { unmet } = await measure(name, bytes, { ...speech, ...clean, ...flowing });
+    expect(unmet).toEqual([
+      'its loudness cannot be measured, wanted -16 to -13 LUFS',
+      'its peak cannot be measured, wanted at most -1 dBFS',
+      'its longest silence cannot be measured, wanted at most 1 s',
+    ]);
+  });
+});
+
+const plain = (background: string | object) =>
+  sharp({ create: { width: 640, height: 480, channels: 4, background: background as never } });
+/** Black squares on a ground, or a gradient. */
+const drawn = (svg: string, [width, height] = [640, 480]) =>
+  sharp(
+    Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${svg}</svg>`),
+  ).flatten({ background: 'white' });
+const lamp =
+  '<rect x="60" y="200" width="300" height="200"/><circle cx="450" cy="120" r="90" fill="#c80"/><rect y="430" width="640" height="50" fill="#654"/>';
+const vase = '<circle cx="200" cy="300" r="150" fill="#06a"/><rect x="500" width="60" height="480" fill="#222"/>';
+const blank = 'it is blank: one color, and nothing on it';
+const undecoded = 'what it shows cannot be measured, because it cannot be decoded here';
+
+describe('pictures', () => {
+  test.each<[string, string, () => Promise<Uint8Array>, string[]]>([
+    ['a black one', 'a.png', () => plain('#000').png().toBuffer(), [blank]],
+    ['a white one, compressed', 'a.jpg', () => plain('#fff').jpeg({ quality: 40 }).toBuffer(), [blank]],
+    ['one of some color', 'a.webp', () => plain('#4af').webp({ quality: 30 }).toBuffer(), [blank]],
+    ['a transparent one', 'a.png', () => plain({ r: 9, g: 9, b: 9, alpha: 0 }).png().toBuffer(), [blank]],
+    ['a lamp', 'a.jpg', () => drawn(lamp).jpeg().toBuffer(), []],
+    ['a dot on white', 'a.png', () => drawn('<rect x="300" y="200" width="10" height="10"/>').png().toBuffer(), []],
+    [
+      'fog',
+      'a.png',
+      () =>
+        drawn('<rect width="640" height="240" fill="#646464"/><rect y="240" width="640" height="240" fill="#686868"/>')
+          .png()
+          .toBuffer(),
+      [],
+    ],
+    ['one that is broken', 'a.png', async () => (await drawn(lamp).png().toBuffer()).subarray(0, 900), [undecoded]],
+    ['a GIF', 'a.gif', () => drawn(lamp).gif().toBuffer(), [undecoded]],
+  ])('%s', async (_what, name, make, unmet) => {
+    expect((await measure(name, await make(), { blank: false })).unmet).toEqual(unmet);
+  });
+
+  test.each<[string, string, () => Promise<Uint8Array>, string | undefined]>([
+    ['the very same', 'b.png', () => drawn(lamp).png().toBuffer(), 'first'],
+    ['as a JPEG', 'b.jpg', () => drawn(lamp).jpeg({ quality: 60 }).toBuffer(), 'first'],
+    ['of half the size', 'b.webp', () => drawn(lamp).resize(320, 240).webp().toBuffer(), 'first'],
+    ['another one', 'b.png', () => drawn(vase).png().toBuffer(), undefined],
+    ['mirrored', 'b.png', () => drawn(lamp).flop().png().toBuffer(), undefined],
+    ['cut to another shape', 'b.png', () => drawn(lamp).resize(480, 480).png().toBuffer(), undefined],
+    ['of a single color', 'b.png', () => plain('#000').png().toBuffer(), undefined],
+  ])('%s', async (_what, name, make, same) => {
+    const seen = new SeenPictures();
+    const looks = async (own: string, bytes: Uint8Array) => {
+      const found = (await measure(own, bytes, { same: false })).facts.looks;
+      if (found === undefined) throw new Error('it is decoded');
+      return found;
+    };
+    seen.add('first', await looks('a.png', await drawn(lamp).png().toBuffer()));
+    expect(seen.add('second', await looks(name, await make()))).toBe(same);
+  });
+
+  test('a picture made anew stands in the place of the earlier one of its step', () => {
+    const seen = new SeenPictures();
+    const [one, other] = [
+      { hash: '00ff00ff00ff00ff', shape: 1 },
+      { hash: 'f0f0f0f00f0f0f0f', shape: 1 },
+    ];
+    expect(['a', 'b'].map((address) => seen.add(address, one))).toEqual([undefined, 'a']);
+    expect(seen.add('a', other)).toBeUndefined();
+    expect(seen.add('b', one)).toBeUndefined();
+    expect(seen.add('a', one)).toBe('b');
+  });
+});

@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openSpending, readSpent } from '../../../src/disk/state/spending-files.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const noon = Date.parse('2026-11-26T12:00:00Z');
+const dayMs = 86_400_000;
+let state = '';
+let now = noon;
+const clock = { now: () => now, sleep: () => Promise.resolve() };
+
+beforeEach(() => {
+  const folder = temporaryFolder();
+  const before = process.env.XDG_STATE_HOME;
+  state = folder.path;
+  process.env.XDG_STATE_HOME = state;
+  now = noon;
+  onTestFinished(() => {
+    if (before === undefined) delete process.env.XDG_STATE_HOME;
+    else process.env.XDG_STATE_HOME = before;
+    folder.remove();
+  });
+});
+
+async function ledgerOf(lock: string, limits: { day?: number; month?: number } = { day: 10 }) {
+  const ledger = await openSpending(lock, { limits, clock });
+  if (ledger === undefined) throw new Error('nothing can be kept');
+  onTestFinished(() => ledger.close());
+  const hold = (name: string, credits: number | null, { isSent = false, likely = 1 } = {}) =>
+    ledger.hold({ name, key: `key of ${name}`, credits, likely, isSent });
+  return { ledger, hold };
+}
+
+describe('I44 what a person spends in all campaigns', () => {
+  test('never passes the limit, held or charged', async () => {
+    const one = await ledgerOf('/a/campaign.lock.jsonl');
+    const other = await ledgerOf('/b/campaign.lock.jsonl');
+    expect(await one.hold('x', 6)).toBe('held');
+    expect(await other.hold('x', 5)).toEqual({
+      over: '10 credits a day are the limit (MEDIABATCH_LIMIT), and 4 are left',
+    });
+    expect(await other.hold('y', 4)).toBe('held');
+    one.ledger.release('x');
+    await one.ledger.close();
+    expect(await other.hold('z', 6)).toBe('held');
+    other.ledger.charge('y', 7);
+    await other.ledger.close();
+    expect(await readSpent(now)).toEqual({ day: 13, month: 13 });
+  });
+
+  test('is held by whoever was killed, and once for one create', async () => {
+    const killed = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await killed.hold('x', 8)).toBe('held');
+    const next = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await next.hold('y', 3)).toMatchObject({ over: expect.stringContaining('2 are left') });
+    expect(await next.hold('x', 8)).toBe('held');
+    next.ledger.charge('x', 3);
+    expect(await next.hold('y', 7)).toBe('held');
+  });
+
+  test('counts what had left before, and holds that back by nothing', async () => {
+    const one = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await one.hold('x', 9)).toBe('held');
+    expect(await one.hold('asked', 9, { isSent: true })).toBe('held');
+    expect(await readSpent(now)).toMatchObject({ day: 18 });
+  });
+
+  test('a price that is found out goes alone, among all processes', async () => {
+    const one = await ledgerOf('/a/campaign.lock.jsonl');
+    const other = await ledgerOf('/b/campaign.lock.jsonl');
+    expect(await one.hold('x', null)).toBe('held');
+    expect(await other.hold('y', 1)).toBe('later');
+    expect(await other.hold('y', null)).toBe('later');
+    one.ledger.charge('x', 9);
+    await one.ledger.close();
+    expect(await other.hold('y', 2)).toMatchObject({ over: expect.stringContaining('1 are left') });
+    expect(await other.hold('y', null)).toBe('held');
+    other.ledger.doubt('y');
+    await other.ledger.close();
+    const third = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await third.hold('z', 0)).toMatchObject({ over: expect.stringContaining('/b/campaign.lock.jsonl') });
+    const again = await ledgerOf('/b/campaign.lock.jsonl');
+    expect(await again.hold('y', null)).toBe('held');
+    again.ledger.charge('y', 1);
+    await again.ledger.close();
+    expect(await third.hold('z', 0)).toBe('held');
+  });
+
+  test('is of a day and a month of UTC, and a clock that is set back begins neither anew', async () => {
+    const limits = { day: 10, month: 15 };
+    const one = await ledgerOf('/a/campaign.lock.jsonl', limits);
+    expect(await one.hold('x', 10)).toBe('held');
+    now = noon + dayMs;
+    expect(await readSpent(now)).toEqual({ day: 0, month: 10 });
+    expect(await one.hold('y', 6)).toMatchObject({ over: expect.stringContaining('15 credits a month') });
+    expect(await one.hold('y', 5)).toBe('held');
+    now = noon - 40 * dayMs;
+    expect(await readSpent(now)).toEqual({ day: 5, month: 15 });
+    expect(await one.hold('z', 1)).toMatchObject({ over: expect.any(String) });
+    now = noon + 10 * dayMs;
+    expect(await one.hold('z', 10)).toBe('held');
+    now = noon;
+    expect(await readSpent(now)).toEqual({ day: 10, month: 10 });
+  });
+
+  test('what a crash cut off, and lines of nobody, count for nothing, and harm none', async () => {
+    const one = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await one.hold('x', 6)).toBe('held');
+    const folder = join(state, 'mediabatch', 'spending');
+    const [name = ''] = readdirSync(folder);
+    appendFileSync(join(folder, name), '\n{"at":"2026-11-26T12:00:00.000Z","hold":"k","li');
+    expect(await one.hold('y', 5)).toMatchObject({ over: expect.any(String) });
+    appendFileSync(
+      join(folder, name),
+      '\n{"at":"2026-11-26T12:00:00.000Z","charged":"key of x","lock":"?","credits":-6}\n[]\n',
+    );
+    expect(await one.hold('y', 5)).toMatchObject({ over: expect.any(String) });
+    expect(await one.hold('y', 4)).toBe('held');
+    expect(readFileSync(join(folder, name), 'utf8')).toContain('"hold":"key of y"');
+  });
+
+  test('a disk that takes nothing lets nothing leave', async () => {
+    const one = await ledgerOf('/a/campaign.lock.jsonl');
+    const folder = join(state, 'mediabatch', 'spending');
+    mkdirSync(join(folder, '2026-11.jsonl'));
+    await expect(one.hold('x', 1)).rejects.toThrow();
+    writeFileSync(join(folder, 'note'), '');
+  });
+
+  const spender = fileURLToPath(new URL('../../rig/spend-here.ts', import.meta.url));
+  const spend = (words: string[], env: Record<string, string> = {}) =>
+    new Promise<number[]>((resolve) => {
+      const child = spawn(process.execPath, ['--import', 'tsx', spender, ...words], {
+        env: { PATH: process.env.PATH ?? '', XDG_STATE_HOME: state, ...env },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let out = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        out += text;
+      });
+      child.on('close', () => resolve(out.split('\n').filter(Boolean).map(Number)));
+    });
+
+  test.each(['known', 'unknown'])(
+    'twelve processes at once, some killed: never more, nothing left over (%s price)',
+    async (price) => {
+      const runs = Array.from({ length: 12 }, (_, index) =>
+        spend([`/${index}/campaign.lock.jsonl`, '8', '3', '100', price], {
+          ...(index % 3 === 0 && { DIE_AT: String(1 + (index % 4)) }),
+          CLOCK_MS: String(index % 2 === 0 ? 0 : -3_600_000 * index),
+        }),
+      );
+      const charged = (await Promise.all(runs)).flat().reduce((sum, credits) => sum + credits, 0);
+      expect(charged).toBeLessThanOrEqual(price === 'known' ? 100 : 100 + 3);
+      if (price === 'known') expect(charged).toBeGreaterThan(96);
+    },
+  );
+});

@@ -1,0 +1,124 @@
+import { deflateRawSync } from 'node:zlib';
+import { describe, expect, it, test } from 'vitest';
+import { readWorkbook } from '../../../src/disk/workbook/read-workbook.ts';
+import { unzip, zip } from '../../../src/disk/workbook/zip.ts';
+import { sheetXml, workbook, workbookParts } from '../../rig/workbook.ts';
+
+/** The cells of the only sheet. */
+async function cellsOf(cells: string[][], merged: string[] = []) {
+  const read = await readWorkbook(workbook({ Texts: sheetXml(cells, merged) }), [undefined]);
+  if ('problem' in read) throw new Error(read.problem);
+  return { cells: read.sheets[0]?.cells, faults: read.sheets[0]?.faults };
+}
+
+describe('values of a workbook', () => {
+  test.each([
+    ['a text', ['Licht &amp; Raum '], 'Licht & Raum'],
+    ['a number', ['<c r="A1"><v>19.989999999999998</v></c>'], '19.99'],
+    ['a date', ['<c r="A1" s="1"><v>46352</v></c>'], '2026-11-26'],
+    ['a date with a time', ['<c r="A1" s="1"><v>46352.354166666664</v></c>'], '2026-11-26T08:30:00'],
+    ['yes', ['<c r="A1" t="b"><v>1</v></c>'], 'true'],
+    ['a formula that was calculated', ['<c r="A1" t="str"><f>B1&amp;C1</f><v>AB</v></c>'], 'AB'],
+    ['a formula that gives nothing', ['<c r="A1" t="str"><f>B1</f><v></v></c>', 'x'], ''],
+  ])('%s', async (_name, row, expected) => {
+    const { cells, faults } = await cellsOf([row]);
+    expect(cells?.[0]?.[0]).toBe(expected);
+    expect(faults).toEqual([]);
+  });
+
+  it('keeps rows and columns where they are', async () => {
+    expect((await cellsOf([[], ['', 'b'], [], ['a']])).cells).toEqual([
+      ['', ''],
+      ['', 'b'],
+      ['', ''],
+      ['a', ''],
+    ]);
+  });
+
+  it('gives all cells that are merged downwards the value of the first', async () => {
+    expect(
+      (
+        await cellsOf(
+          [
+            ['sku', 'x'],
+            ['lamp', '1'],
+            ['', '2'],
+          ],
+          ['A2:A3'],
+        )
+      ).cells,
+    ).toEqual([
+      ['sku', 'x'],
+      ['lamp', '1'],
+      ['lamp', '2'],
+    ]);
+  });
+
+  it('names cells that nobody knows the value of', async () => {
+    const row = ['<c r="A1" t="e"><f>1/0</f><v>#DIV/0!</v></c>', '<c r="B1"><f>A1</f></c>', 'x'];
+    expect((await cellsOf([row], ['C1:D1'])).faults).toEqual([
+      { row: 1, column: 1, is: 'error', shows: '#DIV/0!' },
+      { row: 1, column: 2, is: 'formula' },
+      { row: 1, column: 3, is: 'merged' },
+    ]);
+  });
+});
+
+it('reads the sheets that are asked for, and names those that a person sees', async () => {
+  const book = workbook({ Notes: sheetXml([['a']]), 'A &amp; B': sheetXml([['b']]) });
+  const read = await readWorkbook(book, ['A & B']);
+  expect(read).toMatchObject({ names: ['Notes', 'A & B'], sheets: [{ name: 'A & B', cells: [['b']] }] });
+  expect(await readWorkbook(book, [undefined])).toEqual({ names: ['Notes', 'A & B'], sheets: [] });
+});
+
+describe('a workbook that would harm its reader', () => {
+  const read = (book: Buffer) => readWorkbook(book, [undefined]);
+  const cell = (address: string) => `<c r="${address}"><v>1</v></c>`;
+
+  /** A part that unpacks to more than the archive says. */
+  function bomb(): Buffer {
+    const packed = deflateRawSync(Buffer.alloc(64 * 1024 ** 2));
+    const book = zip(new Map([...workbookParts({ Texts: sheetXml([['a']]) }), ['xl/sharedStrings.xml', packed]]));
+    book.writeUInt16LE(8, book.lastIndexOf(Buffer.from('PK\u0001\u0002', 'latin1')) + 10);
+    return book;
+  }
+
+  test.each<[string, () => Buffer, string]>([
+    ['a bomb', bomb, 'holds more than 12 MiB when it is unpacked'],
+    ['a cell in the billionth row', () => workbook({ T: sheetXml([[cell('A1000000000')]]) }), 'beyond row 1048576'],
+    ['a row of that number', () => workbook({ T: '<row r="1000000000"></row>' }), 'beyond row 1048576'],
+    ['a cell in column 300,000', () => workbook({ T: sheetXml([[cell('QAAA1')]]) }), 'or column 16384'],
+    [
+      'cells far apart',
+      () => workbook({ T: sheetXml([[cell('A1'), cell('XFD1')], [cell('A900000')]]) }),
+      'too many cells',
+    ],
+    [
+      'merged cells without end',
+      () =>
+        workbook({
+          T: sheetXml(
+            [...Array.from({ length: 2000 }, () => ['x'])],
+            Array.from({ length: 1000 }, () => 'A1:A2000'),
+          ),
+        }),
+      'too many merged cells',
+    ],
+    ['a torn archive', () => workbook({ T: sheetXml([['a']]) }).subarray(0, 500), 'is damaged'],
+    ['another file', () => Buffer.from('sku,name\n'), 'is damaged'],
+    ['an empty file', () => Buffer.alloc(0), 'is damaged'],
+    ['an archive of something else', () => zip(new Map([['a.xml', Buffer.from('<a/>')]])), 'it has no sheets'],
+    ['an old workbook', () => Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'save it as .xlsx without one'],
+    ['a sheet that is no XML', () => workbook({ T: `<sheetData><row r="1">${cell('A1')}<c r="B1"` }), 'cannot be read'],
+  ])('%s is told', async (_name, make, expected) => {
+    expect(await read(make())).toEqual({ problem: expect.stringContaining(expected) });
+  });
+});
+
+it('an archive keeps its files', () => {
+  const parts = new Map([
+    ['a.xml', Buffer.from('one')],
+    ['b/ä.xml', Buffer.from('two')],
+  ]);
+  expect(unzip(zip(parts), () => true)).toEqual(parts);
+});
