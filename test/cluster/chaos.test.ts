@@ -13,7 +13,6 @@ import {
 import { Chaos } from './rig/chaos.ts';
 import { losesAnswers } from './rig/judge.ts';
 import { ClusterPlace } from './rig/place.ts';
-import { until } from './rig/processes.ts';
 
 const count = Number(process.env.MEDIABATCH_CLUSTER_SEEDS ?? 12);
 const first = Number(process.env.MEDIABATCH_CLUSTER_SEED ?? 1);
@@ -66,11 +65,14 @@ describe('three workers, a submitter and a server, killed and frozen at random',
       [],
     );
     it(missingFiles(place), told).toEqual([]);
-    // One that was started just now ends by the signal itself.
-    for (const worker of chaos.workers) await until(`it works; ${worker.err()}`, () => worker.err() !== '');
+    await chaos.allWork();
     for (const worker of chaos.workers) worker.signal('SIGTERM');
     const ends = await Promise.all(chaos.workers.map(({ ended }) => ended));
-    it(ends.map(({ code, signal }) => code ?? signal)).toEqual(chaos.workers.map(() => 0));
+    const errors = chaos.workers.map((one) => one.err()).join('\n');
+    it(
+      ends.map(({ code, signal }) => code ?? signal),
+      errors,
+    ).toEqual(chaos.workers.map(() => 0));
     await place.server.stop();
     it(await place.processes.leftAfter(10)).toEqual([]);
     process.stdout.write(`seed ${seed}: ${told.split('\n')[0]}\n`);

@@ -67,6 +67,14 @@ export class Chaos {
     if (!this.submitter.isRunning() && !(await this.#isOver())) this.submitter = this.#startSubmitter();
   }
 
+  /** Until each worker works: one that was started while the server was away ends, and is started again. */
+  async allWork(): Promise<void> {
+    await until('every worker works', async () => {
+      await this.keep();
+      return this.workers.every((one) => one.isRunning() && / worker /.test(one.err()));
+    });
+  }
+
   /** Until a submitter has seen the end of the run. */
   async finish(): Promise<Applied> {
     for (;;) {
