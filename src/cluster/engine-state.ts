@@ -2,7 +2,7 @@ import type { EngineAccount, EngineRun, EngineState, EngineWorker } from '../con
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import type { Sql } from './database/database.ts';
-import { readLimits } from './head/account-spending.ts';
+import { readSpendingLeft } from './head/account-spending.ts';
 
 /** A living worker says so every 5 s. */
 const silentMs = 20_000;
@@ -14,17 +14,6 @@ const age = (column: string) => `(extract(epoch FROM now() - ${column}) * 1000):
 /** Runs, accounts and workers of an engine: all open runs, and the last ones that have ended. */
 export async function readEngineState(sql: Sql): Promise<EngineState> {
   return { runs: await readRuns(sql), accounts: await readAccounts(sql), workers: await readWorkers(sql) };
-}
-
-/** Workers of the account of a run that live, and how many of them take it: of its protocol, and with its store if it has one. */
-export async function countWorkers(sql: Sql, run: string): Promise<{ all: number; fit: number }> {
-  const rows = await sql.query<{ all: number; fit: number }>(
-    `SELECT count(*)::int AS all,
-       count(*) FILTER (WHERE w.protocol = r.protocol AND (r.store IS NULL OR w.store = r.store))::int AS fit
-     FROM mediabatch.worker w JOIN mediabatch.run r USING (account) WHERE r.id = $1 AND ${age('w.beat')} <= $2`,
-    [run, silentMs],
-  );
-  return rows[0] ?? { all: 0, fit: 0 };
 }
 
 interface RunRow {
@@ -101,7 +90,7 @@ async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
   const rows = await sql.query<{ id: string; head: string | null; beatMs: number | null; error: string | null }>(
     `SELECT id, head, ${age('beat')} AS "beatMs", error FROM mediabatch.account ORDER BY id`,
   );
-  const limits = await readLimits(
+  const limits = await readSpendingLeft(
     sql,
     rows.map(({ id }) => id),
   );

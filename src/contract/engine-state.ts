@@ -104,3 +104,12 @@ export type NotForIt =
   | { is: 'account' }
   | { is: 'protocol'; theirs: number; own: number; version: string }
   | { is: 'store' };
+
+type Place = Pick<EngineRun, 'account' | 'protocol' | 'store'>;
+
+/** Why a worker takes nothing of a run; undefined: it does. */
+export function whyNot(run: Place, worker: Place): NotForIt['is'] | undefined {
+  if (run.account !== worker.account) return 'account';
+  if (run.protocol !== worker.protocol) return 'protocol';
+  return run.store === null || run.store === worker.store ? undefined : 'store';
+}

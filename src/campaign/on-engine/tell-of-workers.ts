@@ -1,6 +1,7 @@
 import { dirname, join, relative } from 'node:path';
 import type { EngineToSee } from '../../cluster/open-engine.ts';
 import { systemClock } from '../../contract/clock.ts';
+import { whyNot } from '../../contract/engine-state.ts';
 import type { Tell } from '../../contract/notice.ts';
 import { call, way } from '../../ground/advice.ts';
 
@@ -20,12 +21,14 @@ export async function tellOfNoWorker(
   { database, shown }: EngineToSee,
   { tell, signal, run, store }: Telling & { run: string; store: string | undefined },
 ): Promise<void> {
-  const { countWorkers } = await import('../../cluster/engine-state.ts');
+  const { readEngineState } = await import('../../cluster/engine-state.ts');
   let all = 0;
   for (let look = 0; look < patience; look += 1) {
-    const workers = await countWorkers(database, run);
-    if (workers.fit > 0) return;
-    all = workers.all;
+    const { runs, workers } = await readEngineState(database);
+    const own = runs.find(({ id }) => id === run);
+    const whys = workers.flatMap((worker) => (own === undefined || worker.isSilent ? [] : [whyNot(own, worker)]));
+    if (own === undefined || whys.includes(undefined)) return;
+    all = whys.filter((why) => why !== 'account').length;
     await systemClock.sleep(lookMs, signal);
     if (signal.aborted) return;
   }

@@ -212,11 +212,11 @@ async function readLines(
 
 /** Credits left of an account's limits now, by the sums that its heads have stored. Undefined: it has no limits. */
 export async function readLimit(sql: Sql, account: string): Promise<SpendingLeft | undefined> {
-  return (await readLimits(sql, [account])).get(account);
+  return (await readSpendingLeft(sql, [account])).get(account);
 }
 
 /** The same of several accounts, in one statement; those without limits are left out. */
-export async function readLimits(sql: Sql, accounts: readonly string[]): Promise<Map<string, SpendingLeft>> {
+export async function readSpendingLeft(sql: Sql, accounts: readonly string[]): Promise<Map<string, SpendingLeft>> {
   const rows = await sql.query<{ account: string; now: string; spent: SpentSums | null; limits: SpendingLimits[] }>(
     `SELECT worker.account, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS now, spent, jsonb_agg(doing->'limits') AS limits
      FROM mediabatch.worker LEFT JOIN mediabatch.account ON account.id = worker.account

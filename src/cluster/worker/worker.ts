@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { NotForIt, WorkerNews } from '../../contract/engine-state.ts';
+import { type NotForIt, type WorkerNews, whyNot } from '../../contract/engine-state.ts';
 import { HeadLostError } from '../../contract/errors.ts';
 import type { Json } from '../../ground/json.ts';
 import { messageOf } from '../../ground/values.ts';
@@ -113,7 +113,9 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
     const open = await unlessAway(readOpenRuns(db), { db, signal });
     if (open === undefined || signal.aborted) return;
     tellOthers(open);
-    const runs = open.filter((some) => whyNot(some, options) === undefined).reduce((sum, some) => sum + some.runs, 0);
+    const runs = open
+      .filter((some) => whyNotFor(some, options) === undefined)
+      .reduce((sum, some) => sum + some.runs, 0);
     state.runs = runs;
     if (runs === 0 && (options.exitWhenIdle || options.drain?.aborted))
       return tell({ is: 'ending', because: 'no run is open' });
@@ -205,11 +207,7 @@ interface OpenRuns {
   runs: number;
 }
 
-interface Taker {
-  account: string;
-  protocol?: number;
-  store?: string | undefined;
-}
+type Taker = Pick<WorkerOptions, 'account' | 'protocol' | 'store'>;
 
 function readOpenRuns(db: Database): Promise<OpenRuns[]> {
   return db.query<OpenRuns>(
@@ -218,13 +216,9 @@ function readOpenRuns(db: Database): Promise<OpenRuns[]> {
   );
 }
 
-/** Why a worker takes nothing of these runs; undefined: it does. */
-function whyNot(open: OpenRuns, { account, protocol = ownProtocol, store }: Taker): NotForIt | undefined {
-  if (open.account !== account) return { is: 'account' };
-  if (open.protocol !== protocol)
-    return { is: 'protocol', theirs: open.protocol, own: protocol, version: open.version };
-  if (open.store !== null && open.store !== store) return { is: 'store' };
-  return undefined;
+function whyNotFor(open: OpenRuns, { account, protocol: own = ownProtocol, store }: Taker): NotForIt | undefined {
+  const is = whyNot(open, { account, protocol: own, store: store ?? null });
+  return is === 'protocol' ? { is, theirs: open.protocol, own, version: open.version } : is && { is };
 }
 
 /** Tells of open runs that are not for this worker, once, and again when there are more or others. */
@@ -233,7 +227,7 @@ function makeTeller(taker: Taker & { tell(news: WorkerNews): void }) {
   return (open: readonly OpenRuns[]) => {
     const now = new Map<string, number>();
     for (const some of open) {
-      const why = whyNot(some, taker);
+      const why = whyNotFor(some, taker);
       if (why === undefined) continue;
       const name = JSON.stringify(why);
       now.set(name, (now.get(name) ?? 0) + some.runs);

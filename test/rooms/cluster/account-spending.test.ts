@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AccountSpending, readLimit, readLimits } from '../../../src/cluster/head/account-spending.ts';
+import { AccountSpending, readLimit, readSpendingLeft } from '../../../src/cluster/head/account-spending.ts';
 import type { RunRecord } from '../../../src/cluster/runs/run-record.ts';
 import { HeadLostError } from '../../../src/contract/errors.ts';
 import type { SpendingLimits } from '../../../src/contract/spending.ts';
@@ -159,7 +159,7 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     await db.query('UPDATE mediabatch.account SET spent = $1', [JSON.stringify(spending.spent())]);
     const left = { credits: 8, per: 'day', left: 0, of: 'engine' };
     expect(await readLimit(db, account)).toEqual(left);
-    expect([...(await readLimits(db, ['of nobody', account]))]).toEqual([[account, left]]);
+    expect([...(await readSpendingLeft(db, ['of nobody', account]))]).toEqual([[account, left]]);
   });
 
   test('is known of a time without a limit, too', async () => {
