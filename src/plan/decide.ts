@@ -44,7 +44,8 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
   if (posted !== undefined) return posted; // I24
   const { purchase } = match;
   if (purchase === undefined) return decideUnbought(match, facts);
-  if (facts.redo && !mayBeCharged(purchase)) return buyAgain(match, purchase);
+  // What is paid and not here yet comes first: the command that asked for it may have been killed, and is given again.
+  if (facts.redo && !mayBeCharged(purchase) && purchase.state !== 'running') return buyAgain(match, purchase); // I1 (redo)
   switch (purchase.state) {
     case 'intent':
     case 'unresolved':
@@ -56,7 +57,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
         purchase: next(match),
       };
     case 'running':
-      return collect(match, purchase); // I1
+      return collect(match, purchase, facts.redo ? '; it is collected first, and --redo buys another then' : ''); // I1
     case 'failed':
       return decideFailed(match, purchase);
     case 'lost':
@@ -100,8 +101,8 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   return { action: 'redo', reason, purchase: next(match) };
 }
 
-function collect(match: Match, { jobId }: Job): Decision {
-  return { action: 'attach', reason: reasonOf('job-running', `job ${jobId} is running${movedFrom(match)}`) };
+function collect(match: Match, { jobId }: Job, then = ''): Decision {
+  return { action: 'attach', reason: reasonOf('job-running', `job ${jobId} is running${movedFrom(match)}${then}`) };
 }
 
 function buyAgain(match: Match, purchase: Job | Refusal): Decision {

@@ -48,7 +48,9 @@ export async function sendCreate(
     let missed: Exclude<CreateAnswer, { is: 'accepted' }>;
     if (answer.is === 'accepted' && sent !== undefined) {
       departure = { is: 'accepted' };
-      const { job, model, doubt } = answer;
+      const { model, doubt } = answer;
+      // What asks again is not charged; the first one was, and its answer may be all that says so.
+      const job = create.is === 'sent' && answer.job.credits === 0 ? { ...answer.job, credits: null } : answer.job; // I14 (again)
       const recorded = await recordJob(purchase, { job, send: sent, at, model, doubt });
       if (recorded !== 'taken') return { end: { order, jobId: job.jobId, credits: recorded.credits, fresh: true } };
       const message = `the service answered with job ${job.jobId}, which belongs to another request`;

@@ -42,6 +42,8 @@ export class ScriptedService implements Service, Downloads {
   opened: (url: string) => DownloadAnswer | undefined = () => undefined;
   /** The service charges and does not say how much. */
   silent = false;
+  /** A request that repeats a key is told what it was charged itself: nothing. */
+  replaysAreFree = false;
   tellsBalance: 'always' | 'never' | 'always the same' = 'always';
   nameOf: ((create: number) => string) | undefined;
   mostInFlight = 0;
@@ -125,8 +127,13 @@ export class ScriptedService implements Service, Downloads {
     if (trouble !== undefined) return trouble.answer;
     return {
       is: 'accepted',
-      job: { jobId: job.jobId, credits: this.silent ? null : job.credits, balance: this.#toldBalance() },
+      job: { jobId: job.jobId, credits: this.#toldCharge(job, known !== undefined), balance: this.#toldBalance() },
     };
+  }
+
+  #toldCharge({ credits }: BookedJob, isReplay: boolean): number | null {
+    if (this.silent) return null;
+    return isReplay && this.replaysAreFree ? 0 : credits;
   }
 
   #toldBalance(): number | null {

@@ -69,6 +69,13 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I1 (redo)',
+    off: 'a job that runs is collected before --redo buys another',
+    file: 'src/plan/decide.ts',
+    switch: { part: "&& purchase.state !== 'running'", by: '' },
+    seenBy: { file: 'test/rooms/plan/decide.test.ts', title: 'running' },
+  },
+  {
     mark: 'I1',
     off: 'a create that nobody can ask for again is a person’s to decide about',
     file: 'src/engine/journal.ts',
@@ -444,6 +451,16 @@ export const controls: readonly Control[] = [
     file: 'src/engine/local-ledger.ts',
     switch: { part: 'Math.max(credits, reserved ?? 0)', by: 'credits' },
     seenBy: { file: engine, title: 'what a list tells of a charge is believed upwards where a price is known' },
+  },
+  {
+    mark: 'I14 (again)',
+    off: 'a key that is sent again, and charged nothing then, was charged before',
+    file: 'src/run/send-create.ts',
+    switch: { part: "create.is === 'sent' && answer.job.credits === 0", by: 'false' },
+    seenBy: {
+      file: engine,
+      title: 'a key that is sent again and charged nothing then was charged before, at a price that is known',
+    },
   },
   {
     mark: 'I14 (adopt)',

@@ -656,6 +656,23 @@ tasks:
     expect(campaign.plan().totals.alreadyPaid).toBe(10 + 10 + 14);
   });
 
+  test.each([
+    ['known', 'prices: { image: 3 }'],
+    ['unknown', ''],
+  ])(
+    'a key that is sent again and charged nothing then was charged before, at a price that is %s',
+    async (_name, prices) => {
+      const campaign = new TestCampaign(images(4, `budget: { credits: 7 }\n${prices}`));
+      campaign.service.replaysAreFree = true;
+      campaign.service.trouble = (create) => (create % 2 === 1 ? { ...reset, booked: true } : undefined);
+      for (let run = 0; run < 3; run += 1) await campaign.run();
+      const charged = campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0);
+      const { alreadyPaid, held, heldUnpriced = 0 } = campaign.plan().totals;
+      expect(charged).toBeLessThanOrEqual(7);
+      expect(alreadyPaid + held + heldUnpriced).toBeGreaterThanOrEqual(charged);
+    },
+  );
+
   test('two lost answers of an unknown price hold everything that is left', async () => {
     const campaign = new TestCampaign(images(6, 'budget: { credits: 14 }'));
     campaign.service.canReplay = false;

@@ -354,7 +354,14 @@ describe('what is done with one step', () => {
   describe('that is to be bought again', () => {
     test.each<[string, Purchase, ToldDecision]>([
       ['done', saved(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
-      ['running', job(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
+      [
+        'running',
+        job(a),
+        {
+          action: 'attach',
+          reason: 'job a-1 is running; it is collected first, and --redo buys another then',
+        },
+      ],
       [
         'failed',
         job(a, { state: 'failed', error: 'moderated' }),
