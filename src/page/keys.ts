@@ -1,4 +1,5 @@
 import { isTypedInto } from './parts/use-focus.ts';
+import { type Press, pressOf } from './press.ts';
 import { soundsOf } from './sound/state.ts';
 import { isSoundGroup } from './sound/tracks.ts';
 import type { Page } from './state/page.ts';
@@ -12,6 +13,8 @@ export function listenForKeys(page: Page): () => void {
   const options = { signal: stop.signal };
   /** The element that a pointer pressed last, if no key came since: it has not got its focus from the keyboard. */
   let pointed: Element | undefined;
+  /** The key that the page has taken last: while it is held, it is for nobody else, as for a field that it has opened. */
+  let taken: string | undefined;
   const keyboardBack = () => {
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     page.activate(page.active.value);
@@ -37,9 +40,18 @@ export function listenForKeys(page: Page): () => void {
     (event) => {
       const isPointed = pointed !== undefined && pointed === event.target;
       if (event.key !== 'Shift' && event.key !== 'Control' && event.key !== 'Meta') pointed = undefined;
-      if (event.defaultPrevented || isForAnother(event, isPointed)) return;
-      if (event.key === 'Escape' && isControl(event.target)) keyboardBack();
-      else if (!act(page, event)) return;
+      if (event.defaultPrevented) return;
+      const press = pressOf(event);
+      // A key that is held goes on moving, and decides once, by a button, too.
+      if (event.repeat && !moving.has(press.key) && (event.code === taken || isPressing(event))) {
+        event.preventDefault();
+        return;
+      }
+      taken = undefined;
+      if (isForAnother(event, press, isPointed)) return;
+      if (press.key === 'Escape' && isControl(event.target)) keyboardBack();
+      else if (!act(page, press)) return;
+      taken = event.code;
       event.preventDefault();
     },
     options,
@@ -52,45 +64,46 @@ function isControl(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches('select, input') && !isTypedInto(target);
 }
 
+const moving = new Set([...Object.keys(arrows), '[', ']', 'j', 'k', ',', '.', '+', '=', '-', 'b']);
+
+/** Whether the browser presses a button by it. */
+function isPressing({ key, target }: KeyboardEvent): boolean {
+  return (key === 'Enter' || key === ' ') && target instanceof HTMLElement && target.matches('button, summary');
+}
+
 const sliderKeys = [...Object.keys(arrows), 'Home', 'End', 'PageUp', 'PageDown'];
 
 /**
  * Fields, open dialogs, players and the browser have keys of their own; of a checkbox, a slider and a list only those that do
  * something there. `isPointed`: the keyboard is where a pointer has pressed, and nobody went there by keys.
  */
-function isForAnother(event: KeyboardEvent, isPointed: boolean): boolean {
-  const { target, key } = event;
+function isForAnother(event: KeyboardEvent, press: Press, isPointed: boolean): boolean {
+  const { target } = event;
+  const { key, isCommand } = press;
   // Brackets are typed with AltGr on many keyboards, which some systems report as Ctrl and Alt.
   const isTyped = event.getModifierState('AltGraph');
   if (event.isComposing || (!isTyped && event.altKey)) return true;
-  if (!isTyped && isCommand(event) && !/^[zy]$/i.test(key)) return true;
+  if (!isTyped && isCommand && !/^[zy]$/.test(key)) return true;
   if (!(target instanceof HTMLElement)) return false;
   if (isTypedInto(target) || target.closest('dialog') !== null) return true;
   if (target.matches('input[type="range"]')) return sliderKeys.includes(key);
   if (target.matches('input')) return key === ' ';
   if (target.matches('select'))
-    return !isCommand(event) && (/^[\p{L}\p{N} ]$/u.test(key) || [...sliderKeys, 'Enter'].includes(key));
+    return !isCommand && (/^[\p{L}\p{N} ]$/u.test(key) || [...sliderKeys, 'Enter'].includes(key));
   const isPress = key === 'Enter' || key === ' ';
   if (isPress && !isPointed && target.matches('button:not([data-asset]), a, summary')) return true;
   return target.matches('audio, video') && (isPress || key in arrows);
 }
 
-/** On a Mac it is another key that means the same. */
-function isCommand({ ctrlKey, metaKey }: KeyboardEvent): boolean {
-  return ctrlKey || metaKey;
-}
-
 /** Does what a key says. False: it says nothing here. */
-function act(page: Page, event: KeyboardEvent): boolean {
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  // A key that is held goes on moving, and decides once.
-  if (event.repeat && /^[\dpruxz]$/.test(key)) return true;
-  if (isCommand(event) && (key === 'z' || key === 'y')) {
-    page.goBack(key === 'y' || event.shiftKey ? 'redo' : 'undo');
+function act(page: Page, press: Press): boolean {
+  const { key, isCommand, shiftKey, code } = press;
+  if (isCommand && (key === 'z' || key === 'y')) {
+    page.goBack(key === 'y' || shiftKey ? 'redo' : 'undo');
     return true;
   }
   const view = viewOf(page);
-  if (actOnSoundKey(page, event) || view.onKey?.(page, event)) return true;
+  if (actOnSoundKey(page, press) || view.onKey?.(page, press)) return true;
   if (key in arrows) {
     page.activate(view.move(page, arrows[key as keyof typeof arrows]));
     return true;
@@ -101,7 +114,7 @@ function act(page: Page, event: KeyboardEvent): boolean {
     return true;
   }
   // On some keyboards a digit, or `/`, is typed with Shift.
-  const digit = event.shiftKey ? /^Digit([1-9])$/.exec(event.code)?.[1] : undefined;
+  const digit = shiftKey ? /^Digit([1-9])$/.exec(code)?.[1] : undefined;
   if (digit !== undefined && !/\d/.test(key) && actions[key] === undefined) {
     page.rejectFor(Number(digit));
     return true;
@@ -137,15 +150,15 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
 };
 
 /** Does what a key says where there is something to listen to. False: the page decides. */
-function actOnSoundKey(page: Page, event: KeyboardEvent): boolean {
+function actOnSoundKey(page: Page, { key, isCommand }: Press): boolean {
   const group = page.activeGroup.value;
-  if (event.ctrlKey || group === undefined || !isSoundGroup(group)) return false;
+  if (isCommand || group === undefined || !isSoundGroup(group)) return false;
   const sounds = soundsOf(page);
-  if (/^[1-9]$/.test(event.key)) sounds.listen(Number(event.key));
-  else if (event.key === ' ') sounds.toggle();
-  else if (event.key === ',') sounds.jump(-1);
-  else if (event.key === '.') sounds.jump(1);
-  else if (event.key.toLowerCase() === 'l') sounds.toggleMatch();
+  if (/^[1-9]$/.test(key)) sounds.listen(Number(key));
+  else if (key === ' ') sounds.toggle();
+  else if (key === ',') sounds.jump(-1);
+  else if (key === '.') sounds.jump(1);
+  else if (key === 'l') sounds.toggleMatch();
   else return false;
   return true;
 }

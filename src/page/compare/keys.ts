@@ -1,3 +1,4 @@
+import type { Press } from '../press.ts';
 import type { KeyHelp, Page } from '../state/page.ts';
 import { actOnZoomKey } from '../zoom/keys.ts';
 import type { Move } from '../zoom/zoomed-media.tsx';
@@ -29,31 +30,31 @@ const slowest = 340;
 let blinked = 0;
 
 /** Does what a key says to the view that compares. False: the page decides. */
-export function actOnCompareKey(page: Page, event: KeyboardEvent): boolean {
+export function actOnCompareKey(page: Page, press: Press): boolean {
   const compare = compareOf(page);
-  if (actOnPaneKey(compare, event)) return true;
-  const act = event.ctrlKey ? undefined : actions[event.key.toLowerCase()];
+  if (actOnPaneKey(compare, press)) return true;
+  const act = press.isCommand ? undefined : actions[press.key];
   act?.(page);
   return act !== undefined;
 }
 
 /** Does what a key says to two pictures side by side, whatever they are. */
-export function actOnPaneKey(panes: Panes, event: KeyboardEvent): boolean {
-  if (event.ctrlKey) return false;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+export function actOnPaneKey(panes: Panes, press: Press): boolean {
+  const { key } = press;
+  if (press.isCommand) return false;
   const side = panes.activeSide();
   const zoomed = {
     move: (move: Move) => panes.move(side, move),
     togglePixels: () => panes.togglePixels(side),
     whole: () => panes.whole(),
   };
-  if (actOnZoomKey(event, zoomed)) return true;
+  if (actOnZoomKey(press, zoomed)) return true;
   if (panes.mode.value === 'wipe' && (key === 'ArrowLeft' || key === 'ArrowRight')) {
     panes.setWipe(panes.wipe.value + (key === 'ArrowLeft' ? -wipeStride : wipeStride));
     return true;
   }
   if (key === 'b') {
-    blinkByKey(panes, event);
+    blinkByKey(panes, press);
     return true;
   }
   const act = paneActions[key];
@@ -62,7 +63,7 @@ export function actOnPaneKey(panes: Panes, event: KeyboardEvent): boolean {
 }
 
 /** Held, it changes three times in a second; who wants less motion presses each time. */
-function blinkByKey(panes: Panes, { repeat, timeStamp }: KeyboardEvent): void {
+function blinkByKey(panes: Panes, { repeat, timeStamp }: Press): void {
   if (repeat && (matchMedia('(prefers-reduced-motion: reduce)').matches || timeStamp - blinked < slowest)) return;
   blinked = timeStamp;
   panes.blink();

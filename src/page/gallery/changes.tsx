@@ -28,7 +28,7 @@ export const changesView: LateView = {
     const here = all.findIndex(({ address }) => address === page.active.value);
     return all[here + (direction === 'up' || direction === 'left' ? -1 : 1)]?.address;
   },
-  onKey: (page, event) => actOnPaneKey(beforeAfterOf(page), event),
+  onKey: (page, press) => actOnPaneKey(beforeAfterOf(page), press),
 };
 
 function Changes({ page }: { page: Page }) {

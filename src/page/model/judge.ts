@@ -11,10 +11,18 @@ export interface Wish {
   reason?: string | undefined;
 }
 
-/** Takes a verdict back: the verdicts of before, and the asset that it was about. */
+/** A note on an output, made before the decision about it. */
+export interface Remark {
+  note?: string;
+  /** It is the one to take if what is picked turns out to be of no use. */
+  isSecond?: boolean;
+}
+
+/** Takes a verdict back: the verdicts of before, the asset that it was about, and what was noted on that without one. */
 export interface Step {
   address: string;
   verdicts: WantedVerdict[];
+  remark?: Remark | undefined;
 }
 
 /** UTF-16 code units of a note, as the lock takes it. */
@@ -25,7 +33,9 @@ export function plainNote(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
     .trim()
-    .slice(0, mostNote);
+    .slice(0, mostNote)
+    .replace(/\p{Cs}$/u, '')
+    .trimEnd();
 }
 
 const words: Record<Mark, string> = { picked: 'Picked', rejected: 'Rejected', undecided: 'Undecided again:' };

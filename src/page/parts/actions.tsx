@@ -242,8 +242,9 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
           type="text"
           maxLength={mostNote}
           defaultValue={asset.verdict?.note ?? remarkOn(asset).note ?? ''}
-          onKeyDown={(event) => {
-            if (event.key === 'Escape') close();
+          onKeyDown={({ key, isComposing }) => {
+            // What is being composed ends first.
+            if (key === 'Escape' && !isComposing) close();
           }}
         />
       </label>

@@ -173,7 +173,7 @@ function Filters({ page }: { page: Page }) {
         value={filter.text}
         onInput={({ currentTarget }) => page.setFilter({ text: currentTarget.value })}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape' && event.key !== 'Enter') return;
+          if (event.isComposing || (event.key !== 'Escape' && event.key !== 'Enter')) return;
           event.preventDefault();
           event.currentTarget.blur();
           page.activate(page.active.value);

@@ -19,7 +19,7 @@ export function Help({ page }: { page: Page }) {
       class="help"
       aria-labelledby="help-title"
       onClose={close}
-      onKeyDown={({ key }) => key === '?' && close()}
+      onKeyDown={({ key, repeat }) => key === '?' && !repeat && close()}
     >
       <h2 id="help-title">Keys</h2>
       <p>One asset is active, and outlined: keys act on it alone. After a verdict the next undecided one is active.</p>

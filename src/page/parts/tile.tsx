@@ -146,7 +146,11 @@ export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset
       class={`verdict ${is}`}
       aria-pressed={mark === is}
       tabIndex={page.active.value === asset.address ? 0 : -1}
-      onClick={() => page.judge(asset.address, mark === is ? 'undecided' : is)}
+      onClick={({ detail }) => {
+        if (mark !== is) page.judge(asset.address, is);
+        // The second press of a double click takes nothing back.
+        else if (detail < 2) page.judge(asset.address, 'undecided');
+      }}
     >
       {label}
       <span class="away"> {asset.address}</span>

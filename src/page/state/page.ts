@@ -8,6 +8,7 @@ import { afterVerdict, type Direction, moveByGroup, moveToUndecided, nearest } f
 import { count, type Mark, numbersOf, type Shown, type ShownGroup, show, withChange } from '../model/shown.ts';
 import { connection } from '../parts/media.tsx';
 import { counted, listed } from '../parts/words.ts';
+import type { Press } from '../press.ts';
 import { LoupeZoom } from '../zoom/loupe-zoom.ts';
 import { History } from './history.ts';
 import type { Change, Host } from './host.ts';
@@ -34,7 +35,7 @@ export interface View {
   label: string;
   /** It shows what is active in another size, rather than something else: its button stands apart. */
   size?: true;
-  /** Opens it: what `KeyboardEvent.key` is, in small letters. */
+  /** Opens it: `Press.key`. */
   key?: string;
   Component: FunctionComponent<{ page: Page }>;
   /** The address to which an arrow leads; undefined: it stays. */
@@ -42,7 +43,7 @@ export interface View {
   /** Where a verdict leads that was given in this view; undefined: where it leads everywhere. */
   lead?(page: Page, address: string, is: Mark): string | undefined;
   /** Is asked before the page acts on a key. True: it was for the view. */
-  onKey?(page: Page, event: KeyboardEvent): boolean;
+  onKey?(page: Page, press: Press): boolean;
 }
 
 /** One that is loaded later: its button and its key stand in its place before. */
@@ -265,7 +266,7 @@ export class Page {
     batch(() => {
       this.outbox.put(decision.verdicts);
       const { value: shown } = this.shown;
-      this.history.add(undoOf(before, shown, address));
+      this.history.add({ ...undoOf(before, shown, address), remark: asset && remarkOn(asset) });
       if (asset !== undefined && is !== 'undecided') setRemark(asset, {});
       this.judged.value = { is, count: this.judged.value.count + 1 };
       const isNote = asset?.verdict?.is === is && note !== undefined;
@@ -310,10 +311,13 @@ export class Page {
     });
   }
 
-  #putBack({ verdicts, address }: Step): Step {
+  #putBack({ verdicts, address, remark }: Step): Step {
     const before = this.shown.value;
+    const asset = before.assets.get(address);
+    const known = asset && remarkOn(asset);
     this.outbox.put(puttingBack(before, this.outbox.own.value, verdicts));
-    return undoOf(before, this.shown.value, address);
+    if (asset !== undefined && remark !== undefined) setRemark(asset, remark);
+    return { ...undoOf(before, this.shown.value, address), remark: known };
   }
 
   editNote(): void {

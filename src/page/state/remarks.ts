@@ -1,13 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ReviewAsset, ReviewData } from '../../contract/review.ts';
+import type { Remark } from '../model/judge.ts';
 import { attempt } from './outbox.ts';
-
-/** A note on an output, made before the decision about it. */
-export interface Remark {
-  note?: string;
-  /** It is the one to take if what is picked turns out to be of no use. */
-  isSecond?: boolean;
-}
 
 /** By output. This browser keeps them: they are nobody's verdict. */
 const remarks = signal<ReadonlyMap<string, Remark>>(new Map());

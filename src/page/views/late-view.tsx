@@ -11,6 +11,6 @@ export function lateView(named: Pick<View, 'name' | 'label' | 'key'>): View {
     },
     move: (page, direction) => find(page)?.move(page, direction),
     lead: (page, address, is) => find(page)?.lead?.(page, address, is),
-    onKey: (page, event) => find(page)?.onKey?.(page, event) ?? false,
+    onKey: (page, press) => find(page)?.onKey?.(page, press) ?? false,
   };
 }

@@ -29,7 +29,7 @@ export const loupeView: View = {
       direction === 'left' ? -1 : 1,
     )?.address;
   },
-  onKey: (page, event) => actOnZoomKey(event, page.loupe),
+  onKey: (page, press) => actOnZoomKey(press, page.loupe),
 };
 
 function beside(assets: readonly ReviewAsset[], address: string, by: 1 | -1): ReviewAsset | undefined {

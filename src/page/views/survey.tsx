@@ -30,7 +30,7 @@ export const surveyView: View = {
   key: 's',
   Component: Survey,
   move: (page, direction) => moveInLines(linesOfGrid(assetsOf(page), page.columns), page.active.value, direction),
-  onKey: (page, event) => actOnZoomKey(event, page.loupe),
+  onKey: (page, press) => actOnZoomKey(press, page.loupe),
 };
 
 /** Those of the active group that the filter lets pass. */

@@ -1,3 +1,4 @@
+import type { Press } from '../press.ts';
 import { type Frame, panBy, type Zoom, zoomAt } from './zoom.ts';
 
 /** A zoom as keys can move it, whoever keeps it. */
@@ -20,7 +21,7 @@ const arrows: { [key: string]: { x: number; y: number } | undefined } = {
 };
 
 /** Does what a key says about a zoom: `+` `-` `Z` `0`, and arrows with Shift. False: it says nothing about it. */
-export function actOnZoomKey({ key, shiftKey }: KeyboardEvent, zoomed: Zoomed): boolean {
+export function actOnZoomKey({ key, shiftKey }: Press, zoomed: Zoomed): boolean {
   const arrow = arrows[key];
   if (arrow !== undefined && shiftKey) {
     zoomed.move((zoom, frame) =>
@@ -28,7 +29,7 @@ export function actOnZoomKey({ key, shiftKey }: KeyboardEvent, zoomed: Zoomed): 
     );
   } else if (key === '+' || key === '=') zoomed.move((zoom, frame) => zoomAt(zoom, zoomStep, frame));
   else if (key === '-') zoomed.move((zoom, frame) => zoomAt(zoom, 1 / zoomStep, frame));
-  else if (key === 'z' || key === 'Z') zoomed.togglePixels();
+  else if (key === 'z') zoomed.togglePixels();
   else if (key === '0') zoomed.whole();
   else return false;
   return true;

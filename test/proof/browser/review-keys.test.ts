@@ -218,6 +218,100 @@ test('a key that is held decides once, and brackets may be typed with AltGr', as
   await isActive(at(2, 2));
 });
 
+test('held, a key that rejects for a reason or a button does so once, and nothing of it gets into the field that it opens', async () => {
+  const data = products(4, 3);
+  const { page, press, isActive } = await openReview(browser, {
+    ...data,
+    groups: data.groups.map((group) => ({
+      ...group,
+      ...(group.gate && { gate: { ...group.gate, reasons: ['hands'] } }),
+    })),
+  });
+  const hold = async (key: string) => {
+    for (let n = 0; n < 4; n += 1) await page.keyboard.down(key);
+    await page.keyboard.up(key);
+  };
+  await isActive(at(1, 1));
+  await page.keyboard.down('Shift');
+  await hold('Digit1');
+  await page.keyboard.up('Shift');
+  await isActive(at(1, 2));
+  expect(await page.locator('.tile.rejected').count()).toBe(1);
+  await page.getByRole('region', { name: 'Actions' }).getByRole('button', { name: 'Pick' }).focus();
+  await hold('Enter');
+  await page.getByText('1 of 4 gates decided').waitFor();
+  await isActive(at(2, 1));
+  await hold('n');
+  expect(await page.locator('.note input').inputValue()).toBe('');
+  await hold('a');
+  expect(await page.locator('.note input').inputValue()).toBe('aaaa');
+  await press('Escape');
+  await hold('?');
+  await page.getByRole('dialog').waitFor();
+  await press('Escape');
+  await hold(']');
+  await isActive(at(4, 1));
+});
+
+test('where another script is typed, a key means what stands at its place on a Latin keyboard', async () => {
+  const { page, isActive } = await openReview(browser, products(4, 3));
+  const type = (key: string, code: string, more = '') =>
+    page.evaluate(
+      `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, key: '${key}', code: '${code}', ${more} }))`,
+    );
+  await isActive(at(1, 1));
+  await type('ч', 'KeyX');
+  await isActive(at(1, 2));
+  await type('я', 'KeyZ', 'ctrlKey: true');
+  await isActive(at(1, 1));
+  await type('ъ', 'BracketRight');
+  await isActive(at(2, 1));
+  await type('٢', 'Digit2');
+  await isActive(at(3, 1));
+  await type('１', 'Digit1');
+  await isActive(at(4, 1));
+  await type('פ', 'KeyP');
+  await page.getByText('3 of 4 gates decided').waitFor();
+  // A letter of a Latin keyboard is no other one.
+  await type('é', 'Digit2');
+  await type('ü', 'BracketLeft');
+  await isActive(at(1, 1));
+  await page.getByText('3 of 4 gates decided').waitFor();
+});
+
+test('an undo gives back what was noted before the verdict', async () => {
+  const { page, press, isActive } = await openReview(browser, products(2, 2));
+  await press('r', 'n');
+  await page.keyboard.type('nice');
+  await press('Enter', 'p');
+  await isActive(at(2, 1));
+  await press('Control+z');
+  await isActive(at(1, 1));
+  await page.locator('.tile.active .second').waitFor();
+  await page.locator('.tile.active .facts').getByText('nice').waitFor();
+  await press('Control+Shift+z');
+  expect(await page.locator('.second').count()).toBe(0);
+});
+
+test('Esc ends what is being composed, and then the field', async () => {
+  const { page, press } = await openReview(browser, products(2, 2));
+  await press('n');
+  await page.keyboard.type('a');
+  const keyboard = await page.context().newCDPSession(page);
+  await keyboard.send('Input.imeSetComposition', { selectionStart: 2, selectionEnd: 2, text: 'にほ' });
+  await press('Escape');
+  expect(await page.locator('.note input').inputValue()).toContain('a');
+  await keyboard.send('Input.insertText', { text: '日本' });
+  await press('Escape');
+  expect(await page.locator('.note').count()).toBe(0);
+});
+
+test('a double click on Pick picks', async () => {
+  const { page } = await openReview(browser, products(2, 2));
+  await page.getByRole('button', { name: `Pick ${at(1, 1)}` }).dblclick();
+  await page.getByText('1 of 2 gates decided').waitFor();
+});
+
 test('views open above each other, Esc leads back, the active one stays', async () => {
   const { page, press, isActive } = await openReview(browser, products(3, 4));
   await press('ArrowRight', 's');

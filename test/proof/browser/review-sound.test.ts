@@ -150,6 +150,15 @@ test('a tile lets its sound be heard, and leaving the group ends it', async () =
   await page.getByRole('button', { name: 'Listen jingle/1' }).waitFor();
 });
 
+test('on a narrow tile Listen and Pick stand clear of each other', async () => {
+  const assets = [1, 2, 3].map((take) => asset(`song/${take}`, { kind: 'music', take, files: [file(take, 'audio')] }));
+  const { page } = await openReview(browser, campaignOf([{ name: 'song', assets }]));
+  await page.setViewportSize({ width: 390, height: 800 });
+  const tile = page.locator('.tile.active');
+  await tile.getByRole('button', { name: /^Listen/ }).click({ trial: true, timeout: 3000 });
+  await tile.getByRole('button', { name: /^Pick/ }).click({ trial: true, timeout: 3000 });
+});
+
 test('a take that arrives can be listened to while another one plays on', async () => {
   const song = (take: number) => asset(`song/${take}`, { kind: 'music', take, files: [file(take, 'audio')] });
   const { page, host, press } = await openReview(browser, campaignOf([{ name: 'song', assets: [song(1)] }]));

@@ -126,6 +126,8 @@ test('a note goes with its verdict, and stays when the verdict is given again', 
   expect(changed).toMatchObject({ is: 'made', verdicts: [{ is: 'rejected', note: 'blurred' }] });
   const pasted = decide(shown, new Map(), { address: 'a', is: 'rejected', note: ' two\tlines\ud800 ' });
   expect(pasted).toMatchObject({ is: 'made', verdicts: [{ note: 'two lines' }] });
+  const cut = decide(shown, new Map(), { address: 'a', is: 'rejected', note: `${'x'.repeat(499)}😀` });
+  expect(cut).toMatchObject({ verdicts: [{ note: 'x'.repeat(499) }] });
   const emptied = decide(shown, new Map(), { address: 'a', is: 'rejected', note: '' });
   expect(emptied).toMatchObject({ is: 'made', verdicts: [{ note: '' }] });
   const picked = decide(shown, new Map(), { address: 'a', is: 'picked' });
