@@ -184,7 +184,7 @@ function withoutExplanation(purchase: Purchase): Purchase {
   if (mayBeCharged(purchase) || (isJob(purchase) && purchase.credits === undefined)) return purchase;
   const { request: _request, ...rest } = purchase;
   if (rest.state !== 'refused') return rest;
-  const { error: _error, decided: _decided, ...proof } = rest;
+  const { error: _error, ...proof } = rest;
   return proof;
 }
 

@@ -13,6 +13,20 @@ import { explainedRecords, jobIds, rawRecord, rawRecords } from './records.ts';
 const one = rawRecord(fc.constant('hero'));
 const often = { numRuns: runs(700) };
 
+function open(send: string): StepRecord {
+  const purchase = { fingerprint: '1:aa', generation: 1, attempt: 1, state: 'intent' as const, key: 'k', send };
+  return { address: 'hero@en', kind: 'image', purchases: [purchase] };
+}
+
+/** What a person decided about the refusal is all that is left once the send beside it is closed elsewhere. */
+const refusedBesideSend: StepRecord = {
+  ...open('s2'),
+  purchases: [
+    { fingerprint: '1:aa', generation: 1, attempt: 1, state: 'refused', key: 'k', decided: true },
+    ...open('s2').purchases,
+  ],
+};
+
 function lockOf(records: StepRecord[]): Lock {
   return records.reduce(
     (lock, record) => joinLocks(lock, { version: 2, steps: new Map([[record.address, record]]) }),
@@ -189,7 +203,10 @@ describe('the join of two records', () => {
         expect(facts(joinLocks(reread(first), reread(second)))).toBe(facts(joined));
         expect(writeLock(reread(joined))).toBe(writeLock(joined));
       }),
-      { numRuns: runs(300) },
+      {
+        numRuns: runs(300),
+        examples: [[[refusedBesideSend], [{ ...open('s1'), address: 'hero@de', decisions: { sends: ['s2'] } }]]],
+      },
     );
   });
 
