@@ -42,7 +42,7 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   verify?: ((plan: Plan, graph: Graph, lock: Lock) => void) | undefined;
   /** Gives back what is to be carried out: the plan with its posts, or without those that nobody agreed to. */
   agree(plan: Plan): Promise<Plan | 'no' | 'interrupted'>;
-  observe(plan: Plan): Promise<Observer>;
+  observe(run: { plan: Plan; filesStay?: boolean }): Promise<Observer>;
   /**
    * Lets people look at what arrives, and decide at gates: the run waits for them, and carries out what its plan named
    * for afterwards. Called before anything is sent; `end` when the run has ended, however it did.

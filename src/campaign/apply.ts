@@ -156,7 +156,7 @@ async function watch(
   { options, scope }: { options: ApplyGraphOptions; scope: Scope },
 ): Promise<RunResult> {
   const { plan, judge, isWork } = running;
-  const { on, end, times, approved, ...ending } = await options.observe(plan);
+  const { on, end, times, approved, ...ending } = await options.observe(running);
   if (end !== undefined) scope.add(end);
   const reviewed = judge && (await options.review?.(judge));
   if (reviewed !== undefined) scope.add(() => reviewed.end());

@@ -18,6 +18,8 @@ export interface Running {
   plan: Plan;
   /** Whether anything happens that belongs into the history of runs. */
   isWork: boolean;
+  /** Whether what it saves stays in its store, and does not come here. */
+  filesStay?: boolean;
   /** Takes what people decide while it runs. Absent: they decide between two runs. */
   judge?: LiveRun | undefined;
   /** Called once. Resolves when the run has ended, and the lock is settled, or when it was left. */

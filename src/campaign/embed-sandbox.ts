@@ -68,12 +68,23 @@ export async function sandboxAnswer(path: string): Promise<Json> {
   }
 }
 
+/** A folder has one embedded service at a time. */
+export const busyHint = [
+  'that is a rehearsal of another manifest in this folder, or `mediabatch sandbox`: wait until it has ended, or end it',
+  'if the process is another program by now: delete the file that is named',
+];
+
 /** Starts the embedded service for a command, which ends where it cannot start. */
 export async function embedSandbox(options: Parameters<typeof startSandbox>[0]): Promise<RunningSandbox> {
   try {
     return await startSandbox(options);
   } catch (error) {
-    throw new CampaignError({ code: 'MB3302', message: `the embedded sandbox cannot start: ${messageOf(error)}` });
+    const isBusy = (error as NodeJS.ErrnoException).code === 'EBUSY';
+    throw new CampaignError({
+      code: 'MB3302',
+      message: `the embedded sandbox cannot start: ${messageOf(error)}`,
+      ...(isBusy && { hint: busyHint }),
+    });
   }
 }
 

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
@@ -164,14 +165,13 @@ export function manifestProblem(file: string, { problem, detail }: { problem: st
       return new CampaignError({
         code: 'MB1001',
         message: `${file} is a folder, not a manifest (${resolve(file)})`,
-        hint,
+        hint: existsSync(join(file, 'campaign.yaml')) ? `did you mean ${join(file, 'campaign.yaml')}?` : hint,
         file,
       });
     default:
       return new CampaignError({
         code: 'MB1001',
         message: `the manifest ${file} cannot be read: ${detail}`,
-        hint,
         file,
       });
   }

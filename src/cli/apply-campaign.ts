@@ -183,7 +183,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
       });
       return interruption?.signal.aborted === true ? 'interrupted' : agreed;
     },
-    async observe(plan) {
+    async observe({ plan, filesStay }) {
       begun = plan.campaign;
       if (plan.rows.some(({ action }) => isSpending(action))) {
         // From here on the lock knows of purchases: a command to go on with begins none.
@@ -198,6 +198,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
         detail: options.quiet === true ? 'quiet' : options.verbose === true ? 'events' : undefined,
         bell: options.bell === true,
         elsewhere: engine !== undefined && engine.url !== 'embedded',
+        filesStay,
       });
       // Before a run begins a signal ends the process, and an error that nobody awaits as well.
       interruption ??= listenForInterruption();

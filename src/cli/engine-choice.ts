@@ -6,7 +6,7 @@ import type { ApplyOptions } from './open.ts';
 
 /** In a rehearsal only one that was asked for: the address in the environment is for real runs. Throws MB3001. */
 export function engineFor({ engine, store, sandbox, workers }: ApplyOptions): EngineChoice | undefined {
-  const url = sandbox === true ? engine : engineOf(engine, process.env);
+  const url = engineOf(engine, sandbox === true ? {} : process.env);
   if (url === undefined) {
     if (store !== undefined) refuseStore(sandbox);
     if (workers === undefined) return undefined;

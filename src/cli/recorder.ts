@@ -58,6 +58,8 @@ export async function makeRecorder(
     bell: boolean;
     /** Workers elsewhere carry it out, whether or not somebody watches. */
     elsewhere?: boolean;
+    /** Whether what is saved stays in the store of the run. */
+    filesStay?: boolean | undefined;
   },
 ): Promise<RunReporter & { times?: RunTimes | undefined }> {
   const { terminal, events, clock, paths, page, detail } = options;
@@ -124,6 +126,7 @@ export async function makeRecorder(
                 width: terminal.screen ? terminal.width : undefined,
                 sandbox: terminal.called.options.sandbox === true,
                 elsewhere: options.elsewhere === true,
+                filesStay: options.filesStay,
               }),
         );
         github?.(runAnnotations(view, { file: toCheckoutPath(paths.manifest) }));

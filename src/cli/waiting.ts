@@ -202,7 +202,13 @@ export function tellOpenGates(
   if (ready.length === 0 || (isIdle && !isDone)) return;
   const undecided = ready.find(({ state }) => state !== 'rejected');
   const example = undecided?.members.find((address) => !blocked.has(address));
-  const given = ready.find(({ state }) => state === 'rejected') ?? undecided;
+  const rejected = ready.filter(({ state }) => state === 'rejected').slice(0, shownGates);
+  const isExample = rejected.length === 0 && ready.length > 1;
+  const redo = (rejected.length > 0 ? rejected : [undecided ?? []].flat()).flatMap(({ is, name, members }) => [
+    '--redo',
+    is === 'canary' ? (members[0] ?? '') : name,
+  ]);
+  const buyOthers = `    to buy others instead${isExample ? ', as in' : ''}: ${terminal.paste(call('apply', ...redo))}`;
   const names = ready.slice(0, shownGates).map((gate) => `    ${safeText(describeGate(gate), 300)}`);
   const more = ready.length > names.length ? [`    … and ${countOf(ready.length - names.length, 'more gate')}`] : [];
   const isOne = ready.length === 1;
@@ -225,11 +231,7 @@ export function tellOpenGates(
       later === 0 ? head : `${head}, and ${countOf(later, 'step')} ${after}`,
       ...names,
       ...more,
-      ...(given === undefined
-        ? []
-        : [
-            `    to buy others instead: ${terminal.paste(call('apply', '--redo', given.is === 'canary' ? (given.members[0] ?? '') : given.name))}`,
-          ]),
+      ...(rejected.length > 0 ? [buyOthers] : []),
       ...(example === undefined
         ? []
         : [
@@ -238,6 +240,7 @@ export function tellOpenGates(
               : `    to look at them, and pick by keys: ${terminal.paste(call('review'))}`,
             `    or to pick by name, as in: ${terminal.paste(call('pick', example))}`,
             ...(isIdle ? [] : [`    then: ${terminal.paste(call('apply'))}`]),
+            ...(rejected.length > 0 ? [] : [buyOthers]),
           ]),
     ],
     terminal,

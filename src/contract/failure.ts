@@ -252,14 +252,14 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3202',
         message: `the service refused the key: ${message}`,
-        hint: way('check MEDIABATCH_API_KEY; to see where it comes from', call('doctor')),
+        hint: ['check MEDIABATCH_API_KEY', way('to see where it comes from', call('doctor'))],
         ...answered,
       };
     case 'unreachable':
       return {
         code: 'MB3203',
         message: `the service cannot be reached: ${message}`,
-        hint: way('check MEDIABATCH_BASE_URL and the network, or have both looked at', call('doctor')),
+        hint: ['check MEDIABATCH_BASE_URL and the network', way('or have both looked at', call('doctor'))],
       };
     case 'refused':
       return { code: 'MB3205', message: `the service refused the request: ${message}`, ...answered };
@@ -267,7 +267,10 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3204',
         message: `the service gave an answer that cannot be used: ${message}`,
-        hint: way('to compare the service with what this version knows', call('doctor')),
+        hint: [
+          'something else may answer there, as a proxy does, or the page of a network that wants you to sign in',
+          way('to compare the service with what this version knows', call('doctor')),
+        ],
         ...answered,
       };
     default:

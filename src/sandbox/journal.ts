@@ -61,9 +61,8 @@ function claim(folder: string, pidFile: string): void {
     }
     const holder = readHolder(pidFile);
     if (holder !== undefined && isHeld(folder, holder)) {
-      throw new Error(
-        `the sandbox folder ${folder} is in use by the process ${holder}; stop it, or take another folder (if no sandbox runs there, delete ${pidFile})`,
-      );
+      const message = `the sandbox folder ${folder} is in use by the process ${holder} (${pidFile})`;
+      throw Object.assign(new Error(message), { code: 'EBUSY' });
     }
     rmSync(pidFile, { force: true });
   }

@@ -47,6 +47,21 @@ describe('doctor', () => {
     expect(half.out).toContain('put both into the environment, or both into .env');
   });
 
+  test('sends nobody to itself', async () => {
+    const env = { MEDIABATCH_API_KEY: key };
+    const refused = await scripted({ 'GET /accounts': [401, { success: false, error: { message: 'no' } }] });
+    const other = await scripted({ 'GET /accounts': [200, undefined] });
+    const answers = [
+      await run(['doctor'], { ...refused.env, ...env }),
+      await run(['doctor'], { ...other.env, ...env }),
+      await run(['doctor'], { ...env, MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1' }),
+    ];
+    for (const { out } of answers) expect(out).not.toContain('mediabatch doctor');
+    expect(answers.map(({ code }) => code)).toEqual([77, 69, 69]);
+    expect(answers[0]?.out).toContain('→ check MEDIABATCH_API_KEY\n');
+    expect(answers[1]?.out).toContain('→ something else may answer there');
+  });
+
   test('says whether anybody is told of runs, and never who', async () => {
     const { env } = await sandbox();
     const address = 'https://chat.example/hooks/T0000-x2y3z4secret';

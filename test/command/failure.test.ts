@@ -65,6 +65,18 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
     { code: 'MB3005', addresses: ['hero'], hint: 'to see what every step has: mediabatch plan campaign.yaml --all' },
   ],
   ['apply campaign.yaml --json --store files', {}, { code: 'MB3001', options: ['--store', '--engine'] }],
+  ...['apply campaign.yaml --json --sandbox', 'status campaign.yaml --json', 'workers --json'].map(
+    (words): [string, Record<string, string>, Record<string, unknown>] => [
+      `${words} --engine=`,
+      {},
+      { code: 'MB3705', message: '--engine is empty, and names no engine' },
+    ],
+  ),
+  [
+    'apply campaign.yaml --json --yes --sandbox',
+    { '.mediabatch/sandbox/sandbox.pid': `${process.ppid}\n` },
+    { code: 'MB3302', hint: expect.stringContaining('a rehearsal of another manifest in this folder') },
+  ],
   ['apply campaign.yaml --json --sandbox-credits 5', {}, { code: 'MB3001', options: ['--sandbox-credits'] }],
   ['plan campaign.yaml --json --out spring.plan', {}, { code: 'MB3103', path: 'spring.plan' }],
   [

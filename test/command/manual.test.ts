@@ -29,6 +29,9 @@ function makeReader() {
 const shown = async (name: string, width: number) =>
   pageText(await readTopic(name, makeReader().program), { style: plain, width });
 
+/** `init` on a terminal, unless it is told all. */
+const asks = (line: string) => /^mediabatch init\b(?!.*--(?:example|from-csv|list))/.test(line);
+
 test('every page is in the table of contents, and the other way round', () => {
   expect(pageNames).toEqual(['index', ...topics.keys()].sort());
 });
@@ -52,6 +55,11 @@ describe.each(pageNames)('%s', (name) => {
   test('a link on a terminal is the command that leads there', () => {
     for (const [, words, page] of readPage(name).matchAll(/\[([^\]]+)\]\((\w+)\.md/g))
       expect(words).toBe(`help ${page}`);
+  });
+
+  test('what is pasted as a whole asks nothing in between: the next lines would be its answers', () => {
+    const asking = blocksOf(name, 'sh').flatMap(({ text }) => text.split('\n').slice(0, -1).filter(asks));
+    expect(asking).toEqual([]);
   });
 
   test('codes that it mentions exist', () => {

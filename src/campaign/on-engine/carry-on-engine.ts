@@ -7,6 +7,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
 import { readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
+import { keepDurations, readKeptDurations } from '../../disk/state/kept-durations.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { Scope } from '../../ground/scope.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -23,6 +24,7 @@ import { accountFacts, addressOf, sealOf, startHelpers } from './engine-helpers.
 import { lostRun, refuseHere, refuseNamesake, refuseOtherEngine } from './engine-refusals.ts';
 import { giveBackLost } from './give-back.ts';
 import { differencesFrom, givenOf, notOfRunText } from './given-of-run.ts';
+import { learnDurations } from './learn-durations.ts';
 import { findUnseenRun, forgetSubmit, headerOf, noteRun, refuseAnother } from './other-runs.ts';
 import { checkStore, isForThisMachine, makeStore, storeOfRun, submissionOf } from './submit-plan.ts';
 import { tellOfNoWorker, tellOfOwnWorkers } from './tell-of-workers.ts';
@@ -224,9 +226,13 @@ class EngineCarrier implements Carrier {
     const { store: name, workers } = options.engine;
     const { run, access, then } = of;
     const from = { engine, name, tell: campaign.tell, hasOwnWorkers: workers !== undefined };
-    const store = await storeOfRun({ id: run, campaign: plan.campaign }, from);
+    const files = await storeOfRun({ id: run, campaign: plan.campaign }, from);
+    const store = files === 'stay' ? undefined : files;
+    const learned = learnDurations(plan, await readKeptDurations(campaign.paths));
     if (access !== undefined) {
-      const telling = { tell: campaign.tell, signal: closing.signal };
+      const over = new AbortController();
+      scope.add(() => over.abort());
+      const telling = { tell: campaign.tell, signal: AbortSignal.any([closing.signal, over.signal]) };
       const told =
         workers === undefined
           ? tellOfNoWorker(engine, { ...telling, run, store: name })
@@ -242,6 +248,7 @@ class EngineCarrier implements Carrier {
     return {
       plan,
       isWork: true,
+      filesStay: files === 'stay',
       watch: async ({ on, signal, stray }) => {
         const leave = () => closing.abort();
         const refusing = this.#refusing.signal;
@@ -251,8 +258,14 @@ class EngineCarrier implements Carrier {
         refusing.addEventListener('abort', leave, { once: true });
         if (refusing.aborted) leave();
         try {
-          const watching = { ...of, store, signal: closing.signal, on: telling.from(on) };
-          const result = await watchOnEngine(engine, campaign, watching);
+          const hear = telling.from(on);
+          const heard = (event: RunEvent) => {
+            learned.on(event);
+            hear(event);
+          };
+          const result = await watchOnEngine(engine, campaign, { ...of, store, signal: closing.signal, on: heard });
+          // Whoever leaves hears all of it again.
+          if (result.end !== undefined) await keepDurations(campaign.paths, learned.keep());
           if (stray?.seen !== undefined) throw stray.seen.error;
           refusing.throwIfAborted();
           if (then !== undefined && result.end !== undefined) lastWords.push(then);

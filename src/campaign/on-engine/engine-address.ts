@@ -1,7 +1,16 @@
 import { CampaignError } from '../../contract/failure.ts';
 
-/** Address of the engine, as given or in `MEDIABATCH_ENGINE`. Never from a `.env`: a file in somebody's branch could name it. */
+/**
+ * Address of the engine, as given or in `MEDIABATCH_ENGINE`. Never from a `.env`: a file in somebody's branch could name it.
+ * Throws MB3705 where it is given and empty, as a variable is that is not set.
+ */
 export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+  if (given?.trim() === '')
+    throw new CampaignError({
+      code: 'MB3705',
+      message: '--engine is empty, and names no engine',
+      hint: 'leave it out, or give the address of the database: postgres://user@host:5432/database',
+    });
   return given ?? (env.MEDIABATCH_ENGINE?.trim() || undefined);
 }
 

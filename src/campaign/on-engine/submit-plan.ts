@@ -105,7 +105,7 @@ export async function makeStore(name: string): Promise<Store> {
 }
 
 /**
- * Where the files of a run are brought from; undefined: they come here by themselves, or stay where they are. Throws MB3705 for another store than the
+ * Where the files of a run are brought from. `stay`: nobody asks for what lies in its store; undefined: they come here by themselves. Throws MB3705 for another store than the
  * run's.
  */
 export async function storeOfRun(
@@ -116,7 +116,7 @@ export async function storeOfRun(
     tell,
     hasOwnWorkers,
   }: { engine: Engine; name: string | undefined; tell: OpenCampaign['tell']; hasOwnWorkers: boolean },
-): Promise<StoreFiles | undefined> {
+): Promise<StoreFiles | 'stay' | undefined> {
   const { readRun } = await import('../../cluster/runs/runs.ts');
   const record = await readRun(engine.database, run.id);
   if (record === undefined) return undefined;
@@ -137,7 +137,7 @@ export async function storeOfRun(
   }
   if (name === undefined) {
     tell({ is: 'notice', text: 'no --store is given: files that workers put into the store of that run stay there' });
-    return undefined;
+    return 'stay';
   }
   const store = await findStore(name);
   if (store?.id === record.store) return store.filesOf(run.campaign);

@@ -2,6 +2,7 @@ import { knownService } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Finding, failureFinding } from '../../contract/notice.ts';
+import type { Call, Shell } from '../../ground/advice.ts';
 import { doctorJson, doctorText } from '../../report/tables/doctor-text.ts';
 import { requireSomebody } from '../ask-person.ts';
 import { consentIn, withConsent } from '../consent.ts';
@@ -42,10 +43,11 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
   findings.push(...(await checkLocks(folder, { sandbox, service: knownService(sandbox, found.environment) })));
   findings.push(...(await checkFolder(folder)));
   const exit = worstExit(findings);
+  const told = findings.map(withoutItself);
   const { outStyle: style, paste } = terminal;
   await outAs(terminal, options, {
-    text: () => doctorText(findings, { style, paste }),
-    json: () => doctorJson(findings, exit, paste),
+    text: () => doctorText(told, { style, paste }),
+    json: () => doctorJson(told, exit, paste),
   });
   return exit;
 }
@@ -63,6 +65,16 @@ async function checkRemote(options: DoctorOptions, terminal: Terminal): Promise<
   } catch (error) {
     return [failureFinding('service', error)];
   }
+}
+
+/** Advice to call this very command leads nowhere. */
+function withoutItself({ hint, ...finding }: Finding): Finding {
+  const lines = [hint ?? []].flat().filter((line) => typeof line === 'string' || !isItself(line.run));
+  return { ...finding, ...(lines.length > 0 && { hint: lines }) };
+}
+
+function isItself(run: Call | Shell): boolean {
+  return 'call' in run && run.call === 'doctor';
 }
 
 /** The higher number is nearer to the start of every run: the key, then the disk, the service, the locks. */

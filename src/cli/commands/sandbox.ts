@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Fault, type RunningSandbox, sandboxKey, startSandbox } from '../../campaign/embed-sandbox.ts';
+import { busyHint, type Fault, type RunningSandbox, sandboxKey, startSandbox } from '../../campaign/embed-sandbox.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { readSmallFile } from '../../disk/fs/plain-file.ts';
@@ -57,7 +57,11 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
         port: options.port,
       });
     }
-    throw new CampaignError({ code: 'MB3302', message: `the sandbox cannot start: ${message}` });
+    throw new CampaignError({
+      code: 'MB3302',
+      message: `the sandbox cannot start: ${message}`,
+      ...(code === 'EBUSY' && { hint: ['give another folder with --data, or:', ...busyHint] }),
+    });
   }
 }
 

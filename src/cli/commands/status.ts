@@ -81,7 +81,7 @@ async function withEngine(
 ): Promise<Lock> {
   const { campaign, name, options, terminal } = about;
   // In a rehearsal only one that was asked for, as `apply` has it.
-  const engine = options.sandbox === true ? options.engine : engineOf(options.engine, process.env);
+  const engine = engineOf(options.engine, options.sandbox === true ? {} : process.env);
   if (engine === undefined) {
     tellElsewhere(campaign, terminal);
     return lock;

@@ -46,7 +46,10 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         'Plans again whenever the manifest, a file that it names, or the lock is saved: the credits, what changed since the last save, and mistakes. Needs no network, takes no lock, writes nothing; Ctrl-C ends it.',
       )
       .option('--json', 'one JSON document on each line of stdout')
-      .option('--review', 'serve the review page beside it: it shows what each edit would give up')
+      .option(
+        '--review',
+        'serve the review page beside it: it shows what each edit would give up, and what is picked there goes into the lock',
+      )
       .addOption(
         new Option('--port <n>', 'with --review: listen on this port of 127.0.0.1')
           .argParser(numberIn(applyOptions.port.range))

@@ -138,7 +138,7 @@ class BucketFiles implements StoreFiles {
     });
   }
 
-  /** Keeps under another name what has this one already. `false`: it has these very bytes. */
+  /** Keeps under another name what has this one already, and says so of what the target may not replace. `false`: it has these very bytes. */
   async #makeRoom(target: OutputTarget, { path, bytes, sha256 }: Output): Promise<boolean> {
     const old = await this.#bucket.head(this.#keyOf(path));
     if (old === undefined) return true;
@@ -147,6 +147,8 @@ class BucketFiles implements StoreFiles {
     const mark = (old.sha256 ?? old.tag.replace(/[^0-9a-z]/gi, '')).slice(0, 8);
     const aside = `${path.slice(0, -extension.length)}.changed-${mark}${extension}`;
     await this.#bucket.copy(this.#keyOf(path), this.#keyOf(aside));
+    const isRecorded = old.sha256 !== undefined && target.replaces.includes(old.sha256);
+    if (isRecorded) return true;
     target.notice(`${this.#name}: ${path} was not made by this step or was changed since; it is kept as ${aside}`);
     return true;
   }

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
+import type { OutputTarget } from '../../contract/ports.ts';
 import { PacedDisk } from '../../disk/fs/paced-disk.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { replaceFile, writeNewFile } from '../../disk/fs/replace.ts';
@@ -129,13 +130,19 @@ function goneText(name: string): string {
 /** Files of a store, saved while it is there: what is saved where it was mounted is lost when it is mounted again. */
 function filesBelow(root: string, { name, isThere }: { name: string; isThere(): boolean }): StoreFiles {
   const disk = new PacedDisk();
-  const files = createOutputs(root);
+  // Whichever worker has saved it: a file that another one made, or this one before it was started anew, is ours as well.
+  const files = createOutputs(root, { kept: 'beside' });
+  const placed = (target: OutputTarget) => ({
+    ...target,
+    notice: (text: string) => target.notice(`${name}: ${text}`),
+  });
   return {
     ...files,
     async save(target, download) {
       if (!isThere()) throw new OutputError('disk', goneText(name));
-      return files.save(target, download);
+      return files.save(placed(target), download);
     },
+    relocate: (target, ...from) => files.relocate(placed(target), ...from),
     async read({ path }) {
       const full = isOutputPath(path) ? findOutputFile(root, path) : undefined;
       const stats = full === undefined ? undefined : await statOrNothing(disk, full);

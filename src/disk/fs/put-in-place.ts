@@ -13,6 +13,7 @@ import { hasNoLinks, isErrno } from './plain-file.ts';
 /**
  * Renames a finished temporary file into place. A file in the way is replaced only if the target may replace it and it
  * was saved from here, and is kept, or if it has the same bytes; any other is put aside under a telling name, and reported.
+ * Where several machines save (`kept: 'beside'`), one that the target may replace is put aside, too, and nobody is told.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
   const { name, sha256, target, disk, saved, kept } = file;
@@ -21,12 +22,15 @@ export async function putInPlace(temporary: string, path: string, file: Finished
   if (old !== undefined && !isSame) {
     const isRecorded = target.replaces.includes(old.sha256);
     // I23
-    if (!isRecorded || !saved.has(name, old.sha256)) {
+    const isOurs = isRecorded && (kept === 'beside' || saved.has(name, old.sha256)); // I23
+    if (!isOurs) {
       const why = isRecorded
         ? 'is on record, but was not saved from here'
         : 'was not made by this step or was changed since';
       const aside = await putAside(path, old.sha256);
-      target.notice(`${name} ${why}; it is kept as ${basename(aside)}`);
+      target.notice(`${name} ${why}; it is kept as ${name.slice(0, -basename(name).length)}${basename(aside)}`);
+    } else if (kept === 'beside') {
+      await putAside(path, old.sha256);
     } else {
       await keepReplaced(path, old, { target, kept });
     }
@@ -37,6 +41,9 @@ export async function putInPlace(temporary: string, path: string, file: Finished
   await disk.syncFolder(dirname(path));
 }
 
+/** Where a paid file goes that a newer one replaces. */
+export type Kept = KeptFiles | 'beside';
+
 interface Finished {
   /** Name relative to the output folder, with its extension. */
   name: string;
@@ -44,7 +51,7 @@ interface Finished {
   target: OutputTarget;
   disk: PacedDisk;
   saved: SavedFiles;
-  kept?: KeptFiles | undefined;
+  kept?: Kept | undefined;
 }
 
 /**
@@ -54,7 +61,7 @@ interface Finished {
 async function keepReplaced(
   path: string,
   digest: Digest,
-  { target, kept }: Pick<Finished, 'target' | 'kept'>,
+  { target, kept }: { target: OutputTarget; kept: KeptFiles | undefined },
 ): Promise<void> {
   try {
     await kept?.keep(path, digest);

@@ -6,8 +6,8 @@ import type { Media } from '../../kinds/kind.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import { PacedDisk } from '../fs/paced-disk.ts';
 import { isErrno, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
+import type { Kept } from '../fs/put-in-place.ts';
 import type { KeptMeasures } from '../state/kept-measures.ts';
-import type { KeptFiles } from './kept-files.ts';
 import { measureFile } from './measure-files.ts';
 import { findOutputFolder } from './output-path.ts';
 import { relocateOutput } from './relocate-output.ts';
@@ -24,11 +24,12 @@ const defaultMaxBytes = 4 * 1024 ** 3;
 /**
  * The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind.
  * `saved`: files that may be moved and replaced; absent: those that this very object has saved. `kept`: where a paid file
- * goes that a newer one replaces; absent: nowhere. `measures`: what is known of files by their digests.
+ * goes that a newer one replaces; absent: nowhere; `beside`: it stays
+ * there, under another name. `measures`: what is known of files by their digests.
  */
 export function createOutputs(
   root: string,
-  options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles; kept?: KeptFiles; measures?: KeptMeasures } = {},
+  options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles; kept?: Kept; measures?: KeptMeasures } = {},
 ): OutputFiles {
   const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept, measures } = options;
   const disk = new PacedDisk();

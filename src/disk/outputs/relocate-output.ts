@@ -7,7 +7,7 @@ import { diskErrors } from '../fs/disk-errors.ts';
 import { copyDurably, linkOrCopy, syncFolder } from '../fs/durable.ts';
 import type { PacedDisk } from '../fs/paced-disk.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
-import { putInPlace } from '../fs/put-in-place.ts';
+import { type Kept, putInPlace } from '../fs/put-in-place.ts';
 import { temporaryName } from '../fs/replace.ts';
 import { hashFile } from './hash-file.ts';
 import type { KeptFiles } from './kept-files.ts';
@@ -22,7 +22,7 @@ interface Relocation {
   remove: boolean;
   disk: PacedDisk;
   saved: SavedFiles;
-  kept?: KeptFiles | undefined;
+  kept?: Kept | undefined;
 }
 
 /** Puts the bytes of a local file under the target's name. Undefined when the file is gone, changed or unusable. */
@@ -32,7 +32,7 @@ export async function relocateOutput(
 ): Promise<Output | undefined> {
   const path = `${target.save}${extname(from.path)}`;
   checkOutputPath(path);
-  const found = (await findIntact(root, from)) ?? (await findKept(kept, from));
+  const found = (await findIntact(root, from)) ?? (await findKept(kept === 'beside' ? undefined : kept, from));
   if (found === undefined) return undefined;
   const { source, where } = found;
   if (path === from.path && where === 'in-place') return from;

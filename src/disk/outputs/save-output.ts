@@ -9,10 +9,9 @@ import type { Output } from '../../lock/record.ts';
 import { diskErrors } from '../fs/disk-errors.ts';
 import type { PacedDisk } from '../fs/paced-disk.ts';
 import { lstatOrAbsent, noFollow } from '../fs/plain-file.ts';
-import { putInPlace } from '../fs/put-in-place.ts';
+import { type Kept, putInPlace } from '../fs/put-in-place.ts';
 import { temporaryName } from '../fs/replace.ts';
 import { smallBytes } from './hash-file.ts';
-import type { KeptFiles } from './kept-files.ts';
 import { isSameFolder, prepareOutputFolder } from './output-path.ts';
 import type { SavedFiles } from './saved-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
@@ -35,7 +34,7 @@ interface SaveOrder {
   maxBytes: number;
   disk: PacedDisk;
   saved: SavedFiles;
-  kept?: KeptFiles | undefined;
+  kept?: Kept | undefined;
   /** Saves whoever checks the file later from reading it. */
   seen?: StatCache;
 }

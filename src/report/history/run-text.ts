@@ -133,7 +133,7 @@ function endCell(run: RunStory, { style, isRunning }: { style: Style; isRunning:
 
 function endText({ how, exit, stopped }: RunStory, isRunning: boolean): string {
   if (how === undefined) return isRunning ? 'running' : 'broken off';
-  if (how !== 'ended') return how === 'left' ? 'left at once' : 'error';
+  if (how !== 'ended') return how === 'left' ? 'left early' : 'error';
   if (exit === 4) return stopped === 'balance' ? 'account empty' : 'budget used up';
   return endings[exit ?? -1] ?? `exit ${exit ?? '?'}`;
 }

@@ -138,7 +138,9 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
     case 'auth':
       return `nothing more is bought, the service refuses the key${detail}`;
     case 'signal':
-      return `nothing more is bought, the run was interrupted${detail}`;
+      return isCancelled(stopped)
+        ? 'nothing more is bought, the run was cancelled'
+        : `nothing more is bought, the run was interrupted${detail}`;
     case 'disk':
       return `nothing more is bought, this machine cannot write${detail}`;
     case 'error':
@@ -159,7 +161,13 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
 /** The same while the run still goes on: what it waits for, and how not to wait. */
 export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
   const text = stopText(stopped);
+  if (isCancelled(stopped)) return `${text}: what runs is collected`;
   return stopped.because === 'signal' ? `${text}; what is on the wire is awaited, a second time leaves at once` : text;
+}
+
+/** Elsewhere, by `cancel`: no key was pressed here, and the first one leaves. */
+export function isCancelled({ because, detail }: NonNullable<RunView['stopped']>): boolean {
+  return because === 'signal' && detail === 'cancelled';
 }
 
 /** Outcome of a send that was asked about beside the steps. */

@@ -4,7 +4,7 @@ import { safeText } from '../safe-text.ts';
 import { cutMiddle, displayWidth, padRight } from '../text-width.ts';
 import type { PlannedStep } from './planned-work.ts';
 import { hasEnded, mostStepsShown, type RunView, type Stage, type StepView, sinceOf } from './run-view.ts';
-import { askedWaitText, awaitedGatesText, awaitedText, remainingText, stopText } from './run-words.ts';
+import { askedWaitText, awaitedGatesText, awaitedText, isCancelled, remainingText, stopText } from './run-words.ts';
 import { fillLine, joined, joinedWithin, type Piece, piece, spaces, type Tone, widthOf } from './screen-line.ts';
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 import { creditsWord, nameOf, nameWidthOf, taskRows } from './screen-rows.ts';
@@ -116,12 +116,9 @@ function waitingLines(view: RunView, look: Look): string[] {
   const line = (text: string) => fillLine([piece(text, 'unsure')], [], look);
   const lines: string[] = [];
   if (view.stopped !== undefined) {
-    const isSignal = view.stopped.because === 'signal';
-    lines.push(
-      line(
-        isSignal ? 'interrupted: what is on the wire is awaited; a second time leaves at once' : stopText(view.stopped),
-      ),
-    );
+    const isInterrupted = view.stopped.because === 'signal' && !isCancelled(view.stopped);
+    const interrupted = 'interrupted: what is on the wire is awaited; a second time leaves at once';
+    lines.push(line(isInterrupted ? interrupted : stopText(view.stopped)));
   }
   const asked = askedWaitText(view, look.now);
   if (asked !== '') lines.push(line(asked));
@@ -161,6 +158,8 @@ function troubleLine({ text, outcome, count, credits, address, at }: TroubleGrou
 
 /** A running job is called late from this multiple of what is usual. */
 const lateFrom = 1.5;
+/** Least time that the screen shows: less is no difference. */
+const aSecondMs = 1000;
 
 /**
  * A row for each step that this run has to do. Undefined when they are too many for the rows, or not known.
@@ -286,10 +285,11 @@ function runningText(step: StepView | undefined, look: Look): [string, Tone] {
   const narrow = isNarrow(look);
   const ageMs = look.now - since;
   const age = elapsedText(ageMs);
-  const usual = look.times.usual?.(step.address);
+  const known = look.times.usual?.(step.address);
   const queued = narrow ? 'queued ' : 'queued at the service ';
   const word = step.isQueued ? queued : narrow ? '' : 'running ';
-  if (usual === undefined) return [`${step.isQueued ? word : 'running '}${age}`, 'plain'];
-  if (ageMs > lateFrom * usual) return [`${word}${age}, longer than usual`, 'unsure'];
-  return [`${word}${age} of ${narrow ? '~' : 'about '}${elapsedText(Math.max(1000, usual))}`, 'plain'];
+  if (known === undefined) return [`${step.isQueued ? word : 'running '}${age}`, 'plain'];
+  const usual = Math.max(aSecondMs, known);
+  if (ageMs > Math.max(lateFrom * usual, usual + aSecondMs)) return [`${word}${age}, longer than usual`, 'unsure'];
+  return [`${word}${age} of ${narrow ? '~' : 'about '}${elapsedText(usual)}`, 'plain'];
 }

@@ -17,6 +17,8 @@ export interface SummaryOptions extends TroubleOptions {
   sandbox?: boolean;
   /** Workers elsewhere carry the run out, whether or not somebody watches. */
   elsewhere?: boolean;
+  /** Whether what was saved is in the store of the run, and not here. */
+  filesStay?: boolean | undefined;
 }
 
 const shownNotices = 10;
@@ -35,7 +37,7 @@ export function summaryText(view: RunView, options: SummaryOptions): string {
   const open = openBlock(view, steps, options);
   const notices = noticeBlock(view, options.style);
   const foot = [
-    ...fileLines(view.files, 'saved    ', options.outputs),
+    ...(options.filesStay === true ? storeLines(view.files) : fileLines(view.files, 'saved    ', options.outputs)),
     ...fileLines(view.movedFiles, 'moved    ', options.outputs),
     ...postLines(view),
     ...moneyLines(view),
@@ -218,6 +220,12 @@ function fileLines({ count, path, folder }: SavedFiles, label: string, outputs =
   return [
     `${label}${countOf(count, 'file')} ${label.startsWith('moved') ? 'to' : 'in'} ${safeText(shared === '' ? './' : shared)}`,
   ];
+}
+
+function storeLines({ count, path }: SavedFiles): string[] {
+  return count === 0
+    ? []
+    : [`saved    ${count === 1 ? safeText(path) : countOf(count, 'file')} in the store of the run`];
 }
 
 /** Posts that went public in this run, and those that still await agreement. */

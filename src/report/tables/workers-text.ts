@@ -95,11 +95,13 @@ function roleCell({ isHead, isSilent, files }: EngineWorker, style: Style): Cell
   return { text: words.length === 0 ? 'waiting' : words.join(', '), paint: isHead ? style.green : (text) => text };
 }
 
-/** `inFlight` reads as `in flight 12`. */
+/** `inFlight` reads as `in flight 12`; what is none is not told, so that the rest has room. */
 function ratesText(rates: EngineWorker['rates']): string {
   const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return Object.entries(rates ?? {})
-    .map(([name, value]) => `${wordsOf(name)} ${Math.round(value * 10) / 10}`)
+    .map(([name, value]): [string, number] => [wordsOf(name), Math.round(value * 10) / 10])
+    .filter(([, value]) => value !== 0)
+    .map(([name, value]) => `${name} ${value}`)
     .join(', ');
 }
 

@@ -74,6 +74,18 @@ describe('draft, pick, final', () => {
     expect(booked(trial)).toBe(9);
   }, 60_000);
 
+  test('others of all that was rejected are bought by the command that is printed', async () => {
+    const [hero] = manifest.split('  poster:');
+    const second = hero?.slice(hero.indexOf('  hero:')).replace('  hero:', '  back:');
+    const trial = await makeCampaign(`${hero}${second}`);
+    const both = await apply(trial, 0);
+    expect(both).toContain('to buy others instead, as in: mediabatch apply campaign.yaml --redo hero\n');
+    await decide(trial, 'reject', 'hero', 'back');
+    expect(await apply(trial, 0)).toContain(
+      'to buy others instead: mediabatch apply campaign.yaml --redo hero --redo back\n',
+    );
+  });
+
   test('a gate behind which nothing waits is told, and is no reason to wait: exit 0', async () => {
     const [hero] = manifest.split('  poster:');
     const trial = await makeCampaign(hero);

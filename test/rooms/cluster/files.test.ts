@@ -200,7 +200,7 @@ describe('files that hands fetch', () => {
     writeFileSync(join(root, 'spring/images/hero.png'), 'of somebody else');
     const to = target();
     expect((await outputs().fetch(to, file, still)).is).toBe('saved');
-    expect(to.notices).toEqual([expect.stringContaining('it is kept as hero.changed-')]);
+    expect(to.notices).toEqual([expect.stringContaining('it is kept as images/hero.changed-')]);
   });
 
   test('are nothing to a hand of another store, account or key', async () => {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { writeMarker } from '../../../src/cluster/store/store-marker.ts';
 import { png } from '../disk/media.ts';
-import { chunks, failure, target } from '../disk/targets.ts';
+import { chunks, failure, filesIn, sha256, target } from '../disk/targets.ts';
 
 /** A store whose marker somebody has created, and not written yet. */
 function begun(): { store: string; path: string } {
@@ -58,6 +58,26 @@ test('nothing is saved where a store was, and another one or none is mounted', a
     expect((await failure(save())).why).toBe('disk');
     expect(existsSync(join(store, 'shop'))).toBe(false);
   }
+});
+
+test('a file that a redo replaces stays beside the new one, whichever worker had saved it; any other is told', async () => {
+  const { store, path } = begun();
+  writeFileSync(path, writeMarker('0123456789abcdef'));
+  const filesOfWorker = async () => (await openStore(store, { makes: false })).filesOf('shop');
+  const [one, another] = [await filesOfWorker(), await filesOfWorker()];
+  const made = (mark: string) => Buffer.concat([png.subarray(0, 30), Buffer.from(mark), png.subarray(30)]);
+  const asideOf = (bytes: Buffer) => `images/hero.changed-${sha256(bytes).slice(0, 8)}.png`;
+  const redo = (old: Buffer) => target({ replaces: [sha256(old)] });
+  await one.save(target(), { body: chunks(png) });
+  const [second, third, fourth] = [redo(png), redo(made('1')), redo(png)];
+  await one.save(second, { body: chunks(made('1')) });
+  await another.save(third, { body: chunks(made('2')) });
+  expect([second.notices, third.notices]).toEqual([[], []]);
+  await another.save(fourth, { body: chunks(made('3')) });
+  expect(filesIn(join(store, 'shop'))).toEqual(['images/hero.png', ...[png, made('1'), made('2')].map(asideOf)].sort());
+  expect(fourth.notices).toEqual([
+    `${store}: images/hero.png was not made by this step or was changed since; it is kept as ${asideOf(made('2'))}`,
+  ]);
 });
 
 async function storeHere() {

@@ -95,7 +95,7 @@ describe('the history of a run', () => {
       2026-01-01-0000-k3f2  2026-01-01 00:00  account empty   1 done, 2 failed           17  1:01:02
       2026-01-01-0000-k3f3  2026-01-01 00:00  budget used up  1 done, 2 failed           17  1:01:02
       2026-01-01-0000-k3f4  2026-01-01 00:00  error           1 done, 2 failed  at least 17  1:01:02
-      2026-01-01-0000-k3f5  2026-01-01 00:00  left at once    1 done, 2 failed  at least 17  1:01:02
+      2026-01-01-0000-k3f5  2026-01-01 00:00  left early      1 done, 2 failed  at least 17  1:01:02
       2026-01-01-0000-k3f6  2026-01-01 00:00  broken off                         at least 5     1:00
       2026-01-01-0000-k3f7                    broken off                                  ?
       "

@@ -4,6 +4,7 @@ import { foldEvent } from '../../../src/report/run/fold-event.ts';
 import { createLines, type Detail } from '../../../src/report/run/run-lines.ts';
 import { createEventLines, type RunReporter, type RunTimes } from '../../../src/report/run/run-time.ts';
 import { createRunView } from '../../../src/report/run/run-view.ts';
+import { stoppingText } from '../../../src/report/run/run-words.ts';
 import { summaryText } from '../../../src/report/run/summary-text.ts';
 import { pasteFor } from './paste.ts';
 import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';
@@ -340,6 +341,30 @@ describe('summaryText', () => {
     const text = summaryText(view, { style: noColor, paste: pasteFor('campaign.yaml'), elsewhere: true });
     expect(text).toContain('6 steps go on without this command\n');
     expect(text).not.toContain('not started');
+  });
+
+  it('says where the files of a run on an engine are that do not come here', () => {
+    const view = createRunView();
+    const facts = [
+      runStarted([{ id: 'hero', kind: 'image', steps: 2 }]),
+      ...boughtStep('hero@a'),
+      ...boughtStep('hero@b'),
+    ];
+    for (const fact of facts) foldEvent(view, at(0, fact));
+    const text = summaryText(view, {
+      style: noColor,
+      paste: pasteFor('campaign.yaml'),
+      elsewhere: true,
+      filesStay: true,
+    });
+    expect(text).toContain('saved    2 files in the store of the run\n');
+  });
+
+  it('speaks of no key where a run on an engine was cancelled', () => {
+    const text = told([{ event: 'spending-stopped', because: 'signal', detail: 'cancelled' }]);
+    expect(text).toContain('nothing more is bought, the run was cancelled\n');
+    expect(stoppingText({ because: 'signal', detail: 'cancelled' })).not.toContain('a second time');
+    expect(stoppingText({ because: 'signal', detail: 'SIGINT' })).toContain('a second time');
   });
 
   const ended = (

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
 import { createScreen } from '../../../src/report/run/run-screen.ts';
-import type { RunReporter } from '../../../src/report/run/run-time.ts';
+import type { RunReporter, RunTimes } from '../../../src/report/run/run-time.ts';
 import { createRunView } from '../../../src/report/run/run-view.ts';
 import { VirtualTerminal } from '../../rig/virtual-terminal.ts';
 import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';
@@ -12,11 +12,11 @@ const show = '\u001b[?25h';
 const sequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
 /** A screen on a terminal in memory. */
-function rig(size: { columns: number; rows: number } = { columns: 80, rows: 24 }) {
+function rig(size: { columns: number; rows: number } = { columns: 80, rows: 24 }, times?: RunTimes) {
   let nowMs = Date.UTC(2026, 0, 1);
   const terminal = new VirtualTerminal(size.columns, size.rows);
   const view = createRunView();
-  const screen = createScreen({ stream: terminal, style: noColor, now: () => nowMs, view });
+  const screen = createScreen({ stream: terminal, style: noColor, now: () => nowMs, view, ...(times && { times }) });
   const reporter: RunReporter = {
     on(event) {
       foldEvent(view, event);
@@ -64,6 +64,19 @@ describe('createScreen', () => {
         "hero@y   running 0:00                                                    5 cr",
       ]
     `);
+  });
+
+  it.each([
+    [200, 1900, 'running 0:01 of about 0:01'],
+    [200, 2100, 'running 0:02, longer than usual'],
+    [30_000, 44_000, 'running 0:44 of about 0:30'],
+    [30_000, 46_000, 'running 0:46, longer than usual'],
+  ])('calls no job late for less than it shows: usually %i ms, after %i ms it says %s', async (usual, age, says) => {
+    const { reporter, on, wait, terminal } = rig(undefined, { usual: () => usual });
+    on(runStarted([{ id: 'hero', kind: 'image', steps: 1 }]), ...boughtStep('hero@x').slice(0, 3));
+    wait(age);
+    await reporter.end();
+    expect((await terminal.all()).join('\n')).toContain(says);
   });
 
   it('leaves a row per step with its end, and has told above what failed and what was noticed', async () => {

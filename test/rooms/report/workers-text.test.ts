@@ -50,6 +50,15 @@ test('what has ended troubles nobody, and a run without a worker does', () => {
   ]);
 });
 
+test('a head says what there is, and not what there is none of', () => {
+  const head = {
+    ...{ id: 'w', account: 'a', host: 'h', pid: 1, protocol: 1, version: '1', store: null, files: 2, beatMs: 3 },
+    ...{ isSilent: false, isHead: true, rates: { held: 0, runs: 1, creates: 0.04, inFlight: 8 } },
+  };
+  const text = workersText({ runs: [], accounts: [], workers: [head] }, { style, width: 140 });
+  expect(text).toContain('  runs 1, in flight 8  ');
+});
+
 test('a run that was cancelled says by whom, and when', () => {
   const { error: _, ...open } = run;
   const stopping = { ...open, state: 'stopping' as const, cancelled: { by: 'me on desk', ageMs: 65_000 } };

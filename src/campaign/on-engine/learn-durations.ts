@@ -1,0 +1,30 @@
+import type { RunEvent } from '../../contract/event.ts';
+import type { KeptDurations } from '../../contract/ports.ts';
+import { kinds } from '../../kinds/index.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { timedAs } from '../../plan/simulate-ends.ts';
+import { Durations } from '../../service/polling/durations.ts';
+
+/** Learns from the events of a run how long its jobs took, as a run here does from its queries: the next plan goes by it. */
+export function learnDurations(
+  { rows }: Pick<Plan, 'rows'>,
+  known: KeptDurations,
+): { on(event: RunEvent): void; keep(): KeptDurations } {
+  const durations = new Durations(known);
+  const orders = new Map(rows.flatMap(({ order }) => (order === undefined ? [] : [[order.address, order]])));
+  const created = new Map<string, number>();
+  return {
+    on(event) {
+      if (event.event === 'job-created') created.set(event.address, Date.parse(event.at));
+      if (event.event !== 'job-completed') return;
+      const from = created.get(event.address);
+      const order = orders.get(event.address);
+      const typicalMs = kinds[order?.kind ?? '']?.typicalMs;
+      created.delete(event.address);
+      if (from === undefined || order === undefined || typicalMs === undefined) return;
+      // Two heads may tell of it, by two clocks.
+      durations.of({ kind: timedAs(order), typicalMs }).learn(Math.max(0, Date.parse(event.at) - from));
+    },
+    keep: () => durations.keep(),
+  };
+}
