@@ -16,7 +16,7 @@ import { isSoundGroup } from '../sound/tracks.ts';
 import type { Page, View } from '../state/page.ts';
 import { actOnZoomKey } from '../zoom/keys.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
-import { fitColumns } from './survey-layout.ts';
+import { fitColumns, leastHeight } from './survey-layout.ts';
 
 /** CSS pixels beneath each picture, and around it; fingers have buttons of their own there. */
 const below = matchMedia('(pointer: coarse)').matches ? 112 : 54;
@@ -65,7 +65,7 @@ function Sheets({ page, group }: { page: Page; group: ShownGroup }) {
         ref={place}
         style={{
           gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
-          gridTemplateRows: `repeat(${rows}, minmax(${below + 120}px, 1fr))`,
+          gridTemplateRows: `repeat(${rows}, minmax(${below + leastHeight}px, 1fr))`,
         }}
       >
         {assets.map((asset) => (

@@ -143,6 +143,9 @@ test('a survey makes pictures as large as can be', () => {
   expect(fitColumns(4, 1, { width: 1000, height: 1000 }, 0)).toBe(2);
   expect(fitColumns(4, 0.5, { width: 1000, height: 500 }, 0)).toBe(4);
   expect(fitColumns(1, 2, { width: 1000, height: 500 }, 90)).toBe(1);
+  // Too many to be told apart on one screen: they are scrolled.
+  expect(fitColumns(200, 1, { width: 1400, height: 800 }, 54)).toBe(10);
+  expect(fitColumns(4, 1, { width: 300, height: 140 }, 54)).toBe(2);
 });
 
 test('a verdict changes its own group, and the row in which that stands; the rows are not laid anew', () => {
