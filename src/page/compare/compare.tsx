@@ -4,6 +4,7 @@ import { linesOfGrid, moveInLines } from '../model/moves.ts';
 import { Filmstrip } from '../parts/filmstrip.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
+import { useSight } from '../parts/scroll-to-asset.ts';
 import { useFocus } from '../parts/use-focus.ts';
 import { mainFile } from '../parts/words.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
@@ -36,6 +37,7 @@ export const compareView: LateView = {
 function CompareView({ page }: { page: Page }) {
   const within = useRef<HTMLDivElement>(null);
   useFocus(page, within);
+  useSight(page, within);
   const compare = compareOf(page);
   useAhead(page.shown.value.assets.get(compare.next(1) ?? ''));
   const group = page.activeGroup.value;

@@ -68,7 +68,9 @@ function MatrixView({ page }: { page: Page }) {
   }, [active, matrix]);
   useFocus(page, scroller);
   useLayoutEffect(() => {
-    scroller.current?.querySelector('.matrix-asset.active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    // It is not marked as the active one yet.
+    const asset = scroller.current?.querySelector(`[data-address="${CSS.escape(active)}"]`);
+    asset?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [active]);
   const left = assets.length - matrix.rows.reduce((sum, { cells }) => sum + cells.flat().length, 0);
   const style = { gridTemplateColumns: templateOf(widths) };

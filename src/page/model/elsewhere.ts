@@ -36,7 +36,10 @@ function tell(members: readonly ReviewAsset[], changed: readonly ReviewAsset[]):
   if (first === undefined) return [];
   const { address } = picked ?? first;
   const instead = picked && members.find((one) => markOf(one) === 'picked');
-  const is = { picked: 'picked', rejected: 'rejected', undecided: 'made undecided again' }[markOf(picked ?? first)];
-  const text = `${address} was ${is} elsewhere${instead ? `, instead of ${instead.address}` : ''}.`;
+  // What is bought anew is to be looked at again: nobody took anything back.
+  const isOther = members.some((one) => one.address === address && one.job !== (picked ?? first).job);
+  const undecided = isOther ? 'bought anew' : 'made undecided again elsewhere';
+  const is = { picked: 'picked elsewhere', rejected: 'rejected elsewhere', undecided }[markOf(picked ?? first)];
+  const text = `${address} was ${is}${instead ? `, instead of ${instead.address}` : ''}.`;
   return [{ address, members: new Set(members.map((one) => one.address)), text }];
 }

@@ -1,3 +1,7 @@
+import type { RefObject } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
+import type { Page } from '../state/page.ts';
+
 /** CSS pixels kept free above an asset, where the head of its group stands, and below it. */
 const above = 40;
 const below = 8;
@@ -15,4 +19,11 @@ export function scrollToAsset(scroller: HTMLElement | null, address: string): bo
   if (over < 0) scroller.scrollTop += over;
   else if (under > 0) scroller.scrollTop += Math.min(under, over);
   return true;
+}
+
+/** Keeps what is active in sight where a view is larger than its place: whenever the keyboard is to be there. */
+export function useSight(page: Page, within: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    scrollToAsset(within.current?.closest<HTMLElement>('.survey, .compare, .sounds') ?? null, page.active.value);
+  }, [page.focusWish.value]);
 }

@@ -7,6 +7,7 @@ import { Face } from '../parts/face.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
 import { Nothing, whyNothing } from '../parts/media.tsx';
+import { useSight } from '../parts/scroll-to-asset.ts';
 import { Badges, Caption, VerdictButtons } from '../parts/tile.tsx';
 import { Transport } from '../parts/transport.tsx';
 import { useFocus } from '../parts/use-focus.ts';
@@ -20,6 +21,7 @@ import { soundsOf } from './state.ts';
 export function SoundStage({ page, group }: { page: Page; group: ShownGroup }) {
   const within = useRef<HTMLDivElement>(null);
   useFocus(page, within);
+  useSight(page, within);
   const sounds = soundsOf(page);
   useLayoutEffect(() => void sounds.open(), [group.index, group.assets.length]);
   const deck = sounds.deck.value;

@@ -7,6 +7,7 @@ import { Face } from '../parts/face.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { Large } from '../parts/large.tsx';
 import { pictureOf, whyNothing } from '../parts/media.tsx';
+import { useSight } from '../parts/scroll-to-asset.ts';
 import { Badges, Caption, VerdictButtons } from '../parts/tile.tsx';
 import { useAhead } from '../parts/use-ahead.ts';
 import { useFocus } from '../parts/use-focus.ts';
@@ -51,6 +52,7 @@ function Sheets({ page, group }: { page: Page; group: ShownGroup }) {
   const place = useRef<HTMLDivElement>(null);
   const room = useSize(place);
   useFocus(page, place);
+  useSight(page, place);
   useAhead(next(page).map((asset) => pictureOf(asset)?.url));
   const assets = assetsOf(page);
   const aspect = useAspect(place, group.group.name);

@@ -74,7 +74,6 @@ export class GalleryFolder {
     if (old?.isFile() === true && old.size === size) {
       if (old.mtime.getTime() === mtime.getTime() || (await hashFile(path))?.sha256 === sha256) return;
     }
-    await makeFolders(join(path, '..'));
     await this.#replace(path, async (unnamed) => {
       await copyFile(source, unnamed, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
       await utimes(unnamed, atime, mtime);
@@ -96,6 +95,7 @@ export class GalleryFolder {
 
   async #replace(path: string, make: (unnamed: string) => Promise<void>): Promise<void> {
     const unnamed = join(path, '..', temporaryName('tmp'));
+    await makeFolders(join(path, '..'));
     try {
       await make(unnamed);
       await renameFile(unnamed, path);

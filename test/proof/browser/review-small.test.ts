@@ -23,6 +23,41 @@ test('nothing is cut off at 320 px, in groups, survey and loupe', async () => {
   }
 });
 
+test('what is active is in sight, in a survey, a matrix and among sounds of more than a screen', async () => {
+  const takes = (name: string, media: 'image' | 'audio') => ({
+    name,
+    assets: Array.from({ length: 20 }, (_, index) => asset(`${name}/${index + 1}`, { files: [file(index, media)] })),
+  });
+  const { page, press, isActive } = await openReview(
+    browser,
+    campaign([takes('hero', 'image'), takes('song', 'audio')]),
+  );
+  await page.setViewportSize({ width: 800, height: 500 });
+  const isInSight = (address: string) =>
+    expect
+      .poll(() =>
+        page.evaluate(`(() => {
+          const [one, view] = ['.active[data-address="${address}"]', 'main'].map((name) =>
+            document.querySelector(name)?.getBoundingClientRect());
+          return one !== undefined && one.top >= view.top && one.bottom <= view.bottom && one.left >= 0 && one.right <= innerWidth;
+        })()`),
+      )
+      .toBe(true);
+  await press('s');
+  for (let n = 0; n < 15; n += 1) await press('ArrowRight');
+  await isActive('hero/16');
+  await isInSight('hero/16');
+  await press('m');
+  for (let n = 0; n < 4; n += 1) {
+    await press('ArrowRight');
+    await isInSight(`hero/${17 + n}`);
+  }
+  await press(']', 's');
+  for (let n = 0; n < 3; n += 1) await press('ArrowUp');
+  await isActive('song/17');
+  await isInSight('song/17');
+});
+
 test('the header keeps its height, whatever is said in it', async () => {
   const { page, host } = await openReview(browser, products(12, 2));
   await page.setViewportSize({ width: 1440, height: 800 });

@@ -80,6 +80,14 @@ test('what others decide before a verdict from here is recorded is what its undo
   expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual(['picked', undefined, undefined]);
 });
 
+test('what was bought anew is not said to be taken back', async () => {
+  const { page, answer, tell } = open(decided(1, { 1: 'rejected' }));
+  tell({ revision: 2 });
+  const { assets, ...rest } = decided(2);
+  await answer(0, { ...rest, assets: assets.map((one) => (one.take === 1 ? { ...one, job: 'another' } : one)) });
+  expect(page.said.value).toBe(`${take(1)} was bought anew.`);
+});
+
 test('a pick from here that is recorded when another one has taken its place was not made elsewhere', async () => {
   const { page, sends, verdictOn, tell } = open(decided(1));
   page.judge(take(1), 'picked');
