@@ -32,7 +32,7 @@ export default defineConfig({
       MEDIABATCH_TEST_CRASHES: 'all',
       MEDIABATCH_TEST_RUNS: 'full',
       // Before a release ten times as many.
-      MEDIABATCH_HISTORIES: process.env.MEDIABATCH_HISTORIES ?? '20',
+      MEDIABATCH_HISTORIES: process.env.MEDIABATCH_HISTORIES ?? '16',
     },
     testTimeout: 60_000,
     hookTimeout: 60_000,
