@@ -57,7 +57,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
         purchase: next(match),
       };
     case 'running':
-      return collect(match, purchase, facts.redo ? '; it is collected first, and --redo buys another then' : ''); // I1
+      return collect(match, purchase, facts.redo ? '; it is collected first, and a later --redo buys another' : ''); // I1
     case 'failed':
       return decideFailed(match, purchase);
     case 'lost':

@@ -359,7 +359,7 @@ describe('what is done with one step', () => {
         job(a),
         {
           action: 'attach',
-          reason: 'job a-1 is running; it is collected first, and --redo buys another then',
+          reason: 'job a-1 is running; it is collected first, and a later --redo buys another',
         },
       ],
       [
