@@ -3,10 +3,10 @@ import type { Approval } from '../contract/approval.ts';
 import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { keepApproval, listApprovals, lockName, readApproval } from '../disk/state/own-files.ts';
-import { digestOfLock, findPurchases } from '../disk/state/spending-files.ts';
+import { findPurchases } from '../disk/state/spending-files.ts';
 import type { Plan } from '../plan/plan.ts';
-import { isBought } from '../plan/prices/spend-consent.ts';
 import { isReplayed } from '../plan/purchases/open-sends.ts';
+import { findCharged } from './lost-lock/older-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
@@ -94,9 +94,7 @@ export async function markStrangeSends({ rows }: Plan, { sandbox }: OpenCampaign
 }
 
 /** The first step that would be bought anew for this lock, although it was charged for it on this machine. */
-async function findBoughtBefore({ rows }: Plan, { paths }: OpenCampaign): Promise<string | undefined> {
-  const bought = rows.filter((row) => isBought(row) && row.order?.send === undefined);
-  const known = await findPurchases(new Set(bought.flatMap(({ order }) => order?.key ?? [])));
-  const lock = digestOfLock(paths.lock);
-  return bought.find(({ order }) => known.get(order?.key ?? '')?.chargedFor.has(lock))?.address;
+async function findBoughtBefore(plan: Plan, { paths }: OpenCampaign): Promise<string | undefined> {
+  const [first] = await findCharged(plan, paths.lock);
+  return first?.order.address;
 }

@@ -80,11 +80,13 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
   });
 
   test('is not carried out again in a lock that begins anew', async () => {
-    const { trial, approve, apply } = await savedPlan();
+    const { trial, approvals, approve, apply } = await savedPlan();
     await approve();
     expect((await apply()).code).toBe(0);
     for (const name of readdirSync(trial.folder).filter((one) => !/^(campaign\.yaml|shop)/.test(one)))
       rmSync(trial.path(name), { recursive: true });
+    expect((await apply()).code).toBe(65);
+    rmSync(join(approvals, '..', 'spending'), { recursive: true });
     const again = await apply();
     expect(again.code, again.err).toBe(5);
     expect(again.err).toMatch(/what Ada approved at .* is done/);

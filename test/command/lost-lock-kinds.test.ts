@@ -101,13 +101,16 @@ describe.each([
     books = await open();
     writeFileSync(join(folder.path, 'campaign.yaml'), manifest(books.accountId));
     writeFileSync(join(folder.path, 'logo.png'), png);
-    const run = (...args: string[]) => command(args, { cwd: folder.path, env: books.env });
+    const env = { ...books.env };
+    const run = (...args: string[]) => command(args, { cwd: folder.path, env });
     const apply = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'];
     const first = await run(...apply, '--publish');
     expect(first.code, first.err).toBe(0);
     for (const name of ['campaign.lock.jsonl', '.mediabatch', 'output']) {
       rmSync(join(folder.path, name), { recursive: true, force: true });
     }
+    // What this person has spent here goes with the machine.
+    env.XDG_STATE_HOME = join(folder.path, 'state');
     shown = await run('adopt', 'campaign.yaml', '--yes');
     expect(shown.code, shown.err).toBe(0);
     const ids = /--job ([\w-]+)/.exec(shown.err)?.slice(1) ?? [];

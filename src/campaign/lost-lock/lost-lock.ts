@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { systemClock } from '../../contract/clock.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import { forgetBegunLock, hasBegunSo } from '../../disk/lock/seen-lock.ts';
+import { noteNewLock } from '../../disk/state/spending-files.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { type Advice, call, type Shell, shell, way } from '../../ground/advice.ts';
 import { messageOf } from '../../ground/values.ts';
@@ -16,6 +18,7 @@ import { countOf } from '../../report/numbers.ts';
 import type { ListedJob } from '../../service/library.ts';
 import { hasKey } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { findForgotten } from './older-lock.ts';
 import type { OtherLock } from './other-locks.ts';
 import { findTraces, type Traces } from './traces.ts';
 import { requireOwnLock, shownPath } from './whose-lock.ts';
@@ -33,11 +36,9 @@ interface Question {
  * network.
  */
 export async function tellLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
-  const others = await findOthers(campaign, question);
-  if (others === undefined) return;
-  const traces = await findTraces(campaign, { ...question, others });
-  if (traces.heals) return; // I40 (told)
-  const { message, hint } = describe(campaign, { traces, listed: [], isBegun: countJobs(question.lock) > 0 });
+  const found = await findLoss(campaign, question);
+  if (found === undefined || found.traces.heals) return; // I40 (told)
+  const { message, hint } = describe(campaign, { ...found, listed: [] });
   campaign.tell({ is: 'notice', code: 'MB3409', text: `${message}; apply would end with exit code 65`, hint });
 }
 
@@ -46,13 +47,16 @@ export async function tellLostLock(campaign: OpenCampaign, question: Question): 
  * this machine, git, and the service's lists, which are looked through once.
  */
 export async function refuseLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
-  const others = await findOthers(campaign, question);
-  if (question.isNew) await forgetBegunLock(campaign.paths.lock);
-  if (others === undefined) return;
-  const traces = await findTraces(campaign, { ...question, others });
-  const listed = await findListed(campaign, question, others);
+  const found = await findLoss(campaign, question);
+  if (question.isNew) {
+    await forgetBegunLock(campaign.paths.lock);
+    if (!campaign.sandbox) await noteNewLock(campaign.paths.lock, systemClock.now());
+  }
+  if (found === undefined) return;
+  const { traces, others } = found;
+  const listed = others === undefined ? [] : await findListed(campaign, question, others);
   if (traces.heals && listed.length === 0) return;
-  const { message, hint } = describe(campaign, { traces, listed, isBegun: countJobs(question.lock) > 0 });
+  const { message, hint } = describe(campaign, { ...found, listed });
   throw new CampaignError({
     code: 'MB3409',
     message,
@@ -62,6 +66,37 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
     jobs: listed.length,
     ...(listed.length > 0 && { credits: creditsOf(listed) }),
   });
+}
+
+/** `others`: the other locks of the tree, where the campaign's own tells of nothing, or only of what was brought back. */
+interface Loss {
+  traces: Traces;
+  tells: 'nothing' | 'what was brought back' | 'something older';
+  others?: readonly OtherLock[];
+}
+
+async function findLoss(campaign: OpenCampaign, question: Question): Promise<Loss | undefined> {
+  const { lock, plan, isNew } = question;
+  const jobs = countJobs(lock);
+  const others = await findOthers(campaign, question);
+  const forgotten = await findForgotten(campaign, plan);
+  if (others !== undefined) {
+    const traces = joinTraces(await findTraces(campaign, { ...question, others }), forgotten);
+    return { traces, others, tells: jobs > 0 ? 'what was brought back' : 'nothing' };
+  }
+  if (!isNew) return forgotten && { traces: forgotten, tells: 'something older' };
+  if (jobs > 0 && forgotten === undefined && !(await hasBegunSo(campaign.paths.lock))) {
+    const text = `--new has no part in this: ${shownPath(campaign.paths.lock)} tells of ${countOf(jobs, 'job')}, and goes on`;
+    campaign.tell({ is: 'notice', text });
+  }
+  return undefined;
+}
+
+function joinTraces(traces: Traces, forgotten: Traces | undefined): Traces {
+  if (forgotten === undefined) return traces;
+  const known = new Set(traces.bought.map(({ address }) => address));
+  const bought = [...traces.bought, ...forgotten.bought.filter(({ address }) => !known.has(address))];
+  return { ...traces, bought, heals: false };
 }
 
 /**
@@ -74,10 +109,6 @@ async function findOthers(
 ): Promise<readonly OtherLock[] | undefined> {
   const jobs = countJobs(lock);
   const isBegun = jobs > 0 && (await hasBegunSo(campaign.paths.lock));
-  if (isNew && jobs > 0 && !isBegun) {
-    const text = `--new has no part in this: ${shownPath(campaign.paths.lock)} tells of ${countOf(jobs, 'job')}, and goes on`;
-    campaign.tell({ is: 'notice', text });
-  }
   if (isNew || (jobs > 0 && !isBegun)) return undefined; // I40 (begun)
   const others = await requireOwnLock(campaign, { graph, lock });
   const buys = plan.rows.some(
@@ -121,7 +152,7 @@ const mostNamed = 3;
 
 function describe(
   { file, paths }: OpenCampaign,
-  { traces, listed, isBegun }: { traces: Traces; listed: readonly ListedJob[]; isBegun: boolean },
+  { traces, listed, tells }: Loss & { listed: readonly ListedJob[] },
 ): { message: string; hint: Advice } {
   const { files, bought, committed, wrote } = traces;
   const lock = shownPath(paths.lock);
@@ -137,10 +168,15 @@ function describe(
     ...(wrote ? ['this machine wrote one that is gone'] : []),
     ...(listed.length > 0 ? [`the service lists ${countOf(listed.length, 'job')} with exactly its requests`] : []),
   ];
-  const knows = isBegun ? 'tells only of what was brought back' : 'tells of no purchase';
+  const isPart = tells !== 'nothing';
+  const knows = {
+    nothing: 'tells of no purchase',
+    'what was brought back': 'tells only of what was brought back',
+    'something older': 'seems to be an older version of itself',
+  }[tells];
   const lacks = isThere ? `${lock} ${knows}` : `${file} has no lock`;
   return {
-    message: `${lacks}, and ${isBegun ? 'the rest ' : ''}seems to have been bought before: ${found.join('; ')}`,
+    message: `${lacks}, and ${isPart ? 'the rest ' : ''}seems to have been bought before: ${found.join('; ')}`,
     hint: wayOn(lock, { traces, listed }),
   };
 }

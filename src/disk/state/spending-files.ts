@@ -3,6 +3,7 @@ import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
 import { coalesce } from '../fs/coalesce.ts';
 import { makeFolders } from '../fs/folders.ts';
 import { isErrno, noFollow } from '../fs/plain-file.ts';
@@ -151,27 +152,58 @@ export async function readSpent(now: number): Promise<{ day: number; month: numb
   return (await readSums(folder, lastMonth(folder, at))).spentAt(at);
 }
 
-/** A purchase as this machine knows it: when it was held last, and for which locks it was charged. */
+/** A purchase as this machine knows it: when it was held first and last, in ms, and for which locks it was charged. */
 export interface KnownPurchase {
+  since: number;
   at: number;
   chargedFor: ReadonlySet<string>;
+  /** Those of them that nobody has begun anew since. */
+  ownedBy: ReadonlySet<string>;
+}
+
+const never = { since: Number.POSITIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
+
+/** Notes that somebody lets a lock begin anew: what was charged for it until now is to be bought again. */
+export async function noteNewLock(lock: string, now: number): Promise<void> {
+  const own = await makeOwnFolder();
+  if (own === undefined) return;
+  const folder = join(own, folderName);
+  await makeFolders(folder, 0o700);
+  const at = new Date(now).toISOString();
+  const path = join(folder, lastMonth(folder, at));
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | noFollow;
+  const handle = await open(path, flags, 0o600);
+  try {
+    await handle.write(`\n${JSON.stringify({ at, anew: true, lock: digestOfLock(lock) })}\n`);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Looks up keys among what was held and charged here in this month and the one before. */
 export async function findPurchases(keys: ReadonlySet<string>): Promise<ReadonlyMap<string, KnownPurchase>> {
-  const found = new Map<string, { at: number; chargedFor: Set<string> }>();
+  const found = new Map<string, { since: number; at: number; chargedFor: Set<string>; ownedBy: Set<string> }>();
   const own = keys.size === 0 ? undefined : findOwnFolder();
   if (own === undefined) return found;
   const folder = join(own, folderName);
   for (const name of monthsIn(folder).sort().slice(-2)) {
     for (const value of valuesOf(await readFile(join(folder, name), 'utf8'))) {
       const line = readLine(value);
+      if (line === undefined && isMap(value) && value.anew === true) {
+        for (const { ownedBy } of found.values()) ownedBy.delete(String(value.lock));
+      }
       const key = line === undefined ? undefined : 'hold' in line ? line.hold : line.charged;
       if (line === undefined || key === undefined || !keys.has(key)) continue;
-      const known = found.get(key) ?? { at: Number.NEGATIVE_INFINITY, chargedFor: new Set() };
+      const known = found.get(key) ?? { ...never, chargedFor: new Set(), ownedBy: new Set() };
       found.set(key, known);
-      if ('hold' in line) known.at = Math.max(known.at, Date.parse(line.at));
-      else if (line.isLost !== true && line.isUnsent !== true) known.chargedFor.add(line.lock);
+      if ('hold' in line) {
+        const at = Date.parse(line.at);
+        known.since = Math.min(known.since, at);
+        known.at = Math.max(known.at, at);
+      } else if (line.isLost !== true && line.isUnsent !== true) {
+        known.chargedFor.add(line.lock);
+        known.ownedBy.add(line.lock);
+      }
     }
   }
   return found;

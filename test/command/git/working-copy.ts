@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { noteNewLock } from '../../../src/disk/state/spending-files.ts';
 import { prices } from '../../rig/booking-kinds.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 import { compareNumbers, type Numbers } from './compare-numbers.ts';
@@ -62,6 +63,8 @@ export class Copy {
   /** The manifest says what everything costs. */
   saysPrices = true;
   readonly #studio: Studio;
+  /** Whoever works on another branch has a machine of their own, which was charged for nothing of this lock. */
+  #isElsewhere = false;
 
   constructor(studio: Studio, folder: string) {
     this.#studio = studio;
@@ -92,6 +95,7 @@ export class Copy {
   }
 
   git(...words: string[]): string {
+    if (bringsOthers.test(words[0] ?? '')) this.#isElsewhere = true;
     return execFileSync('git', words, { cwd: this.folder, env: gitEnvironment, stdio: 'pipe', encoding: 'utf8' });
   }
 
@@ -121,7 +125,9 @@ export class Copy {
     this.commit(`merge ${other}`);
   }
 
-  run(...args: string[]): Promise<Ran> {
+  async run(...args: string[]): Promise<Ran> {
+    if (this.#isElsewhere) await noteNewLock(this.lockPath, Date.now());
+    this.#isElsewhere = false;
     return this.#studio.run(this, args);
   }
 
@@ -216,6 +222,8 @@ export class Copy {
     return isCut;
   }
 }
+
+const bringsOthers = /^(checkout|merge|cherry-pick|revert|stash|reset|restore|pull)$/;
 
 /** The lock, and what is kept beside it, but not who holds it: that is this process, which lives. */
 function copyJournal(from: string, to: string): void {

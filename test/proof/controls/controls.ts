@@ -1474,6 +1474,17 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I40 (older)',
+    off: 'a lock of which an older version was put back is told by what this machine was charged for it',
+    file: 'src/campaign/lost-lock/older-lock.ts',
+    switch: { part: '? [] : [one.order]', by: '? [] : []' },
+    seenBy: {
+      file: 'test/command/older-lock.test.ts',
+      title: 'what was bought for a lock is not bought again when an older version of it is put back',
+    },
+    built: true,
+  },
+  {
     mark: 'I40 (age)',
     off: 'a key heals for a day, and where this machine knows that it is no longer',
     file: 'src/campaign/lost-lock/traces.ts',
