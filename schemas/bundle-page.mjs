@@ -11,7 +11,8 @@ import { minifySync } from 'rolldown/utils';
  */
 const windowingNames = new RegExp(
   `^(${[
-    '_[a-zA-Z]\\w*|lane\\w*|pending\\w+|(itemSize|elements|measurements)Cache\\w*',
+    // Of two signs are names by which the two scripts know what they share.
+    '_[a-zA-Z]\\w{2,}|lane\\w*|pending\\w+|(itemSize|elements|measurements)Cache\\w*',
     'scroll(Offset|Element|State|Direction|Rect)|get(Measurement|Virtual|TotalSize|ItemKey)\\w*',
     '(calculate|maybeNotify|indexFrom|resizeItem|targetWindow|initial|isScrolling|observeElement|rangeExtractor)\\w*',
     '(followOnAppend|anchorTo|estimateSize|overscan|measureElement|indexAttribute|shouldMeasure|shouldAdjust)\\w*',
@@ -119,6 +120,12 @@ export async function bundlePages(root) {
     if (!first.isEntry || later === undefined || others.length > 0)
       throw new Error(`internal error: ${name} is of ${built.map(({ fileName }) => fileName).join(', ')}`);
     const scripts = minifyBoth(classic.first(first.code), classic.later(later.code));
+    const [given, asked] = [/mediabatch\.first=\{([^}]*)\}/, /\{([^{}]*)\}=mediabatch\.first/].map((list, index) =>
+      (list.exec(scripts[index])?.[1] ?? '').split(',').map((member) => member.split(':')[0]),
+    );
+    const lost = asked.filter((member) => !given.includes(member));
+    if (lost.length > 0)
+      throw new Error(`internal error: ${name}-later.js asks for ${lost}, which the first does not give`);
     for (const [index, file] of [`${name}.js`, `${name}-later.js`].entries()) {
       const code = scripts[index];
       if (/\b(import|export)\b *[({*]/.test(code)) throw new Error(`internal error: ${file} is no classic script`);

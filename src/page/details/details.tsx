@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 import { picksCommand } from '../model/leave.ts';
+import { Isolated } from '../parts/isolated.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
 import { Film, Sound, Thumb } from '../parts/media.tsx';
 import { bytesText, credits, problemOf, stateWords, timeOf } from '../parts/words.ts';
@@ -27,7 +28,9 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);
   return (
     <>
-      <h2>{address}</h2>
+      <h2>
+        <Isolated text={address} />
+      </h2>
       <dl class="known">
         {factsOf(asset).map(([name, value]) => (
           <div key={name}>
@@ -85,7 +88,9 @@ export function Command({ page, command }: { page: Page; command: string }) {
     );
   return (
     <p class="command">
-      <code>{command}</code>{' '}
+      <code>
+        <Isolated text={command} />
+      </code>{' '}
       <button type="button" onClick={copy}>
         Copy command
       </button>

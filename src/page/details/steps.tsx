@@ -1,3 +1,4 @@
+import { Isolated } from '../parts/isolated.tsx';
 import type { Page } from '../state/page.ts';
 
 /** Other steps, as buttons that lead there. */
@@ -19,10 +20,15 @@ export function Steps({ page, title, addresses }: { page: Page; title: string; a
 
 /** Leads to a step, also where a filter hides it. A step that is not on the page is only named. */
 export function StepButton({ page, address }: { page: Page; address: string }) {
-  if (!page.shown.value.assets.has(address)) return <code>{address}</code>;
+  if (!page.shown.value.assets.has(address))
+    return (
+      <code>
+        <Isolated text={address} />
+      </code>
+    );
   return (
     <button type="button" class="step" onClick={() => leadTo(page, address)}>
-      {address}
+      <Isolated text={address} />
     </button>
   );
 }

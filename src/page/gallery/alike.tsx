@@ -2,6 +2,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReportAlike } from '../../contract/report.ts';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { linesOfGrid, moveInLines } from '../model/moves.ts';
+import { Isolated } from '../parts/isolated.tsx';
 import { Thumb } from '../parts/media.tsx';
 import { scrollToAsset } from '../parts/scroll-to-asset.ts';
 import { useFocus } from '../parts/use-focus.ts';
@@ -118,7 +119,9 @@ function Found({ page, alike: { found, assets }, columns }: { page: Page; alike:
   return (
     <>
       <header class="grid-head">
-        <h2>{titles[is]}</h2>
+        <h2>
+          <Isolated text={titles[is]} />
+        </h2>
         <span class="quiet">
           {[credits(found.credits), `${distance} of 64 bits differ`, left > 0 ? `${left} more` : '']
             .filter(Boolean)

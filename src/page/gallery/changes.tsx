@@ -10,7 +10,7 @@ import { Panes } from '../compare/panes.ts';
 import { RequestList } from '../details/request-list.tsx';
 import { Face } from '../parts/face.tsx';
 import { Nothing, Sound, whyNothing } from '../parts/media.tsx';
-import { Badges, Caption } from '../parts/tile.tsx';
+import { Address, Badges, Caption } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { credits, mainFile, problemOf } from '../parts/words.ts';
 import type { LateView, Page } from '../state/page.ts';
@@ -49,7 +49,9 @@ function Changes({ page }: { page: Page }) {
   return (
     <div class="compare" ref={within}>
       <header class="group-head">
-        <h2>{asset.address}</h2>
+        <h2>
+          <Address text={asset.address} />
+        </h2>
         <span class="quiet">{`${here + 1} of ${all.length} that changed`}</span>
         <button type="button" disabled={here === 0} onClick={() => step(-1)}>
           Back

@@ -2,6 +2,7 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { Command, Earlier } from '../details/details.tsx';
 import { leadTo, StepButton } from '../details/steps.tsx';
 import { shellWord } from '../model/leave.ts';
+import { Isolated } from '../parts/isolated.tsx';
 import { Picture } from '../parts/tile.tsx';
 import { credits } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
@@ -74,7 +75,7 @@ function Pictures({ page, title, addresses }: { page: Page; title: string; addre
               ) : (
                 <button type="button" class="step" onClick={() => leadTo(page, address)}>
                   <Picture asset={asset} />
-                  {address}
+                  <Isolated text={address} />
                 </button>
               )}
             </li>

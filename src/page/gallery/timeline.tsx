@@ -1,6 +1,7 @@
 import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReportSpan, ReportTimeline } from '../../contract/report.ts';
 import { noFilter } from '../model/filter.ts';
+import { Address } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { counted, credits } from '../parts/words.ts';
@@ -94,7 +95,9 @@ function Job({ page, span, range }: { page: Page; span: ReportSpan; range: { fro
   const words = wordsOf(span, range.to);
   const inside = (
     <>
-      <span class="timeline-name">{address}</span>
+      <span class="timeline-name">
+        <Address text={address} />
+      </span>
       <span class={`timeline-bars ${end}`} aria-hidden="true">
         {barsOf(span, range).map(({ is, from, to }) => (
           <span key={is} class={`bar-${is}`} style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }} />

@@ -7,6 +7,7 @@ import { markOf } from '../model/shown.ts';
 import { startedAgain } from '../state/host.ts';
 import type { Page } from '../state/page.ts';
 import { remarkOn } from '../state/remarks.ts';
+import { Isolated } from './isolated.tsx';
 import { KeyButton } from './key-button.tsx';
 import { pictureOf, Thumb } from './media.tsx';
 import { Address } from './tile.tsx';
@@ -77,7 +78,7 @@ export function Actions({ page }: { page: Page }) {
           </KeyButton>
         </div>
         <p class="said" role="status">
-          {page.said.value}
+          <Isolated text={page.said.value} />
         </p>
       </div>
     </section>
@@ -113,7 +114,7 @@ function Refusals({ page }: { page: Page }) {
           <ul>
             {refusals.map(({ address, text, hint }) => (
               <li key={address}>
-                {`Taken back: ${address} ${text}${hint === undefined ? '' : `; ${hint}`}.`}{' '}
+                <Isolated text={`Taken back: ${address} ${text}${hint === undefined ? '' : `; ${hint}`}.`} />{' '}
                 <button type="button" onClick={() => page.activate(address)}>
                   Show<span class="away"> {address}</span>
                 </button>
@@ -236,7 +237,7 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
       }}
     >
       <label>
-        {`Note on ${asset.address}, ${markOf(asset)}: `}
+        <Isolated text={`Note on ${asset.address}, ${markOf(asset)}: `} />
         <input
           ref={field}
           type="text"

@@ -6,6 +6,7 @@ import type { Page } from '../state/page.ts';
 import { remarkOn } from '../state/remarks.ts';
 import { AssetBox } from './asset-box.tsx';
 import { Face } from './face.tsx';
+import { Isolated } from './isolated.tsx';
 import { Film, Nothing, Thumb, whyNothing } from './media.tsx';
 import { isSound } from './shapes.ts';
 import { credits, endOf, mainFile, nameIn, stateWords } from './words.ts';
@@ -81,12 +82,12 @@ export function Address({ text }: { text: string }) {
     <span class="address">
       {start !== '' && (
         <span>
-          {start.split(/(?<=[@,/])/).map((part, index) => (
-            <bdi key={index}>{part}</bdi>
-          ))}
+          <Isolated text={start} />
         </span>
       )}
-      <bdi>{end}</bdi>
+      <span>
+        <Isolated text={end} />
+      </span>
     </span>
   );
 }
