@@ -48,6 +48,8 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
    * for afterwards. Called before anything is sent; `end` when the run has ended, however it did.
    */
   review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
+  /** Aborted: whoever waits for the campaign waits no longer. */
+  leaving?: AbortSignal | undefined;
   /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
   given?: string | undefined;
   /** Limit of whoever carries the plan out, when that is not this process. */

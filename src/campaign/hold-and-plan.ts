@@ -33,6 +33,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
   const checked = await options.check();
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, {
     forEngine: options.engine !== undefined,
+    signal: options.leaving,
   });
   try {
     const loaded = await requireLock(campaign, service, { serviceMoved: askAboutMove !== undefined });

@@ -12,13 +12,14 @@ import { clockText } from '../report/numbers.ts';
 
 /**
  * The right to be the only run on this lock, or exit 75 naming who has it. Whoever is waited for is named before. While an
- * engine has an open run of the campaign nobody writes the lock but who is attached to it: `forEngine`.
+ * engine has an open run of the campaign nobody writes the lock but who is attached to it: `forEngine`. `signal`: aborted when
+ * nobody wants to wait any longer.
  */
 export async function holdGuard(
   lockPath: string,
   waitMs: number,
   tell: Tell,
-  { forEngine = false }: { forEngine?: boolean } = {},
+  { forEngine = false, signal }: { forEngine?: boolean; signal?: AbortSignal | undefined } = {},
 ): Promise<Guard> {
   const shown = relative('', lockPath) || lockPath;
   const wayOut = findWayOut(dirname(lockPath));
@@ -31,7 +32,8 @@ export async function holdGuard(
     });
   }
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });
-  const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell }) : first;
+  const answer =
+    first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell, signal }) : first;
   if (answer.is === 'held') throw heldError(shown, answer, await pageOf(lockPath, answer));
   if (answer.tookOver !== undefined) {
     const { host } = answer.tookOver;
@@ -62,12 +64,12 @@ function elsewhereError(shown: string, { engine, since, run }: EngineNote): Camp
 
 async function waitForGuard(
   lockPath: string,
-  { first, waitMs, tell }: { first: Held; waitMs: number; tell: Tell },
+  { first, tell, ...wait }: { first: Held; waitMs: number; tell: Tell; signal: AbortSignal | undefined },
 ): Promise<GuardAnswer> {
   const who = first.note === undefined ? nameOf(first) : 'another run, which cannot be read';
-  const text = `for ${who}; ${Math.round(waitMs / 1000)} s at most (--lock-timeout)`;
+  const text = `for ${who}; ${Math.round(wait.waitMs / 1000)} s at most (--lock-timeout)`;
   tell({ is: 'waiting', text });
-  return takeGuard(lockPath, { waitMs, clock: systemClock });
+  return takeGuard(lockPath, { ...wait, clock: systemClock });
 }
 
 /** Name of an engine on a command line. */

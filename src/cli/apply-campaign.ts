@@ -157,6 +157,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     engine,
     ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal, consent }) }),
     agreement: others?.agreement,
+    leaving: context.interruption?.signal,
     verify(made, graph, lock) {
       others?.verify(made, { graph, lock });
       unselected = findUnselected(made, { options, graph, command: 'apply' });

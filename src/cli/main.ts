@@ -4,10 +4,10 @@ import { BrokenRunError } from '../contract/errors.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { type Failure, failureOf, failures } from '../contract/failure.ts';
 import { messageOf } from '../ground/values.ts';
-import { failureGithub, failureJson, failureText } from '../report/failure-text.ts';
+import { failureGithub, failureJson } from '../report/failure-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
-import { outJson, processTerminal, type Terminal, toCheckoutPath } from './terminal.ts';
+import { outJson, processTerminal, sayFailure, type Terminal, toCheckoutPath } from './terminal.ts';
 
 export { endAtStrayErrors } from './signals.ts';
 export { allSaid } from './terminal.ts';
@@ -52,7 +52,7 @@ function tellFailure(thrown: unknown, terminal: Terminal): Failure {
   if (thrown instanceof CommanderError) return { code: 'MB3000', message: thrown.message.replace(/^error: /, '') };
   const failure = failureOf(thrown);
   if (failure === undefined) return tellBug(thrown, terminal);
-  terminal.err(failureText(failure, terminal));
+  sayFailure(terminal, failure);
   terminal.github?.(failureGithub(failure, { paste: terminal.paste, toCheckoutPath }));
   return failure;
 }

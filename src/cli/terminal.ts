@@ -1,9 +1,11 @@
 import { relative, resolve } from 'node:path';
+import type { Failure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import type { Advice } from '../ground/advice.ts';
 import { adviceBelow, type Paste } from '../report/advice-text.ts';
 import { diagnosticsGithub } from '../report/diagnostics/diagnostics-github.ts';
 import { diagnosticsText } from '../report/diagnostics/diagnostics-text.ts';
+import { failureText } from '../report/failure-text.ts';
 import { inertText } from '../report/github-commands.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
@@ -155,6 +157,11 @@ export function tellBlock(
       .map((line) => `${line}\n`)
       .join(''),
   );
+}
+
+/** Tells what has ended a command, or a part of it. */
+export function sayFailure({ err, style, paste, screen, width }: Terminal, failure: Failure): void {
+  err(failureText(failure, { style, paste, width: screen ? width : undefined }));
 }
 
 /** Tells a notice of the command itself, beside its result. */

@@ -1,6 +1,6 @@
 /** A key that was pressed, as the page knows it. */
 export interface Press extends Pick<KeyboardEvent, 'code' | 'shiftKey' | 'repeat' | 'timeStamp'> {
-  /** What `KeyboardEvent.key` is on a Latin keyboard, letters small. */
+  /** Value of `KeyboardEvent.key` on a Latin keyboard, letters small. */
   key: string;
   /** With Ctrl; on a Mac it is another key that means the same. */
   isCommand: boolean;

@@ -9,20 +9,24 @@ import { diagnosticsText } from './diagnostics/diagnostics-text.ts';
 import { annotationText } from './github-commands.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
+import { wrapLines } from './text-width.ts';
 
 const longestText = 2000;
 
-/** A failure as people read it: its code, what was seen, what to do. Mistakes with places speak for themselves; `most`: of them. */
+/** A failure as people read it: its code, what was seen, what to do. Mistakes with places speak for themselves; `most`: of them. `width`: of a terminal. */
 export function failureText(
   failure: Failure,
-  { style, paste, most }: { style: Style; paste: Paste; most?: number },
+  { style, paste, most, width }: { style: Style; paste: Paste; most?: number; width?: number | undefined },
 ): string {
   const { code, message, hint } = failure;
   const { diagnostics = [], sources = new Map() } = 'diagnostics' in failure ? failure : {};
   if (diagnostics.length > 0)
     return diagnosticsText(diagnostics, sources, { style, ...(most !== undefined && { most }) });
   const text = `${style.red('error')} ${code} ${safeText(message, longestText)}`;
-  return [text, ...adviceBelow(hint, { style, paste, indent: 2 })].map((line) => `${line}\n`).join('');
+  const lines = [text, ...adviceBelow(hint, { style, paste, indent: 2 })];
+  return wrapLines(lines, width)
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 /** The same as workflow commands of GitHub Actions: an annotation for the failure, or for each mistake. */

@@ -4,7 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished, test } from 'vitest';
 import failureSchema from '../../schemas/failure.schema.json' with { type: 'json' };
 import { main } from '../../src/cli/main.ts';
+import { sayFailure, type Terminal } from '../../src/cli/terminal.ts';
 import { failures } from '../../src/contract/failure.ts';
+import { call, way } from '../../src/ground/advice.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 
@@ -101,6 +103,30 @@ test('without --json nothing is on stdout', async () => {
     out: '',
     err: 'error MB3002 -s hreo matches no step\n  → near it: hero\n'.replace('-s', '--select'),
   });
+});
+
+test('on a screen an error breaks at words, and a command stays whole', () => {
+  const { terminal: buffer, said } = bufferTerminal();
+  const paste: Terminal['paste'] = (run) => ['mediabatch', run.call, ...run.words].join(' ');
+  const terminal = { ...buffer, paste };
+  const failure = {
+    code: 'MB3705' as const,
+    message: 'nobody has agreed to 2 credits: there is no terminal to ask on, and no --yes',
+    hint: ['they agree beforehand, with --yes', way('then, when somebody has agreed', call('approve', 'a.plan.json'))],
+  };
+  sayFailure({ ...terminal, screen: true, width: 40 }, failure);
+  expect(said.err.split('\n')).toEqual([
+    'error MB3705 nobody has agreed to 2',
+    '  credits: there is no terminal to ask',
+    '  on, and no --yes',
+    '  → they agree beforehand, with --yes',
+    '    then, when somebody has agreed:',
+    '      mediabatch approve a.plan.json',
+    '',
+  ]);
+  said.err = '';
+  sayFailure({ ...terminal, width: 40 }, failure);
+  expect(said.err.split('\n')[0]).toBe(`error MB3705 ${failure.message}`);
 });
 
 test('what a terminal would obey is shown, and stays as it is in the document', async () => {

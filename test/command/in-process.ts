@@ -32,7 +32,7 @@ export async function runInProcess(
     const failure = failureOf(error);
     if (failure !== undefined) {
       code = failures[failure.code].exit;
-      texts.err += failureText(failure, terminal);
+      texts.err += failureText(failure, { style: terminal.style, paste: terminal.paste });
     } else if (error instanceof CommanderError) {
       code = 64;
     } else {

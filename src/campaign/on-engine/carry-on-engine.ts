@@ -5,12 +5,13 @@ import { systemClock } from '../../contract/clock.ts';
 import type { RunEvent } from '../../contract/event.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import type { Tell } from '../../contract/notice.ts';
+import type { Notice, Tell } from '../../contract/notice.ts';
 import { readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
 import { keepDurations, readKeptDurations } from '../../disk/state/kept-durations.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { Scope } from '../../ground/scope.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { adviceLines } from '../../report/advice-text.ts';
 import type { ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
 import type { Carrier, Running } from '../carrier.ts';
 import { runningHere } from '../carry-here.ts';
@@ -301,12 +302,19 @@ function detachedText({ shown }: Engine, { url }: EngineChoice): string {
   return `detached: the run goes on at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
 }
 
+/** A notice and what it advises, as one sentence. */
+function messageWith({ text, hint }: Notice & { is: 'notice' }): string {
+  const lines =
+    hint === undefined ? [] : adviceLines(hint, ({ call, words }) => ['mediabatch', call, ...words].join(' '));
+  return [text, ...lines].join('; ');
+}
+
 export function makeTellInRun(tell: Tell, now: () => number): TellInRun {
   let hear: ((event: RunEvent) => void) | undefined;
   return {
     tell(news) {
       if (hear === undefined || news.is !== 'notice') tell(news);
-      else hear({ at: new Date(now()).toISOString(), event: 'noticed', message: news.text });
+      else hear({ at: new Date(now()).toISOString(), event: 'noticed', message: messageWith(news) });
     },
     from: (on) => (event) => {
       if (event.event === 'run-ended') hear = undefined;

@@ -13,7 +13,6 @@ import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import type { Lock } from '../../lock/record.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
 import { situate } from '../../plan/situation/situation.ts';
-import { failureText } from '../../report/failure-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { destroyJson, recordsText } from '../../report/tables/leftovers-text.ts';
@@ -21,7 +20,7 @@ import { type Library, type ListedJob, ServiceError } from '../../service/librar
 import { askAboutMove, askPerson } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
-import { outJson, type Terminal } from '../terminal.ts';
+import { outJson, sayFailure, type Terminal } from '../terminal.ts';
 
 export interface DestroyOptions extends StateOptions {
   orphans?: boolean;
@@ -105,7 +104,7 @@ async function removeAll(
   terminal.err(`removed ${countOf(count('removed'), 'record')}${gone}${failed > 0 ? `, ${failed} not removed` : ''}\n`);
   if (ended === 'interrupted') return exitCodes.interrupted;
   if (ended !== undefined) {
-    terminal.err(failureText(ended, terminal));
+    sayFailure(terminal, ended);
     return failures[ended.code].exit;
   }
   return failed > 0 ? exitCodes.someFailed : exitCodes.done;

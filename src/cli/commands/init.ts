@@ -19,7 +19,7 @@ import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
 import { makeCsvCampaign } from '../make-csv-campaign.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
 import { readAgentsPage } from '../read-manual.ts';
-import type { Terminal } from '../terminal.ts';
+import { type Terminal, tellBlock } from '../terminal.ts';
 
 /** Beginning of a new campaign, and whose money it is tried with. */
 interface Start {
@@ -82,8 +82,8 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   const around = { ...surroundingsOf(folder), ...copies, 'AGENTS.md': await readAgentsPage() };
   await writeAll(folder, { files: { 'campaign.yaml': manifest, ...others }, around }, terminal);
   const path = relative(process.cwd(), join(folder, defaultManifest)) || defaultManifest;
-  terminal.err(`\n${await gitText(path)}`);
-  terminal.err(start.money === 'own' ? ownMoneyText(path, terminal) : playMoneyText(path, terminal));
+  const money = start.money === 'own' ? ownMoneyText(path, terminal) : playMoneyText(path, terminal);
+  tellBlock(`\n${await gitText(path)}${money}`.trimEnd().split('\n'), terminal);
   return exitCodes.done;
 }
 

@@ -5,7 +5,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { readSmallFile } from '../../disk/fs/plain-file.ts';
 import { messageOf } from '../../ground/values.ts';
 import { listenForInterruption } from '../signals.ts';
-import type { Terminal } from '../terminal.ts';
+import { type Terminal, tellBlock } from '../terminal.ts';
 
 export interface SandboxCommandOptions {
   port: number;
@@ -26,9 +26,12 @@ export async function sandbox(options: SandboxCommandOptions, terminal: Terminal
   const running = await start(options, faults);
   // Whoever reads the address may end it at once.
   const interruption = listenForInterruption();
-  terminal.err(`${style.green('sandbox')} ${running.url}  ${running.balance()} credits, state in ${options.data}\n`);
-  terminal.err(style.dim(`  watch its jobs, credits and files: ${new URL('/', running.url).href}\n`));
-  terminal.err(style.dim('  use it from another terminal:\n'));
+  const about = [
+    `${style.green('sandbox')} ${running.url}  ${running.balance()} credits, state in ${options.data}`,
+    style.dim(`  watch its jobs, credits and files: ${new URL('/', running.url).href}`),
+    style.dim('  use it from another terminal:'),
+  ];
+  tellBlock(about, terminal);
   terminal.out(`export MEDIABATCH_BASE_URL=${running.url}\nexport MEDIABATCH_API_KEY=${sandboxKey}\n`);
   await new Promise<void>((done) => interruption.signal.addEventListener('abort', () => done(), { once: true }));
   interruption.stop();

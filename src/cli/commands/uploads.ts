@@ -7,13 +7,12 @@ import { CampaignError, type Failure, failures, serviceFailure } from '../../con
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { messageOf } from '../../ground/values.ts';
-import { failureText } from '../../report/failure-text.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { type UploadRow, uploadsJson, uploadsText } from '../../report/tables/jobs-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
 import { listenForInterruption } from '../signals.ts';
-import { outJson, type Terminal, tableOptions } from '../terminal.ts';
+import { outJson, sayFailure, type Terminal, tableOptions } from '../terminal.ts';
 import { tellLinksEnd, withService } from '../with-service.ts';
 
 export interface UploadsOptions {
@@ -55,7 +54,7 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
   if (rows.length > 0) tellLinksEnd(options, terminal);
   if (ended === 'interrupted') return exitCodes.interrupted;
   if (ended !== undefined) {
-    terminal.err(failureText(ended, terminal));
+    sayFailure(terminal, ended);
     return failures[ended.code].exit;
   }
   return failed.length > 0 ? exitCodes.someFailed : exitCodes.done;

@@ -68,9 +68,7 @@ function upTo(most: number, lines: readonly string[], more: string): string[] {
 }
 
 function headline(view: RunView, steps: StepView[], style: Style): string {
-  const unneeded = steps.filter(({ stage }) => stage === 'unneeded').length;
-  const done = (view.settled.stages.get('done') ?? 0) + unneeded;
-  const kept = view.settled.stages.get('kept') ?? 0;
+  const { done, unneeded, kept } = countDone(view, steps);
   const name = style.bold(safeText(view.campaign));
   const notes = [
     ...(kept > 0 ? [`${creditsText(kept)} of them from before`] : []),
@@ -79,6 +77,12 @@ function headline(view: RunView, steps: StepView[], style: Style): string {
   const before = notes.length > 0 ? ` (${notes.join(', ')})` : '';
   if (done + kept === view.steps) return `${name}: ${style.green(`all ${countOf(view.steps, 'step')} done`)}${before}`;
   return `${name}: ${creditsText(done + kept)} of ${countOf(view.steps, 'step')} done${before}`;
+}
+
+/** Number of steps that are done, with those that turned out not to be needed, and of those done before. */
+function countDone({ settled }: RunView, steps: StepView[]): { done: number; unneeded: number; kept: number } {
+  const unneeded = steps.filter(({ stage }) => stage === 'unneeded').length;
+  return { done: (settled.stages.get('done') ?? 0) + unneeded, unneeded, kept: settled.stages.get('kept') ?? 0 };
 }
 
 interface OpenSteps {
@@ -139,7 +143,7 @@ function openBlock(view: RunView, steps: StepView[], options: SummaryOptions): s
   }
   if (unstarted > 0) lines.push(`${countOf(unstarted, 'step')} ${were(unstarted)} not started`);
   if (view.waitedMs > 0) lines.push(`waited ${spanText(view.waitedMs)} for credits`);
-  if (view.stopped !== undefined) lines.push(stopText(view.stopped), ...wayOn(view.stopped, options));
+  if (view.stopped !== undefined) lines.push(...stopLines(view.stopped, { view, steps, options }));
   else if (goingOn + unsaved + unsure + unstarted > 0) lines.push(`to go on: ${options.paste(call('apply'))}`);
   return lines;
 }
@@ -156,8 +160,17 @@ function shortOpenBlock(view: RunView, steps: StepView[], options: SummaryOption
   ];
   const parts = counts.flatMap(([count, words]) => (count === 0 ? [] : [`${creditsText(count)} ${words}`]));
   const open = parts.length === 0 ? [] : [`open     ${parts.join(' · ')}`];
-  if (view.stopped !== undefined) return [...open, stopText(view.stopped), ...wayOn(view.stopped, options)];
+  if (view.stopped !== undefined) return [...open, ...stopLines(view.stopped, { view, steps, options })];
   return parts.length === 0 ? open : [...open, `to go on: ${options.paste(call('apply'))}`];
+}
+
+/** Reason why nothing more is bought, and the way on where anything is left. */
+function stopLines(
+  stopped: NonNullable<RunView['stopped']>,
+  { view, steps, options }: { view: RunView; steps: StepView[]; options: SummaryOptions },
+): string[] {
+  const { done, kept } = countDone(view, steps);
+  return [stopText(stopped), ...(done + kept === view.steps ? [] : wayOn(stopped, options))];
 }
 
 /** Advice on how to continue. */

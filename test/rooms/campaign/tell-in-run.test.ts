@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeTellInRun } from '../../../src/campaign/on-engine/carry-on-engine.ts';
 import type { RunEvent } from '../../../src/contract/event.ts';
+import { call, way } from '../../../src/ground/advice.ts';
 
 test('a notice is an event of the run from its first event to its last one, and is told before and after', () => {
   const told: string[] = [];
@@ -15,11 +16,18 @@ test('a notice is an event of the run from its first event to its last one, and 
   say('before');
   pass('run-started');
   say('the engine is away');
+  tell({ is: 'notice', text: 'no worker runs', hint: way('to start one', call('worker', '--drain')) });
   pass('run-ended');
   say('after');
   pass('run-started');
   end();
   say('left');
   expect(told).toEqual(['before', 'after', 'left']);
-  expect(heard).toEqual(['run-started', 'the engine is away', 'run-ended', 'run-started']);
+  expect(heard).toEqual([
+    'run-started',
+    'the engine is away',
+    'no worker runs; to start one: mediabatch worker --drain',
+    'run-ended',
+    'run-started',
+  ]);
 });

@@ -360,6 +360,14 @@ describe('summaryText', () => {
     expect(text).toContain('saved    2 files in the store of the run\n');
   });
 
+  it('goes on with nothing where a run was interrupted after all was done', () => {
+    const start = runStarted([{ id: 'hero', kind: 'image', steps: 1 }]);
+    const stop: RunFact = { event: 'spending-stopped', because: 'signal', detail: 'SIGINT' };
+    const summaryOf = (...facts: RunFact[]) => summary([start, ...facts, stop].map((fact) => at(0, fact)));
+    expect(summaryOf(...boughtStep('hero@a'))).toMatch(/all 1 step done.*the run was interrupted: SIGINT\n$/s);
+    expect(summaryOf(...boughtStep('hero@a').slice(0, 4))).toContain('to go on: ');
+  });
+
   it('speaks of no key where a run on an engine was cancelled', () => {
     const text = told([{ event: 'spending-stopped', because: 'signal', detail: 'cancelled' }]);
     expect(text).toContain('nothing more is bought, the run was cancelled\n');
