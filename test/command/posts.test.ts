@@ -210,7 +210,8 @@ describe('what is out is never sent again', () => {
     expect(refused.code, refused.err).toBe(65);
     expect(refused.err).toContain('runs on this machine bought share');
     rmSync(trial.path('.mediabatch'), { recursive: true });
-    const again = await trial.apply();
+    expect((await trial.apply(['--publish'])).code).toBe(65);
+    const again = await trial.apply([], { env: { ...trial.sandbox.env, XDG_STATE_HOME: trial.path('elsewhere') } });
     expect(again.code, again.err).toBe(5);
     expect(captions(trial)).toHaveLength(1);
   });
