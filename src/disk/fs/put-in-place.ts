@@ -21,7 +21,6 @@ export async function putInPlace(temporary: string, path: string, file: Finished
   const isSame = old?.sha256 === sha256;
   if (old !== undefined && !isSame) {
     const isRecorded = target.replaces.includes(old.sha256);
-    // I23
     const isOurs = isRecorded && (kept === 'beside' || saved.has(name, old.sha256)); // I23
     if (!isOurs) {
       const why = isRecorded
