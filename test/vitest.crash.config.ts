@@ -8,8 +8,13 @@ import { slowFirst } from './slow-first.ts';
 const deepened = [
   'campaign/live-model',
   'engine/{budget,canaries,gates-model,model,posts-model,takeovers}',
-  'lock/{histories,join,read,torn}',
-  'manifest/meaning',
+  'graph/{fingerprint,include-fingerprint}',
+  'lock/{histories,join,read,schema,torn}',
+  'manifest/{format,meaning}',
+  'plan/{compare-versions,names,verdicts}',
+  'report/diagram',
+  'sandbox/openapi',
+  'service/polling/hints',
 ].map((name) => `test/rooms/${name}.test.ts`);
 
 const slowest = [

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { dropDefaults } from '../../../src/kinds/drop-defaults.ts';
 import { kinds } from '../../../src/kinds/index.ts';
+import { runs } from '../../rig/runs.ts';
 import { load, steps, tasks } from '../manifest/load.ts';
 
 function fingerprints(text: string, data: Record<string, string> = {}): string[] {
@@ -81,7 +82,7 @@ it('does not depend on the order of keys, quotes, comments, anchors and line end
         expect(fingerprints(windows ? variant.replaceAll('\n', '\r\n') : variant)).toEqual(plain);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -119,7 +120,7 @@ it('depends on every field that is paid for', () => {
       const equal = paid(a) === paid(b);
       expect(fingerprints(write(a))[0] === fingerprints(write(b))[0]).toBe(equal);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 
@@ -191,6 +192,6 @@ it('any text is a manifest or a list of mistakes, never a crash', () => {
       expect(graph !== undefined || diagnostics.some((one) => one.severity === 'error')).toBe(true);
       for (const { place } of diagnostics) expect((place?.start.offset ?? 0) <= (place?.end.offset ?? 0)).toBe(true);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { DataFile } from '../../../src/manifest/parse.ts';
+import { runs } from '../../rig/runs.ts';
 import { type Facts, load, summarize } from '../manifest/load.ts';
 
 type Fields = { [field: string]: string | string[] };
@@ -119,7 +120,7 @@ it('what is bought does not depend on the order of keys and rows, comments, anch
     fc.property(campaign, writing, (one, as) => {
       expect(bought(one, as)).toEqual(bought(one, plain));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 
@@ -129,6 +130,6 @@ it('what is bought does depend on what is asked for', () => {
       fc.pre(other !== one.style);
       expect(bought({ ...one, style: other }, plain)).not.toEqual(bought(one, plain));
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });

@@ -7,6 +7,7 @@ import type { Json } from '../../../src/ground/json.ts';
 import { joinParts, lineOf } from '../../../src/lock/join.ts';
 import type { LockLine, Purchase } from '../../../src/lock/record.ts';
 import { writeLine, writeLock } from '../../../src/lock/write.ts';
+import { runs } from '../../rig/runs.ts';
 import { golden, good, header, lock, purchase, read } from './records.ts';
 
 const recordOfRun = purchase.map((one) => joinParts('hero', [{ kind: 'image', purchases: [one] }]));
@@ -89,7 +90,7 @@ describe('the schema', () => {
         if (isRight && said !== undefined) expect(said).toMatch(crossing);
         else expect(said === undefined, `${JSON.stringify(mutated)}: ${said}`).toBe(isRight);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
     expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(300);
   });

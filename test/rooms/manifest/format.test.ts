@@ -6,6 +6,7 @@ import type { Json } from '../../../src/ground/json.ts';
 import { formatManifest } from '../../../src/manifest/format/format.ts';
 import { manifestFaults, readYaml } from '../../../src/manifest/yaml/read-yaml.ts';
 import { readSource } from '../../../src/manifest/yaml/source.ts';
+import { runs } from '../../rig/runs.ts';
 
 function format(text: string): string {
   const result = formatManifest('campaign.yaml', text);
@@ -200,7 +201,7 @@ describe('any manifest', () => {
         expect(remarks(once)).toEqual(remarks(one));
         expect(format(once)).toBe(once);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 
@@ -211,7 +212,7 @@ describe('any manifest', () => {
         if ('diagnostics' in result) expect(result.diagnostics.length).toBeGreaterThan(0);
         else expect(format(result.text)).toBe(result.text);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -4,6 +4,7 @@ import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { emptyLock } from '../../../src/lock/write.ts';
 import { type ComparedStep, compareVersions } from '../../../src/plan/compare/compare-versions.ts';
+import { runs } from '../../rig/runs.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 import { addresses, lock as locks } from '../lock/records.ts';
 import { lockOf, picture, saved, song, stepOf, urlOf } from './facts.ts';
@@ -50,7 +51,7 @@ describe('two versions of a campaign', () => {
         });
         expect(there).toEqual(here);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -69,7 +70,7 @@ describe('two versions of a campaign', () => {
           steps.filter((step) => step.change === change).length;
         expect(compared.there.steps + count(compared, 'added')).toBe(compared.here.steps + count(compared, 'removed'));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -5,6 +5,7 @@ import { findNamed, type Named, nearNames, readName, writeName } from '../../../
 import { parseSelection } from '../../../src/plan/select/parse-selection.ts';
 import { matchSelection, vocabularyOf } from '../../../src/plan/select/select.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
+import { runs } from '../../rig/runs.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 
 /** Texts made of what has a meaning somewhere, and of what does not show. */
@@ -80,7 +81,7 @@ describe('an address', () => {
           if (!addresses.includes(safeText(address))) expect(select(safeText(address))).toHaveLength(1);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -96,7 +97,7 @@ describe('an address', () => {
         }
         expect(new Set(select(addresses.map(writeName).join(' ')))).toEqual(new Set(addresses));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -6,6 +6,7 @@ import type { Lock, Verdict } from '../../../src/lock/record.ts';
 import { judgeSteps } from '../../../src/plan/decisions/judge.ts';
 import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
+import { runs } from '../../rig/runs.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { lockOf, output, planOf, saved } from './facts.ts';
 
@@ -118,7 +119,7 @@ describe('whatever keys rows exchange and names tasks take', () => {
           expect(tell(graph, lock)).toEqual(before);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { type Arrow, layOut, type Point } from '../../../src/report/diagram/diag
 import type { Link } from '../../../src/report/diagram/diagram-links.ts';
 import { diagramSvg } from '../../../src/report/diagram/diagram-svg.ts';
 import { diagramDot, diagramJson, diagramMermaid } from '../../../src/report/diagram/text-formats.ts';
+import { runs } from '../../rig/runs.ts';
 
 const none = { done: 0, running: 0, failed: 0, lost: 0, unresolved: 0, changed: 0, 'not-bought': 0, unneeded: 0 };
 const free = { spent: 0, held: 0, toSpend: 0, expected: 0, waiting: 0, unpriced: 0 };
@@ -237,7 +238,7 @@ describe('the layout', () => {
         }));
         expect(collisions(200, heights, arrows)).toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../rig/runs.ts';
 import { listOperations, makeSchemaChecker, type Node, readDocument } from './answer-checker.ts';
 import { goodBodies, idOf, kindNames, openRig, paths } from './rig.ts';
 
@@ -237,7 +238,7 @@ describe('document and service agree', () => {
         verdicts.add(status);
         expect(status, `${problem} · ${answer}`).toBe(problem === '' ? 200 : 400);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     expect(verdicts).toEqual(new Set([200, 400]));
   });

@@ -4,6 +4,7 @@ import { AdaptiveRate } from '../../../../src/ground/adaptive-rate.ts';
 import type { Http, HttpAnswer } from '../../../../src/service/http.ts';
 import { Poller } from '../../../../src/service/polling/poller.ts';
 import { watchJob } from '../../../../src/service/watch.ts';
+import { runs } from '../../../rig/runs.ts';
 import { VirtualClock } from '../../../rig/virtual-clock.ts';
 
 const hints = [
@@ -65,7 +66,7 @@ test('I16 no hint of a server, and no status, makes it ask in a busy loop or nev
         expect(within).toBeLessThanOrEqual(60);
       }
     }),
-    { numRuns: 200, examples: [[[17, 10, 10, 17]]] },
+    { numRuns: runs(200), examples: [[[17, 10, 10, 17]]] },
   );
 });
 
