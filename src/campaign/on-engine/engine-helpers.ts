@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AccountFacts } from '../../cluster/account-id.ts';
 import type { Seal } from '../../cluster/seal.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { ignoreItself } from '../../disk/state/state-folder.ts';
+import { prepareStateFolder } from '../../disk/state/state-folder.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { EngineChoice } from '../apply-options.ts';
@@ -34,8 +34,7 @@ export async function addressOf(
 ): Promise<{ url: string; shown?: string; close(): Promise<void> }> {
   if (url !== 'embedded') return { url, close: async () => {} };
   const { openEmbedded } = await import('../../cluster/database/embedded.ts');
-  mkdirSync(paths.state, { recursive: true });
-  await ignoreItself(paths.state);
+  for (const name of ['engine', 'sandbox']) await prepareStateFolder(paths.state, name); // I23
   return { ...(await openEmbedded(join(paths.state, 'engine'))), shown: 'the embedded engine' };
 }
 

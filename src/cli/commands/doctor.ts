@@ -11,7 +11,7 @@ import { checkFolder } from '../doctor/check-folder.ts';
 import { checkLocks } from '../doctor/check-locks.ts';
 import { checkService } from '../doctor/check-service.ts';
 import { verifyReplay } from '../doctor/verify-replay.ts';
-import { outAs, type Terminal } from '../terminal.ts';
+import { outAs, type Terminal, tableOptions } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
 export interface DoctorOptions {
@@ -44,9 +44,9 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
   findings.push(...(await checkFolder(folder)));
   const exit = worstExit(findings);
   const told = findings.map(withoutItself);
-  const { outStyle: style, paste } = terminal;
+  const { paste } = terminal;
   await outAs(terminal, options, {
-    text: () => doctorText(told, { style, paste }),
+    text: () => doctorText(told, { ...tableOptions(terminal), paste }),
     json: () => doctorJson(told, exit, paste),
   });
   return exit;

@@ -3,16 +3,20 @@ import type { Json } from '../../ground/json.ts';
 import { adviceBelow, adviceText, type Paste } from '../advice-text.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
+import { wrapLines } from '../text-width.ts';
 
-/** A line for each finding, grouped by subject, and a summary at the end. */
-export function doctorText(findings: readonly Finding[], options: { style: Style; paste: Paste }): string {
+/** A line for each finding, grouped by subject, and a summary at the end. `width`: of a terminal. */
+export function doctorText(
+  findings: readonly Finding[],
+  options: { style: Style; paste: Paste; width?: number },
+): string {
   const { style } = options;
   const groups = [...new Set(findings.map(({ about }) => about))];
   const lines = groups.flatMap((about) => [
     style.bold(about),
     ...findings.filter((finding) => finding.about === about).flatMap((finding) => findingLines(finding, options)),
   ]);
-  return `${lines.join('\n')}\n\n${sumText(findings, style)}\n`;
+  return `${wrapLines(lines, options.width).join('\n')}\n\n${sumText(findings, style)}\n`;
 }
 
 function findingLines({ state, text, hint }: Finding, { style, paste }: { style: Style; paste: Paste }): string[] {
