@@ -13,7 +13,7 @@ const film = '  film: { kind: video, with: { prompt: a film } }\n';
 const vase = '  vase: { kind: image, with: { prompt: a vase, resolution: 1k } }\n';
 
 /** A campaign in git whose first picture is bought. */
-async function place() {
+async function place({ ownState = false } = {}) {
   const home = temporaryFolder();
   const service = await serviceHere();
   onTestFinished(async () => {
@@ -22,7 +22,11 @@ async function place() {
   });
   const git = (...words: string[]) =>
     execFileSync('git', words, { cwd: home.path, env: gitEnvironment, stdio: 'pipe' });
-  const run = (...args: string[]) => command(args, { cwd: home.path, env: service.env });
+  const env: Record<string, string> = {
+    ...service.env,
+    ...(ownState && { XDG_STATE_HOME: join(home.path, '.git', 'state') }),
+  };
+  const run = (...args: string[]) => command(args, { cwd: home.path, env });
   const apply = (...args: string[]) => run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10', ...args);
   const write = (text: string) => writeFileSync(join(home.path, 'campaign.yaml'), text);
   const commit = () => {
@@ -33,7 +37,7 @@ async function place() {
   write(head);
   expect((await apply()).code).toBe(0);
   commit();
-  return { home: home.path, git, run, apply, write, commit, spends: () => service.ledger().length };
+  return { home: home.path, env, git, run, apply, write, commit, spends: () => service.ledger().length };
 }
 
 /** As if everything that this person has bought for a lock had been bought so many hours earlier. */
@@ -118,4 +122,15 @@ test('a post that is out is not sent again', async () => {
   git('checkout', '-q', '--', 'campaign.lock.jsonl');
   const { code, err } = await apply('--publish');
   expect([code, err]).toEqual([65, expect.stringMatching(/bought before: .*tell/)]);
+});
+
+test('where what was spent cannot be read, a plan goes on, and nothing is bought', async () => {
+  const { run, apply, write, spends, env } = await place({ ownState: true });
+  write(head + film);
+  const spending = join(env.XDG_STATE_HOME ?? '', 'mediabatch/spending');
+  rmSync(spending, { recursive: true });
+  writeFileSync(spending, '');
+  expect((await run('plan', 'campaign.yaml')).code).toBe(0);
+  const { code, err } = await apply();
+  expect([code, err, spends()]).toEqual([73, expect.stringContaining('spending is no folder'), 1]);
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { systemClock } from '../../contract/clock.ts';
 import { ServiceError } from '../../contract/errors.ts';
-import { CampaignError } from '../../contract/failure.ts';
+import { CampaignError, isDefect } from '../../contract/failure.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import { forgetBegunLock, hasBegunSo } from '../../disk/lock/seen-lock.ts';
 import { noteNewLock } from '../../disk/state/spending-files.ts';
@@ -36,7 +36,7 @@ interface Question {
  * network.
  */
 export async function tellLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
-  const found = await findLoss(campaign, question);
+  const found = await findLoss(campaign, question, { isTold: true });
   if (found === undefined || found.traces.heals) return; // I40 (told)
   const { message, hint } = describe(campaign, { ...found, listed: [] });
   campaign.tell({ is: 'notice', code: 'MB3409', text: `${message}; apply would end with exit code 65`, hint });
@@ -75,11 +75,19 @@ interface Loss {
   others?: readonly OtherLock[];
 }
 
-async function findLoss(campaign: OpenCampaign, question: Question): Promise<Loss | undefined> {
+/** `isTold`: nothing is bought, so that what cannot be read ends nothing. */
+async function findLoss(
+  campaign: OpenCampaign,
+  question: Question,
+  { isTold = false } = {},
+): Promise<Loss | undefined> {
   const { lock, plan, isNew } = question;
   const jobs = countJobs(lock);
   const others = await findOthers(campaign, question);
-  const forgotten = await findForgotten(campaign, plan);
+  const forgotten = await findForgotten(campaign, plan).catch((error: unknown) => {
+    if (!isTold || isDefect(error)) throw error;
+    return undefined;
+  });
   if (others !== undefined) {
     const traces = joinTraces(await findTraces(campaign, { ...question, others }), forgotten);
     return { traces, others, tells: jobs > 0 ? 'what was brought back' : 'nothing' };

@@ -1,12 +1,13 @@
 import { constants, readdirSync } from 'node:fs';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { UnsafeFileError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import { coalesce } from '../fs/coalesce.ts';
 import { makeFolders } from '../fs/folders.ts';
-import { isErrno, noFollow } from '../fs/plain-file.ts';
+import { isErrno, noFollow, openPlainFile, statPlainFile } from '../fs/plain-file.ts';
 import { identifyThisProcess, isCertainlyDead, type ProcessIdentity } from '../lock/process-identity.ts';
 import { digestOf } from '../outputs/hash-file.ts';
 import { lockName } from './own-files.ts';
@@ -120,6 +121,7 @@ class OpenMonth {
 
   static async open(folder: string, name: string): Promise<OpenMonth> {
     const path = join(folder, name);
+    statPlainFile(path);
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | noFollow;
     return new OpenMonth(name, path, await open(path, flags, 0o600));
   }
@@ -171,6 +173,7 @@ export async function noteNewLock(lock: string, now: number): Promise<void> {
   await makeFolders(folder, 0o700);
   const at = new Date(now).toISOString();
   const path = join(folder, lastMonth(folder, at));
+  statPlainFile(path);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | noFollow;
   const handle = await open(path, flags, 0o600);
   try {
@@ -187,7 +190,7 @@ export async function findPurchases(keys: ReadonlySet<string>): Promise<Readonly
   if (own === undefined) return found;
   const folder = join(own, folderName);
   for (const name of monthsIn(folder).sort().slice(-2)) {
-    for (const value of valuesOf(await readFile(join(folder, name), 'utf8'))) {
+    for (const value of valuesOf(await readMonth(join(folder, name)))) {
       const line = readLine(value);
       if (line === undefined && isMap(value) && value.anew === true) {
         for (const { ownedBy } of found.values()) ownedBy.delete(String(value.lock));
@@ -211,12 +214,17 @@ export async function findPurchases(keys: ReadonlySet<string>): Promise<Readonly
 
 async function readSums(folder: string, name: string): Promise<SpendingSums> {
   const sums = new SpendingSums();
-  const text = await readFile(join(folder, name), 'utf8').catch((error: unknown) => {
-    if (isErrno(error, 'ENOENT')) return '';
-    throw error;
-  });
-  for (const value of valuesOf(text)) sums.add(value);
+  for (const value of valuesOf(await readMonth(join(folder, name)))) sums.add(value);
   return sums;
+}
+
+async function readMonth(path: string): Promise<string> {
+  const handle = await openPlainFile(path, constants.O_RDONLY);
+  try {
+    return (await handle?.readFile('utf8')) ?? '';
+  } finally {
+    await handle?.close();
+  }
 }
 
 function lastMonth(folder: string, at: string): string {
@@ -229,6 +237,7 @@ function monthsIn(folder: string): string[] {
     return readdirSync(folder).filter((name) => fileName.test(name));
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return [];
+    if (isErrno(error, 'ENOTDIR')) throw new UnsafeFileError(folder, 'no folder');
     throw error;
   }
 }
