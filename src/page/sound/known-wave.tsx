@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { ReviewFile } from '../../contract/review.ts';
+import { findPeaks } from '../../ground/loudness.ts';
 import { readWave } from '../../ground/wave.ts';
 import { Nothing } from '../parts/media.tsx';
 
@@ -11,10 +12,41 @@ export function noteWave(url: string, peaks: readonly number[]): void {
   if (peaks.length > 0 && known.peek().get(url) !== peaks) known.value = new Map(known.peek()).set(url, peaks);
 }
 
-/** The waveform of a sound, which this page has read or was told; else words. */
+/** Sounds whose waveforms are on the page, and not read yet. */
+const wanted = new Set<string>();
+let isReading = false;
+/** Stretches of a small waveform, and samples in a second, which are enough for them. */
+const [stretches, rate] = [200, 8000];
+
+/** Reads what is wanted, one after the other: what is heard, and pictures, need the line and the machine, too. */
+async function readWanted(): Promise<void> {
+  if (isReading) return;
+  isReading = true;
+  for (const url of wanted) {
+    try {
+      const answer = await fetch(url, { priority: 'low' });
+      const context = new OfflineAudioContext(1, 1, rate);
+      const sound = answer.ok ? await context.decodeAudioData(await answer.arrayBuffer()) : undefined;
+      if (sound !== undefined && !known.peek().has(url)) noteWave(url, findPeaks([sound.getChannelData(0)], stretches));
+    } catch {
+      // Words stand in its place; whoever listens to it is told why it cannot be.
+    }
+    wanted.delete(url);
+  }
+  isReading = false;
+}
+
+/** The waveform of a sound, which this page has read or was told; else words, until it is read. */
 export function KnownWave({ file, words }: { file: ReviewFile; words: string }) {
   const { url = '', wave } = file;
   const peaks = known.value.get(url) ?? (wave === undefined ? undefined : readWave(wave));
+  const isToRead = peaks === undefined && url !== '' && location.protocol !== 'file:';
+  useEffect(() => {
+    if (!isToRead) return;
+    wanted.add(url);
+    void readWanted();
+    return () => void wanted.delete(url);
+  }, [url, isToRead]);
   return peaks === undefined ? <Nothing text={words} /> : <Wave peaks={peaks} part={1} />;
 }
 

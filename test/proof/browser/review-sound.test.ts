@@ -150,6 +150,13 @@ test('a tile lets its sound be heard, and leaving the group ends it', async () =
   await page.getByRole('button', { name: 'Listen jingle/1' }).waitFor();
 });
 
+test('tiles show the waveforms of sounds that nobody has listened to', async () => {
+  const { page } = await openServed(browser, campaign);
+  await expect.poll(() => page.locator('.tile svg.peaks path').count()).toBe(3);
+  const path = await page.locator('.tile svg.peaks path').first().getAttribute('d');
+  expect(path?.split('M').length).toBeGreaterThan(100);
+});
+
 test('on a narrow tile Listen and Pick stand clear of each other', async () => {
   const assets = [1, 2, 3].map((take) => asset(`song/${take}`, { kind: 'music', take, files: [file(take, 'audio')] }));
   const { page } = await openReview(browser, campaignOf([{ name: 'song', assets }]));
