@@ -95,6 +95,20 @@ test('it is bought again by who says so, once', async () => {
   expect([(await apply()).code, spends()]).toEqual([65, 5]);
 });
 
+test('what another working tree of the repository was charged is not bought again in this one', async () => {
+  const { home, env, git, apply, write, spends } = await place();
+  git('worktree', 'add', '-q', join(home, '.git', 'tree'));
+  write(head + film);
+  expect((await apply()).code).toBe(0);
+  const tree = join(home, '.git', 'tree');
+  const there = (...args: string[]) =>
+    command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', ...args], { cwd: tree, env });
+  writeFileSync(join(tree, 'campaign.yaml'), head + film);
+  const { code, err } = await there();
+  expect([code, err, spends()]).toEqual([65, expect.stringMatching(/MB3409.*bought film/s), 2]);
+  expect([(await there('--new')).code, spends()]).toEqual([0, 3]);
+});
+
 test('a picture comes back by its key for a day, and is asked about then, also where nothing else is left', async () => {
   const { home, git, apply, write, commit, spends } = await place();
   write(head + vase);

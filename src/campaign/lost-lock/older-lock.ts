@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { systemClock } from '../../contract/clock.ts';
-import { readLastCommitted } from '../../disk/git/git-command.ts';
+import { findInWorktrees, readLastCommitted } from '../../disk/git/git-command.ts';
 import { digestOfLock, findPurchases } from '../../disk/state/spending-files.ts';
 import { kinds } from '../../kinds/index.ts';
 import { readLock } from '../../lock/read.ts';
@@ -19,27 +19,33 @@ interface Charged {
   order: StepOrder;
   /** When it was first sent, in ms since 1970. */
   since: number;
-  /** Whether it was charged before the lock began anew, and that is known. */
+  /** Whether the lock has begun anew since. */
   isGivenUp: boolean;
 }
 
-/** Purchases of a plan that were charged for this lock on this machine, in this month or the one before. */
-export async function findCharged({ rows }: Plan, lockPath: string): Promise<Charged[]> {
+/** Purchases of a plan that were charged on this machine for this lock, or for one of `others`, in this month or the one before. */
+export async function findCharged(
+  { rows }: Plan,
+  lockPath: string,
+  others: () => Promise<readonly string[]> = async () => [],
+): Promise<Charged[]> {
   const orders = rows.flatMap((row) =>
     (isBought(row) || publishes(row)) && row.order !== undefined && row.order.send === undefined ? [row.order] : [],
   );
   const known = await findPurchases(new Set(orders.map(({ key }) => key)));
-  const lock = digestOfLock(lockPath);
+  const isCharged = [...known.values()].some(({ chargedFor }) => chargedFor.size > 0);
+  const own = digestOfLock(lockPath);
+  const locks = [own, ...(isCharged ? await others() : []).map(digestOfLock)];
   return orders.flatMap((order) => {
-    const { since, chargedFor, ownedBy } = known.get(order.key) ?? {};
-    if (since === undefined || chargedFor?.has(lock) !== true) return [];
-    return [{ order, since, isGivenUp: ownedBy?.has(lock) !== true }];
+    const { since, chargedFor, givenUpBy } = known.get(order.key) ?? {};
+    if (since === undefined || !locks.some((lock) => chargedFor?.has(lock))) return [];
+    return [{ order, since, isGivenUp: givenUpBy?.has(own) === true }];
   });
 }
 
 /**
  * Finds what was charged for a lock that tells of other purchases and not of these: an older version of it was put back,
- * by a checkout, a stash or a backup. `undefined`: nothing, or only what its key brings back without a charge.
+ * by a checkout, a stash or a backup, or it is that of another working tree. `undefined`: nothing, or only what its key brings back without a charge.
  */
 export async function findForgotten(campaign: OpenCampaign, plan: Plan): Promise<Traces | undefined> {
   const { paths, sandbox, replays } = campaign;
@@ -47,7 +53,7 @@ export async function findForgotten(campaign: OpenCampaign, plan: Plan): Promise
   const now = systemClock.now();
   const heals = ({ order, since }: Charged) =>
     kinds[order.kind]?.recovery === 'replay' && replays === 'yes' && isReplayed(now - since);
-  const charged = await findCharged(plan, paths.lock);
+  const charged = await findCharged(plan, paths.lock, () => findInWorktrees(dirname(paths.lock), basename(paths.lock)));
   const orders = charged.flatMap((one) => (one.isGivenUp || heals(one) ? [] : [one.order])); // I40 (older)
   if (orders.length === 0) return undefined;
   const jobs = await findJobs(campaign, new Set(orders.map(({ key }) => key)));

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { shell, way } from '../../ground/advice.ts';
 
@@ -130,6 +130,14 @@ export function gitRefusal(words: readonly string[], err: string): CampaignError
       hint: way('this clone has only a part of the objects; to bring the others', shell('git', 'fetch', '--refetch')),
     }),
   });
+}
+
+/** Paths of a file in all working trees of its repository; empty where there is none, or no git. */
+export async function findInWorktrees(folder: string, name: string): Promise<string[]> {
+  const prefix = await orNothing(folder, ['rev-parse', '--show-prefix']);
+  const listed = prefix && (await orNothing(folder, ['worktree', 'list', '--porcelain']));
+  const trees = listed?.toString('utf8').match(/(?<=^worktree ).+$/gm) ?? [];
+  return trees.map((tree) => join(tree, prefix?.toString('utf8').trimEnd() ?? '', name));
 }
 
 /** Tells whether git has a file of just these bytes, whatever its name; false where there is no repository, or no git. */

@@ -159,8 +159,8 @@ export interface KnownPurchase {
   since: number;
   at: number;
   chargedFor: ReadonlySet<string>;
-  /** Those of them that nobody has begun anew since. */
-  ownedBy: ReadonlySet<string>;
+  /** Locks that have begun anew since: for them it is to be bought again, whoever was charged. */
+  givenUpBy: ReadonlySet<string>;
 }
 
 const never = { since: Number.POSITIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
@@ -185,7 +185,7 @@ export async function noteNewLock(lock: string, now: number): Promise<void> {
 
 /** Looks up keys among what was held and charged here in this month and the one before. */
 export async function findPurchases(keys: ReadonlySet<string>): Promise<ReadonlyMap<string, KnownPurchase>> {
-  const found = new Map<string, { since: number; at: number; chargedFor: Set<string>; ownedBy: Set<string> }>();
+  const found = new Map<string, { since: number; at: number; chargedFor: Set<string>; givenUpBy: Set<string> }>();
   const own = keys.size === 0 ? undefined : findOwnFolder();
   if (own === undefined) return found;
   const folder = join(own, folderName);
@@ -193,11 +193,11 @@ export async function findPurchases(keys: ReadonlySet<string>): Promise<Readonly
     for (const value of valuesOf(await readMonth(join(folder, name)))) {
       const line = readLine(value);
       if (line === undefined && isMap(value) && value.anew === true) {
-        for (const { ownedBy } of found.values()) ownedBy.delete(String(value.lock));
+        for (const { givenUpBy } of found.values()) givenUpBy.add(String(value.lock));
       }
       const key = line === undefined ? undefined : 'hold' in line ? line.hold : line.charged;
       if (line === undefined || key === undefined || !keys.has(key)) continue;
-      const known = found.get(key) ?? { ...never, chargedFor: new Set(), ownedBy: new Set() };
+      const known = found.get(key) ?? { ...never, chargedFor: new Set(), givenUpBy: new Set() };
       found.set(key, known);
       if ('hold' in line) {
         const at = Date.parse(line.at);
@@ -205,7 +205,7 @@ export async function findPurchases(keys: ReadonlySet<string>): Promise<Readonly
         known.at = Math.max(known.at, at);
       } else if (line.isLost !== true && line.isUnsent !== true) {
         known.chargedFor.add(line.lock);
-        known.ownedBy.add(line.lock);
+        known.givenUpBy.delete(line.lock);
       }
     }
   }

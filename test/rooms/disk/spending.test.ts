@@ -163,7 +163,7 @@ describe('I44 what a person spends in all campaigns', () => {
     await noteNewLock('/a/campaign.lock.jsonl', now);
     const known = (await findPurchases(new Set(['key of x']))).get('key of x');
     const [a, b] = ['/a/campaign.lock.jsonl', '/b/campaign.lock.jsonl'].map(digestOfLock);
-    expect(known).toMatchObject({ since: noon, at: noon, chargedFor: new Set([a, b]), ownedBy: new Set([b]) });
+    expect(known).toMatchObject({ since: noon, at: noon, chargedFor: new Set([a, b]), givenUpBy: new Set([a]) });
     expect(await readSpent(now)).toEqual({ day: 2, month: 2 });
   });
 
