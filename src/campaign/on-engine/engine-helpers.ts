@@ -34,7 +34,7 @@ export async function addressOf(
 ): Promise<{ url: string; shown?: string; close(): Promise<void> }> {
   if (url !== 'embedded') return { url, close: async () => {} };
   const { openEmbedded } = await import('../../cluster/database/embedded.ts');
-  for (const name of ['engine', 'sandbox']) await prepareStateFolder(paths.state, name); // I23
+  for (const name of ['engine', 'sandbox']) await prepareStateFolder(paths.state, name);
   return { ...(await openEmbedded(join(paths.state, 'engine'))), shown: 'the embedded engine' };
 }
 

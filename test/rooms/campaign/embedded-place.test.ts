@@ -6,7 +6,7 @@ import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
 import { UnsafeFileError } from '../../../src/contract/errors.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
-test('I23 the embedded engine is not started behind a link that came with a branch', async () => {
+test('the embedded engine is not started behind a link that came with a branch', async () => {
   const [folder, outside] = [temporaryFolder(), temporaryFolder()];
   onTestFinished(() => {
     folder.remove();
