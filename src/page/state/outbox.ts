@@ -9,6 +9,8 @@ interface Kept {
   read(): WantedVerdict[];
   keep(verdict: WantedVerdict): void;
   drop(verdict: Pick<WantedVerdict, 'address' | 'job'>): void;
+  /** Calls `listener` with what another tab keeps about an output; undefined: nothing any more, as it is recorded. */
+  watch(listener: (address: string, verdict: WantedVerdict | undefined) => void): void;
 }
 
 /** Milliseconds in which verdicts gather for a batch, and until one that could not be recorded is sent again. */
@@ -50,6 +52,14 @@ export class Outbox {
     this.#options = options;
     const left = options.kept.read();
     if (left.length > 0) this.put(left);
+    // Tabs may wait with the same verdict: whoever changes it in one has changed it.
+    options.kept.watch((address, verdict) => {
+      if (!this.isOpen(address)) return;
+      const own = new Map(this.own.value);
+      own.delete(address);
+      if (verdict !== undefined) own.set(address, verdict);
+      this.own.value = own;
+    });
   }
 
   /** Takes verdicts in; a later one about the same asset replaces what was not sent. */
@@ -158,6 +168,16 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
       }),
     keep: (verdict) => attempt(() => localStorage.setItem(nameOf(verdict), JSON.stringify(verdict))),
     drop: (verdict) => attempt(() => localStorage.removeItem(nameOf(verdict))),
+    watch: (listener) =>
+      attempt(() =>
+        addEventListener('storage', ({ key, newValue }) => {
+          const named = attempt(() => JSON.parse(key?.slice(prefix.length) ?? '') as [address: string, job: string]);
+          if (named === undefined || jobs.get(named[0]) !== named[1] || key !== prefix + JSON.stringify(named)) return;
+          const verdict = attempt(() => readVerdict(JSON.parse(newValue ?? '')));
+          // The storage can hold anything.
+          if (newValue === null || (verdict && nameOf(verdict) === key)) listener(named[0], verdict);
+        }),
+      ),
   };
 }
 

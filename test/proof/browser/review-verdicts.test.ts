@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
 import { asset, campaign, file, products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
@@ -169,4 +169,22 @@ test('of a gate that takes two a third pick is refused in words', async () => {
   await press('2', '3');
   await page.getByText('Not picked: of teaser 2 are to be picked').waitFor();
   await expect.poll(() => host.batches.flat().length).toBe(2);
+});
+
+test('two tabs that wait with the same verdict send what was decided last, whoever sends it', async () => {
+  const { page, host, press, expectTrouble } = await openReview(browser, products(2, 3));
+  expectTrouble();
+  host.mode = 'held';
+  await press('1');
+  await page.getByText('1 verdict waits in this page').waitFor();
+  const other = await page.context().newPage();
+  onTestFinished(() => other.close());
+  await other.goto(host.url);
+  await other.locator('.tile.picked[data-address="hero@p001,take:1"]').waitFor();
+  await page.bringToFront();
+  await press('Control+z', 'x');
+  await other.locator('.tile.rejected[data-address="hero@p001,take:1"]').waitFor();
+  host.mode = 'open';
+  await page.waitForTimeout(5000);
+  expect(host.data.assets[0]?.verdict?.is).toBe('rejected');
 });

@@ -18,12 +18,16 @@ function open(left: WantedVerdict[] = []) {
   const store = new Map(left.map((one) => [one.address, one]));
   const refused: Refusal[] = [];
   const changes: Change[] = [];
+  let tell: (address: string, one: WantedVerdict | undefined) => void = () => {};
   const outbox = new Outbox({
     host: { load: () => Promise.reject(new Error('not asked for')), watch: () => {}, send: sends.call },
     kept: {
       read: () => [...store.values()],
       keep: (one) => void store.set(one.address, one),
       drop: ({ address }) => void store.delete(address),
+      watch(listener) {
+        tell = listener;
+      },
     },
     onRefused: (given) => void refused.push(...given),
     onRecorded: (change) => void changes.push(change),
@@ -34,7 +38,8 @@ function open(left: WantedVerdict[] = []) {
     await settled();
   };
   const sent = () => sends.calls.map(({ args: [batch] }) => batch.map(({ address, is }) => `${address} ${is}`));
-  return { outbox, store, refused, changes, pass, answer, sent };
+  const fromAnotherTab: typeof tell = (address, one) => tell(address, one);
+  return { outbox, store, refused, changes, pass, answer, sent, fromAnotherTab };
 }
 
 test('a verdict that is given while an earlier one is on its way stays with the browser, and follows it', async () => {
@@ -102,4 +107,14 @@ test('what could not be recorded is sent again with what has come since, and say
   await answer(1, recorded(2));
   expect(sent()).toEqual([['a picked'], ['a picked', 'b picked']]);
   expect([outbox.waits.value, changes]).toEqual([undefined, [{ revision: 2 }]]);
+});
+
+test('of a verdict with which two tabs wait, what one of them changes is what both send', async () => {
+  const { outbox, pass, sent, fromAnotherTab } = open([verdict('a', 'picked'), verdict('b', 'picked')]);
+  fromAnotherTab('a', verdict('a', 'rejected'));
+  fromAnotherTab('b', undefined);
+  fromAnotherTab('c', verdict('c', 'picked'));
+  await pass(1000);
+  expect(sent()).toEqual([['a rejected']]);
+  expect(outbox.isOpen('b')).toBe(false);
 });
