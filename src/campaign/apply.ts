@@ -155,11 +155,11 @@ async function watch(
   campaign: OpenCampaign,
   { options, scope }: { options: ApplyGraphOptions; scope: Scope },
 ): Promise<RunResult> {
-  const { plan, judge, isWork } = running;
+  const { plan, judge, isWork, engineRun } = running;
   const { on, end, times, approved, ...ending } = await options.observe(running);
   if (end !== undefined) scope.add(end);
   const reviewed = judge && (await options.review?.(judge));
   if (reviewed !== undefined) scope.add(() => reviewed.end());
   const run = (hear: (event: RunEvent) => void) => running.watch({ ...ending, on: hear });
-  return isWork ? recordRun(plan, campaign, { on, clock: systemClock, times, approved, run }) : run(on);
+  return isWork ? recordRun(plan, campaign, { on, clock: systemClock, times, approved, engineRun, run }) : run(on);
 }

@@ -18,6 +18,8 @@ export interface Running {
   plan: Plan;
   /** Whether anything happens that belongs into the history of runs. */
   isWork: boolean;
+  /** Id of the run on an engine that is watched. */
+  engineRun?: string;
   /** Whether what it saves stays in its store, and does not come here. */
   filesStay?: boolean;
   /** Takes what people decide while it runs. Absent: they decide between two runs. */

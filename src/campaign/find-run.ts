@@ -22,6 +22,23 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
   return stories.sort((a, b) => (beganAt(a) < beganAt(b) ? 1 : -1));
 }
 
+/**
+ * Leaves one watch of each run on an engine: who watches it again hears all of it again, and its credits were spent once. It
+ * is the one that saw the end, or most.
+ */
+export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
+  const whole = new Map<string | undefined, RunStory>();
+  for (const story of stories) {
+    const known = whole.get(story.engineRun);
+    if (known === undefined || sawOf(story) > sawOf(known)) whole.set(story.engineRun, story);
+  }
+  return stories.filter((story) => story.engineRun === undefined || whole.get(story.engineRun) === story);
+}
+
+function sawOf({ how, spentNow }: RunStory): number {
+  return how === 'ended' ? Number.POSITIVE_INFINITY : spentNow;
+}
+
 /** The run with this id, or this end of one. None, or several, are MB3002. */
 export function findRun(name: string, stories: readonly RunStory[]): RunStory {
   const found = stories.filter(({ id }) => id === name || id.endsWith(`-${name}`));

@@ -31,6 +31,8 @@ interface Watched {
   times?: RunTimes | undefined;
   /** Who approved what it carries out; absent where nobody was asked before. */
   approved?: RunHeader['approved'] | undefined;
+  /** Id of the run on an engine that is watched. */
+  engineRun?: string | undefined;
   run(on: (event: RunEvent) => void): Promise<RunResult>;
 }
 
@@ -41,7 +43,7 @@ interface Watched {
 export async function recordRun(
   plan: Plan,
   campaign: OpenCampaign,
-  { on, clock, times, approved, run }: Watched,
+  { on, clock, times, approved, engineRun, run }: Watched,
 ): Promise<RunResult> {
   const startedAt = clock.now();
   let progress: 'before' | 'running' | 'over' = 'before';
@@ -53,7 +55,7 @@ export async function recordRun(
     else if (progress === 'over') campaign.tell({ is: 'notice', text: message });
     else on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });
   };
-  const journal = await openJournal(plan, campaign, { clock, lost, approved });
+  const journal = await openJournal(plan, campaign, { clock, lost, approved, engineRun });
   const timeLines = journal && times && new TimeLines(times);
   const timer = timeLines && setInterval(() => sayTime(journal, timeLines, clock), timeEveryMs).unref();
   let spentNow = 0;
@@ -99,7 +101,7 @@ function endOf({ exit, outcomes, unsaved }: NonNullable<RunResult['end']>) {
 async function openJournal(
   plan: Plan,
   campaign: OpenCampaign,
-  { clock, lost, approved }: Pick<Watched, 'clock' | 'approved'> & { lost(error: unknown): void },
+  { clock, lost, ...about }: Pick<Watched, 'clock' | 'approved' | 'engineRun'> & { lost(error: unknown): void },
 ): Promise<RunJournal | undefined> {
   const { paths } = campaign;
   try {
@@ -108,7 +110,7 @@ async function openJournal(
     const id = makeRunId(now, clock.random);
     const options = { name: `${id}.jsonl`, mostCharacters, onLost: lost };
     const journal = await RunJournal.create(paths.state, paths.runs, options);
-    journal.add(safeJson(headerOf(plan, campaign, { id, at: new Date(now).toISOString(), approved })));
+    journal.add(safeJson(headerOf(plan, campaign, { id, at: new Date(now).toISOString(), ...about })));
     journal.flush();
     return journal;
   } catch (error) {
@@ -121,7 +123,7 @@ async function openJournal(
 function headerOf(
   plan: Plan,
   { paths, sandbox }: OpenCampaign,
-  { id, at, approved }: Pick<RunHeader, 'id' | 'at'> & Pick<Watched, 'approved'>,
+  { id, at, approved, engineRun }: Pick<RunHeader, 'id' | 'at'> & Pick<Watched, 'approved' | 'engineRun'>,
 ): RunHeader {
   const manifest = readSmallFile(paths.manifest, maxManifestBytes);
   const commit = readCheckedOutCommit(paths.folder);
@@ -137,6 +139,7 @@ function headerOf(
     ...(approved !== undefined && { approved: { by: approved.by, at: approved.at } }),
     lock: basename(paths.lock),
     sandbox,
+    ...(engineRun !== undefined && { engineRun }),
     steps: countSteps(plan),
     totals: plan.totals,
   };

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
+import type { RunStory } from '../../src/report/history/run-story.ts';
 import { serviceHere } from '../rig/service-here.ts';
 import { differences, endOf, manifestOf, missingFiles, runLocally } from './rig/campaign.ts';
 import { applied, ClusterPlace, openRuns } from './rig/place.ts';
@@ -51,6 +52,13 @@ test.concurrent('half here, half on the engine, and back: nothing is bought twic
   it(place.judge.spent, `${bought} bought until it was cancelled`).toBe(cost);
   it(differences({ ...endOf(place, back), ends: whole.ends }, whole)).toEqual([]);
   it(missingFiles(place)).toEqual([]);
+  // Watched twice, and spent once.
+  const { runs } = JSON.parse((await place.run(['runs', 'campaign.yaml', '--json'])).out) as { runs: RunStory[] };
+  it(runs.map(({ engineRun, how }) => [engineRun === undefined ? 'here' : 'there', how])).toEqual([
+    ['here', 'ended'],
+    ['there', 'ended'],
+    ['here', undefined],
+  ]);
 });
 
 test.concurrent('a saved plan with `retry:` goes on there after its first job failed here', async (context) => {

@@ -249,6 +249,7 @@ class EngineCarrier implements Carrier {
     return {
       plan,
       isWork: true,
+      engineRun: run,
       filesStay: files === 'stay',
       watch: async ({ on, signal, stray }) => {
         const leave = () => closing.abort();

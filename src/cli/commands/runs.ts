@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import { findRun, historyLines, listRuns } from '../../campaign/find-run.ts';
+import { eachRunOnce, findRun, historyLines, listRuns } from '../../campaign/find-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
@@ -22,7 +22,8 @@ interface Context {
 
 /** Earlier runs on this lock. Needs no manifest, no network, and writes nothing. */
 export async function runs(file: string, { options, terminal }: Context): Promise<number> {
-  const { stories, running } = await readRuns(file, options);
+  const { stories: all, running } = await readRuns(file, options);
+  const stories = eachRunOnce(all);
   if (options.json) {
     const list = stories.map((story) => ({ ...story, running: story.id === running }));
     outJson(terminal, { mediabatch: 'runs', version: 1, runs: list });

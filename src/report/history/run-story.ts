@@ -13,6 +13,8 @@ export interface RunStory {
   sandbox?: boolean;
   /** Who approved its plan, and when. */
   approved?: { by: string; at: string };
+  /** Id of the run on an engine that was watched. */
+  engineRun?: string;
   /** Credits that the plan was to spend. */
   planned?: number;
   /** Number of steps of the plan whose price was not known. */

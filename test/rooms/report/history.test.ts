@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { historyLines } from '../../../src/campaign/find-run.ts';
+import { eachRunOnce, historyLines } from '../../../src/campaign/find-run.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { tellRun, tellWholeRun } from '../../../src/report/history/run-story.ts';
 import { runsText, runText } from '../../../src/report/history/run-text.ts';
@@ -36,6 +36,27 @@ const close = {
 };
 
 const tellAll = (lines: readonly Json[]) => tellWholeRun(id, historyLines(lines));
+
+describe('runs on an engine that were watched more than once', () => {
+  const watch = (id: string, spentNow: number, how?: 'ended' | 'left') => ({
+    ...tellAll([
+      { ...head, engineRun: 'there' },
+      { ...close, how: how ?? 'left', spentNow },
+    ]),
+    id,
+  });
+  const here = tellAll([head, close]);
+
+  it('are one, as whoever saw the end tells it', () => {
+    const ended = watch('b', 17, 'ended');
+    expect(eachRunOnce([watch('c', 30), here, ended, watch('a', 5)])).toEqual([here, ended]);
+  });
+
+  it('are one, as whoever saw most tells it, while it goes on', () => {
+    const most = watch('a', 5);
+    expect(eachRunOnce([watch('b', 0), here, most])).toEqual([here, most]);
+  });
+});
 
 describe('the history of a run', () => {
   it('tells what happened, by task', () => {
