@@ -12,6 +12,7 @@ import type { Graph } from '../../graph/graph.ts';
 import type { Scope } from '../../ground/scope.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { adviceLines } from '../../report/advice-text.ts';
+import { shellWord } from '../../report/shell-word.ts';
 import type { ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
 import type { Carrier, Running } from '../carrier.ts';
 import { runningHere } from '../carry-here.ts';
@@ -306,7 +307,9 @@ function detachedText({ shown }: Engine, { url }: EngineChoice): string {
 /** A notice and what it advises, as one sentence. */
 function messageWith({ text, hint }: Notice & { is: 'notice' }): string {
   const lines =
-    hint === undefined ? [] : adviceLines(hint, ({ call, words }) => ['mediabatch', call, ...words].join(' '));
+    hint === undefined
+      ? []
+      : adviceLines(hint, ({ call, words }) => ['mediabatch', call, ...words.map((word) => shellWord(word))].join(' '));
   return [text, ...lines].join('; ');
 }
 
