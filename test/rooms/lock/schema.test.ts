@@ -92,7 +92,7 @@ describe('the schema', () => {
       }),
       { numRuns: runs(3000) },
     );
-    expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(300);
+    expect(Math.min(seen.right, seen.wrong)).toBeGreaterThan(runs(3000) / 10);
   });
 
   it('has the fields of a line in the order in which they are written, and a line has all of them', () => {
