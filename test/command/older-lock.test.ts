@@ -33,11 +33,13 @@ async function place({ ownState = false } = {}) {
     git('add', '-A');
     git('commit', '-qm', 'x');
   };
+  const refuse = () =>
+    service.addFaults([{ on: 'create', do: { type: 'status', status: 402, body: { success: false, error: 'none' } } }]);
   git('init', '-q');
   write(head);
   expect((await apply()).code).toBe(0);
   commit();
-  return { home: home.path, env, git, run, apply, write, commit, spends: () => service.ledger().length };
+  return { home: home.path, env, git, run, apply, write, commit, spends: () => service.ledger().length, refuse };
 }
 
 /** As if everything that this person has bought for a lock had been bought so many hours earlier. */
@@ -126,6 +128,30 @@ test('a picture comes back by its key for a day, and is asked about then, also w
   const { code, err } = await apply();
   expect([code, err]).toEqual([65, expect.stringMatching(/has no lock, and .* bought hero, vase/)]);
   expect(spends()).toBe(2);
+});
+
+test('what the lock knows at another address is not missed: a step that shared a job, or whose twin was forgotten', async () => {
+  const { run, apply, write, spends } = await place();
+  const twin = film.replace('film:', 'trailer:');
+  write(head + film + twin);
+  expect([(await apply()).code, spends()]).toEqual([0, 2]);
+  expect([(await apply('--redo', 'film')).code, spends()]).toEqual([0, 3]);
+  expect([(await apply('--redo', 'trailer')).code, spends()]).toEqual([0, 4]);
+  write(head);
+  expect((await run('forget', 'campaign.yaml', '--orphans')).code).toBe(0);
+  write(head + film.replace('film:', 'teaser:'));
+  expect([(await apply()).code, spends()]).toEqual([0, 5]);
+});
+
+test('what was refused before it was bought is not bought again, either', async () => {
+  const { git, apply, write, commit, spends, refuse } = await place();
+  write(head + film);
+  refuse();
+  expect((await apply()).code).not.toBe(0);
+  commit();
+  expect([(await apply()).code, spends()]).toEqual([0, 2]);
+  git('checkout', '-q', '--', 'campaign.lock.jsonl');
+  expect([(await apply()).code, spends()]).toEqual([65, 2]);
 });
 
 test('a post that is out is not sent again', async () => {

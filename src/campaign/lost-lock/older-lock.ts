@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { systemClock } from '../../contract/clock.ts';
 import { findInWorktrees, readLastCommitted } from '../../disk/git/git-command.ts';
+import { readLockBytes } from '../../disk/lock/lock-file.ts';
 import { digestOfLock, findPurchases } from '../../disk/state/spending-files.ts';
 import { kinds } from '../../kinds/index.ts';
 import { readLock } from '../../lock/read.ts';
@@ -23,7 +24,11 @@ interface Charged {
   isGivenUp: boolean;
 }
 
-/** Purchases of a plan that were charged on this machine for this lock, or for one of `others`, in this month or the one before. */
+/**
+ * Purchases of a plan that were charged on this machine for this lock, or for one of `others`, in this month or the one
+ * before, and that this lock does not know. One of another address has the same key: of a step that shared its job, or a
+ * twin that was forgotten.
+ */
 export async function findCharged(
   { rows }: Plan,
   lockPath: string,
@@ -36,9 +41,11 @@ export async function findCharged(
   const isCharged = [...known.values()].some(({ chargedFor }) => chargedFor.size > 0);
   const own = digestOfLock(lockPath);
   const locks = [own, ...(isCharged ? await others() : []).map(digestOfLock)];
+  const bytes = isCharged ? await readLockBytes(lockPath) : undefined;
+  const told = bytes === undefined ? new Set() : keysOf(readLock(lockPath, bytes).lock);
   return orders.flatMap((order) => {
     const { since, chargedFor, givenUpBy } = known.get(order.key) ?? {};
-    if (since === undefined || !locks.some((lock) => chargedFor?.has(lock))) return [];
+    if (since === undefined || told.has(order.key) || !locks.some((lock) => chargedFor?.has(lock))) return [];
     return [{ order, since, isGivenUp: givenUpBy?.has(own) === true }];
   });
 }
@@ -91,6 +98,8 @@ async function findCommitted({ paths }: OpenCampaign, orders: readonly StepOrder
   return orders.every(({ key }) => keys.has(key)) ? { jobs: countJobs(lock), commit: found.commit } : undefined;
 }
 
+/** A key that was refused bought nothing then, and may have since. */
 function keysOf({ steps }: Lock): ReadonlySet<string> {
-  return new Set([...steps.values()].flatMap(({ purchases }) => purchases.map(({ key }) => key)));
+  const made = [...steps.values()].flatMap(({ purchases }) => purchases.filter(({ state }) => state !== 'refused'));
+  return new Set(made.map(({ key }) => key));
 }
