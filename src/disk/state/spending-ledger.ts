@@ -104,9 +104,9 @@ export class SpendingLedger implements Spending {
     else await this.#clock.sleep(waitMs);
   }
 
-  #settle({ hold, lock }: HoldLine, became: Pick<ChargeLine, 'credits' | 'isLost' | 'isUnsent'>): void {
+  #settle({ hold, lock, credits: held }: HoldLine, became: Pick<ChargeLine, 'credits' | 'isLost' | 'isUnsent'>): void {
     // Until it is written it counts as held.
-    this.#home.add({ at: this.#now(), charged: hold, lock, ...became }).catch(() => undefined);
+    this.#home.add({ at: this.#now(), charged: hold, lock, held, ...became }).catch(() => undefined);
   }
 
   #now(): string {

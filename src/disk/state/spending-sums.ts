@@ -33,6 +33,8 @@ export interface ChargeLine {
   charged: string;
   lock: string;
   credits: number;
+  /** What counted until now: in another month, if its hold stands there. */
+  held?: number;
   isUnsent?: true;
   isLost?: true;
 }
@@ -138,9 +140,14 @@ export class SpendingSums {
   }
 
   /** The last word counts: what was held for somebody who died is known once their lock is gone on with. */
-  #charge({ charged, lock, credits, isLost }: ChargeLine): void {
+  #charge({ charged, lock, credits, held = credits, isLost }: ChargeLine): void {
     const entry = this.#entries.get(`${lock} ${charged}`);
-    if (entry === undefined) return;
+    if (entry === undefined) {
+      const above = Math.max(0, credits - held);
+      this.#month += above;
+      this.#today += above;
+      return;
+    }
     if (isLost === true) {
       entry.isLost = true;
       return;
@@ -165,8 +172,9 @@ function dayOf(at: string): string {
 /** Half a line, or one that somebody else has written, is none. */
 export function readLine(value: Json): SpendingLine | undefined {
   if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return undefined;
-  const { credits, lock, hold, charged, line } = value;
+  const { credits, lock, hold, charged, line, held = 0 } = value;
   const isNamed = (typeof hold === 'string' && typeof line === 'string') || typeof charged === 'string';
   if (!isNamed || typeof lock !== 'string' || typeof credits !== 'number' || credits < 0) return undefined;
+  if (typeof held !== 'number') return undefined;
   return value as unknown as SpendingLine;
 }

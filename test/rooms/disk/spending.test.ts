@@ -114,6 +114,26 @@ describe('I44 what a person spends in all campaigns', () => {
     expect(await readSpent(now)).toEqual({ day: 10, month: 10 });
   });
 
+  test('what is charged in another month than it was held counts there, as far as it is above the hold', async () => {
+    now = Date.parse('2026-11-30T23:59:59Z');
+    const one = await ledgerOf('/a/campaign.lock.jsonl', { month: 10 });
+    for (const [name, credits] of [
+      ['x', null],
+      ['y', 4],
+      ['z', 3],
+    ] as const) {
+      expect(await one.hold(name, credits, { isSent: true })).toBe('held');
+    }
+    now += 2000;
+    one.ledger.charge('x', 8);
+    one.ledger.charge('y', 2);
+    one.ledger.release('z');
+    expect(await one.hold('v', 4)).toEqual({
+      over: '10 credits a month are the limit (MEDIABATCH_LIMIT), and 3 are left',
+    });
+    expect(await readSpent(now)).toEqual({ day: 7, month: 7 });
+  });
+
   test('what a crash cut off, and lines of nobody, count for nothing, and harm none', async () => {
     const one = await ledgerOf('/a/campaign.lock.jsonl');
     expect(await one.hold('x', 6)).toBe('held');
