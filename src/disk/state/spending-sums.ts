@@ -33,7 +33,7 @@ export interface ChargeLine {
   charged: string;
   lock: string;
   credits: number;
-  /** What counted until now: in another month, if its hold stands there. */
+  /** Credits that counted until now: in another month, if its hold stands there. */
   held?: number;
   isUnsent?: true;
   isLost?: true;
