@@ -27,12 +27,13 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
  * is the one that saw the end, or most.
  */
 export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
-  const whole = new Map<string | undefined, RunStory>();
+  const runOf = ({ engineRun, id }: RunStory) => engineRun ?? id;
+  const whole = new Map<string, RunStory>();
   for (const story of stories) {
-    const known = whole.get(story.engineRun);
-    if (known === undefined || sawOf(story) > sawOf(known)) whole.set(story.engineRun, story);
+    const known = whole.get(runOf(story));
+    if (known === undefined || sawOf(story) > sawOf(known)) whole.set(runOf(story), story);
   }
-  return stories.filter((story) => story.engineRun === undefined || whole.get(story.engineRun) === story);
+  return stories.filter((story) => whole.get(runOf(story)) === story);
 }
 
 function sawOf({ how, spentNow }: RunStory): number {

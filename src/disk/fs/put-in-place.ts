@@ -21,17 +21,17 @@ export async function putInPlace(temporary: string, path: string, file: Finished
   const isSame = old?.sha256 === sha256;
   if (old !== undefined && !isSame) {
     const isRecorded = target.replaces.includes(old.sha256);
-    const isOurs = isRecorded && (kept === 'beside' || saved.has(name, old.sha256)); // I23
-    if (!isOurs) {
+    const isReplaced = kept !== 'beside' && isRecorded && saved.has(name, old.sha256); // I23
+    if (isReplaced) {
+      await keepReplaced(path, old, { target, kept });
+    } else {
       const why = isRecorded
         ? 'is on record, but was not saved from here'
         : 'was not made by this step or was changed since';
       const aside = await putAside(path, old.sha256);
-      target.notice(`${name} ${why}; it is kept as ${name.slice(0, -basename(name).length)}${basename(aside)}`);
-    } else if (kept === 'beside') {
-      await putAside(path, old.sha256);
-    } else {
-      await keepReplaced(path, old, { target, kept });
+      const isExpected = kept === 'beside' && isRecorded;
+      if (!isExpected)
+        target.notice(`${name} ${why}; it is kept as ${name.slice(0, -basename(name).length)}${basename(aside)}`);
     }
   }
   // A file with these very bytes may be someone's own, and stays theirs. Noted first: killed in between, it is ours.

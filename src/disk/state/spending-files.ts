@@ -172,10 +172,7 @@ export async function noteNewLock(lock: string, now: number): Promise<void> {
   const folder = join(own, folderName);
   await makeFolders(folder, 0o700);
   const at = new Date(now).toISOString();
-  const path = join(folder, lastMonth(folder, at));
-  statPlainFile(path);
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | noFollow;
-  const handle = await open(path, flags, 0o600);
+  const { handle } = await OpenMonth.open(folder, lastMonth(folder, at));
   try {
     await handle.write(`\n${JSON.stringify({ at, anew: true, lock: digestOfLock(lock) })}\n`);
   } finally {

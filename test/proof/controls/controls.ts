@@ -741,7 +741,7 @@ export const controls: readonly Control[] = [
     mark: 'I23',
     off: 'only files that were saved from here are replaced',
     file: 'src/disk/fs/put-in-place.ts',
-    switch: { part: " && (kept === 'beside' || saved.has(name, old.sha256))", by: '' },
+    switch: { part: ' && saved.has(name, old.sha256)', by: '' },
     seenBy: {
       file: 'test/rooms/disk/outputs.test.ts',
       title: 'replaces no file that was not saved from here, though the lock says that it may',
