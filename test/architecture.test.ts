@@ -18,6 +18,8 @@ interface ImportList {
   node?: string[];
   /** It computes: no disk, network, clock, randomness or process. */
   pure?: true;
+  /** The budget of the module: lines of its `.ts` and `.tsx` files, without generated ones. */
+  lines?: number;
 }
 
 interface Import {
@@ -178,6 +180,18 @@ describe('the house', () => {
       /\/\*\*\s+(?:\* )?(?:Of|So|What)\b/.test(readFileSync(join(source, file), 'utf8')),
     );
     expect(strays).toEqual([]);
+  });
+
+  // To exceed a budget, remove something first. A higher number needs a reason in src/DECISIONS.md.
+  test.each(rooms.map(({ name }) => name))('%s stays within its budget of lines', (room) => {
+    const sizes = files
+      .filter((file) => roomOf(file) === room)
+      .map((file) => ({ file, lines: readFileSync(join(source, file), 'utf8').split('\n').length - 1 }))
+      .sort((one, other) => other.lines - one.lines);
+    const total = sizes.reduce((sum, { lines }) => sum + lines, 0);
+    const largest = sizes.slice(0, 5).map(({ file, lines }) => `${file} ${lines}`);
+    const budget = lists.get(room)?.lines ?? 0;
+    expect(total, `${room}: ${total} of ${budget} lines; largest: ${largest.join(', ')}`).toBeLessThanOrEqual(budget);
   });
 
   test('no file is longer than 500 lines', () => {
