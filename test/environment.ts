@@ -1,18 +1,26 @@
+import { accessSync, constants } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programVariables } from '../src/cli/consent.ts';
+
+// Temporary folders are in memory where the system has a file system for that: command tests take a quarter less time.
+process.env.TMPDIR ??= memoryFolder();
 
 /** What a person's programs keep. It ends with the run of the tests: what one run has spent, the next one does not know. */
 export const stateHome = join(tmpdir(), `mediabatch-test-state-${process.pid}`);
 
 /** The environment of all tests. */
 export const environment = {
+  ...(process.env.TMPDIR && { TMPDIR: process.env.TMPDIR }),
   // Times of day are told in the reader's own zone; here everybody's is the same.
   TZ: 'UTC',
   XDG_STATE_HOME: stateHome,
   // Whoever starts the tests: consent is given as it is where a person types.
   ...Object.fromEntries([...programVariables, 'MEDIABATCH_CONSENT'].map((name) => [name, ''])),
 };
+
+/** Keeps transformed modules on disk between runs, keyed by their text. */
+export const experimental = { fsModuleCache: true };
 
 /** What is built is loaded as Node loads it. */
 export const server = { deps: { external: [/\/dist\//] } };
@@ -25,3 +33,12 @@ export const patience = {
   retry: process.env.CI ? { count: 1, condition: /timed out|in time/i } : 0,
   expect: { poll: { timeout: 15_000 } },
 };
+
+function memoryFolder(): string {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return '/dev/shm';
+  } catch {
+    return tmpdir();
+  }
+}

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { environment, patience, server } from './environment.ts';
+import { environment, experimental, patience, server } from './environment.ts';
 import { longTests } from './long-tests.ts';
 import { slowFirst } from './slow-first.ts';
 
@@ -44,6 +44,7 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: slowFirst(slowest) },
     ...patience,
+    experimental,
     server,
   },
 });
