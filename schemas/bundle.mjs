@@ -21,6 +21,7 @@ const bundled = [
   'p-queue',
   'picocolors',
   'read-excel-file',
+  'undici',
   'yaml',
 ];
 
@@ -40,6 +41,18 @@ const addresses = {
     },
   },
 };
+
+/** undici as its dispatchers alone: loading fetch, caches, mocks and interceptors takes 50 ms and 9 MiB in every run. */
+const dispatchers = {
+  name: 'dispatchers',
+  resolveId: { filter: { id: /^undici$/ }, handler: () => '\0undici' },
+  load: {
+    filter: { id: /^\0undici$/ },
+    handler: () =>
+      ['Pool'].map((name) => `export { default as ${name} } from 'undici/lib/dispatcher/${kebab(name)}.js';`).join('\n'),
+  },
+};
+const kebab = (name) => name.replace(/(?!^)([A-Z])/g, '-$1').toLowerCase();
 
 /**
  * What is always loaded together is one file, however small its parts. Each layer holds what its first sources need
@@ -86,7 +99,7 @@ const { output: built } = await build({
   logLevel: 'warn',
   input: Object.fromEntries(entries.map((entry) => [entry, source(`${entry}.ts`)])),
   external: isKept,
-  plugins: [addresses, layering],
+  plugins: [addresses, dispatchers, layering],
   preserveEntrySignatures: 'allow-extension',
   output: {
     dir: 'dist',
