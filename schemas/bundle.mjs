@@ -49,7 +49,9 @@ const dispatchers = {
   load: {
     filter: { id: /^\0undici$/ },
     handler: () =>
-      ['Pool'].map((name) => `export { default as ${name} } from 'undici/lib/dispatcher/${kebab(name)}.js';`).join('\n'),
+      ['Pool']
+        .map((name) => `export { default as ${name} } from 'undici/lib/dispatcher/${kebab(name)}.js';`)
+        .join('\n'),
   },
 };
 const kebab = (name) => name.replace(/(?!^)([A-Z])/g, '-$1').toLowerCase();
