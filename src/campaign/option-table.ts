@@ -150,10 +150,6 @@ export const planOptions = {
   }),
   format: here('--format <format>', 'how to print it', { words: ['text', 'json', 'markdown'] }),
   compare: here('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases'),
-  images: here(
-    '--images <url>',
-    'with --compare and --format markdown: a picture for the comment, such as a contact sheet',
-  ),
   detailedExitcode: here(
     '--detailed-exitcode',
     'exit 2 when there is something to do (with --compare: when something differs), 4 when the budget does not carry it, or what follows the picks',

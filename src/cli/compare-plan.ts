@@ -20,7 +20,6 @@ import { formOf, outAs, type Terminal } from './terminal.ts';
 /** `plan --compare`: what the working tree changes as seen from a commit. Nothing is sent, written or checked out. */
 export async function comparePlan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   refuseOthers(options);
-  const images = readImages(options);
   const campaign = await open(file, options, terminal);
   const { compare: ref = '', refresh, serviceMoved } = options;
   const checked = await requireCheckedGraph(campaign, { refresh });
@@ -33,7 +32,7 @@ export async function comparePlan(file: string, options: PlanCommandOptions, ter
     const { outStyle: style, outWidth: width } = terminal;
     await outAs(terminal, options, {
       text: () => compareText(view, { style, width, all: options.all === true }),
-      markdown: () => compareMarkdown(view, { path: pathInTree(file), images }),
+      markdown: () => compareMarkdown(view, { path: pathInTree(file) }),
       json: () => compareJson(view),
     });
     return exitOf(!isSame(view), view.fit?.missing);
@@ -66,18 +65,6 @@ function pathInTree(file: string): string {
   const path = resolve(file);
   const repository = repositoryOf(path);
   return (repository === undefined ? file : relative(repository, path)).replaceAll(sep, '/');
-}
-
-function readImages({ images }: PlanCommandOptions): URL | undefined {
-  if (images === undefined) return undefined;
-  const url = URL.canParse(images) ? new URL(images) : undefined;
-  if (url?.protocol === 'https:' && url.username === '' && url.password === '') return url;
-  throw new CampaignError({
-    code: 'MB3003',
-    message: `--images ${JSON.stringify(images)} is no https address of a picture`,
-    hint: 'give an address that begins with https:// and holds no name or password',
-    value: images,
-  });
 }
 
 /** Refuses what is about one run. */

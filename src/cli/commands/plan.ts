@@ -6,7 +6,6 @@ import { requireLock } from '../../campaign/read-lock.ts';
 import { savePlan } from '../../campaign/save-plan.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { CampaignError } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';
 import { isWork, publishes } from '../../plan/actions.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -24,7 +23,6 @@ import { formOf, outAs, type Terminal } from '../terminal.ts';
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
-  refuseLonePictures(options);
   try {
     if (options.compare === undefined) return await planAlone(file, options, terminal);
     return await (await import('../compare-plan.ts')).comparePlan(file, options, terminal);
@@ -32,17 +30,6 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
     if (formOf(options) === 'markdown') (await import('../compare-plan.ts')).commentOnFailure(error, file, terminal);
     throw error;
   }
-}
-
-/** There is nothing to show pictures of but in a comment on what changes. */
-function refuseLonePictures(options: PlanCommandOptions): void {
-  if (options.images === undefined || (options.compare !== undefined && formOf(options) === 'markdown')) return;
-  throw new CampaignError({
-    code: 'MB3001',
-    message: '--images is a picture for a comment on what changes',
-    hint: 'give it with --compare REF and --format markdown',
-    options: ['--images', '--compare', '--format'],
-  });
 }
 
 async function planAlone(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {

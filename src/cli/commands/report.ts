@@ -1,12 +1,10 @@
 import { basename, join, relative, resolve } from 'node:path';
-import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { type MadeGallery, makeGallery } from '../../review/gallery/make-gallery.ts';
-import { type SavedSheets, saveSheets } from '../../review/sheet/save-sheets.ts';
 import { screenSide } from '../../review/thumbs/make-thumb.ts';
 import { open, type StateOptions } from '../open.ts';
 import { openFile } from '../open-file.ts';
@@ -19,7 +17,6 @@ export interface ReportOptions extends StateOptions {
   /** Bytes. */
   maxSize?: number;
   singleFile?: string;
-  sheet?: string;
   open?: boolean;
   json?: boolean;
   run?: string;
@@ -36,9 +33,6 @@ const tellEveryMs = 200;
 export async function report(file: string, options: ReportOptions, terminal: Terminal): Promise<number> {
   refuseBoth(options);
   const campaign = await open(file, options, terminal);
-  if (options.sheet !== undefined) {
-    return reportSheet(campaign, options.sheet, options, { terminal, show: openFile });
-  }
   const { folder } = campaign.paths;
   const { singleFile, copy, maxSize, run, compare, select, exclude } = options;
   const path = resolve(singleFile ?? options.out ?? join(folder, folderName(file, options)));
@@ -75,28 +69,13 @@ function folderName(file: string, { sandbox }: StateOptions): string {
   return sandbox ? `${name}.sandbox.report` : `${name}.report`;
 }
 
-function refuseBoth({ out, copy, maxSize, singleFile, sheet }: ReportOptions): void {
+function refuseBoth({ out, copy, maxSize, singleFile }: ReportOptions): void {
   if (maxSize !== undefined && copy !== true) {
     throw new CampaignError({
       code: 'MB3001',
       message: '--max-size is about what --copy puts into the folder',
       hint: 'add --copy, or leave it out',
       options: ['--max-size'],
-    });
-  }
-  const gallery = copy
-    ? '--copy'
-    : out !== undefined
-      ? '--out'
-      : singleFile !== undefined
-        ? '--single-file'
-        : undefined;
-  if (sheet !== undefined && gallery !== undefined) {
-    throw new CampaignError({
-      code: 'MB3001',
-      message: `--sheet does not go with ${gallery}: it writes pictures, and no gallery`,
-      hint: `call report twice, once with --sheet and once with ${gallery}`,
-      options: ['--sheet', gallery],
     });
   }
   const other = copy ? '--copy' : '--out';
@@ -161,46 +140,4 @@ function countOnScreen({ screen, err, width }: Terminal): { tell(done: number, a
       if (toldAt > 0) err('\r\u001b[K');
     },
   };
-}
-
-interface SheetOptions {
-  open?: boolean;
-  json?: boolean;
-  compare?: string;
-  select?: string[];
-  exclude?: string[];
-}
-
-/** Captions of other scripts that are told. */
-const mostTold = 5;
-
-/** Writes contact sheets: pictures for where no page can go. */
-async function reportSheet(
-  campaign: OpenCampaign,
-  path: string,
-  options: SheetOptions,
-  { terminal, show }: { terminal: Terminal; show: (path: string) => Promise<unknown> },
-): Promise<number> {
-  const { err, style, paste } = terminal;
-  const { compare, select, exclude, open } = options;
-  const saved = await saveSheets(campaign, path, { compare, select, exclude, paste });
-  for (const name of saved.paths) err(`${style.green('saved')}  ${safeText(name)}\n`);
-  err(style.dim(`  ${countOf(saved.tiles, compare === undefined ? 'asset' : 'pair')}${leftText(saved)}\n`));
-  err(otherScriptsText(saved));
-  tellSaved(saved.paths, { shown: saved.tiles, steps: saved.tiles + saved.left, lacking: 0 }, { options, terminal });
-  if (open) await show(path);
-  return exitCodes.done;
-}
-
-function leftText({ left }: SavedSheets): string {
-  return left === 0 ? '' : `; ${left} more are on none: choose fewer with --select`;
-}
-
-/** Who looks at the sheet may see boxes; who made it can say what they stand for, or add a font. */
-function otherScriptsText({ otherScripts }: SavedSheets): string {
-  if (otherScripts.length === 0) return '';
-  const told = otherScripts.slice(0, mostTold).map((text) => `    ${safeText(text)}\n`);
-  const more = otherScripts.length > mostTold ? `    and ${otherScripts.length - mostTold} more\n` : '';
-  const what = `${countOf(otherScripts.length, 'line')} ${otherScripts.length === 1 ? 'has' : 'have'}`;
-  return `  ${what} signs that fonts of this system must have, or boxes stand in their place; those of the Noto family bring them:\n${told.join('')}${more}`;
 }

@@ -83,7 +83,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   report: [
     ['mediabatch report --sandbox --out gallery', 'a folder for any browser'],
     ['mediabatch report --sandbox --single-file gallery.html', 'one file, small pictures only'],
-    ['mediabatch report --sandbox --sheet sheet.jpg', 'one picture of all of them, to be shown anywhere'],
     ['mediabatch report --compare main --copy', 'before and after, to be sent as a folder', 'not run'],
   ],
   runs: [

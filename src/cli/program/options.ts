@@ -60,7 +60,6 @@ const headings: readonly (readonly [heading: string, flags: readonly string[]])[
       '--format',
       '--out',
       '--compare',
-      '--images',
       '--detailed-exitcode',
       '--quiet',
       '--verbose',

@@ -201,7 +201,6 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         .option('--copy', 'put the media into the folder, so that it can be sent')
         .option('--max-size <size>', 'with --copy: smaller pictures where it takes more, as in 20MB', parseSize)
         .option('--single-file <file>', 'one HTML file with small pictures only, 20 MB at most')
-        .option('--sheet <file>', 'instead a contact sheet, .jpg or .png: all pictures with captions and verdicts')
         .option('--open', 'open it in the browser')
         .option('--json', 'one JSON document on stdout')
         .option('--run <id>', 'the run whose course is shown (default: the last); its last four characters will do')

@@ -22,8 +22,6 @@ import { inHtml, itemTable } from './plan-markdown.ts';
 export interface CommentOptions {
   /** Path of the manifest, in its repository: whose comment it is. */
   path: string;
-  /** Address of one picture of what changes: https. */
-  images?: URL | undefined;
 }
 
 /**
@@ -37,7 +35,7 @@ export function commentMarker(path: string): string {
 }
 
 /** The comparison for a comment on a pull request; names and texts of the campaign are inert. */
-export function compareMarkdown(view: CompareView, { path, images }: CommentOptions): string {
+export function compareMarkdown(view: CompareView, { path }: CommentOptions): string {
   const { campaign, ref, commit, steps } = view;
   const rows = steps.map(rowOfStep);
   const { differencesOf, creditsOf } = differenceFinder(view);
@@ -58,8 +56,7 @@ export function compareMarkdown(view: CompareView, { path, images }: CommentOpti
       text: itemTable(items, indexRows({ rows }), { title: 'what', wordOf, creditsOf }).join('\n'),
       steps: items.map((item) => item.rows.length),
     },
-    // Alone in its line and after an empty one, an address is part of nothing else.
-    between: images === undefined ? [] : [`![What changes, as pictures](${addressOf(images)})`],
+    between: [],
     lists: [...groupBy(steps, ({ task }) => task)].flatMap(([task, own]) => {
       if (own.length === 1) return [];
       return [{ summary: `<code>${inHtml(task)}</code>: ${countOf(own.length, 'step')}`, lines: own.map(lineOf) }];
@@ -89,11 +86,6 @@ function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep):
     ...(discards > 0 ? [`gives up ${creditsText(discards)}`] : []),
   ];
   return `- ${facts.join(', ')}${change === 'added' || change === 'removed' ? '' : `: ${markdownCode(text, 300)}`}`;
-}
-
-/** Writes the address of an image, with what would end the image in Markdown escaped. */
-function addressOf({ href }: URL): string {
-  return href.replace(/[()<>\\`|*_~[\]]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** Most mistakes that are listed: as many as a person mends before looking again. */

@@ -148,7 +148,7 @@ class Folder implements GalleryPlace {
     throw unwritten(
       shown,
       `would be larger than ${bytesText(maxBytes)}, with pictures of ${screenSide} pixels, too; its page was not written`,
-      'choose fewer with --select, or write a contact sheet with --sheet',
+      'choose fewer with --select',
     );
   }
 

@@ -125,5 +125,4 @@ const writersOfTheirOwn = [
   'cluster/store/s3-store.ts',
   'cluster/store/store.ts',
   'review/gallery/gallery-folder.ts',
-  'review/sheet/save-sheets.ts',
 ];

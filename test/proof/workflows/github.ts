@@ -13,14 +13,10 @@ type Reply = [status: number, body: unknown];
 /** A stand-in for GitHub's API, with one pull request, on a socket that the real gh takes for the network. */
 export class GitHub {
   readonly comments: Comment[] = [];
-  readonly assets: { name: string; createdAt: string }[] = [];
   /** Methods and paths, in order. */
   readonly asked: string[] = [];
   /** A token that may only read. */
   readOnly = false;
-  /** The job of another campaign is quicker to make the release of pictures. */
-  isReleaseMadeByOther = false;
-  #hasRelease = false;
   #next = 1;
 
   /** Serves it, and gives the environment in which gh talks to it. */
@@ -54,7 +50,7 @@ export class GitHub {
     this.asked.push(`${method} ${path}`);
     if (method !== 'GET' && this.readOnly) return [403, { message: 'Resource not accessible by integration' }];
     const written = /\/issues\/(?:7\/comments|comments\/(\d+))$/.exec(path);
-    if (written === null) return this.#release(method, path);
+    if (written === null) return [404, { message: 'Not Found' }];
     const { body } = JSON.parse(bytes.toString('utf8')) as { body: string };
     if (body.length > 65_536) return [422, { message: 'body is too long (maximum is 65536 characters)' }];
     const known = this.comments.find(({ databaseId }) => String(databaseId) === written[1]);
@@ -69,52 +65,5 @@ export class GitHub {
     const nodes = this.comments.slice(from, from + 100);
     const pageInfo = { hasNextPage: from + 100 < this.comments.length, endCursor: String(from + 100) };
     return { data: { repository: { pullRequest: { comments: { nodes, pageInfo } } } } };
-  }
-
-  #release(method: string, path: string): Reply {
-    const [name] = /(?<=[?&]name=)[^&]+/.exec(path) ?? [];
-    if (method === 'POST' && path.endsWith('/releases')) {
-      if (this.isReleaseMadeByOther || this.#hasRelease) {
-        this.#hasRelease = true;
-        return [422, { message: 'Validation Failed', errors: [{ code: 'already_exists', field: 'tag_name' }] }];
-      }
-      this.#hasRelease = true;
-      return [201, this.#described()];
-    }
-    if (method === 'POST' && name !== undefined) {
-      this.assets.push({ name, createdAt: new Date().toISOString() });
-      return [201, { name }];
-    }
-    const old = /\/releases\/assets\/(\d+)$/.exec(path);
-    if (method === 'DELETE' && old !== null) {
-      this.assets.splice(Number(old[1]), 1);
-      return [204, {}];
-    }
-    return path.includes('/releases/') && this.#hasRelease ? [200, this.#described()] : [404, { message: 'Not Found' }];
-  }
-
-  /** An earlier release, with sheets of before. */
-  keepRelease(...assets: { name: string; createdAt: string }[]): void {
-    this.#hasRelease = true;
-    this.assets.push(...assets);
-  }
-
-  #described(): unknown {
-    const base = 'https://api.github.com/repos/team/shop/releases';
-    return {
-      id: 1,
-      tag_name: 'mediabatch-previews',
-      prerelease: true,
-      url: `${base}/1`,
-      html_url: 'https://github.com/team/shop/releases/1',
-      upload_url: 'https://uploads.github.com/repos/team/shop/releases/1/assets{?name,label}',
-      assets: this.assets.map(({ name, createdAt }, index) => ({
-        id: index,
-        name,
-        url: `${base}/assets/${index}`,
-        created_at: createdAt,
-        browser_download_url: `https://github.com/team/shop/releases/download/mediabatch-previews/${name}`,
-      })),
-    };
   }
 }

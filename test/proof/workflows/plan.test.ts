@@ -1,5 +1,4 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { hash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -41,7 +40,7 @@ beforeEach(async () => {
 /** The pull request as the runner has it: merged with its branch, in a clone of two commits that stands on no branch. */
 async function pullRequest(
   files: Readonly<Record<string, string>>,
-  { campaign = 'campaign.yaml', pictures = 'false', bought, given = {} }: Partial<Given> = {},
+  { campaign = 'campaign.yaml', gallery = 'false', bought, given = {} }: Partial<Given> = {},
 ): Promise<Job> {
   here.git('checkout', '--quiet', '-B', 'feature', 'main');
   for (const [name, text] of Object.entries(files)) here.write(name, text);
@@ -64,7 +63,7 @@ async function pullRequest(
       'github.event.repository.name': 'shop',
       'github.repository_owner': 'team',
     },
-    inputs: { pictures },
+    inputs: { gallery },
     env: {
       ...env,
       GITHUB_REPOSITORY: 'team/shop',
@@ -78,15 +77,12 @@ async function pullRequest(
 
 interface Given {
   campaign: string;
-  pictures: string;
+  gallery: string;
   /** An address that the branch has bought. */
   bought: string;
   given: Record<string, string>;
 }
 
-/** Of a campaign, among pictures: readable, with the beginning of git's hash of its path. */
-const nameOf = (campaign: string) =>
-  `${campaign.replaceAll(/[^A-Za-z0-9]/g, '-')}-${hash('sha1', `blob ${campaign.length}\0${campaign}`).slice(0, 8)}`;
 const bodies = () => github.comments.map(({ body }) => body);
 
 describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
@@ -149,11 +145,10 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
     github.readOnly = true;
     const { code, summary, said } = await pullRequest(
       { 'campaign.yaml': manifest('lamp, chair') },
-      { pictures: 'true', bought: 'hero@lamp' },
+      { gallery: 'true', bought: 'hero@lamp' },
     );
     expect(code, said).toBe(0);
     expect(summary).toMatch(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*: 4 credits to buy/);
-    expect(summary).not.toContain('![');
     expect(bodies()).toEqual([]);
   });
 
@@ -201,46 +196,25 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
     ).toEqual([]);
   });
 
-  test('pictures: one sheet in the comment, the gallery beside; sheets of a month ago go', async () => {
-    github.keepRelease({ name: 'old.jpg', createdAt: '2020-01-01T00:00:00Z' });
+  test('a gallery of what the branch bought is an artifact, and the comment links to it', async () => {
     const { code, said, step } = await pullRequest(
       { 'campaign.yaml': manifest('lamp') },
-      { pictures: 'true', bought: 'hero@lamp' },
+      { gallery: 'true', bought: 'hero@lamp' },
     );
     expect(code, said).toBe(0);
-    const name = `7-${nameOf('campaign.yaml')}-c0ffeec0ffee.jpg`;
-    expect(bodies()).toEqual([
-      expect.stringContaining(`(https://github.com/team/shop/releases/download/mediabatch-previews/${name})\n`),
-    ]);
     expect(bodies()[0]).toContain('(https://github.com/team/shop/actions/runs/12#artifacts)');
-    expect(github.assets.map((asset) => asset.name)).toEqual([name]);
     expect(step('Upload the gallery').with.path).toMatch(/campaign-yaml-[0-9a-f]{8}\.html$/);
   });
 
-  test('pictures of two campaigns whose names have no letter of ours, whose jobs make the release at once', async () => {
-    const files = { '花.yaml': manifest('lamp'), '夏.yaml': manifest('lamp') };
-    for (const [name, text] of Object.entries(files)) here.write(name, text);
-    here.commit();
-    github.isReleaseMadeByOther = true;
-    for (const [name, text] of Object.entries(files)) {
-      here.buy({ address: 'hero@lamp' }, name.replace('yaml', 'lock.jsonl'));
-      const { code, said } = await pullRequest({ [name]: `${text}# more\n` }, { campaign: name, pictures: 'true' });
-      expect(code, said).toBe(0);
-      here.git('clean', '--quiet', '-fdx');
-    }
-    expect(new Set(github.assets.map(({ name }) => name)).size).toBe(2);
-    for (const { name } of github.assets) expect(bodies().filter((body) => body.includes(name))).toHaveLength(1);
-  });
-
-  test('pictures that cannot be made leave the comment as it is in words', async () => {
+  test('a gallery that cannot be written leaves the comment as it is', async () => {
     const given = { STAND_IN_NO_REPORT: '1' };
     const { code } = await pullRequest(
       { 'campaign.yaml': manifest('lamp') },
-      { pictures: 'true', bought: 'hero@lamp', given },
+      { gallery: 'true', bought: 'hero@lamp', given },
     );
     expect(bodies()[0]).toContain('- bought: 1 job');
     expect(code).toBe(0);
-    expect(bodies()).toEqual([expect.not.stringContaining('![')]);
+    expect(bodies()).toEqual([expect.not.stringContaining('#artifacts')]);
   });
 });
 
