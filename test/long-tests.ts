@@ -51,7 +51,6 @@ export const longTests = [
   'test/rooms/service/polling/odd-lists.test.ts',
   'test/rooms/service/polling/scale.test.ts',
   'test/rooms/service/polling/simulation.test.ts',
-  'test/command/report-sheet.test.ts',
   'test/rooms/sandbox/render-speech.test.ts',
   'test/rooms/sandbox/songs.test.ts',
   'test/rooms/sandbox/media.test.ts',

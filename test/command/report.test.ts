@@ -90,7 +90,7 @@ describe('report', () => {
     expect(dataOf(join(path, 'index.html')).assets).toHaveLength(5);
   });
 
-  test('writes a folder with links to what is there, what it cost, where each value is from, and what looks the same', async () => {
+  test('writes a folder with links to what is there, what it cost and where each value is from', async () => {
     const { folder, report } = await campaignHere();
     const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
     const { code, out, err } = await report();
@@ -105,14 +105,6 @@ describe('report', () => {
     // The default that is written out is no part of the purchase.
     expect(first?.origins).not.toHaveProperty('model');
     expect(data.assets.at(-1)).toMatchObject({ address: 'poster', state: 'planned', files: [] });
-    const { cost, alike, hashed, graph, timeline } = data.report;
-    expect(cost).toMatchObject({ spent: 8, inUse: 8, held: 0, budget: 50 });
-    for (const { lines } of cost?.tables ?? [])
-      expect(lines.reduce((sum, { credits }) => sum + (credits ?? 0), 0)).toBe(8);
-    expect(hashed).toEqual({ compared: 4, images: 4 });
-    expect(alike).toContainEqual(expect.objectContaining({ is: 'takes', members: [0, 1], credits: 2 }));
-    expect(graph).toMatch(/^<svg/);
-    expect(timeline).toBeUndefined();
     expect(data.canDecide).toBe(false);
     expect(readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8')).toBe(lock);
   });
@@ -172,13 +164,12 @@ describe('report', () => {
     writeFileSync(join(folder, 'images/vase-1.png'), foreign);
     const { err } = await report();
     expect(err).toContain('1 output of 5 steps; 3 files missing or damaged');
-    const { assets, report: parts } = dataOf(join(folder, 'campaign.report/index.html'));
+    const { assets } = dataOf(join(folder, 'campaign.report/index.html'));
     const files = assets.slice(0, 4).map(({ files: [file] }) => file?.problem ?? file?.url);
     expect(files).toEqual(['missing', 'damaged', 'damaged', '../images/vase-2.png']);
     expect(assets.slice(0, 3).map(({ files: [file] }) => [file?.url, file?.thumb])).toEqual(
       Array(3).fill([undefined, undefined]),
     );
-    expect(parts.hashed).toEqual({ compared: 1, images: 4 });
   });
 
   test('finds files by names in all scripts, with signs that mean something in addresses', async () => {
@@ -238,7 +229,6 @@ describe('report', () => {
     const nowhere = await report('--single-file', 'none/a.html');
     expect(nowhere).toMatchObject({ code: 73, err: expect.stringContaining('name a file in a folder that exists') });
     expect((await report('--single-file', 'a.html', '--copy')).code).toBe(64);
-    expect((await report('--run', 'k3f9')).code).toBe(64);
     expect((await report('-s', 'nothing')).code).toBe(64);
   });
 
@@ -246,6 +236,5 @@ describe('report', () => {
     const { folder, report } = await campaignHere();
     rmSync(join(folder, 'campaign.lock.jsonl'));
     expect(await report()).toMatchObject({ code: 0, err: expect.stringContaining('0 outputs of 5 steps') });
-    expect(dataOf(join(folder, 'campaign.report/index.html')).report.cost).toMatchObject({ spent: 0 });
   });
 });

@@ -19,7 +19,6 @@ export interface ReportOptions extends StateOptions {
   singleFile?: string;
   open?: boolean;
   json?: boolean;
-  run?: string;
   compare?: string;
   select?: string[];
   exclude?: string[];
@@ -34,12 +33,12 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   refuseBoth(options);
   const campaign = await open(file, options, terminal);
   const { folder } = campaign.paths;
-  const { singleFile, copy, maxSize, run, compare, select, exclude } = options;
+  const { singleFile, copy, maxSize, compare, select, exclude } = options;
   const path = resolve(singleFile ?? options.out ?? join(folder, folderName(file, options)));
   const counter = countOnScreen(terminal);
   const { signal, secondSignal, stop } = listenForInterruption();
   const making = makeGallery(campaign, {
-    ...{ path, single: singleFile !== undefined, copy, maxBytes: maxSize, run, compare, select, exclude, signal },
+    ...{ path, single: singleFile !== undefined, copy, maxBytes: maxSize, compare, select, exclude, signal },
     paste: terminal.paste,
     onThumb: counter.tell,
   });

@@ -195,7 +195,7 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         .addArgument(manifestArgument())
         .summary('write a gallery: a folder that any browser opens, without a server')
         .description(
-          'Writes a gallery of outputs, requests, runs and costs: a folder that is opened from disk, or a single file. Whoever looks at it can pick, and sends the picks back as picks.json. Needs no network and costs nothing.',
+          'Writes a gallery of outputs and requests: a folder that is opened from disk, or a single file. Whoever looks at it can pick, and sends the picks back as picks.json. Needs no network and costs nothing.',
         )
         .option('--out <dir>', 'the folder (default: beside the manifest, CAMPAIGN.report)')
         .option('--copy', 'put the media into the folder, so that it can be sent')
@@ -203,7 +203,6 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         .option('--single-file <file>', 'one HTML file with small pictures only, 20 MB at most')
         .option('--open', 'open it in the browser')
         .option('--json', 'one JSON document on stdout')
-        .option('--run <id>', 'the run whose course is shown (default: the last); its last four characters will do')
         .option('--compare <ref>', 'a commit: show each output beside what it was there'),
     ),
   ).action(async (file: string, options) =>

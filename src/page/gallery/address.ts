@@ -2,7 +2,7 @@ import { batch, effect } from '@preact/signals';
 import { noFilter } from '../model/filter.ts';
 import type { Page, ViewName } from '../state/page.ts';
 import { type Link, readLink, writeLink } from './link.ts';
-import { type Gallery, galleryOf } from './state.ts';
+import { galleryOf } from './state.ts';
 
 /** Milliseconds until what is active stands in the address: browsers stop taking addresses that change too often. */
 const settled = 300;
@@ -46,7 +46,7 @@ function linkOf(page: Page): Link {
     views: page.views.value,
     chosen: Object.fromEntries(chosen),
     ...{ undecided, search: text, active: page.active.value, details: page.hasDetails.value },
-    ...{ sections: gallery.sections.value, order: gallery.order.value },
+    sections: gallery.sections.value,
   };
 }
 
@@ -55,7 +55,6 @@ function show(page: Page, link: Link, start: readonly ViewName[]): void {
   const gallery = galleryOf(page);
   const { chosen, undecided, search, active } = link;
   gallery.sections.value = link.sections;
-  gallery.order.value = link.order as Gallery['order']['value'];
   page.filter.value = { ...noFilter, ...chosen, undecided, text: search };
   page.hasDetails.value = link.details;
   const known = link.views.filter((name): name is ViewName => page.offer.views.some((view) => view.name === name));

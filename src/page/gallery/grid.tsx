@@ -99,7 +99,7 @@ function Line({ page, line, columns }: { page: Page; line: GridLine; columns: nu
 }
 
 /** Some assets side by side. */
-export function Cards({ page, assets, columns }: { page: Page; assets: readonly ReviewAsset[]; columns: number }) {
+function Cards({ page, assets, columns }: { page: Page; assets: readonly ReviewAsset[]; columns: number }) {
   // Scrolling draws all lines anew: one that is the same stays as it is.
   return useMemo(
     () => (
@@ -114,7 +114,7 @@ export function Cards({ page, assets, columns }: { page: Page; assets: readonly 
 }
 
 /** One asset, small. */
-export function Card({ page, asset }: { page: Page; asset: ReviewAsset }) {
+function Card({ page, asset }: { page: Page; asset: ReviewAsset }) {
   return (
     <AssetBox page={page} asset={asset} place="tile card">
       <Face page={page} address={asset.address}>

@@ -1,23 +1,18 @@
 import { later as pageLater } from '../later.ts';
 import type { KeyHelp, Later } from '../state/page.ts';
-import { alikeView } from './alike.tsx';
 import { changesView } from './changes.tsx';
-import { costView } from './cost.tsx';
-import { graphView } from './graph.tsx';
 import { Surroundings } from './surroundings.tsx';
-import { timelineView } from './timeline.tsx';
 
 const galleryKeyHelp: readonly KeyHelp[] = [
   ['G', 'grid'],
   ['A', 'before and after'],
-  ['T', 'timeline'],
   ['Ctrl P', 'print, or save as PDF: everything that the filters show'],
 ];
 
 /** Parts of a gallery that its grid does not need: they are loaded after it. */
 export const later: Later = {
   ...pageLater,
-  views: [...pageLater.views, changesView, alikeView, timelineView, costView, graphView],
+  views: [...pageLater.views, changesView],
   Surroundings,
   help: [...pageLater.help, { where: 'Gallery', keys: galleryKeyHelp }],
 };

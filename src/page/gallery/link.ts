@@ -10,9 +10,8 @@ export interface Link {
   chosen: Readonly<Record<string, string>>;
   undecided: boolean;
   search: string;
-  /** Sections of the grid and of the timeline. */
+  /** Sections of the grid. */
   sections: string;
-  order: string;
   details: boolean;
   active: string;
 }
@@ -27,13 +26,12 @@ export function readLink(hash: string): Link {
     undecided: said.get('undecided') === 'yes',
     search: said.get('search') ?? '',
     sections: said.get('sections') ?? '',
-    order: said.get('order') ?? '',
     details: said.get('details') === 'yes',
     active: said.get('active') ?? '',
   };
 }
 
-export function writeLink({ views, chosen, undecided, search, sections, order, details, active }: Link): string {
+export function writeLink({ views, chosen, undecided, search, sections, details, active }: Link): string {
   const said = new URLSearchParams();
   const parts: [string, string][] = [
     ['view', views.join('.')],
@@ -41,7 +39,6 @@ export function writeLink({ views, chosen, undecided, search, sections, order, d
     ['undecided', undecided ? 'yes' : ''],
     ['search', search],
     ['sections', sections],
-    ['order', order],
     ['details', details ? 'yes' : ''],
     ['active', active],
   ];

@@ -30,14 +30,7 @@ export function openGallery(page: Page): void {
   const { report } = galleryOf(page);
   const { assets } = page.data.value;
   const hasChanges = assets.some(({ before, earlier }) => before !== undefined || earlier.length > 0);
-  const wanted: (View | false)[] = [
-    hasChanges && lateView({ name: 'changes', label: 'Before | after', key: 'a' }),
-    report.alike !== undefined && lateView({ name: 'alike', label: 'Looks the same' }),
-    report.timeline !== undefined && lateView({ name: 'timeline', label: 'Timeline', key: 't' }),
-    report.cost !== undefined && lateView({ name: 'cost', label: 'Cost' }),
-    report.graph !== undefined && lateView({ name: 'graph', label: 'Graph' }),
-  ];
-  const more = wanted.filter((view) => view !== false);
+  const more: View[] = hasChanges ? [lateView({ name: 'changes', label: 'Before | after', key: 'a' })] : [];
   const { views } = page.offer;
   const beside = views.filter(({ name }) => name === 'groups' || name === 'matrix');
   const above = views.filter((view) => !beside.includes(view));

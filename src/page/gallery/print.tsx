@@ -9,7 +9,7 @@ import { aboutOf } from './about.ts';
 import { sectionsOf } from './sections.ts';
 import { galleryOf } from './state.ts';
 
-/** On paper the page is a sheet of everything that the filters show. Cost and graph are printed as they are seen. */
+/** On paper the page is a sheet of everything that the filters show. */
 export function listenForPrint(page: Page): void {
   addEventListener('beforeprint', () => void fillSheet(page));
   addEventListener('afterprint', clearSheet);
@@ -23,7 +23,7 @@ export function listenForPrint(page: Page): void {
 /** Opens the browser's dialog once all pictures are there. */
 export async function printSheet(page: Page): Promise<void> {
   const sheet = fillSheet(page);
-  const pictures = [...(sheet?.querySelectorAll('img') ?? [])].filter(({ complete }) => !complete);
+  const pictures = [...sheet.querySelectorAll('img')].filter(({ complete }) => !complete);
   if (pictures.length > 0) page.say(`Reading ${counted(pictures.length, 'picture')} to print…`);
   await Promise.all(
     pictures.map(
@@ -38,11 +38,7 @@ export async function printSheet(page: Page): Promise<void> {
   print();
 }
 
-function fillSheet(page: Page): HTMLElement | undefined {
-  if (page.view.value === 'cost' || page.view.value === 'graph') {
-    clearSheet();
-    return undefined;
-  }
+function fillSheet(page: Page): HTMLElement {
   let sheet = document.getElementById('sheet');
   if (sheet === null) {
     sheet = document.createElement('div');

@@ -9,8 +9,6 @@ export interface Gallery {
   sections: Signal<string>;
   /** On paper there is only what is picked. */
   printsPicked: Signal<boolean>;
-  /** In which order the timeline shows jobs; empty: as they began. */
-  order: Signal<'' | 'task' | 'longest' | 'failed'>;
 }
 
 const galleries = new WeakMap<Page, Gallery>();
@@ -20,7 +18,7 @@ export function galleryOf(page: Page): Gallery {
   const known = galleries.get(page);
   if (known !== undefined) return known;
   const { report = { made: 0 } } = page.data.value;
-  const gallery: Gallery = { report, sections: signal(''), printsPicked: signal(false), order: signal('') };
+  const gallery: Gallery = { report, sections: signal(''), printsPicked: signal(false) };
   galleries.set(page, gallery);
   return gallery;
 }

@@ -15,18 +15,7 @@ import type { Change, Host } from './host.ts';
 import { keptVerdicts, Outbox, type Refusal } from './outbox.ts';
 import { readRemarks, remarkOn, setRemark } from './remarks.ts';
 
-export type ViewName =
-  | 'groups'
-  | 'survey'
-  | 'loupe'
-  | 'compare'
-  | 'matrix'
-  | 'grid'
-  | 'changes'
-  | 'alike'
-  | 'timeline'
-  | 'cost'
-  | 'graph';
+export type ViewName = 'groups' | 'survey' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'changes';
 
 /** One way of looking at the campaign. A view shows `page.strips`, and outlines `page.active`. */
 export interface View {

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { type CheckedGraph, requireCheckedGraph } from '../../campaign/checked-graph.ts';
 import { longestLock } from '../../campaign/find-locks.ts';
-import { findRun, historyLines, listRuns } from '../../campaign/find-run.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
 import { readCommittedCampaign } from '../../campaign/read-committed.ts';
@@ -9,11 +8,10 @@ import { requireLock } from '../../campaign/read-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { readListings } from '../../campaign/service-facts.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import type { ReportCost, ReportCostTable, ReportParts, ReportTimeline } from '../../contract/report.ts';
+import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewAsset, ReviewData, ReviewEarlier } from '../../contract/review.ts';
 import { walkFileHistory } from '../../disk/git/file-history.ts';
 import { openRepository, pathInRepository } from '../../disk/git/repository.ts';
-import { RunHistory } from '../../disk/state/run-history.ts';
 import type { OpenRequest } from '../../graph/graph.ts';
 import type { Origin } from '../../graph/trace/tracer.ts';
 import type { Json } from '../../ground/json.ts';
@@ -22,26 +20,20 @@ import type { Lock } from '../../lock/record.ts';
 import { emptyLock } from '../../lock/write.ts';
 import { readableRequest } from '../../plan/outputs/list-outputs.ts';
 import type { Price } from '../../plan/plan.ts';
-import { type Charge, listCharges } from '../../plan/prices/list-charges.ts';
 import { type PriceOf, pricesFrom } from '../../plan/prices/prices.ts';
-import { sumCharges } from '../../plan/prices/tally-charges.ts';
 import { boughtAtIn } from '../../plan/situation/find-purchases.ts';
 import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Paste } from '../../report/advice-text.ts';
-import { type DiagramFacts, makeDiagram } from '../../report/diagram/diagram.ts';
 import type { PlaceOf } from '../describe/describe-asset.ts';
 import { describeCampaign, differingFields } from '../describe/describe-campaign.ts';
 import type { FileFinder } from '../find-files.ts';
 import { reviewCommands } from '../host-words.ts';
 import { planForPage } from '../plan-for-page.ts';
 import { tellNext } from '../tell.ts';
-import { makeTimeline } from './timeline.ts';
 
 export interface GalleryOptions {
   select?: string[] | undefined;
   exclude?: string[] | undefined;
-  /** Id of the run that the timeline is of, or its end. Default: the last one. */
-  run?: string | undefined;
   /** A commit: each asset tells what it was there. */
   compare?: string | undefined;
   /** Writes commands for the page. */
@@ -61,8 +53,6 @@ export async function describeGallery(
   const checked = await requireCheckedGraph(campaign, {});
   const { graph } = checked;
   const { lock } = await requireLock(campaign, undefined);
-  const runs = await listRuns(campaign.paths);
-  const run = options.run === undefined ? runs[0] : findRun(options.run, runs);
   const situation = situate(graph, lock);
   const hints = await findPriceHints(campaign, { ...situation, facts: checked.facts });
   const plan = planForPage(campaign, situation, hints);
@@ -76,8 +66,6 @@ export async function describeGallery(
   const { compare: ref } = options;
   const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, placeOf });
   await addRequests(campaign, assets, lock);
-  const drawn = await draw({ situation, plan, selected, by: 'task' });
-  const timeline = run && (await readTimeline(campaign, run.id, assets));
   const next = tellNext(described, plan.rows, paste);
   return {
     ...{ version: 1, revision: 1, file: campaign.file, canDecide: false, commands: reviewCommands(paste) },
@@ -86,9 +74,6 @@ export async function describeGallery(
     report: {
       made: Date.now(),
       ...(compare !== undefined && { compare }),
-      ...(timeline !== undefined && { timeline }),
-      cost: makeCost(situation),
-      ...(drawn !== undefined && { graph: drawn }),
     },
   };
 }
@@ -126,22 +111,6 @@ function addOrigins(assets: readonly ReviewAsset[], { originsOf }: Pick<CheckedG
 /** `campaign.yaml:14`, `name of products.csv:3`. */
 function originText({ is, name, file, line }: Origin): string {
   return is === 'template' ? `${file}:${line}` : `${name} of ${file}:${line}`;
-}
-
-/** Draws the diagram. Undefined: it is too large to be drawn. */
-async function draw(facts: DiagramFacts): Promise<string | undefined> {
-  const { diagramSvg } = await import('../../report/diagram/diagram-svg.ts');
-  const svg = diagramSvg(makeDiagram(facts));
-  return svg?.slice(svg.indexOf('<svg')).trimEnd();
-}
-
-async function readTimeline(
-  { paths }: OpenCampaign,
-  id: string,
-  assets: readonly ReviewAsset[],
-): Promise<ReportTimeline | undefined> {
-  const lines = await new RunHistory(paths.state, paths.runs).read(id);
-  return lines && makeTimeline(id, historyLines(lines), new Map(assets.map(({ address }, index) => [address, index])));
 }
 
 interface BeforeFacts {
@@ -268,49 +237,4 @@ function linesOf(bytes: Buffer): { [name: string]: Json }[] {
 function withoutGit(error: unknown): ReadonlyMap<string, OpenRequest> {
   if (error instanceof CampaignError) return new Map();
   throw error;
-}
-
-const dimensions: readonly ReportCostTable['by'][] = ['task', 'kind', 'tag', 'model', 'outcome'];
-const nameless = { tag: 'without a tag', model: 'not known' } as const;
-
-/** Sums up where the credits went. Pure. */
-function makeCost(situation: Situation): ReportCost {
-  const { graph } = situation;
-  const charges = listCharges(situation);
-  const { spent, delivered, held } = sumCharges(charges);
-  const charged = charges.filter(({ went }) => went !== 'held');
-  return {
-    ...{ spent, inUse: delivered, held },
-    ...(graph.budget !== undefined && { budget: graph.budget }),
-    tables: dimensions.map((by) => ({ by, lines: chargeLines(charged, by) })),
-  };
-}
-
-function chargeLines(charges: readonly Charge[], by: ReportCostTable['by']): ReportCostTable['lines'] {
-  const lines = new Map<string, { name: string; jobs: number; credits: number }>();
-  for (const charge of charges) {
-    const name = nameOf(charge, by);
-    const line = lines.get(name) ?? { name, jobs: 0, credits: 0 };
-    lines.set(name, line);
-    line.jobs += 1;
-    line.credits += charge.credits ?? 0;
-  }
-  return [...lines.values()].sort((a, b) => b.credits - a.credits || (a.name < b.name ? -1 : 1));
-}
-
-function nameOf({ task, kind, tags, model, went }: Charge, by: ReportCostTable['by']): string {
-  switch (by) {
-    case 'task':
-      return task;
-    case 'kind':
-      return kind;
-    case 'tag':
-      return tags === null || tags.length === 0 ? nameless.tag : [...tags].sort().join(', ');
-    case 'model':
-      return model ?? nameless.model;
-    case 'outcome':
-      return went;
-    default:
-      return by satisfies never;
-  }
 }

@@ -7,16 +7,14 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewData, ReviewFile } from '../../contract/review.ts';
 import { takeGuard } from '../../disk/lock/guard.ts';
-import type { Looks } from '../../ground/picture-looks.ts';
 import { eachAtOnce } from '../../ground/places.ts';
 import { messageOf } from '../../ground/values.ts';
 import { bytesText } from '../../report/numbers.ts';
 import { FileFinder } from '../find-files.ts';
 import { requirePageFile } from '../serve/page-files.ts';
-import { looksOf, makeThumb, screenSide } from '../thumbs/make-thumb.ts';
+import { makeThumb, screenSide } from '../thumbs/make-thumb.ts';
 import { hasThumb, Thumbs } from '../thumbs/thumbs.ts';
 import { describeGallery, type GalleryOptions } from './describe-gallery.ts';
-import { findAlike } from './find-alike.ts';
 import {
   encodePath,
   findFiles,
@@ -82,10 +80,9 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
       ? await SingleFile.open(options.path, shown)
       : new Folder(await GalleryFolder.open(options.path, shown), { ...options, isReduced, shown });
     const waveOf = async (file: ReviewFile) => (await measurePlaced(campaign, file, ['wave'])).wave;
-    const looks = await placeFiles(files, { ...options, thumbs, place, waveOf });
+    await placeFiles(files, { ...options, thumbs, place, waveOf });
     await campaign.measures.keep();
     if (options.signal?.aborted) return undefined;
-    addAlike(data, looks);
     return { data, bytes: await place.finish(data), isReduced };
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error);
@@ -167,12 +164,11 @@ interface PlaceOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
   waveOf(file: ReviewFile): Promise<string | undefined>;
 }
 
-/** Returns what the pictures look like, by their digests. */
+/** Places files, each with its small picture or waveform. */
 async function placeFiles(
   files: readonly GalleryFile[],
   { thumbs, place, waveOf, onThumb, signal }: PlaceOptions,
-): Promise<ReadonlyMap<string, Looks>> {
-  const looks = new Map<string, Looks>();
+): Promise<void> {
   const isDrawn = (file: ReviewFile) => hasThumb(file) || file.is === 'audio';
   const all = files.filter(({ file }) => isDrawn(file)).length;
   let done = 0;
@@ -180,8 +176,6 @@ async function placeFiles(
     if (signal?.aborted) return;
     const thumb = hasThumb(one.file) ? await thumbs.get(one.file, async () => one.path) : undefined;
     const jpeg = thumb !== undefined && 'jpeg' in thumb ? thumb.jpeg : undefined;
-    const found = jpeg && looksOf(jpeg);
-    if (found !== undefined) looks.set(one.file.sha256, found);
     const wave = one.file.is === 'audio' ? await waveOf(one.file) : undefined;
     if (wave !== undefined) for (const mention of one.mentions) mention.wave = wave;
     await place.add(one, jpeg);
@@ -189,15 +183,6 @@ async function placeFiles(
     done += 1;
     onThumb?.(done, all);
   });
-  return looks;
-}
-
-function addAlike(data: ReviewData & { report: ReportParts }, looks: ReadonlyMap<string, Looks>): void {
-  const { assets, report } = data;
-  report.alike = findAlike(data, ({ sha256 }) => looks.get(sha256));
-  const pictures = assets.flatMap(({ files }) => files.find(({ is }) => is === 'image') ?? []);
-  const compared = pictures.filter(({ sha256 }) => looks.get(sha256)?.hash !== undefined).length;
-  report.hashed = { compared, images: pictures.length };
 }
 
 /**

@@ -7,7 +7,7 @@ import { openGallery } from '../../rig/review/open-gallery.ts';
 const { browser, close: closeBrowser } = await openChromium();
 afterAll(closeBrowser);
 
-const views = ['Grid', 'Groups', 'Matrix', 'Before | after', 'Looks the same', 'Timeline', 'Cost', 'Graph'];
+const views = ['Grid', 'Groups', 'Matrix', 'Before | after'];
 
 test('every view opens from disk, asks for nothing but its own files, and is in the address', async () => {
   const { page, press } = await openGallery(browser, galleryData(90));
@@ -23,13 +23,11 @@ test('every view opens from disk, asks for nothing but its own files, and is in 
     await page.getByRole('main', { name, exact: true }).waitFor();
   }
   // Of everything and of one: Esc leads from the one back.
-  expect(await page.evaluate('location.hash')).toContain('view=graph.survey.loupe.compare');
+  expect(await page.evaluate('location.hash')).toContain('view=changes.survey.loupe.compare');
   await press('Escape', 'Escape', 'Escape');
-  await page.getByRole('main', { name: 'Graph' }).waitFor();
+  await page.getByRole('main', { name: 'Before | after', exact: true }).waitFor();
   await press('g');
   await page.getByRole('main', { name: 'Grid' }).waitFor();
-  await press('t');
-  await page.getByRole('main', { name: 'Timeline' }).waitFor();
 });
 
 test('a link opens the same; back and forward lead through views and filters, not through what was active', async () => {
@@ -44,7 +42,7 @@ test('a link opens the same; back and forward lead through views and filters, no
   await page.getByRole('combobox', { name: 'state' }).selectOption('failed');
   await page.getByText('2 of 90 outputs').waitFor();
   await press('ArrowRight');
-  await page.getByRole('button', { name: 'Timeline' }).click();
+  await page.getByRole('button', { name: 'Groups' }).click();
   const hash = String(await page.evaluate('location.hash'));
   await page.goBack();
   await page.getByRole('main', { name: 'Grid' }).waitFor();
@@ -55,8 +53,8 @@ test('a link opens the same; back and forward lead through views and filters, no
   await page.getByText('2 of 90 outputs').waitFor();
 
   await follow(hash);
-  await page.getByRole('main', { name: 'Timeline' }).waitFor();
-  expect(await page.locator('.timeline-job').count()).toBe(2);
+  await page.getByRole('main', { name: 'Groups' }).waitFor();
+  expect(await page.locator('main [data-address]').count()).toBe(2);
   await follow('#view=grid&active=hero%40p0007%2Ccold&details=yes');
   await isActive('hero@p0007,cold');
   await page
@@ -131,32 +129,6 @@ test('before and after: the words between, side by side, wipe and blink, by keys
   // What was not there at the reference has nothing beside it.
   await press(...Array.from({ length: 4 }, () => 'ArrowDown'));
   await page.getByText('It was not there at main: it is new.').waitFor();
-});
-
-test('cost and graph lead to what they tell of, by mouse and by keys', async () => {
-  const { page, press } = await openGallery(browser, galleryData(90), '#view=cost');
-  const byTask = page.getByRole('table', { name: 'By task' });
-  expect(await byTask.getByRole('row').nth(2).textContent()).toBe('draft8040253.2');
-  await byTask.getByRole('button', { name: 'draft' }).click();
-  await page.getByText('40 of 90 outputs').waitFor();
-  await page.getByRole('button', { name: 'Graph' }).click();
-  const node = page.getByRole('button', { name: /^voice/ });
-  await node.focus();
-  await press('Enter');
-  await page.getByText('10 of 90 outputs').waitFor();
-});
-
-test('looks the same: the largest waste first, with what it cost', async () => {
-  const { page, press } = await openGallery(browser, galleryData(90), '#view=alike');
-  expect(await page.locator('.grid-head h2').allTextContents()).toEqual([
-    '3 rows of hero came out alike',
-    'An edit that changed nothing to see: hero@p0002,warm',
-    '2 takes that hardly differ: draft@p0001',
-  ]);
-  await page.getByText('3 places where credits bought nothing new to see: 20 credits. 67 of 70 pictures').waitFor();
-  await page.getByRole('button', { name: 'Compare hero@p0002,warm' }).click();
-  await page.getByRole('main', { name: 'Before | after' }).waitFor();
-  await press('Escape');
 });
 
 test('on paper there is everything that the filters show, and not the page', async () => {

@@ -62,7 +62,7 @@ async function open(path: string, home: string) {
   });
   await page.goto(pathToFileURL(path).href);
   await page.locator('.active[data-address]').waitFor();
-  const views = page.getByRole('button', { name: /^(Groups|Looks the same|Timeline|Cost|Graph|Survey|Grid)$/ });
+  const views = page.getByRole('button', { name: /^(Groups|Survey|Grid)$/ });
   for (const view of await views.all()) await view.click();
   await page.locator('.active[data-address]').waitFor();
   return page;

@@ -3,18 +3,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { historyLines } from '../../../src/campaign/find-run.ts';
-import type { ReviewAsset, ReviewFile } from '../../../src/contract/review.ts';
 import { differenceHash } from '../../../src/disk/pictures/shrink-picture.ts';
 import { distanceOf, Neighbours, readHash, widestDistance, widestRadius } from '../../../src/ground/picture-looks.ts';
 import { unpack } from '../../../src/page/gallery/unpack.ts';
-import { findAlike } from '../../../src/review/gallery/find-alike.ts';
 import { encodePath, nameOfCopy, urlFrom } from '../../../src/review/gallery/gallery-files.ts';
 import { GalleryFolder } from '../../../src/review/gallery/gallery-folder.ts';
 import { folderHtml, pack, safeInHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
 import { holdGallery } from '../../../src/review/gallery/make-gallery.ts';
 import { SingleFile } from '../../../src/review/gallery/single-file.ts';
-import { makeTimeline } from '../../../src/review/gallery/timeline.ts';
 import { readNote, withNote } from '../../../src/review/thumbs/jpeg-note.ts';
 import { anyCharacter } from '../../rig/any-character.ts';
 import { temporaryFolder } from '../../rig/command.ts';
@@ -82,44 +78,7 @@ describe('pictures that look the same', () => {
     );
   });
 
-  const picture = (number: number) => file(number, 'image', { path: `${number}.png` });
-  const looks = (hashes: { [number: number]: string }, shape = 1) => {
-    return ({ path }: ReviewFile) => {
-      const hash = hashes[Number.parseInt(path, 10)];
-      return hash === undefined ? undefined : { hash, shape };
-    };
-  };
-  const [one, other] = ['0f0f0f0f33335555', 'f0f0123412341234'];
-
-  test('takes of one gate, rows of one task, and an edit, with what they cost; the dearest first', () => {
-    const edited = asset('logo@a', {
-      files: [picture(5)],
-      credits: 9,
-      earlier: [{ job: 'old', credits: 9, changed: ['prompt'], request: {}, files: [picture(6)] }],
-    });
-    const data = campaign([
-      { name: 'hero@a', assets: [1, 2, 3].map((take) => asset(`hero@a,take:${take}`, { files: [picture(take)] })) },
-      { name: 'hero@b', assets: [asset('hero@b', { files: [picture(4)], credits: null })] },
-      { name: 'logo@a', assets: [edited] },
-    ]);
-    const hashes = { 1: one, 2: flip(one, [1, 2, 3]), 3: other, 4: flip(one, [9]), 5: other, 6: flip(other, [0]) };
-    expect(findAlike(data, looks(hashes))).toEqual([
-      { is: 'edit', members: [4], credits: 9, distance: 1 },
-      { is: 'takes', members: [0, 1], credits: 2, distance: 3 },
-      { is: 'rows', members: [0, 3], credits: null, distance: 1 },
-    ]);
-  });
-
-  test('other shapes, one job of several steps and what is not there are no waste', () => {
-    const shared = ['x', 'y'].map((key) => asset(`hero@${key}`, { files: [picture(1)], job: 'same' }));
-    const groups = shared.map((own) => ({ name: own.address, assets: [own] }));
-    expect(findAlike(campaign(groups), looks({ 1: one }))).toEqual([]);
-    const assets = [1, 2].map((number) => asset(`hero@a,take:${number}`, { files: [picture(number)] }));
-    const shapeOf = (found: ReviewFile) => ({ hash: one, shape: found.path === '1.png' ? 1 : 9 / 16 });
-    expect(findAlike(campaign([{ name: 'hero@a', assets }]), shapeOf)).toEqual([]);
-    const lost: ReviewAsset[] = assets.map((own) => ({ ...own, files: [{ ...picture(1), problem: 'missing' }] }));
-    expect(findAlike(campaign([{ name: 'hero@a', assets: lost }]), looks({ 1: one }))).toEqual([]);
-  });
+  const one = '0f0f0f0f33335555';
 
   test('ten thousand rows that are nearly alike are compared with few others each', () => {
     const hashes = Array.from({ length: 10_000 }, (_, index) => readHash(flip(one, [index % 64, (index * 7) % 64])));
@@ -271,47 +230,4 @@ test('a single file is never larger than 20 MB, and then nothing is written', as
   await single.add(one, Buffer.alloc(4 << 20));
   await expect(single.add(one, Buffer.alloc(4 << 20))).rejects.toThrow('a.html would be larger than 20 MB');
   expect(existsSync(path)).toBe(false);
-});
-
-test('a timeline tells of each job when it left, was taken, finished and saved; damaged lines tell nothing', () => {
-  const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 10, 0, second)).toISOString();
-  const event = (second: number, name: string, more = {}) => ({
-    at: at(second),
-    event: name,
-    address: 'hero@a',
-    ...more,
-  });
-  const lines = [
-    {
-      ...{ mediabatch: 'run', version: 1, id: '2026-11-22-1000-k3f9', at: at(0), tool: '0.1.0', campaign: 'c' },
-      ...{ lock: 'campaign.lock.jsonl', sandbox: false, steps: 2 },
-      totals: { toSpend: 2, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
-    },
-    event(1, 'step-started', { task: 'hero', kind: 'image', action: 'create' }),
-    event(2, 'create-intended', { key: 'k', reserved: 2 }),
-    event(3, 'create-intended', { key: 'k', reserved: 2 }),
-    event(4, 'job-created', { jobId: 'j', credits: 2, balance: null }),
-    { at: 'no time', event: 'job-completed', address: 'hero@a', jobId: 'j' },
-    event(5, 'job-completed'),
-    event(6, 'output-saved', {
-      output: { path: 'a.png', sha256: 'a'.repeat(64), bytes: 1, type: 'image/png' },
-      how: 'downloaded',
-    }),
-    event(7, 'step-finished', { task: 'hero', outcome: 'failed', credits: 2, error: 'moderated' }),
-    { ...event(1, 'step-started', { task: 'hero', kind: 'image', action: 'keep' }), address: 'hero@kept' },
-    { at: at(9), event: 'step-finished', address: '__proto__', task: 'hero', outcome: 'done', credits: 0 },
-    7,
-    { mediabatch: 'run-close', version: 1, at: at(9), how: 'ended', exit: 3, spentNow: 2, elapsedMs: 9000 },
-  ];
-  const time = (second: number) => Date.UTC(2026, 10, 22, 10, 0, second);
-  expect(makeTimeline('2026-11-22-1000-k3f9', historyLines(lines), new Map([['hero@a', 5]]))).toEqual({
-    ...{ run: '2026-11-22-1000-k3f9', started: time(0), ended: time(9), exitCode: 3 },
-    spans: [
-      {
-        ...{ asset: 5, address: 'hero@a', task: 'hero', end: 'failed', credits: 2, error: 'moderated' },
-        ...{ sent: time(2), job: time(4), saved: time(6) },
-      },
-    ],
-  });
-  expect(makeTimeline('x', historyLines(lines.slice(1)), new Map())).toBeUndefined();
 });
