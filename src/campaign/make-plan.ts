@@ -14,7 +14,6 @@ import type { Lock } from '../lock/record.ts';
 import { countJobs } from '../lock/sends.ts';
 import { isSpending } from '../plan/actions.ts';
 import { assemblePlan, outputsToCheck } from '../plan/assemble.ts';
-import { estimateSpeech, rowsToSpeak, type SpokenFile, spokenFiles } from '../plan/outputs/estimate-speech.ts';
 import type { Plan, PlanTotals, StepOrder } from '../plan/plan.ts';
 import { isPost, sendsOf } from '../plan/posts/post-record.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
@@ -22,11 +21,11 @@ import { wantedPath } from '../plan/select/names.ts';
 import { expectTime } from '../plan/simulate-ends.ts';
 import type { DecidedGraph } from '../plan/situation/decided-graph.ts';
 import type { Match } from '../plan/situation/find-purchases.ts';
-import { limit, type Situation, situate, withFiles } from '../plan/situation/situation.ts';
+import { limit, situate, withFiles } from '../plan/situation/situation.ts';
 import { shellWord } from '../report/shell-word.ts';
 import { checkPlanning } from './check-options.ts';
 import { tightestLimit } from './environment.ts';
-import { lookAtOutputs, type OutputFacts } from './look-at-outputs.ts';
+import { lookAtOutputs } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -103,7 +102,6 @@ export async function makePlan(
     ...(options.chosen?.leftOut !== undefined && { leftOut: options.chosen.leftOut }),
   });
   Object.assign(plan.totals, await expectTimeOf(plan, paths));
-  await warnOfSpeech(plan, everything, { ...outputs.facts, measures: campaign.measures });
   if (!campaign.sandbox && plan.rows.some(({ action }) => isSpending(action))) {
     const lastBalance = await readLastBalance(paths);
     if (lastBalance !== undefined) plan.totals = { ...plan.totals, lastBalance };
@@ -125,22 +123,6 @@ async function limitOf(
 async function expectTimeOf({ rows, concurrency }: Plan, paths: CampaignPaths) {
   const isWatched = rows.some(({ action }) => isSpending(action) || action === 'attach');
   return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(paths) }) : {};
-}
-
-/** Warns where a text would be too long, or too short, as speech. Opens no file: it goes by what was measured anyway. */
-async function warnOfSpeech(
-  { rows }: Plan,
-  situation: Situation,
-  { mediaFacts, measures }: Pick<OutputFacts, 'mediaFacts'> & Pick<OpenCampaign, 'measures'>,
-): Promise<void> {
-  const asked = rowsToSpeak(rows, situation);
-  if (asked.length === 0) return;
-  const known: { spoken: SpokenFile['spoken']; seconds: number }[] = [];
-  for (const { output, spoken } of spokenFiles(situation)) {
-    const { durationSeconds: seconds } = mediaFacts(output) ?? (await measures.get(output.sha256))?.size ?? {};
-    if (seconds !== undefined) known.push({ spoken, seconds });
-  }
-  for (const [row, speech] of estimateSpeech(asked, known)) row.speech = speech;
 }
 
 /** Limit of addresses in a suggested command. */

@@ -1,4 +1,3 @@
-import type { Looks } from '../ground/picture-looks.ts';
 import type { Media } from '../kinds/kind.ts';
 import type { Output, Purchase, PurchaseState } from '../lock/record.ts';
 import type { Aspect, MediaFacts } from '../plan/outputs/expectation.ts';
@@ -38,8 +37,6 @@ export interface Ports {
   lost: LostCreates;
   service: Service;
   outputs: Outputs;
-  /** Absent: no picture is compared with others. */
-  pictures?: Pictures | undefined;
   clock: Clock;
   emit(fact: RunFact): void;
   /** Whether a job that failed so may be bought again now, should the order allow it. Absent: always. */
@@ -248,12 +245,6 @@ export interface OutputFiles {
   relocate(target: OutputTarget, from: Output, options?: { remove?: boolean }): Promise<Output | undefined>;
   /** Media facts of a saved file; undefined when it cannot be read. */
   measure(output: Output, aspects: readonly Aspect[]): Promise<MediaFacts | undefined>;
-}
-
-/** Pictures that are to differ from one another, within their task. */
-export interface Pictures {
-  /** Takes the picture of a step in. Resolves with the address of another one that came before it, and looks the same. */
-  add(step: Pick<StepOrder, 'address' | 'task' | 'outputs'>, looks: Looks): Promise<string | undefined>;
 }
 
 /** Reasons for telling that a run has ended: it is done, steps failed, credits ran out, or it waits for a person. */

@@ -11,7 +11,6 @@ import { drive } from './drive.ts';
 import type { Driven, DriveOptions, OnError } from './driven.ts';
 import { LocalLedger } from './local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
-import { RunPictures } from './run-pictures.ts';
 import type { SharedSlots } from './shared-slots.ts';
 
 export interface CarryOutOptions {
@@ -96,7 +95,6 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     lost,
     service,
     outputs,
-    pictures: new RunPictures(plan, { lock, outputs, ends }),
     clock,
     emit: told,
     mayRetry,

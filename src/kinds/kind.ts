@@ -72,8 +72,6 @@ export interface Kind {
   readonly pricedBy: readonly string[] | 'all';
   /** Costs no credits. */
   readonly free?: true;
-  /** The fields that hold what is spoken, and who speaks. Absent: it gives no speech alone. */
-  readonly speech?: { readonly text: string; readonly voice: string };
   /** Output fields that other steps may refer to, as in `{{tasks.hero.url}}`. */
   readonly outputs: readonly string[];
   /** The list of files that a job gives, which a later task can go through: `foreach: "{{tasks.talk.clips}}"`. */

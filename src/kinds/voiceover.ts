@@ -33,7 +33,6 @@ export const voiceover: Kind = {
     output_format: { description: 'Format of the audio file, for example mp3.', type: 'string', priced: false },
   },
   pricedBy: 'all',
-  speech: { text: 'text', voice: 'voice_id' },
   outputs: ['url'],
   typicalMs: 20_000,
 };

@@ -116,7 +116,7 @@ const ofPurchase: FieldsOf<Job> = {
 };
 const ofOutput: FieldsOf<Output> = {
   ...{ path: true, sha256: true, bytes: true, type: true },
-  ...{ edited: true, accepted: true, same: true },
+  ...{ edited: true, accepted: true },
 };
 const ofDecisions: FieldsOf<Decisions> = { pin: true, accepted: true, verdicts: true, sends: true };
 const ofPin: FieldsOf<NonNullable<Decisions['pin']>> = { fingerprint: true, revision: true };

@@ -91,11 +91,10 @@ function purchaseFields(purchase: Purchase): string {
   return parts.join(',');
 }
 
-export function outputText({ path, sha256, bytes, type, edited, accepted, same, unknownFields }: Output): string {
+export function outputText({ path, sha256, bytes, type, edited, accepted, unknownFields }: Output): string {
   const marks = {
     ...(edited === true && { edited }),
     ...(accepted === true && { accepted }),
-    ...(same === true && { same }),
   };
   return objectText({ path, sha256, bytes, type, ...marks }, unknownFields);
 }

@@ -155,8 +155,6 @@ export interface Expectation {
   silentSeconds?: Range;
   /** A picture is not of a single color. */
   blank?: false;
-  /** Pictures of the steps of a task differ to the eye. */
-  same?: false;
 }
 
 export interface Range {

@@ -57,7 +57,6 @@ export function readExpectation(value: Json | undefined): Expectation | undefine
     ...(peakDb === undefined ? {} : { peakDb }),
     ...(silentSeconds === undefined ? {} : { silentSeconds }),
     ...(ownValue(value, 'blank') === false ? { blank: false as const } : {}),
-    ...(ownValue(value, 'same') === false ? { same: false as const } : {}),
   };
   return Object.keys(expectation).length === 0 ? undefined : expectation;
 }

@@ -4,7 +4,6 @@ import type { OutputTarget, Ports } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Output } from '../lock/record.ts';
 import { aspectsOf, findUnfit, type MediaFacts, unfitText } from '../plan/outputs/expectation.ts';
-import { firstLooks } from '../plan/outputs/same-pictures.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { wantedPath } from '../plan/select/names.ts';
 import type { StepEnd } from './step-end.ts';
@@ -18,7 +17,7 @@ export async function saveOutputs(
   job: { jobId: string; result: JobResult },
 ): Promise<Omit<StepEnd, 'credits'>> {
   try {
-    const saved: Output[] = [];
+    const outputs: Output[] = [];
     for (const index of job.result.files.keys()) {
       const target = targetOf(order, ports, index);
       const collected = await collectOutput(order, ports, { jobId: job.jobId, result: job.result, index, target });
@@ -26,13 +25,11 @@ export async function saveOutputs(
         const { interrupted, error } = collected;
         return interrupted ? { outcome: 'running', error, unsaved: true } : { outcome: 'failed', error };
       }
-      saved.push(asAccepted(collected.output, order));
+      outputs.push(asAccepted(collected.output, order));
     }
-    const same = await findSame(order, ports, saved);
-    const outputs = marked(saved, same);
     const how = order.outputs === undefined ? 'downloaded' : 'restored';
     await recordOutputs(order, ports, { jobId: job.jobId, outputs, how });
-    return await checkExpectation(order, ports, { outputs, same });
+    return await checkExpectation(order, ports, outputs);
   } catch (error) {
     const end = outputFailure(error, ports);
     return end.outcome === 'running' ? { ...end, unsaved: true } : end;
@@ -46,16 +43,14 @@ export async function moveOutputs(order: StepOrder, ports: Ports): Promise<StepE
   const hasFiles = kinds[order.kind]?.media !== 'none';
   if (hasFiles && known.length === 0) return undefined;
   try {
-    const moved: Output[] = [];
+    const outputs: Output[] = [];
     for (const [index, from] of known.entries()) {
       const output = await ports.outputs.relocate(targetOf(order, ports, index), from, { remove: true });
       if (output === undefined) return undefined;
-      moved.push(output);
+      outputs.push(output);
     }
-    const same = await findSame(order, ports, moved);
-    const outputs = marked(moved, same);
     await recordOutputs(order, ports, { jobId, outputs, how: 'moved' });
-    return { ...(await checkExpectation(order, ports, { outputs, same })), credits: 0 };
+    return { ...(await checkExpectation(order, ports, outputs)), credits: 0 };
   } catch (error) {
     return { ...outputFailure(error, ports), credits: 0 };
   }
@@ -77,25 +72,11 @@ function asAccepted(output: Output, { outputs = [] }: StepOrder): Output {
   return isAccepted ? { ...output, accepted: true } : output;
 }
 
-/** Finds the step of its task that has the same picture already, where `expect` wants them to differ. */
-async function findSame(order: StepOrder, ports: Ports, outputs: readonly Output[]): Promise<string | undefined> {
-  if (order.expect?.same !== false) return undefined;
-  const measured = new Map<Output, MediaFacts | undefined>();
-  for (const output of outputs) measured.set(output, await ports.outputs.measure(output, ['looks']));
-  const looks = firstLooks(outputs, (output) => measured.get(output));
-  return looks && (await ports.pictures?.add(order, looks));
-}
-
-/** Keeps with the files which of two equal ones came second: nothing else would tell it to a later plan. */
-function marked(outputs: readonly Output[], same: string | undefined): Output[] {
-  return outputs.map(({ same: _, ...output }) => (same === undefined ? output : { ...output, same: true }));
-}
-
 /** Checks files once they are on record: one that misses its expectation is paid for all the same. */
 async function checkExpectation(
   order: StepOrder,
   ports: Ports,
-  { outputs, same }: { outputs: readonly Output[]; same: string | undefined },
+  outputs: readonly Output[],
 ): Promise<Omit<StepEnd, 'credits'>> {
   const { expect } = order;
   const aspects = aspectsOf(expect);
@@ -103,7 +84,7 @@ async function checkExpectation(
   if (aspects.length > 0) {
     for (const output of outputs) measured.set(output, await ports.outputs.measure(output, aspects));
   }
-  const unfit = findUnfit(expect, outputs, { factsOf: (output) => measured.get(output), same });
+  const unfit = findUnfit(expect, outputs, (output) => measured.get(output));
   if (unfit === undefined) return { outcome: 'done' };
   return {
     outcome: 'failed',

@@ -18,13 +18,13 @@ tasks:
     key: "{{row.id}}"
     takes: 2
     with: { prompt: "{{row.name}} on an oak table", resolution: 1k }
-    expect: { blank: false, same: false }
+    expect: { blank: false }
   portrait:
     kind: image
     foreach: rows.csv
     key: "{{row.id}}"
     with: { prompt: "a portrait of {{row.name}}", resolution: 1k, aspectRatio: "9:16" }
-    expect: { blank: false, same: false }
+    expect: { blank: false }
   voice:
     kind: voiceover
     foreach: rows.csv

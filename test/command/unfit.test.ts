@@ -53,32 +53,3 @@ test('what does not fit is failed for every command, and is taken as it is for n
   expect(again.err).toMatch(/pic@a {2}pics\/a\.png does not fit/);
   expect(trial.sandbox.ledger()).toHaveLength(4);
 }, 120_000);
-
-const spoken = (text: string) => `version: 1
-name: spoken
-tasks:
-  line:
-    kind: voiceover
-    foreach:
-      - { key: a, text: "${text}" }
-      - { key: b, text: "${'A lamp of oak and linen, made by hand. '.repeat(4)}" }
-    key: "{{row.key}}"
-    with: { text: "{{row.text}}", voice_id: Aria }
-    expect: { duration: { max: 15 } }
-    save: lines/{{row.key}}
-`;
-
-test('a text that would be spoken too long is named before it is bought, by the pace of what was spoken', async () => {
-  const trial = await makeTrial(spoken('A vase that stands.'));
-  expect((await trial.run(['plan'])).out).not.toContain('speech');
-  expect((await trial.apply()).code).toBe(0);
-  trial.write('campaign.yaml', spoken('A vase that stands, and stays where it is. '.repeat(8)));
-  expect((await trial.run(['plan'])).out).toMatch(
-    /^speech +line@a ≈ \d\d s, `expect` allows at most 15 \(by the pace of 2 earlier voiceovers\)$/m,
-  );
-  const { rows } = JSON.parse((await trial.run(['plan', '--json'])).out);
-  expect(rows.map(({ speech }: { speech?: object }) => speech)).toEqual([
-    { seconds: expect.any(Number), max: 15, like: 'voice', voiceovers: 2 },
-    undefined,
-  ]);
-}, 60_000);

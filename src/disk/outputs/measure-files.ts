@@ -4,7 +4,7 @@ import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
-import { differenceHash, shrinkPicture } from '../pictures/shrink-picture.ts';
+import { shrinkPicture } from '../pictures/shrink-picture.ts';
 import { hearMp3, hearWav } from '../sounds/hear.ts';
 import { Ear, type Listener, WavePen } from '../sounds/listener.ts';
 import type { KeptMeasures } from '../state/kept-measures.ts';
@@ -97,13 +97,8 @@ async function measureLooks(root: string, output: Output): Promise<MediaFacts> {
   if (path === undefined) return {};
   const small = await shrinkPicture({ ...output, path });
   if ('problem' in small) return {};
-  const { picture, width, height } = small;
-  const { channels } = await picture.clone().stats();
-  const hash = await differenceHash(picture);
-  return {
-    isBlank: channels.every(({ stdev }) => stdev < leastSeen),
-    looks: { shape: width / height, ...(hash !== undefined && { hash }) },
-  };
+  const { channels } = await small.picture.stats();
+  return { isBlank: channels.every(({ stdev }) => stdev < leastSeen) };
 }
 
 /** Ten hours of speech; what is longer is no output of a job. */

@@ -244,9 +244,7 @@ const measured: readonly { name: string; of: readonly Media[]; needs: string; de
   ...['loudness', 'peak', 'silence'].map((name) => ({
     ...{ name, of: ['audio', 'video'] as const, needs: 'sound', decoded: ['audio/mpeg', 'audio/wav'] },
   })),
-  ...['blank', 'same'].map((name) => ({
-    ...{ name, of: ['image', 'video'] as const, needs: 'picture', decoded: ['image/png', 'image/jpeg', 'image/webp'] },
-  })),
+  { name: 'blank', of: ['image', 'video'], needs: 'picture', decoded: ['image/png', 'image/jpeg', 'image/webp'] },
 ];
 
 /** Reports ranges that nothing is in. */

@@ -1,6 +1,6 @@
-import type { Looks } from '../../ground/picture-looks.ts';
 import type { Output } from '../../lock/record.ts';
 import type { Expectation, Range } from '../../manifest/manifest.ts';
+import type { Match } from '../situation/find-purchases.ts';
 
 /** Facts of a file that are measured at once: what it states, how it sounds, its waveform, what it looks like, whether it says who made it. */
 export type Aspect = 'size' | 'sound' | 'wave' | 'looks' | 'credentials';
@@ -23,7 +23,6 @@ export interface MediaFacts {
   wave?: string;
   /** Nothing is to be seen but one color. */
   isBlank?: boolean;
-  looks?: Looks;
   /** It brings content credentials (C2PA). */
   hasCredentials?: boolean;
 }
@@ -31,17 +30,9 @@ export interface MediaFacts {
 /** Half a percent, because encoders round to whole blocks. */
 const ratioTolerance = 0.005;
 
-/**
- * Lists unmet expectations of a downloaded file, in words that follow "it does not fit `expect`: ". `same`: the step whose
- * picture looks the same.
- */
-export function findUnmet(
-  expect: Expectation,
-  output: Output,
-  facts: MediaFacts | undefined,
-  same?: string | undefined,
-): string[] {
-  const { width, height, durationSeconds, lufs, peakDb, silentSeconds, isBlank, looks } = facts ?? {};
+/** Lists unmet expectations of a downloaded file, in words that follow "it does not fit `expect`: ". */
+export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts | undefined): string[] {
+  const { width, height, durationSeconds, lufs, peakDb, silentSeconds, isBlank } = facts ?? {};
   const unmet: string[] = [];
   const check = (name: string, range: Range | undefined, of: { value: number | undefined; unit: string }) => {
     if (range === undefined) return;
@@ -67,10 +58,10 @@ export function findUnmet(
   if (expect.type !== undefined && output.type !== expect.type && !output.type.startsWith(`${expect.type}/`)) {
     unmet.push(`it is ${output.type}, wanted ${expect.type}`);
   }
-  const isUnseen = expect.blank === false || expect.same === false ? looks === undefined : false;
-  if (isUnseen) unmet.push('what it shows cannot be measured, because it cannot be decoded here');
+  if (expect.blank === false && isBlank === undefined) {
+    unmet.push('what it shows cannot be measured, because it cannot be decoded here');
+  }
   if (expect.blank === false && isBlank === true) unmet.push('it is blank: one color, and nothing on it');
-  if (expect.same === false && same !== undefined) unmet.push(`it is the same picture as that of \`${same}\``);
   return unmet;
 }
 
@@ -84,14 +75,29 @@ export interface Unfit {
 export function findUnfit(
   expect: Expectation | undefined,
   outputs: readonly Output[],
-  { factsOf, same }: { factsOf?: ((output: Output) => MediaFacts | undefined) | undefined; same?: string | undefined },
+  factsOf: ((output: Output) => MediaFacts | undefined) | undefined,
 ): Unfit | undefined {
   if (expect === undefined) return undefined;
   for (const output of outputs) {
-    const [unmet] = output.accepted === true ? [] : findUnmet(expect, output, factsOf?.(output), same);
+    const [unmet] = output.accepted === true ? [] : findUnmet(expect, output, factsOf?.(output));
     if (unmet !== undefined) return { output, unmet };
   }
   return undefined;
+}
+
+/** Finds steps whose files are all on this disk, and one of which does not fit `expect`. */
+export function findUnfitSteps(
+  matches: readonly Match[],
+  files: { isIntact(output: Output): boolean; factsOf?: ((output: Output) => MediaFacts | undefined) | undefined },
+): ReadonlyMap<string, Unfit> {
+  const unfit = new Map<string, Unfit>();
+  for (const { step, purchase } of matches) {
+    const outputs = step.expect !== undefined && purchase?.state === 'done' ? (purchase.outputs ?? []) : [];
+    if (!outputs.every(files.isIntact)) continue;
+    const found = findUnfit(step.expect, outputs, files.factsOf);
+    if (found !== undefined) unfit.set(step.address, found);
+  }
+  return unfit;
 }
 
 export function unfitText({ output, unmet }: Unfit): string {
@@ -100,11 +106,11 @@ export function unfitText({ output, unmet }: Unfit): string {
 
 /** Lists what has to be measured beside the recorded size and type. */
 export function aspectsOf(expect: Expectation | undefined): Aspect[] {
-  const { width, height, ratio, durationSeconds, lufs, peakDb, silentSeconds, blank, same } = expect ?? {};
+  const { width, height, ratio, durationSeconds, lufs, peakDb, silentSeconds, blank } = expect ?? {};
   const rules: { readonly [aspect in (typeof aspects)[number]]: readonly unknown[] } = {
     size: [width, height, ratio, durationSeconds],
     sound: [lufs, peakDb, silentSeconds],
-    looks: [blank, same],
+    looks: [blank],
   };
   return aspects.filter((aspect) => rules[aspect].some((rule) => rule !== undefined));
 }

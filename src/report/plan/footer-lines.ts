@@ -95,26 +95,6 @@ function askedText(asked: readonly PlanRow[]): string {
   return `is ${safeText(address, 200)} the post that is out as ${safeText(beside?.address ?? '', 200)}${others}? That waits for a person, whatever --publish says`;
 }
 
-const shownSpeech = 3;
-
-/** Texts that would be too long or too short as speech, while changing them still costs nothing. */
-export function speechFacts({ rows }: Pick<Plan, 'rows'>, { yellow: paint }: Style, all = false): FooterFact[] {
-  const missed = rows.flatMap(({ address, speech }) => (speech === undefined ? [] : [{ address, speech }]));
-  const shown = all ? missed : missed.slice(0, shownSpeech);
-  const more = missed.length - shown.length;
-  return shown.map(({ address, speech }, at) => {
-    const rest = more > 0 && at === shown.length - 1 ? `; and ${more} more like it` : '';
-    return { label: 'speech', text: `${safeText(address, 200)} ${speechText(speech)}${rest}`, paint };
-  });
-}
-
-function speechText({ seconds, min, max, like, voiceovers }: NonNullable<PlanRow['speech']>): string {
-  const most = max !== undefined && seconds > max;
-  const wanted = most ? `at most ${max}` : `at least ${min}`;
-  const others = like === 'voice' ? '' : like === 'language' ? ' of any voice' : ' of any voice and language';
-  return `≈ ${seconds} s, \`expect\` allows ${wanted} (by the pace of ${countOf(voiceovers, 'earlier voiceover')}${others})`;
-}
-
 const shownUntimed = 3;
 
 /** How long the run will take, as a range; or of what no duration is known. */

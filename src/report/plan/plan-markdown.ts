@@ -4,7 +4,7 @@ import { countOf, creditsText, priceText } from '../numbers.ts';
 import { makeStyle } from '../style.ts';
 import { withCanary } from './canary-words.ts';
 import { fitComment, markdownCode, markdownTable } from './fit-comment.ts';
-import { limitFacts, postFacts, speechFacts, timeFacts } from './footer-lines.ts';
+import { limitFacts, postFacts, timeFacts } from './footer-lines.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
 import { planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
@@ -26,9 +26,7 @@ export function planMarkdown(
   const index = indexRows(plan);
   const style = makeStyle(false);
   const footer = [
-    ...[...postFacts(plan, style, now), ...speechFacts(plan, style)].map(
-      ({ label, text }) => `- ${label}: ${markdownCode(text)}`,
-    ),
+    ...postFacts(plan, style, now).map(({ label, text }) => `- ${label}: ${markdownCode(text)}`),
     ...[
       ...moneyFacts(plan.totals, { style, isQuiet: false }),
       ...limitFacts(plan, style),

@@ -5,7 +5,7 @@ import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutMiddle, cutToWidth, displayWidth, padLeft, padRight, wrapText } from '../text-width.ts';
-import { footerLines, limitFacts, postFacts, speechFacts, timeFacts } from './footer-lines.ts';
+import { footerLines, limitFacts, postFacts, timeFacts } from './footer-lines.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
 import { allUpToDate, planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
@@ -59,7 +59,6 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
         ...postFacts(plan, style, options.now),
         ...moneyFacts(plan.totals, { style, isQuiet: isShort }),
         ...limitFacts(plan, style),
-        ...speechFacts(plan, style, all),
         ...timeFacts(plan.totals),
       ],
       options,

@@ -7,7 +7,6 @@ import { createMp3Encoder } from 'wasm-media-encoders';
 import { measureFile } from '../../../src/disk/outputs/measure-files.ts';
 import type { Expectation } from '../../../src/manifest/manifest.ts';
 import { type Aspect, aspectsOf, findUnmet } from '../../../src/plan/outputs/expectation.ts';
-import { SeenPictures } from '../../../src/plan/outputs/same-pictures.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { seeded } from '../../rig/random.ts';
 
@@ -221,7 +220,6 @@ const drawn = (svg: string, [width, height] = [640, 480]) =>
   ).flatten({ background: 'white' });
 const lamp =
   '<rect x="60" y="200" width="300" height="200"/><circle cx="450" cy="120" r="90" fill="#c80"/><rect y="430" width="640" height="50" fill="#654"/>';
-const vase = '<circle cx="200" cy="300" r="150" fill="#06a"/><rect x="500" width="60" height="480" fill="#222"/>';
 const blank = 'it is blank: one color, and nothing on it';
 const undecoded = 'what it shows cannot be measured, because it cannot be decoded here';
 
@@ -246,36 +244,5 @@ describe('pictures', () => {
     ['a GIF', 'a.gif', () => drawn(lamp).gif().toBuffer(), [undecoded]],
   ])('%s', async (_what, name, make, unmet) => {
     expect((await measure(name, await make(), { blank: false })).unmet).toEqual(unmet);
-  });
-
-  test.each<[string, string, () => Promise<Uint8Array>, string | undefined]>([
-    ['the very same', 'b.png', () => drawn(lamp).png().toBuffer(), 'first'],
-    ['as a JPEG', 'b.jpg', () => drawn(lamp).jpeg({ quality: 60 }).toBuffer(), 'first'],
-    ['of half the size', 'b.webp', () => drawn(lamp).resize(320, 240).webp().toBuffer(), 'first'],
-    ['another one', 'b.png', () => drawn(vase).png().toBuffer(), undefined],
-    ['mirrored', 'b.png', () => drawn(lamp).flop().png().toBuffer(), undefined],
-    ['cut to another shape', 'b.png', () => drawn(lamp).resize(480, 480).png().toBuffer(), undefined],
-    ['of a single color', 'b.png', () => plain('#000').png().toBuffer(), undefined],
-  ])('%s', async (_what, name, make, same) => {
-    const seen = new SeenPictures();
-    const looks = async (own: string, bytes: Uint8Array) => {
-      const found = (await measure(own, bytes, { same: false })).facts.looks;
-      if (found === undefined) throw new Error('it is decoded');
-      return found;
-    };
-    seen.add('first', await looks('a.png', await drawn(lamp).png().toBuffer()));
-    expect(seen.add('second', await looks(name, await make()))).toBe(same);
-  });
-
-  test('a picture made anew stands in the place of the earlier one of its step', () => {
-    const seen = new SeenPictures();
-    const [one, other] = [
-      { hash: '00ff00ff00ff00ff', shape: 1 },
-      { hash: 'f0f0f0f00f0f0f0f', shape: 1 },
-    ];
-    expect(['a', 'b'].map((address) => seen.add(address, one))).toEqual([undefined, 'a']);
-    expect(seen.add('a', other)).toBeUndefined();
-    expect(seen.add('b', one)).toBeUndefined();
-    expect(seen.add('a', one)).toBe('b');
   });
 });

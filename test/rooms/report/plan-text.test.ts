@@ -55,25 +55,6 @@ describe('planText', () => {
     expect(text.match(/^[-+~^@v>?!x=] /gm)).toHaveLength(fullPlan().rows.length);
   });
 
-  it('names texts that would be too long or too short as speech: three, or all', () => {
-    const speech = { seconds: 34, min: 20, max: 30, like: 'voice' as const, voiceovers: 12 };
-    const rows = [
-      row('line@a', 'create', { speech }),
-      row('line@b', 'create', { speech: { ...speech, seconds: 9.5, like: 'language', voiceovers: 1 } }),
-      row('line@c', 'create', { speech: { ...speech, like: 'writing' } }),
-      row('line@d', 'create', { speech }),
-    ];
-    expect(show(rows).slice(show(rows).indexOf('speech '))).toMatchInlineSnapshot(`
-      "speech        line@a ≈ 34 s, \`expect\` allows at most 30 (by the pace of 12 earlier voiceovers)
-      speech        line@b ≈ 9.5 s, \`expect\` allows at least 20 (by the pace of 1 earlier voiceover of any
-                    voice)
-      speech        line@c ≈ 34 s, \`expect\` allows at most 30 (by the pace of 12 earlier voiceovers of any
-                    voice and language); and 1 more like it
-      "
-    `);
-    expect(show(rows, { all: true }).match(/^speech /gm)).toHaveLength(4);
-  });
-
   it('puts reasons below where there is no room beside', () => {
     const rows = [row('hero@de,16:9', 'redo', { reason: 'prompt: “a lamp” → “a lamp on a table”', discards: 5 })];
     expect(show(rows, { width: 44 })).toMatchInlineSnapshot(`

@@ -1,17 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { differenceHash } from '../../../src/disk/pictures/shrink-picture.ts';
-import { distanceOf, Neighbours, readHash, widestDistance, widestRadius } from '../../../src/ground/picture-looks.ts';
 import { unpack } from '../../../src/page/gallery/unpack.ts';
 import { encodePath, nameOfCopy, urlFrom } from '../../../src/review/gallery/gallery-files.ts';
 import { GalleryFolder } from '../../../src/review/gallery/gallery-folder.ts';
 import { folderHtml, pack, safeInHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
 import { holdGallery } from '../../../src/review/gallery/make-gallery.ts';
 import { SingleFile } from '../../../src/review/gallery/single-file.ts';
-import { readNote, withNote } from '../../../src/review/thumbs/jpeg-note.ts';
 import { anyCharacter } from '../../rig/any-character.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
@@ -21,80 +17,6 @@ function folderHere(): string {
   onTestFinished(remove);
   return path;
 }
-
-const hex = fc.stringMatching(/^[0-9a-f]{16}$/);
-const flip = (hash: string, bits: readonly number[]) => {
-  const mask = [...new Set(bits)].reduce((sum, bit) => sum ^ (1n << BigInt(bit)), 0n);
-  return (BigInt(`0x${hash}`) ^ mask).toString(16).padStart(16, '0');
-};
-
-describe('what a picture looks like', () => {
-  const paint = (width: number, height: number, greyOf: (x: number, y: number) => number) => {
-    const data = new Uint8ClampedArray(width * height * 4);
-    for (let at = 0; at < width * height; at += 1) {
-      const value = greyOf((at % width) / width, Math.floor(at / width) / height);
-      data.set([value, value, value, 255], at * 4);
-    }
-    return sharp(data, { raw: { width, height, channels: 4 } });
-  };
-
-  test('says where it gets lighter to the right, whatever its size', async () => {
-    expect(await differenceHash(paint(90, 80, (x) => x * 255))).toBe('ffffffffffffffff');
-    expect(await differenceHash(paint(9, 8, (x) => 255 - x * 255))).toBe('0000000000000000');
-    const wave = (x: number, y: number) => 128 + 100 * Math.sin(9 * x + 5 * y);
-    expect(await differenceHash(paint(384, 256, wave))).toBe(await differenceHash(paint(192, 128, wave)));
-  });
-
-  test('of one color there is nothing to compare; a picture of a single pixel is one', async () => {
-    expect(await differenceHash(paint(40, 40, () => 90))).toBeUndefined();
-    expect(await differenceHash(paint(1, 1, () => 90))).toBeUndefined();
-  });
-
-  test('property: a note stays in a JPEG, and is found again', () => {
-    const jpeg = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xdb, 0, 2, 0xff, 0xd9);
-    fc.assert(
-      fc.property(fc.stringMatching(/^[a-z0-9 ]{0,60}$/), (note) => {
-        const noted = withNote(jpeg, note);
-        expect(readNote(noted)).toBe(note);
-        expect([...noted.subarray(0, 8)]).toEqual([...jpeg.subarray(0, 8)]);
-        expect([...noted.subarray(-6)]).toEqual([...jpeg.subarray(-6)]);
-      }),
-    );
-    expect(readNote(jpeg)).toBeUndefined();
-  });
-});
-
-describe('pictures that look the same', () => {
-  test('property: the bands of bits miss nobody within the radius', () => {
-    fc.assert(
-      fc.property(hex, fc.array(fc.nat({ max: 63 }), { maxLength: 8 }), (hash, bits) => {
-        const near = flip(hash, bits);
-        const neighbours = new Neighbours<string>(widestRadius);
-        neighbours.add(readHash(hash), hash);
-        const distance = new Set(bits).size;
-        expect(distanceOf(readHash(hash), readHash(near))).toBe(distance);
-        expect(neighbours.find(readHash(near), () => true)).toBe(distance <= widestRadius ? hash : undefined);
-      }),
-    );
-  });
-
-  const one = '0f0f0f0f33335555';
-
-  test('ten thousand rows that are nearly alike are compared with few others each', () => {
-    const hashes = Array.from({ length: 10_000 }, (_, index) => readHash(flip(one, [index % 64, (index * 7) % 64])));
-    const neighbours = new Neighbours<number>(2);
-    let compared = 0;
-    for (const [index, hash] of hashes.entries()) {
-      const found = neighbours.find(hash, () => {
-        compared += 1;
-        return true;
-      });
-      if (found === undefined) neighbours.add(hash, index);
-    }
-    expect(compared / hashes.length).toBeLessThan(20);
-    expect(widestDistance(hashes)).toBeLessThanOrEqual(4);
-  });
-});
 
 describe('the page', () => {
   const nasty = [

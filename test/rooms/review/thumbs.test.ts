@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ReviewFile } from '../../../src/contract/review.ts';
-import { looksOf, makeThumb, type Thumb } from '../../../src/review/thumbs/make-thumb.ts';
+import { makeThumb, type Thumb } from '../../../src/review/thumbs/make-thumb.ts';
 import { Thumbs } from '../../../src/review/thumbs/thumbs.ts';
 import { drawPicture } from '../../../src/sandbox/render/picture.ts';
 import { temporaryFolder } from '../../rig/command.ts';
@@ -98,14 +98,6 @@ describe('a small picture', () => {
     const { data, ...size } = await decoded(await makeThumb(orderOf(put(folderHere(), 'b.png', checks))));
     expect(size).toEqual({ width: 384, height: 192 });
     for (const value of data) expect(Math.abs(value - 128)).toBeLessThan(8);
-  });
-
-  test('tells of what it was made: its size and what it looks like', async () => {
-    const wide = await plain(1000, 500, (x) => [x / 4, x / 4, x / 4, 255])
-      .png()
-      .toBuffer();
-    const thumb = await makeThumb(orderOf(put(folderHere(), 'a.png', wide)));
-    expect('jpeg' in thumb && looksOf(thumb.jpeg)).toEqual({ shape: 2, hash: 'f'.repeat(16) });
   });
 
   test('property: of any bytes it is one, or the reason why there is none, and the process goes on', async () => {

@@ -170,19 +170,6 @@ describe('the files of a job', () => {
     });
   });
 
-  it('that are the picture of another step, which came before, are on record as that', async () => {
-    const measure = async () => ({ looks: { hash: '00ff00ff00ff00ff', shape: 1 } });
-    const outputs = { save: async () => image, measure };
-    const differ = { expect: { same: false } } as const;
-    const second = await save({ outputs, pictures: { add: async () => 'hero@en' } }, differ);
-    const marked = { ...image, same: true };
-    expect(second.told).toEqual([['finish', expect.objectContaining({ outputs: [marked, marked] })]]);
-    expect(second.end).toMatchObject({ outcome: 'failed', unmet: 'it is the same picture as that of `hero@en`' });
-    const first = await save({ outputs, pictures: { add: async () => undefined } }, differ);
-    expect(first.told).toEqual([['finish', expect.objectContaining({ outputs: [image, image] })]]);
-    expect(first.end).toEqual({ outcome: 'done' });
-  });
-
   it('are a bug where the kind gives none', async () => {
     await expect(save({}, { kind: 'post' })).rejects.toThrow('internal error: kind post gives no files');
     await expect(save({}, { kind: 'nothing' })).rejects.toThrow('internal error: kind nothing gives no files');

@@ -20,7 +20,6 @@ export interface Script {
   lost?: Partial<LostCreates>;
   service?: Partial<Service & Downloads>;
   outputs?: Partial<OutputFiles>;
-  pictures?: Ports['pictures'];
   random?: number;
   /** Called with the length of each sleep; may abort. */
   onSleep?(ms: number, abort: () => void): void;
@@ -120,8 +119,7 @@ export function tracedPorts(script: Script = {}): Traced {
   const emit = (fact: RunFact) => {
     events.push(fact);
   };
-  const { pictures } = script;
-  const ports = { ledger, gate, lost, service, outputs, pictures, clock, emit, signal: controller.signal };
+  const ports = { ledger, gate, lost, service, outputs, clock, emit, signal: controller.signal };
   return { ports, told, events, sleeps, abort: () => controller.abort() };
 }
 
