@@ -1,7 +1,6 @@
 import type { RunEvent } from '../contract/event.ts';
 import type { SpendingLeft } from '../contract/spending.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Lock } from '../lock/record.ts';
 import type { Agreement } from '../plan/agreement.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunTimes } from '../report/run/run-time.ts';
@@ -39,7 +38,7 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   /** Addresses that the selections matched when the plan was first made. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
   /** Throws when this is not the plan that somebody agreed to. Called while the campaign is held. */
-  verify?: ((plan: Plan, graph: Graph, lock: Lock) => void) | undefined;
+  verify?: ((plan: Plan, graph: Graph) => void) | undefined;
   /** Gives back what is to be carried out: the plan with its posts, or without those that nobody agreed to. */
   agree(plan: Plan): Promise<Plan | 'no' | 'interrupted'>;
   observe(run: { plan: Plan; filesStay?: boolean }): Promise<Observer>;
@@ -48,8 +47,6 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
    * for afterwards. Called before anything is sent; `end` when the run has ended, however it did.
    */
   review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
-  /** Aborted: whoever waits for the campaign waits no longer. */
-  leaving?: AbortSignal | undefined;
   /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
   given?: string | undefined;
   /** Limit of whoever carries the plan out, when that is not this process. */

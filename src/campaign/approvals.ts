@@ -10,17 +10,14 @@ import { findCharged } from './lost-lock/older-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
-/** The yes of a person that was given beforehand: whose, when, and to what. */
-export type Yes = Pick<Approval, 'by' | 'at' | 'what'>;
-
 /** Whether somebody has approved what is carried out. `why`: what became of their approval, as words after a colon. */
-export type Approved<Said extends Yes = Yes> = { is: 'approved'; approval: Said } | { is: 'not'; why?: string };
+export type Approved = { is: 'approved'; approval: Approval } | { is: 'not'; why?: string };
 
 /** Looks for the approval of a plan. It counts for exactly this plan and lock, in its time, until what it says is done. */
 export async function findApproval(
   saved: Pick<SavedPlan, 'path' | 'digest'>,
   { plan, campaign, now }: { plan: Plan; campaign: OpenCampaign; now: number },
-): Promise<Approved<Approval>> {
+): Promise<Approved> {
   const approval = await readApproval({ digest: saved.digest, lock: lockName(campaign.paths.lock) });
   if (approval === undefined) return { is: 'not', ...(await sayWhyNot(saved)) };
   const why = whyOver(approval, now);

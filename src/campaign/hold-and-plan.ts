@@ -33,7 +33,6 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
   const checked = await options.check();
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, {
     forEngine: options.engine !== undefined,
-    signal: options.leaving,
   });
   try {
     const loaded = await requireLock(campaign, service, { serviceMoved: askAboutMove !== undefined });
@@ -52,7 +51,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     await lookAtPosts(made, campaign, { checked: held, asks: true });
     await refuseLostLock(campaign, { graph, lock, plan: made, isNew: options.new === true });
     if (saved !== undefined && !isAnew) refuseStale(saved, { plan: made, graph, service });
-    options.verify?.(made, graph, lock);
+    options.verify?.(made, graph);
     if (agreement !== undefined) goOnUnder(agreement, made, lock);
     // An index is looked after even where there is nothing else to do.
     const finding: Json | undefined =

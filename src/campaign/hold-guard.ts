@@ -12,14 +12,13 @@ import { clockText } from '../report/numbers.ts';
 
 /**
  * The right to be the only run on this lock, or exit 75 naming who has it. Whoever is waited for is named before. While an
- * engine has an open run of the campaign nobody writes the lock but who is attached to it: `forEngine`. `signal`: aborted when
- * nobody wants to wait any longer.
+ * engine has an open run of the campaign nobody writes the lock but who is attached to it: `forEngine`.
  */
 export async function holdGuard(
   lockPath: string,
   waitMs: number,
   tell: Tell,
-  { forEngine = false, signal }: { forEngine?: boolean; signal?: AbortSignal | undefined } = {},
+  { forEngine = false }: { forEngine?: boolean } = {},
 ): Promise<Guard> {
   const shown = relative('', lockPath) || lockPath;
   const wayOut = findWayOut(dirname(lockPath));
@@ -32,8 +31,7 @@ export async function holdGuard(
     });
   }
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });
-  const answer =
-    first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell, signal }) : first;
+  const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell }) : first;
   if (answer.is === 'held') throw heldError(shown, answer, await pageOf(lockPath, answer));
   if (answer.tookOver !== undefined) {
     const { host } = answer.tookOver;
@@ -64,7 +62,7 @@ function elsewhereError(shown: string, { engine, since, run }: EngineNote): Camp
 
 async function waitForGuard(
   lockPath: string,
-  { first, tell, ...wait }: { first: Held; waitMs: number; tell: Tell; signal: AbortSignal | undefined },
+  { first, tell, ...wait }: { first: Held; waitMs: number; tell: Tell },
 ): Promise<GuardAnswer> {
   const who = first.note === undefined ? nameOf(first) : 'another run, which cannot be read';
   const text = `for ${who}; ${Math.round(wait.waitMs / 1000)} s at most (--lock-timeout)`;

@@ -83,7 +83,6 @@ export class LiveRun {
   #carriedOut: Plan | undefined;
   #isToLook = false;
   #isEnough = false;
-  #others: 'can be bought' | undefined;
   #hasOutdated = false;
   #failure: { error: unknown } | undefined;
   readonly #news = new Condition();
@@ -170,11 +169,6 @@ export class LiveRun {
     }
   }
 
-  /** Others can be bought from the page: from now on the run waits at gates with nothing left to pick, too. */
-  waitForOthers(): void {
-    this.#others = 'can be bought';
-  }
-
   /** Ends the wait for decisions, because nobody wants to wait any longer. False: the run does not wait, or not any more. */
   stopWaiting(): boolean {
     // What was decided just now is being bought already.
@@ -234,7 +228,7 @@ export class LiveRun {
   }
 
   #asItIs() {
-    return { lock: this.#requireWorks().ledger.lock, redo: this.#redo(), others: this.#others };
+    return { lock: this.#requireWorks().ledger.lock, redo: this.#redo() };
   }
 
   #requireWorks(): Works {

@@ -168,7 +168,7 @@ export const applyOptions = {
   ),
   review: here(
     '--review',
-    'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked, or with others bought on the page; Ctrl-C ends the wait (exit 5)',
+    'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked; Ctrl-C ends the wait (exit 5)',
   ),
   open: here('--no-open', 'with --review: print the address of the page, and open nothing'),
   port: here('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', {

@@ -21,7 +21,7 @@ interface Context {
   terminal: Terminal;
   consent: Consent;
   saved?: SavedPlan;
-  /** Whether somebody has approved the saved plan, or what is bought on the page. */
+  /** Whether somebody has approved the saved plan. */
   approved?: Approved | undefined;
   /** The manifest, as it was named. */
   file: string;

@@ -7,11 +7,10 @@ import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { optionTable } from '../campaign/option-table.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
-import type { Approval } from '../contract/approval.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { StepOutcome } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
-import { CampaignError, failureOf } from '../contract/failure.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
@@ -25,10 +24,8 @@ import { type Consent, consentIn, withConsent } from './consent.ts';
 import { engineFor } from './engine-choice.ts';
 import { openNotification } from './notify.ts';
 import type { ApplyOptions } from './open.ts';
-import type { AgreedOthers } from './others-desk.ts';
 import { findUnselected, tellCredential, tellUnselected, type Unselected } from './plan-notices.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
-import type { RunPage } from './review-run.ts';
 import { type Interruption, listenForInterruption, listenForStrayErrors } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 import { showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
@@ -42,79 +39,51 @@ export interface ApplyContext {
   saved?: SavedPlan;
 }
 
-/** Plans, asks, runs, writes the lock. Where a person had others bought on the page, the run that buys them follows. */
-export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): Promise<number> {
-  const consent = consentIn(process.env, { sandbox: typed.sandbox === true });
-  const isSaved = given.saved !== undefined;
-  const page = typed.review === true ? new (await import('./review-run.ts')).RunPage({ ...given, isSaved }) : undefined;
-  const context = { ...given, consent, page };
-  try {
-    let ended = await applyAndAsk(withConsent(typed, consent), context);
-    const next = () => (ended.exit === exitCodes.interrupted ? undefined : page?.takeAgreed());
-    for (let others = next(); others !== undefined; others = next()) {
-      const { interruption } = ended;
-      ended = await applyOnce(others.options, { ...context, given: undefined, others, interruption });
-    }
-    return ended.exit;
-  } catch (error) {
-    await page?.close(failureOf(error)?.message ?? 'something went wrong; the terminal says what');
-    throw error;
-  } finally {
-    await page?.close();
-  }
-}
-
 /**
- * Where charges showed that more would be paid than somebody agreed to, and there is somebody, they are asked again, with what the
- * rest comes to.
+ * Plans, asks, runs, writes the lock. When charges exceed the approved total, an interactive terminal asks again, with the
+ * price of the remaining steps.
  */
-async function applyAndAsk(options: ApplyOptions, context: RoundContext): Promise<Ended> {
-  const { terminal } = context;
-  let applied = await applyOnce(options, context);
+export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): Promise<number> {
+  const { terminal } = given;
+  const consent = consentIn(process.env, { sandbox: typed.sandbox === true });
+  const options = withConsent(typed, consent);
+  let applied = await applyOnce(options, { ...given, consent });
   while (applied.isPassed && canAskAgain(options, terminal)) {
     terminal.err(
       `\n${terminal.style.bold('asked again')}: the rest costs more than was agreed to, or is priced only now\n`,
     );
-    const next = await applyOnce(options, { ...context, isAnew: true });
-    if (!next.hasRun) return applied;
+    const next = await applyOnce(options, { ...given, consent, isAnew: true });
+    if (!next.hasRun) break;
     applied = next;
   }
-  return applied;
+  return applied.exit;
 }
 
 interface RoundContext extends ApplyContext {
   consent: Consent;
-  /** Shows the run. Absent: nobody wished for that. */
-  page: RunPage | undefined;
   isAnew?: true;
-  /** Agreed to on the page: nothing else is bought, and nobody is asked. */
-  others?: AgreedOthers;
-  /** Listens since the run before: what is pressed between the two ends both. */
-  interruption?: Interruption | undefined;
 }
 
 interface Ended {
   exit: number;
   isPassed: boolean;
   hasRun: boolean;
-  interruption?: Interruption | undefined;
 }
 
 async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<Ended> {
-  const { campaign, terminal, given, saved, isAnew, consent, page, others } = context;
+  const { campaign, terminal, given, saved, isAnew, consent } = context;
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes } = options;
   const engine = engineFor(options);
   const notification = openNotification(options, terminal);
   let events: ReturnType<typeof openEvents>;
-  let begun = others?.campaign;
-  let interruption = context.interruption;
+  let begun: string | undefined;
+  let interruption: Interruption | undefined;
   let unselected: Unselected | undefined;
   let live: LiveRun | undefined;
   let address: string | undefined;
   let isPassed = false;
-  let approved: Approved | undefined = others && { is: 'approved', approval: others.yes };
-  let kept: Approval | undefined;
+  let approved: Approved | undefined;
   const ends: StepEnds = new Map();
   const show = (planned: Plan) => {
     // Whoever is asked to agree sees what to.
@@ -156,26 +125,22 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     },
     engine,
     ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal, consent }) }),
-    agreement: others?.agreement,
-    leaving: context.interruption?.signal,
-    verify(made, graph, lock) {
-      others?.verify(made, { graph, lock });
+    verify(made, graph) {
       unselected = findUnselected(made, { options, graph, command: 'apply' });
     },
     review:
-      page &&
-      (async (run) => {
-        const shown = await page.show(run, options);
-        live = run;
-        address = shown.url;
-        return shown;
-      }),
+      options.review === true
+        ? async (run) => {
+            const shown = await (await import('./review-run.ts')).showRun(run, options, context);
+            live = run;
+            address = shown.url;
+            return shown;
+          }
+        : undefined,
     async agree(made) {
       // While the lock is held: another run may have used it up.
       if (saved !== undefined && !isAnew) {
-        const found = await findApproval(saved, { plan: made, campaign, now: systemClock.now() });
-        approved = found;
-        kept = found.is === 'approved' ? found.approval : undefined;
+        approved = await findApproval(saved, { plan: made, campaign, now: systemClock.now() });
       }
       tellApproved(approved, terminal);
       const agreed = await agreeTo(made, options, {
@@ -202,8 +167,8 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
         filesStay,
       });
       // Before a run begins a signal ends the process, and an error that nobody awaits as well.
-      interruption ??= listenForInterruption();
-      const listening = interruption;
+      const listening = listenForInterruption();
+      interruption = listening;
       const stray = listenForStrayErrors();
       return {
         on(event) {
@@ -218,7 +183,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
         stray,
         async end() {
           await recorder.end();
-          if (page?.isFollowed !== true) listening.stop();
+          listening.stop();
           stray.stop();
         },
       };
@@ -229,15 +194,12 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     throw error;
   });
   if (applied.is !== 'ran') {
-    terminal.err(`nothing ${isAnew || others !== undefined ? 'more ' : ''}was spent\n`);
+    terminal.err(`nothing ${isAnew ? 'more ' : ''}was spent\n`);
     return { exit: applied.is === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
   }
   if (options.json === true) await printResult(applied, { ...context, file, options, ends });
   const { exit, outcomes } = applied.result;
-  if (kept !== undefined && isDone(applied)) await endApproval(kept, systemClock.now());
-  // How it ended is told by the run that follows.
-  if (page?.isFollowed === true && exit !== exitCodes.interrupted)
-    return { exit, isPassed: false, hasRun: true, interruption };
+  if (approved?.is === 'approved' && isDone(applied)) await endApproval(approved.approval, systemClock.now());
   tellWaiting(applied.carriedOut, { ...context, consent, file, options, planned: applied.made, outcomes });
   tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
   await notification?.ended(applied);

@@ -15,9 +15,6 @@ import { postsText } from '../report/plan/post-words.ts';
 import { safeText } from '../report/safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Columns of a plan on the review page. */
-export const shownWidth = 96;
-
 /** Each is opened, or planned anew to be shown. */
 const mostPlans = 10;
 
@@ -60,7 +57,7 @@ export async function showPlan(
 }
 
 /** All that a yes to a plan is about: `12 credits, and 1 post to …`. Undefined: nothing is bought, and nothing goes public. */
-export function subjectOf(plan: Plan, now: number): string | undefined {
+function subjectOf(plan: Plan, now: number): string | undefined {
   const { totals, rows } = plan;
   const { toSpend, unknownPrices, estimate, mayRetry = 0, afterPicks } = totals;
   const posts = postsOf(rows, 'published');

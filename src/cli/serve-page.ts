@@ -1,5 +1,5 @@
 import { CampaignError } from '../contract/failure.ts';
-import type { OthersDesk, PlanDesk, ReviewHost } from '../contract/review.ts';
+import type { ReviewHost } from '../contract/review.ts';
 import { messageOf } from '../ground/values.ts';
 import { safeText } from '../report/safe-text.ts';
 import { type RunningReview, type ServeOptions, serveReview } from '../review/serve/serve-review.ts';
@@ -22,8 +22,6 @@ export async function servePage(
     port: number;
     open: boolean;
     state: string;
-    plans?: PlanDesk | undefined;
-    others?: OthersDesk | undefined;
     terminal: Terminal;
     about: string;
   },
@@ -39,7 +37,7 @@ export async function servePage(
 
 async function serve(
   host: ReviewHost,
-  { port, ...given }: Pick<ServeOptions, 'state' | 'plans' | 'others'> & { port: number },
+  { port, ...given }: Pick<ServeOptions, 'state'> & { port: number },
   terminal: Terminal,
 ): Promise<RunningReview> {
   try {

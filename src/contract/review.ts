@@ -31,10 +31,6 @@ export interface ReviewData {
   groups: ReviewGroup[];
   /** A group names its assets by their index here. */
   assets: ReviewAsset[];
-  /** Whoever looks may approve saved plans: the page asks for them. */
-  canApprove?: true;
-  /** Whoever looks may have others bought of a group that is all rejected: the page asks what they cost. */
-  canBuyOthers?: true;
   /** Present in a gallery. */
   report?: ReportParts;
 }
@@ -205,41 +201,6 @@ export type JudgeAnswer =
       change?: ReviewChange;
     }
   | { is: 'held'; text: string };
-
-/** A saved plan that waits for the yes of a person. */
-export interface PlanToApprove {
-  path: string;
-  /** Digest of all that it says: a yes is to exactly that. */
-  digest: string;
-  /** The plan, as a terminal shows it. */
-  text: string;
-  /** All that a yes is about: `12 credits, and 1 post to …`. */
-  what: string;
-}
-
-/** Where a person approves saved plans. There is one only where a person has started the page. */
-export interface PlanDesk {
-  /** Plans for the lock of the page that a yes would have carried out. */
-  list(): Promise<PlanToApprove[]>;
-  /** Keeps the yes. Returns, in words, what counts now. Rejects with a `CampaignError` where it cannot be kept. */
-  approve(plan: PlanToApprove): Promise<string>;
-}
-
-/**
- * Others of a group that is all rejected, as a person is asked about them. `digest`: of all that a yes is about. `no`: they
- * cannot be bought from the page as it is now; `command` does it, or shows what is missing.
- */
-export type OthersAnswer =
-  | ({ is: 'offer' } & Pick<PlanToApprove, 'digest' | 'text' | 'what'>)
-  | { is: 'no'; text: string; command: string };
-
-/** Where others are bought while a run waits for people. There is one only where a person has started the run. */
-export interface OthersDesk {
-  /** Prices others of a group, by the name of its gate, as things are now. `agreed`: they are being bought already. */
-  price(group: string): Promise<OthersAnswer | { is: 'agreed'; text: string }>;
-  /** Takes the yes of a person to an offer as it was shown. To be told twice does no more than once. */
-  agree(digest: string): Promise<{ is: 'agreed' | 'no'; text: string }>;
-}
 
 /** Who has the campaign: a command of its own, or a run under way. */
 export interface ReviewHost {

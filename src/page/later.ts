@@ -5,8 +5,6 @@ import { Details } from './details/details.tsx';
 import { pageKeyHelp, soundKeyHelp } from './key-help.ts';
 import { matrixView } from './matrix/matrix.tsx';
 import { Help } from './parts/help.tsx';
-import { askForOthers, Others } from './plans/others.tsx';
-import { Plans } from './plans/plans.tsx';
 import type { Later, Page } from './state/page.ts';
 
 /** Parts of the page that the first picture does not need: they are loaded after it, from a file of their own. */
@@ -14,9 +12,6 @@ export const later: Later = {
   views: [compareView, matrixView],
   Details,
   Help,
-  Plans,
-  Others,
-  askForOthers,
   help: [
     { where: 'Everywhere', keys: pageKeyHelp },
     { where: 'Songs and voices', keys: soundKeyHelp },

@@ -15,15 +15,13 @@ const lookShare = 8;
 
 /** A campaign that a run of this process has: what is shown is what the run knows, and verdicts are written by it. */
 export class LiveHost implements ReviewHost {
-  #live: LiveRun;
+  readonly #live: LiveRun;
   readonly #campaign: Pick<OpenCampaign, 'file' | 'paths'>;
   readonly #paste: Paste;
   readonly #by: string | undefined;
   readonly #finder: FileFinder;
   readonly #listeners = new Set<() => void>();
-  #stopWatching: () => void;
-  /** Told in place of what the run says of itself. */
-  #told: ReviewRun | undefined;
+  readonly #stopWatching: () => void;
   #timer: NodeJS.Timeout | undefined;
   #revision = 1;
   #known: { revision: number; data: ReviewData } | undefined;
@@ -60,7 +58,7 @@ export class LiveHost implements ReviewHost {
       file: this.#campaign.file,
       canDecide: true,
       commands: reviewCommands(this.#paste),
-      run: this.#told ?? { is: run.is, text: textOf(run) },
+      run: { is: run.is, text: textOf(run) },
       ...described,
     };
     this.#known = { revision, data };
@@ -71,7 +69,7 @@ export class LiveHost implements ReviewHost {
   async judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
     const rulings = await this.#live.judge(givenBy(this.#by, verdicts));
     if (rulings === 'over') {
-      return { is: 'held', text: this.#told?.text ?? 'the run has ended: what is judged now takes the command review' };
+      return { is: 'held', text: 'the run has ended: what is judged now takes the command review' };
     }
     const refused = refusalsOf(rulings, this.#paste);
     return { is: 'recorded', revision: this.#currentRevision(), refused };
@@ -86,29 +84,9 @@ export class LiveHost implements ReviewHost {
     return this.#finder.find(file);
   }
 
-  /** Tells at once how the run has ended, and nothing after that. `why`: in words, where none of its own say it. */
-  end(why?: string): void {
+  /** Reports at once how the run has ended, and nothing after that. */
+  end(): void {
     this.#stopWatching();
-    this.#told = why === undefined ? undefined : { is: 'ended', text: why };
-    this.#tellNow();
-  }
-
-  /** Tells that the run makes way for another one. `text`: what for. */
-  makeWay(text: string): void {
-    this.#told = { is: 'running', text };
-    this.#tellNow();
-  }
-
-  /** Shows the run for which another one made way. */
-  follow(live: LiveRun): void {
-    this.#stopWatching();
-    this.#live = live;
-    this.#told = undefined;
-    this.#stopWatching = live.watch(() => this.#change());
-    this.#tellNow();
-  }
-
-  #tellNow(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#isOlder = true;

@@ -42,10 +42,7 @@ export async function approve(file: string | undefined, options: ApproveOptions,
     throw new CampaignError({
       code: 'MB3007',
       message: `nobody has agreed to ${safeText(file)}: there is no terminal to ask on`,
-      hint: [
-        'whoever pays runs this on a terminal of their own, or approves it there on the page',
-        way('the page', call('review')),
-      ],
+      hint: 'run this command on a terminal of the person who pays',
       next: [{ command: terminal.paste(approving(saved.path)), credits: 0, needs: 'person' }],
     });
   }

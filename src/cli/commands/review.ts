@@ -10,7 +10,6 @@ import type { ClosingHost } from '../../review/thread/answer-thread.ts';
 import { ThreadHost } from '../../review/thread/thread-host.ts';
 import { open, type StateOptions } from '../open.ts';
 import type { Called } from '../paste.ts';
-import { openPlanDesk } from '../plan-desk.ts';
 import { servePage } from '../serve-page.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
@@ -50,7 +49,6 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
   const { state } = campaign.paths;
   const running = await servePage(host, {
     ...{ ...options, state, terminal },
-    plans: openPlanDesk(campaign, terminal, process.env),
     about: `${tellReview(first)}; Ctrl-C ends it`,
   });
   await untilAborted(interruption.signal);

@@ -143,7 +143,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         .addArgument(manifestArgument())
         .summary('look at outputs in the browser, and pick or reject them by keys')
         .description(
-          'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Started on a terminal by a person, it also shows the saved plans that wait for a yes, and approves them as approve does. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
+          'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
         )
         .addOption(
           new Option('--port <n>', 'listen on this port of 127.0.0.1')

@@ -41,7 +41,7 @@ const lookEveryMs = 200;
  */
 export async function takeGuard(
   lockPath: string,
-  options: { waitMs: number; clock: Pick<Clock, 'now' | 'sleep'>; signal?: AbortSignal | undefined },
+  options: { waitMs: number; clock: Pick<Clock, 'now' | 'sleep'> },
 ): Promise<GuardAnswer> {
   const path = await prepareGuardPath(lockPath);
   const self = await identifyThisProcess();
@@ -54,8 +54,8 @@ export async function takeGuard(
       return { is: 'taken', guard: makeGuard(path, note.id), ...(tookOver && { tookOver: holderOf(tookOver) }) };
     }
     const leftMs = options.waitMs - waitedMs;
-    if (leftMs <= 0 || options.signal?.aborted === true) return attempt;
-    await options.clock.sleep(Math.min(lookEveryMs, leftMs), options.signal);
+    if (leftMs <= 0) return attempt;
+    await options.clock.sleep(Math.min(lookEveryMs, leftMs));
   }
 }
 

@@ -22,7 +22,6 @@ export function App({ page }: { page: Page }) {
       </div>
       <Actions page={page} />
       {page.hasHelp.value && later && <later.Help page={page} />}
-      {page.offered.value && later && <later.Others page={page} offer={page.offered.value} />}
     </>
   );
 }
@@ -49,8 +48,7 @@ function Empty({ page }: { page: Page }) {
 
 /** Above the views: what is decided, what waits, what a run does; views, filters and search. */
 function Toolbar({ page }: { page: Page }) {
-  const { campaign, run, next, canApprove } = page.data.value;
-  const later = page.later.value;
+  const { campaign, run, next } = page.data.value;
   return (
     <header class="top">
       <div class="title">
@@ -70,7 +68,6 @@ function Toolbar({ page }: { page: Page }) {
             {next}
           </p>
         )}
-        {canApprove && later && <later.Plans page={page} />}
       </div>
       <Views page={page} />
       <button

@@ -1,7 +1,7 @@
 import type { JudgeAnswer, ReviewChange, ReviewData, WantedVerdict } from '../../contract/review.ts';
 
 /** How long an answer is waited for, and how long until one that keeps silent about changes is asked again, in ms. */
-export const patience = 60_000;
+const patience = 60_000;
 const askAgainMs = 5000;
 
 /** A revision alone: it takes the whole to get there. */
@@ -82,7 +82,7 @@ async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | {
 }
 
 /** Sends a document to the server of this page. Through a tunnel that has died an answer may never come. */
-export function post(path: string, document: object): Promise<Response> {
+function post(path: string, document: object): Promise<Response> {
   return fetch(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -92,7 +92,7 @@ export function post(path: string, document: object): Promise<Response> {
 }
 
 /** Why an answer is none, as whoever answered says it. */
-export async function reasonOf(answer: Response): Promise<string> {
+async function reasonOf(answer: Response): Promise<string> {
   try {
     const { error } = (await answer.json()) as { error?: { text?: string; hint?: string } };
     if (error?.text !== undefined) return [error.text, error.hint].filter((part) => part !== undefined).join('; ');

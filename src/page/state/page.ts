@@ -1,6 +1,6 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
-import type { OthersAnswer, ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
+import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
 import { madeElsewhere } from '../model/elsewhere.ts';
 import { applyFilter, type Facet, type Filter, noFilter } from '../model/filter.ts';
 import { decide, plainNote, puttingBack, type Step, undoOf } from '../model/judge.ts';
@@ -47,20 +47,11 @@ export interface Offer {
   readonly facets: readonly Facet[];
 }
 
-/** Others of a group, priced. */
-export type OthersOffer = Extract<OthersAnswer, { is: 'offer' }> & { group: string };
-
 /** Parts of the page that the first picture does not need. */
 export interface Later {
   readonly views: readonly LateView[];
   readonly Details: FunctionComponent<{ page: Page }>;
   readonly Help: FunctionComponent<{ page: Page }>;
-  /** Saved plans that wait for a yes. */
-  readonly Plans: FunctionComponent<{ page: Page }>;
-  /** Asks about others whose price is known by now. */
-  readonly Others: FunctionComponent<{ page: Page; offer: OthersOffer }>;
-  /** Asks what others of a group cost now; where they cannot be bought from the page, says so, and copies the command. */
-  askForOthers(page: Page, group: string): Promise<void>;
   /** Texts of the help, by where keys act. */
   readonly help: readonly { where: string; keys: readonly KeyHelp[] }[];
   /** In the details of a gallery, instead of the names of steps that an asset is made from and used by. */
@@ -93,8 +84,6 @@ export class Page {
   readonly isStrange = signal(false);
   /** The last verdict, and how many there were. */
   readonly judged = signal<{ is: Mark; count: number }>({ is: 'undecided', count: 0 });
-  /** Others that somebody is asked about. */
-  readonly offered = signal<OthersOffer | undefined>(undefined);
   readonly refusals = signal<readonly Refusal[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);

@@ -104,16 +104,11 @@ function nameOf({ purchase }: Bought): string | undefined {
 
 /**
  * Lists the open gates of a plan that people can decide by what is there to see now. Not among them: one of whose steps too
- * few have an output, and one where too many are rejected, unless `others` can be bought for it. `graph`: that of the plan.
+ * few have an output, and one where too many are rejected. `graph`: that of the plan.
  */
 export function gatesToDecide(
   plan: Pick<Plan, 'gates'>,
-  {
-    graph,
-    lock,
-    redo,
-    others,
-  }: { graph: DecidedGraph; lock: Lock; redo: ReadonlySet<string>; others?: 'can be bought' | undefined },
+  { graph, lock, redo }: { graph: DecidedGraph; lock: Lock; redo: ReadonlySet<string> },
 ): DecidedGate[] {
   const open = new Set((plan.gates ?? []).map(({ name }) => name));
   const gates = graph.gates.filter(({ name }) => open.has(name));
@@ -129,7 +124,6 @@ export function gatesToDecide(
   }
   return gates.filter(({ state, choose, members: own }) => {
     if (state.is === 'contested') return true;
-    if (state.is === 'rejected') return others === 'can be bought';
     return state.is === 'open' && state.toSee - own.filter((address) => unseen.has(address)).length >= choose;
   });
 }

@@ -84,20 +84,6 @@ export function readVerdicts(text: string): WantedVerdict[] | undefined {
   return verdicts.every((one) => one !== undefined) ? verdicts : undefined;
 }
 
-/** `{ "digest" }`, of a plan; undefined for anything else. */
-export function readDigest(text: string): string | undefined {
-  const document = parse(text);
-  return isMap(document) && typeof document.digest === 'string' ? document.digest : undefined;
-}
-
-/** `{ "group" }`, of which others are to be priced, or the `{ "digest" }` of what was shown; undefined for anything else. */
-export function readOthers(text: string): { group: string } | { digest: string } | undefined {
-  const document = parse(text);
-  if (isMap(document) && isPlainText(document.group, mostName)) return { group: document.group };
-  const digest = readDigest(text);
-  return digest === undefined ? undefined : { digest };
-}
-
 function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;

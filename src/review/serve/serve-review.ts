@@ -3,14 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failureOf } from '../../contract/failure.ts';
-import type {
-  OthersDesk,
-  PlanDesk,
-  PlanToApprove,
-  ReviewChange,
-  ReviewData,
-  ReviewHost,
-} from '../../contract/review.ts';
+import type { ReviewChange, ReviewData, ReviewHost } from '../../contract/review.ts';
 import { adviceText, type Paste } from '../../report/advice-text.ts';
 import { Thumbs } from '../thumbs/thumbs.ts';
 import { answer, answerJson, answerProblem, answerZipped, refuse, type Zipped, zip } from './answer.ts';
@@ -18,7 +11,7 @@ import { Changes } from './changes.ts';
 import { describeChange, NumberedFiles } from './describe-change.ts';
 import { ThumbFiller } from './fill-thumbs.ts';
 import { indexHtml, pageFiles, readPageFile } from './page-files.ts';
-import { checkRequest, readBody, readDigest, readOthers, readVerdicts } from './read-request.ts';
+import { checkRequest, readBody, readVerdicts } from './read-request.ts';
 import { sendFile, WholeFiles } from './send-file.ts';
 
 export interface ServeOptions {
@@ -28,10 +21,6 @@ export interface ServeOptions {
   state: string;
   /** Writes commands for hints. */
   paste: Paste;
-  /** Absent: no plan can be approved here. */
-  plans?: PlanDesk | undefined;
-  /** Absent: others are bought by a command. */
-  others?: OthersDesk | undefined;
   /** Hears of what went wrong through a defect: the page is told that it did, and not what. */
   onError(error: unknown): void;
 }
@@ -59,9 +48,6 @@ const entranceMs = 60_000;
 
 /** Everybody on this machine can open connections; a run in this process needs files that it can open. */
 const mostConnections = 2000;
-
-/** All that can be sent here. */
-const posts: ReadonlySet<string> = new Set(['verdicts', 'approvals', 'others']);
 
 /** One request, and its response. */
 interface Exchange {
@@ -124,8 +110,6 @@ class Review {
   readonly #filler: ThumbFiller;
   readonly #changes = new Changes();
   readonly #stopWatching: () => void;
-  /** Plans that somebody was shown here, by digest: nobody approves another. */
-  readonly #shownPlans = new Map<string, PlanToApprove>();
   /** Verdicts that are being written. */
   readonly #writing = new Set<Promise<unknown>>();
   #askedAt = 0;
@@ -211,8 +195,6 @@ class Review {
       }
       case 'data.json':
         return answerZipped(response, 'application/json; charset=utf-8', await this.#data());
-      case 'plans.json':
-        return answerJson(response, 200, await this.#listPlans());
       case 'changes':
         // Whoever listens hears when the campaign can be read again.
         return this.#changes.add(response, (await this.#look().catch(() => undefined))?.revision ?? 0);
@@ -225,10 +207,7 @@ class Review {
     const { revision, ...data } = await this.#look();
     if (this.#whole?.revision !== revision) {
       const assets = data.assets.map((asset) => this.#files.address(asset));
-      const { plans, others } = this.#options;
-      const may = { ...(plans && { canApprove: true }), ...(others && { canBuyOthers: true }) };
-      const own = { revision, assets, ...may };
-      this.#whole = { revision, body: zip(JSON.stringify({ ...data, ...own })) };
+      this.#whole = { revision, body: zip(JSON.stringify({ ...data, revision, assets })) };
     }
     return this.#whole.body;
   }
@@ -266,7 +245,7 @@ class Review {
   }
 
   async #post({ request, response }: Exchange, path: string | undefined): Promise<void> {
-    if (path === undefined || !posts.has(path)) return refuse(response);
+    if (path !== 'verdicts') return refuse(response);
     const body = await readBody(request).catch(() => undefined);
     if (body === undefined) return;
     if (body === 'too large') {
@@ -274,8 +253,6 @@ class Review {
       answerProblem(response, 413, 'these are too many verdicts at once', 'send at most 64 KiB');
       return;
     }
-    if (path === 'approvals') return this.#approve(response, body);
-    if (path === 'others') return this.#buyOthers(response, body);
     const verdicts = readVerdicts(body);
     if (verdicts === undefined) {
       return answerProblem(response, 400, 'these are no verdicts', 'reload the page; nothing was recorded');
@@ -291,36 +268,6 @@ class Review {
     } finally {
       this.#writing.delete(writing);
     }
-  }
-
-  async #listPlans(): Promise<PlanToApprove[]> {
-    const plans = (await this.#options.plans?.list()) ?? [];
-    for (const plan of plans) this.#shownPlans.set(plan.digest, plan);
-    return plans;
-  }
-
-  async #approve(response: ServerResponse, body: string): Promise<void> {
-    const shown = this.#shownPlans.get(readDigest(body) ?? '');
-    if (shown === undefined || this.#options.plans === undefined) {
-      return answerProblem(
-        response,
-        400,
-        'this is no plan that was shown here',
-        'reload the page; nothing was approved',
-      );
-    }
-    answerJson(response, 200, { text: await this.#options.plans.approve(shown) });
-  }
-
-  /** Prices others of a group; or takes the yes to what was shown. */
-  async #buyOthers(response: ServerResponse, body: string): Promise<void> {
-    const { others } = this.#options;
-    const asked = readOthers(body);
-    if (others === undefined || asked === undefined) {
-      return answerProblem(response, 400, 'others are not bought here', 'reload the page; nothing was bought');
-    }
-    const answered = 'group' in asked ? await others.price(asked.group) : await others.agree(asked.digest);
-    answerJson(response, answered.is === 'no' ? 409 : 200, answered);
   }
 
   async #tellChange(): Promise<void> {

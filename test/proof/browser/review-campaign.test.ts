@@ -81,9 +81,6 @@ const pickedOf = (folder: string) =>
     .filter(({ decisions }) => decisions?.verdicts?.some(({ is }) => is === 'picked'))
     .map(({ address }) => address);
 
-const sourcesOf = (page: Page) =>
-  page.locator('.tile img').evaluateAll((all) => all.map((one) => one.getAttribute('src')));
-
 const isActive = (page: Page, address: string) =>
   page.locator(`.active[data-address=${JSON.stringify(address)}]`).waitFor();
 
@@ -130,44 +127,6 @@ test('the same by pointer alone', async () => {
       .click();
   }
   expect(await expectPaidOnce(run)).toEqual(['draft@lamp/1', 'draft@rug/3', 'draft@vase/2']);
-});
-
-test('four others of what is all rejected, with their price, by the run that waits', async () => {
-  const text = manifest.replaceAll(', { sku: rug }, { sku: vase }', '').replace('takes: 3', 'takes: 4');
-  const run = await start(['apply', 'campaign.yaml', '--review', '--yes'], text, Number.POSITIVE_INFINITY);
-  const { page, service, ended, folder, complaints } = run;
-  await page.locator('.tile img').nth(3).waitFor();
-  const before = await sourcesOf(page);
-  for (const take of [1, 2, 3, 4]) {
-    await isActive(page, `draft@lamp/${take}`);
-    await page.keyboard.press('x');
-  }
-  const others = page.getByRole('button', { name: '4 others' });
-  // Priced when the run waits, and not bought by a no.
-  await page.locator('.run.waiting').waitFor();
-  await others.click();
-  await page.getByRole('button', { name: 'Not now' }).click();
-  expect(service.ledger()).toHaveLength(4);
-  await others.click();
-  const dialog = page.getByRole('dialog', { name: 'Others of draft@lamp' });
-  await dialog.getByText(/^Buy .*credits.*\? The run that waits goes on with them\.$/).waitFor();
-  await dialog.getByText('left now').waitFor();
-  await dialog.getByRole('button', { name: 'Buy' }).click();
-  await expect
-    .poll(
-      async () => {
-        const now = await sourcesOf(page);
-        return now.filter((src) => !before.includes(src)).length;
-      },
-      { timeout: 15_000 },
-    )
-    .toBe(4);
-  expect(service.ledger()).toHaveLength(8);
-  await page.getByRole('button', { name: 'Pick draft@lamp/3' }).click();
-  expect((await ended)?.code).toBe(0);
-  expect(service.ledger()).toHaveLength(9);
-  expect(pickedOf(folder)).toEqual(['draft@lamp/3']);
-  expect(complaints.filter((complaint) => !complaint.includes('ERR_'))).toEqual([]);
 });
 
 test('a run in another process: its takes appear, and what is decided meanwhile is recorded when it ends', async () => {

@@ -135,24 +135,3 @@ test.skipIf(!hasAxe)('axe finds nothing (MEDIABATCH_AXE says where axe.min.js is
     }
   }
 });
-
-test('a saved plan is read and approved on the page, with the keyboard on the no', async () => {
-  const data = { ...campaignOf([{ name: 'a', assets: [asset('a')] }]), canApprove: true as const };
-  const plan = { path: 'shop.plan.json', digest: 'd'.repeat(64), text: '+ hero  4\n'.repeat(80), what: '4 credits' };
-  const { page, host } = await openReview(browser, data);
-  host.plans = [plan];
-  await page.evaluate("dispatchEvent(new Event('focus'))");
-  const button = page.getByRole('button', { name: 'shop.plan.json waits for a yes' });
-  await button.click();
-  const dialog = page.getByRole('dialog', { name: 'shop.plan.json' });
-  await dialog.getByText('Approve 4 credits?').waitFor();
-  if (hasAxe) expect(await axeFindings(page)).toEqual([]);
-  await page.keyboard.press('Enter');
-  await dialog.waitFor({ state: 'detached' });
-  expect(host.approved).toEqual([]);
-  await button.click();
-  await dialog.getByRole('button', { name: 'Approve' }).click();
-  await page.getByText('approved by Ada').waitFor();
-  await button.waitFor({ state: 'detached' });
-  expect(host.approved).toEqual([plan.digest]);
-});

@@ -2,13 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type {
-  JudgeAnswer,
-  PlanToApprove,
-  ReviewAsset,
-  ReviewData,
-  WantedVerdict,
-} from '../../../src/contract/review.ts';
+import type { JudgeAnswer, ReviewAsset, ReviewData, WantedVerdict } from '../../../src/contract/review.ts';
 import { root } from '../command.ts';
 import { drawPng, silentWav } from './png.ts';
 
@@ -30,9 +24,6 @@ export interface PageHost {
   readonly refuses: Map<string, string>;
   /** Batches that arrived, recorded or not. */
   readonly batches: WantedVerdict[][];
-  /** Saved plans that wait for a yes, and the digests of those that got one. */
-  plans: PlanToApprove[];
-  readonly approved: string[];
   /** Replaces the data and tells the page. */
   change(next: (data: ReviewData) => ReviewData): void;
   /** Ends the connections over which changes are told. */
@@ -53,8 +44,6 @@ export async function startPageHost(first: ReviewData): Promise<PageHost> {
     mode: 'open',
     refuses: new Map(),
     batches: [],
-    plans: [],
-    approved: [],
     change(next) {
       host.data = { ...next(host.data), revision: host.data.revision + 1 };
       for (const listener of listeners) {
@@ -91,13 +80,6 @@ async function answer(
   if (path === 'icon.svg') return void send('image/svg+xml', readFileSync(join(root, 'dist/page/icon.svg')));
   if (path === 'page.css') return void send('text/css', readFileSync(join(root, 'dist/page/page.css')));
   if (path === 'data.json') return void send('application/json', JSON.stringify(host.data));
-  if (path === 'plans.json') return void send('application/json', JSON.stringify(host.plans));
-  if (path === 'approvals') {
-    const { digest } = (await jsonOf(request)) as PlanToApprove;
-    host.approved.push(digest);
-    host.plans = host.plans.filter((plan) => plan.digest !== digest);
-    return void send('application/json', '{"text":"approved by Ada"}');
-  }
   if (path === 'changes') {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(': open\n\n');

@@ -1,4 +1,4 @@
-import type { JudgeAnswer, OthersAnswer, ReviewData, WantedVerdict } from '../../../src/contract/review.ts';
+import type { JudgeAnswer, ReviewData, WantedVerdict } from '../../../src/contract/review.ts';
 import { type RunningCommand, until } from '../place.ts';
 
 /** The page of a run, as its script talks to the server. */
@@ -24,11 +24,6 @@ export class RunPage {
     const jobs = new Map(assets.map(({ address, job = '' }) => [address, job]));
     const verdicts = Object.entries(said).map(([address, is]) => ({ address, is, job: jobs.get(address) || 'none' }));
     return (await this.#send('verdicts', { verdicts })) as JudgeAnswer;
-  }
-
-  /** Asks what others of a group cost, or agrees to what was answered. */
-  async others(asked: { group: string } | { digest: string }): Promise<OthersAnswer | { is: 'agreed'; text: string }> {
-    return (await this.#send('others', asked)) as OthersAnswer;
   }
 
   async #send(path: string, document: object): Promise<unknown> {

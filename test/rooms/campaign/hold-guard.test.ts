@@ -5,18 +5,6 @@ import { failureOf } from '../../../src/contract/failure.ts';
 import { noteOpenPage } from '../../../src/disk/state/own-files.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
-test('whoever leaves while the lock is waited for waits no longer', async () => {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  const lock = join(folder.path, 'campaign.lock.jsonl');
-  const held = await holdGuard(lock, 0, () => undefined);
-  const leaving = new AbortController();
-  const told = (news: { is: string }) => news.is === 'waiting' && leaving.abort();
-  const waited = holdGuard(lock, 86_400_000, told, { signal: leaving.signal });
-  await expect(waited).rejects.toMatchObject({ failure: { code: 'MB3401' } });
-  await held.release();
-});
-
 test('who finds the lock held by a run with a page open is shown that page, and no other', async () => {
   const folder = temporaryFolder();
   onTestFinished(() => folder.remove());

@@ -127,25 +127,6 @@ describe('a run during which people decide', () => {
     expect(campaign.service.ledger).toHaveLength(4);
   });
 
-  test('where others can be bought it waits at what is rejected, too, until somebody wants to wait no longer', async () => {
-    const campaign = makeCampaign();
-    const run = await campaign.run({
-      async people(live) {
-        live.waitForOthers();
-        await campaign.clock.sleep(whileMs);
-        await say(live, { 'hero@a/1': 'rejected', 'hero@a/2': 'rejected', 'hero@b/1': 'picked' });
-        await campaign.clock.sleep(whileMs);
-        expect(live.state()).toMatchObject({ is: 'waiting', gates: 1, spent: 13 });
-        expect(live.stopWaiting()).toBe(true);
-        // What ends the run now is no wish of whoever let it go on.
-        expect(live.stopWaiting()).toBe(false);
-      },
-    });
-    expect(run.carriedOut.gates).toMatchObject([{ name: 'hero@a', state: 'rejected' }]);
-    expect(blockedIn(run)).toEqual({ 'film@a': 'gate' });
-    expect(campaign.service.ledger).toHaveLength(5);
-  });
-
   test('what too few drafts are there for is not waited for', async () => {
     const campaign = makeCampaign(
       manifest

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../../../src/contract/review.ts';
-import { type RunningReview, type ServeOptions, serveReview } from '../../../src/review/serve/serve-review.ts';
+import { type RunningReview, serveReview } from '../../../src/review/serve/serve-review.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
 /** A campaign of one task whose outputs are files of a folder, and that keeps what it is told. */
@@ -70,13 +70,12 @@ export class MemoryHost implements ReviewHost {
 /** Served until the test ends. */
 export async function servedHost(
   files: ConstructorParameters<typeof MemoryHost>[1],
-  desks: Pick<ServeOptions, 'plans' | 'others'> = {},
 ): Promise<{ host: MemoryHost; running: RunningReview; errors: unknown[]; origin: string }> {
   const folder = temporaryFolder();
   const host = new MemoryHost(folder.path, files);
   const errors: unknown[] = [];
   const running = await serveReview(host, {
-    ...{ state: join(folder.path, '.mediabatch'), ...desks },
+    state: join(folder.path, '.mediabatch'),
     paste: ({ call, words }) => ['mediabatch', call, ...words].join(' '),
     onError: (error) => errors.push(error),
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { CampaignError } from '../../../src/contract/failure.ts';
-import type { OthersDesk, PlanDesk, ReviewData } from '../../../src/contract/review.ts';
+import type { ReviewData } from '../../../src/contract/review.ts';
 import { servedHost } from './memory-host.ts';
 import { rawRequest } from './raw-request.ts';
 
@@ -14,8 +14,8 @@ const files = [{ path: 'a.png', bytes, mediaType: 'image/png' }];
 const verdicts = JSON.stringify({ verdicts: [{ address: 'pic/1', is: 'picked', job: 'job-0' }] });
 const json = 'application/json';
 
-async function served(given = files, desks: Parameters<typeof servedHost>[1] = {}) {
-  const all = await servedHost(given, desks);
+async function served(given = files) {
+  const all = await servedHost(given);
   const { running, origin } = all;
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     rawRequest(running.url, { path: `${new URL(running.url).pathname}${path}`, headers, method });
@@ -458,80 +458,4 @@ test('a thousand connections that say nothing, or half of something, keep nobody
   expect((await get('')).status).toBe(200);
   expect((await get('media/0')).body).toEqual(bytes);
   for (const socket of sockets) socket.destroy();
-});
-
-describe('saved plans', () => {
-  const plan = { path: 'shop.plan.json', digest: 'd'.repeat(64), text: '+ hero  4', what: '4 credits' };
-  const desk = (): PlanDesk & { approved: string[] } => {
-    const approved: string[] = [];
-    return { approved, list: async () => [plan], approve: async ({ path }) => `approved ${approved.push(path)}` };
-  };
-  const postTo = ({ running, origin }: Awaited<ReturnType<typeof served>>, digest: unknown, headers = {}) =>
-    rawRequest(running.url, {
-      method: 'POST',
-      path: `${new URL(running.url).pathname}approvals`,
-      headers: { origin, 'content-type': json, ...headers },
-      body: JSON.stringify({ digest }),
-    });
-
-  test('are approved once they were shown here, and no others', async () => {
-    const plans = desk();
-    const all = await served(files, { plans });
-    expect((JSON.parse(String((await all.get('data.json')).body)) as ReviewData).canApprove).toBe(true);
-    expect((await postTo(all, plan.digest)).status).toBe(400);
-    expect(JSON.parse(String((await all.get('plans.json')).body))).toEqual([plan]);
-    for (const digest of ['e'.repeat(64), 7, undefined]) expect((await postTo(all, digest)).status).toBe(400);
-    expect((await postTo(all, plan.digest, { origin: 'http://evil.test' })).status).toBe(403);
-    expect(plans.approved).toEqual([]);
-    expect(String((await postTo(all, plan.digest)).body)).toBe('{"text":"approved 1"}');
-    expect(plans.approved).toEqual([plan.path]);
-  });
-
-  test('are no business of a page that nobody can approve on', async () => {
-    const all = await served();
-    expect(JSON.parse(String((await all.get('data.json')).body))).not.toHaveProperty('canApprove');
-    expect(String((await all.get('plans.json')).body)).toBe('[]');
-    expect((await postTo(all, plan.digest)).status).toBe(400);
-  });
-});
-
-describe('others of a group', () => {
-  const offer = { is: 'offer', digest: 'd'.repeat(64), text: '~ hero  8', what: '8 credits' } as const;
-  const desk = (): OthersDesk & { agreed: string[] } => {
-    const agreed: string[] = [];
-    return {
-      agreed,
-      price: async (group) =>
-        group === 'hero' ? offer : { is: 'no', text: 'the budget does not reach', command: `apply --redo ${group}` },
-      agree: async (digest) => ({ is: 'agreed', text: `agreed ${agreed.push(digest)}` }),
-    };
-  };
-  const ask = ({ running, origin }: Awaited<ReturnType<typeof served>>, document: object, headers = {}) =>
-    rawRequest(running.url, {
-      method: 'POST',
-      path: `${new URL(running.url).pathname}others`,
-      headers: { origin, 'content-type': json, ...headers },
-      body: JSON.stringify(document),
-    });
-  const told = ({ status, body }: Awaited<ReturnType<typeof ask>>) => [status, JSON.parse(String(body))];
-
-  test('are priced, and bought by what was shown', async () => {
-    const others = desk();
-    const all = await served(files, { others });
-    expect((JSON.parse(String((await all.get('data.json')).body)) as ReviewData).canBuyOthers).toBe(true);
-    expect(told(await ask(all, { group: 'hero' }))).toEqual([200, offer]);
-    expect(told(await ask(all, { group: 'rug' }))).toMatchObject([409, { is: 'no', command: 'apply --redo rug' }]);
-    expect(others.agreed).toEqual([]);
-    expect(told(await ask(all, { digest: offer.digest }))).toEqual([200, { is: 'agreed', text: 'agreed 1' }]);
-    for (const document of [{}, [], { group: 7 }, { group: '' }, { digest: null }])
-      expect((await ask(all, document)).status).toBe(400);
-    expect((await ask(all, { digest: offer.digest }, { origin: 'http://evil.test' })).status).toBe(403);
-    expect(others.agreed).toEqual([offer.digest]);
-  });
-
-  test('are no business of a page without a run that buys them', async () => {
-    const all = await served();
-    expect(JSON.parse(String((await all.get('data.json')).body))).not.toHaveProperty('canBuyOthers');
-    expect((await ask(all, { group: 'hero' })).status).toBe(400);
-  });
 });
