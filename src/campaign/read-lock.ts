@@ -23,8 +23,6 @@ export interface LoadedLock {
   /** Digest of the bytes that were read, to notice a change; absent when there is no file. */
   read?: Digest;
   tornTailAt?: number;
-  /** Whether a part of it is not as it was written: the file must be whole again before anything is appended. */
-  isMended: boolean;
   needsRewrite: boolean;
   /** Whether something was told of it. */
   isNotable: boolean;
@@ -61,7 +59,6 @@ export async function requireLock(
       lock,
       needsRewrite: false,
       isNotable: false,
-      isMended: false,
       isMoved: false,
       isOfAnother: false,
     };
@@ -93,7 +90,6 @@ export async function requireLock(
     read: digestOf(bytes),
     needsRewrite,
     isNotable: diagnostics.length > 0,
-    isMended: reading.isMended === true,
     isMoved: belonging === 'elsewhere',
     isOfAnother: belonging !== 'ours',
     ...(tornTailAt !== undefined && { tornTailAt }),

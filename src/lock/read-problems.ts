@@ -2,7 +2,6 @@ import { type Advice, type Shell, shell, way } from '../ground/advice.ts';
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import { lockVersion } from './record.ts';
 import type { FileLine } from './split-lines.ts';
-import { tellsOfLostJob } from './split-lines.ts';
 
 /** A lock file as it was read; `file` is the path as the user gave it. */
 export interface Source {
@@ -39,12 +38,10 @@ function describeWhole(bytes: Uint8Array): { problem: string; hint: string } | u
 
 function damagedLine(source: Source, damage: { line: FileLine; problem: string }): Diagnostic {
   const { line } = damage;
-  const isCut = line.text !== undefined && tellsOfLostJob(line.text);
-  const problem = isCut ? 'is cut off, and what is left of it tells of a job without its id' : damage.problem;
   return {
     code: 'MB2001',
     severity: 'error',
-    message: `${source.file}:${line.number}: the line ${problem}`,
+    message: `${source.file}:${line.number}: the line ${damage.problem}`,
     hint: wayBack(source.file, 'or repair this line by hand'),
     place: placeOf(source, damage.line),
   };
@@ -115,20 +112,6 @@ export function lostEnd(source: Source, torn: { start: number; number: number })
     message: `${source.file}:${torn.number}: the end of the file is lost: it was complete, and of this line only a part is left`,
     hint: wayBack(source.file, 'or from a copy: what is missing would be bought, and posted, again'),
     place: placeOf(source, { text: '', ...torn }),
-  };
-}
-
-/** Reports a cut that is not ours: our lines are complete before they mention a job that no other line mentions. */
-export function mendedLine(source: Source, line: FileLine): Diagnostic {
-  return {
-    code: 'MB2004',
-    severity: 'warning',
-    message: `the end of ${source.file} is gone: of line ${line.number} only a part is left, and the job that it tells of is kept`,
-    hint: [
-      'No run leaves that behind: a merge, a copy or an editor cut the file. What was decided about this step, and earlier jobs of it, may be missing',
-      way('to see what was there', shell('git', 'diff', source.file)),
-    ],
-    place: placeOf(source, { ...line, text: '' }),
   };
 }
 

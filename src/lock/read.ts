@@ -9,7 +9,6 @@ import {
   conflictMarkers,
   damagedLines,
   lostEnd,
-  mendedLine,
   missingHeader,
   newerVersion,
   type Source,
@@ -30,8 +29,6 @@ export interface LockReading {
   services: string[];
   /** Byte offset at which the file must be cut before anything is appended. */
   tornTailAt?: number;
-  /** Its end is gone, and `lock` has what is left of the last line: it must be replaced before anything is appended. */
-  isMended?: true;
   /** The file differs from the output of `writeLock` for `lock`. */
   needsRewrite: boolean;
 }
@@ -66,7 +63,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false, i
     damages: [],
     markers: [],
   };
-  const { lines, ...end } = splitLines(bytes);
+  const { lines, torn: begun } = splitLines(bytes);
   for (const line of lines) {
     try {
       readLine(findings, line);
@@ -87,14 +84,13 @@ export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false, i
   const lock = foldFindings(findings);
   const diagnostics = damagedLines(source, damages);
   // Nothing is cut from a damaged file.
-  const { torn, mended } = damages.length > 0 ? {} : end;
+  const torn = damages.length > 0 ? undefined : begun;
   if (headers.length === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
   if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
   if (torn !== undefined) {
     const isLost = !isOwnTail && isLostEnd(bytes.subarray(torn.start), { lock, findings });
     diagnostics.push(isLost ? lostEnd(source, torn) : tornTail(source, torn));
   }
-  if (mended !== undefined) diagnostics.push(mendedLine(source, mended));
   if (markers[0] !== undefined) diagnostics.push(conflictMarkers(source, { first: markers[0], count: markers.length }));
   diagnostics.push(...findDoublePayments(file, lock));
   return {
@@ -102,7 +98,6 @@ export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false, i
     diagnostics,
     services: [...services.keys()],
     ...(torn !== undefined && { tornTailAt: torn.start }),
-    ...(mended !== undefined && { isMended: true as const }),
     needsRewrite: !isOnlyRead && !isNormalForm(bytes, lock),
   };
 }

@@ -11,17 +11,14 @@ export interface FileLine {
 export interface SplitLines {
   /** Decoded lazily: the texts of all lines together are as large as the file. */
   lines: Iterable<FileLine>;
-  /** The rest after the last complete line: an append of ours that was cut off. Not among `lines`. */
+  /** The rest after the last line feed: an append that was cut off. Not among `lines`. */
   torn?: { start: number; number: number };
-  /** The rest of the last line after something else cut off its end; it is among `lines` as a line of its own. */
-  mended?: FileLine;
 }
 
 /**
  * Splits a file that grows by complete lines. A line ends with LF, CR LF or, after some editors, CR; our lines contain
- * neither character. An unterminated last line may only be removed if an append of ours can have left it: the beginning
- * of a line, and zero bytes, which some file systems leave after a crash. A truncated object is never valid JSON, so a
- * complete last line is kept, whatever it says; anything else is damage, for the reader to refuse.
+ * neither character. An unterminated last line that is whole JSON is kept. The beginning of an append, and zero bytes,
+ * which some file systems leave after a crash, are cut at the last line feed. Anything else is damage.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
   const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1; // I12 (CR)
@@ -32,15 +29,10 @@ export function splitLines(bytes: Uint8Array): SplitLines {
   const isWhole = text !== undefined && (text.trim() === '' || isJson(text) || isConflictMarker(text)); // I12 (JSON)
   const before = bytes.subarray(0, start);
   // I12 (cut)
-  if (isWhole || isBegunLine(last, before)) {
-    const whole = isWhole ? end : start;
-    const lines = linesOf(bytes.subarray(0, whole));
-    return whole === bytes.length ? { lines } : { lines, torn: { start: whole, number: countLines(before) + 1 } };
-  }
-  const left = mendLine(last);
-  if (left === undefined) return { lines: linesOf(bytes) };
-  const mended = { text: left, start, number: countLines(before) + 1 };
-  return { lines: withLast(linesOf(before), mended), mended };
+  if (!isWhole && !isBegunLine(last, before)) return { lines: linesOf(bytes) };
+  const whole = isWhole ? end : start;
+  const lines = linesOf(bytes.subarray(0, whole));
+  return whole === bytes.length ? { lines } : { lines, torn: { start: whole, number: countLines(before) + 1 } };
 }
 
 const lineFeed = 0x0a;
@@ -52,11 +44,6 @@ function* linesOf(bytes: Uint8Array): Generator<FileLine> {
     yield { text: decodeUtf8(bytes.subarray(start, line)), start, number };
     start = next;
   }
-}
-
-function* withLast(lines: Iterable<FileLine>, last: FileLine): Generator<FileLine> {
-  yield* lines;
-  yield last;
 }
 
 /** Yields the end of each line and the start of the next. Anything after the last line end is a line, too. */
@@ -105,12 +92,6 @@ function isJson(text: string): boolean {
   }
 }
 
-/**
- * Recognizes what may follow the last complete line of a file. Our appends write one object without white space between
- * its parts; cut off anywhere, it is the beginning of such an object. Anything else was written by another program, and
- * is for a person to repair.
- */
-
 /** States that a purchase has only once its job, or the job's id, is known: neither is written before the intent. */
 const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 
@@ -120,29 +101,12 @@ const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
  */
 function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
   const text = decodeStart(last);
-  if (text === undefined || !isStartOfObject(text)) return false;
+  if (text === undefined || !isOpenObject(text)) return false;
   if (!tellsOfJob.test(text) || text.includes('"kind":"upload"')) return true;
   const fingerprint = /"fingerprint":("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
   return (
     fingerprint !== undefined && Buffer.from(before.buffer, before.byteOffset, before.length).includes(fingerprint)
   );
-}
-
-/**
- * Recovers the complete fields of a line whose end something else cut off – a bad merge, a full disk, an editor – if
- * they include its job id. Then nothing is bought again for want of the rest, which exists only in a copy of the file.
- */
-function mendLine(last: Uint8Array): string | undefined {
-  const text = decodeStart(last);
-  if (text === undefined || !isStartOfObject(text)) return undefined;
-  const { fieldEnd, itemEnd } = scan(text);
-  const mended = itemEnd > fieldEnd ? `${text.slice(0, itemEnd)}]}` : `${text.slice(0, fieldEnd)}}`;
-  return /"jobId":"/.test(mended) ? mended : undefined;
-}
-
-/** Tells whether an unreadable line was cut off between the state of a job and the end of its id. */
-export function tellsOfLostJob(line: string): boolean {
-  return tellsOfJob.test(line) && isStartOfObject(line) && mendLine(new TextEncoder().encode(line)) === undefined;
 }
 
 /** Decodes the bytes, dropping a character that is cut in two at the end. */
@@ -154,52 +118,23 @@ function decodeStart(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Continuations of a truncated text: at least one makes it complete, up to the open brackets. */
-const completions = [
-  ...['', ':0', '0', '"":0', 'rue', 'ue', 'e', 'alse', 'lse', 'se', 'ull', 'll', 'l'],
-  ...['', '\\', 'u0000', '0000', '000', '00', '0'].flatMap((rest) => [`${rest}"`, `${rest}":0`]),
-];
-
-function isStartOfObject(text: string): boolean {
+/** Tells whether a text may be the beginning of one object without white space between its parts. */
+function isOpenObject(text: string): boolean {
   if (!/^\{(?:"|$)/.test(text)) return false;
-  const { open, isSpaced } = scan(text);
-  if (isSpaced || open === '') return false;
-  return completions.some((completion) => parses(text + completion + open));
-}
-
-/** Scans a text that may be the beginning of an object. Linear, because a line may be as long as a file. */
-function scan(text: string): { open: string; isSpaced: boolean; fieldEnd: number; itemEnd: number } {
-  const closers: string[] = [];
+  let depth = 1;
   let inText = false;
-  let isSpaced = false;
-  let isBroken = false;
-  /** Ends of the last complete field of the object, and of the last complete purchase in a list of them. */
-  let fieldEnd = 1;
-  let itemEnd = 0;
-  for (let at = 0; at < text.length && !isBroken; at++) {
+  for (let at = 1; at < text.length && depth > 0; at++) {
     const character = text[at] ?? '';
-    if (inText) {
+    if (character === '"') {
+      if (!inText && !'{[,:'.includes(text[at - 1] ?? '')) return false;
+      inText = !inText;
+    } else if (inText) {
       if (character === '\\') at++;
-      else if (character === '"') inText = false;
-    } else if (character === '"') inText = true;
-    else if (character === '{') closers.push('}');
-    else if (character === '[') closers.push(']');
-    else if (character === '}' || character === ']') {
-      isBroken = closers.pop() !== character || closers.length === 0;
-      if (closers.length === 2 && text.startsWith(',"earlier":[', fieldEnd)) itemEnd = at + 1;
-    } else if (character === ',' && closers.length === 1) fieldEnd = at;
-    else if (/\s/.test(character)) isSpaced = true;
+    } else if (character === '{' || character === '[') depth++;
+    else if (character === '}' || character === ']') depth--;
+    else if (/\s/.test(character)) return false;
   }
-  return { open: isBroken ? '' : closers.reverse().join(''), isSpaced, fieldEnd, itemEnd };
-}
-
-function parses(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return depth > 0;
 }
 
 /**

@@ -124,7 +124,7 @@ async function keepDocuments(): Promise<void> {
 async function makeLocks(): Promise<void> {
   const whole = read('bought', 'campaign.lock.jsonl');
   keepLock('whole', whole);
-  keepLock('torn', whole.slice(0, -100));
+  keepLock('torn', `${whole}{"kind":"image","address":"cover","finger`);
   keepLock('every-field', readFileSync(join(root, 'test/rooms/lock/golden-v2.lock.jsonl'), 'utf8'));
   await run('drafts', ['pick', 'draft@lamp/1', 'draft@vase/1', '--by', 'Bo']);
   await run('drafts', [...apply, '--select', 'final', 'campaign.yaml'], { at: service.env });

@@ -328,7 +328,7 @@ export const controls: readonly Control[] = [
     mark: 'I12 (cut)',
     off: 'only what an append of ours can have left is cut',
     file: 'src/lock/split-lines.ts',
-    switch: { part: 'isWhole ||', by: 'isWhole || last.length > 0 ||' },
+    switch: { part: '!isWhole && !isBegunLine', by: '!isWhole && last.length === 0 && !isBegunLine' },
     seenBy: {
       file: 'test/rooms/lock/problems.test.ts',
       title: 'two lines in one is nothing that a run leaves: damage, and nothing is cut',
