@@ -2,11 +2,14 @@ import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { CampaignError, failureOf, orFailure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
+import { call, way } from '../ground/advice.ts';
 import { Scope } from '../ground/scope.ts';
 import { messageOf } from '../ground/values.ts';
+import { hasWork, publishes } from '../plan/actions.ts';
 import { type Agreement, agreementOf, findUncovered } from '../plan/agreement.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, withholdPosts } from '../plan/posts/post-consent.ts';
+import { isBought, withholdPurchases } from '../plan/prices/spend-consent.ts';
 import type { Applied, ApplyGraphOptions } from './apply-options.ts';
 import type { Carrier, Running } from './carrier.ts';
 import { carryHere } from './carry-here.ts';
@@ -57,12 +60,33 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
     chosen: { redo, ...(selected && { selected }) },
     agreement,
     verify: (now) => refuseUncovered(agreement, now),
-    agree: async (plan) => (options.publish === true ? allowPosts(plan) : withholdPosts(plan)),
+    agree: async (plan) => agreeByCall(plan, campaign, options),
     observe: async () => ({ on: listener(options.on, campaign.tell), signal: options.signal }),
   });
   const done = await orFailure(work);
   if (done.is !== 'ran') throw new Error('internal error: a plan that was agreed to did not run');
   return done.result;
+}
+
+/**
+ * Returns the part of a plan that a call consents to. Where a user must consent in person, no call does: purchases and
+ * posts are withheld, and with nothing left to collect it throws MB3007.
+ */
+function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, { publish }: ApplyOptions): Plan {
+  const { consent } = environment;
+  if (sandbox || consent === undefined) return publish === true ? allowPosts(plan) : withholdPosts(plan);
+  const collected = withholdPosts(withholdPurchases(plan)); // I43 (library)
+  if (hasWork(collected) || !(plan.rows.some(isBought) || plan.rows.some(publishes))) return collected;
+  throw new CampaignError({
+    code: 'MB3007',
+    message: `apply() bought and published nothing: ${consent}, and a call of the library is no consent`,
+    hint: [
+      way('save the plan', { ...call('plan', '--out', 'campaign.plan.json'), file }),
+      way('a user approves it on an interactive terminal', { ...call('approve', 'campaign.plan.json'), bare: true }),
+      way('then apply the approved plan', { ...call('apply', 'campaign.plan.json'), bare: true }),
+    ],
+    next: [],
+  });
 }
 
 /** Refuses a plan that buys what its agreement does not say. */

@@ -6,6 +6,7 @@ import { keepApproval, listApprovals, lockName, readApproval } from '../disk/sta
 import { findPurchases } from '../disk/state/spending-files.ts';
 import type { Plan } from '../plan/plan.ts';
 import { isReplayed } from '../plan/purchases/open-sends.ts';
+import { requireAccess } from './environment.ts';
 import { findCharged } from './lost-lock/older-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { SavedPlan } from './saved-plan.ts';
@@ -13,7 +14,7 @@ import type { SavedPlan } from './saved-plan.ts';
 /** Whether somebody has approved what is carried out. `why`: what became of their approval, as words after a colon. */
 export type Approved = { is: 'approved'; approval: Approval } | { is: 'not'; why?: string };
 
-/** Looks for the approval of a plan. It counts for exactly this plan and lock, in its time, until what it says is done. */
+/** Returns the approval of a plan. It counts for this plan, lock and account, in its time, until the plan is done. */
 export async function findApproval(
   saved: Pick<SavedPlan, 'path' | 'digest'>,
   { plan, campaign, now }: { plan: Plan; campaign: OpenCampaign; now: number },
@@ -22,6 +23,8 @@ export async function findApproval(
   if (approval === undefined) return { is: 'not', ...(await sayWhyNot(saved)) };
   const why = whyOver(approval, now);
   if (why !== undefined) return { is: 'not', why };
+  const isOther = approval.account !== campaign.accountOf(saved.digest); // I43 (account)
+  if (isOther) return { is: 'not', why: `${approval.by} approved it for another account, of another API key` };
   // Nobody said yes to paying twice because a lock was cut, or put back.
   const before = campaign.sandbox ? undefined : await findBoughtBefore(plan, campaign);
   if (before === undefined) return { is: 'approved', approval };
@@ -39,15 +42,18 @@ export function whyOver({ by, at, until, ended }: Approval, now: number): string
   return undefined;
 }
 
-/** Keeps the yes of a person to a saved plan, for its lock. Throws MB3301 where nothing can be kept. Times in ms. */
+/** Stores the approval of a saved plan. Throws MB3201 without a key, MB3301 where nothing can be stored. Times in ms. */
 export async function keepYes(
-  { path, digest, campaign }: Pick<SavedPlan, 'path' | 'digest' | 'campaign'>,
-  said: { lock: string; what: string; by: string; at: number; until: number },
+  { path, digest, campaign: name }: Pick<SavedPlan, 'path' | 'digest' | 'campaign'>,
+  { campaign, what, by, at, until }: { campaign: OpenCampaign; what: string; by: string; at: number; until: number },
 ): Promise<void> {
-  const { lock, what, by, at, until } = said;
+  if (!campaign.sandbox) requireAccess(campaign.environment, { rehearses: false });
+  const account = campaign.accountOf(digest);
   const times = { at: new Date(at).toISOString(), until: new Date(until).toISOString() };
   const plan = resolve(path);
-  if (await keepApproval({ version: 1, plan, digest, lock: lockName(lock), campaign, what, by, ...times })) return;
+  const lock = lockName(campaign.paths.lock);
+  const bound = { plan, digest, lock, ...(account !== undefined && { account }) };
+  if (await keepApproval({ version: 1, ...bound, campaign: name, what, by, ...times })) return;
   throw new CampaignError({
     code: 'MB3301',
     message: 'an approval cannot be kept: there is no folder of this user that can be written',

@@ -12,6 +12,7 @@ import { isLoopbackHost } from '../graph/address.ts';
 import { call, way } from '../ground/advice.ts';
 import { accountName, readCredential } from '../service/secrets.ts';
 import { checkCall } from './check-call.ts';
+import { consentRequiredBy } from './consent.ts';
 import { keyCommandName, keyFromCommand, refuseFiledCommand } from './key-command.ts';
 
 const longestDotEnv = 1024 * 1024;
@@ -31,6 +32,8 @@ export interface Environment {
   playMoney?: true;
   /** Most credits that may be spent, whatever the campaign: from `MEDIABATCH_LIMIT` alone, as a `.env` may come with a branch. */
   limits?: SpendingLimits;
+  /** Why a user must consent in person, for messages. Omitted where flags and options of a call are consent. */
+  consent?: string;
   /** There is a `.env`, and it is no file of this tree that can be read. */
   unread?: true;
   /** A `.env` names a program that prints the key: nothing runs it. */
@@ -48,7 +51,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environ
   if (knowsPlayMoneyOnly(env)) return { playMoney: true };
   const proxied = env.NODE_USE_ENV_PROXY === undefined ? {} : { proxied: true as const };
   const limits = readLimits(env.MEDIABATCH_LIMIT);
-  const given = { ...proxied, ...(limits !== undefined && { limits }) };
+  const consent = consentRequiredBy(env);
+  const given = { ...proxied, ...(limits !== undefined && { limits }), ...(consent !== undefined && { consent }) };
   const own = pick(env);
   const command = env[keyCommandName]?.trim();
   if (command && own.token === undefined) return withToken({ ...own, ...given }, command);

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, relative } from 'node:path';
 import { systemClock } from '../contract/clock.ts';
@@ -28,6 +29,14 @@ export async function holdGuard(
       message: `the lock ${shown} is not written: ${wayOut}`,
       hint: 'name the manifest, or the lock, where it really is',
       path: shown,
+    });
+  }
+  if (!statSync(dirname(lockPath), { throwIfNoEntry: false })?.isDirectory()) {
+    throw new CampaignError({
+      code: 'MB3411',
+      message: `the lock ${shown} cannot be written: ${relative('', dirname(lockPath))} is not a folder`,
+      hint: 'make the folder, or give --lock a file in a folder that exists',
+      lock: shown,
     });
   }
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });

@@ -30,7 +30,7 @@ export async function savedPlansIn(folder: string): Promise<string[]> {
 /** Keeps the yes of a person to a plan that they were shown. Returns what counts now, in words. Times in ms. */
 export async function sayYes(
   saved: SavedPlan,
-  said: { lock: string; what: string; by: string; until: number },
+  said: { campaign: OpenCampaign; what: string; by: string; until: number },
   terminal: Pick<Terminal, 'paste'>,
 ): Promise<string> {
   await keepYes(saved, { ...said, at: systemClock.now() });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { programIn } from './consent.ts';
+import { programIn } from '../campaign/consent.ts';
 import { rowsOfScreen, type Terminal } from './terminal.ts';
 
 /**

@@ -10,6 +10,8 @@ export interface Approval {
   digest: string;
   /** Real path of the lock that the plan was made for. */
   lock: string;
+  /** Digest of the account that pays, salted with the plan's digest. Omitted for sandbox credits. */
+  account?: string;
   campaign: string;
   /** The subject of the agreement, for people. */
   what: string;

@@ -1,41 +1,28 @@
 import type { Json } from '../ground/json.ts';
 import { ownValue } from '../ground/values.ts';
 import type { Kind } from './kind.ts';
-import { defaultFor, modelName } from './price.ts';
 
 type Body = { [field: string]: Json };
 
 /**
- * Leaves out what a request says and would mean without saying it, as the service documents its defaults: so it is the same
- * purchase, and the same bytes, however much of that is written out. The very request where there is nothing to leave out.
- *
- * A model that another one is mapped to is not left out for it: that they are charged alike is not documented, and the
- * values that they allow differ. The one exception is the default model itself, where the documentation calls both the same.
+ * Returns a request without the values that the service documents as its defaults for every model. With and without them it
+ * is the same purchase and the same bytes. Every other value is sent as written: a default of most models, or another name
+ * of the default model, may come to mean something else.
  */
 export function dropDefaults(kind: Kind | undefined, request: Body): Body {
-  if (kind === undefined) return request;
-  const names = Object.keys(request).filter((name) => isDefault(kind, name, request));
+  const names = Object.keys(request).filter((name) => request[name] === defaultOf(kind, name));
   if (names.length === 0) return request;
   return Object.fromEntries(Object.entries(request).filter(([name]) => !names.includes(name)));
 }
 
-/** The value that a request gives a field, or means by leaving it out. */
+/** Returns the value of a field in a request, or its documented default. */
 export function meantValue(kind: Kind | undefined, name: string, request: Body): Json | undefined {
-  const value = ownValue(request, name);
-  return value !== undefined || kind === undefined ? value : defaultOf(kind, name, request);
+  return ownValue(request, name) ?? defaultOf(kind, name);
 }
 
-function isDefault(kind: Kind, name: string, request: Body): boolean {
-  const value = ownValue(request, name);
-  if (typeof value !== 'string') return false;
-  if (name === kind.model?.field) return modelName(kind, request) === kind.model.default;
-  return value === defaultOf(kind, name, request);
-}
-
-function defaultOf(kind: Kind, name: string, request: Body): string | undefined {
-  const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
-  // A field with values of its own, and that of the model, have one default for all models.
-  if (field?.values !== undefined || name === kind.model?.field) return field?.default;
-  const model = modelName(kind, request);
-  return model === undefined ? undefined : defaultFor(kind, model, name);
+/** Returns a default that holds for every model: no model lists values of its own for the field. */
+function defaultOf(kind: Kind | undefined, name: string): string | undefined {
+  if (kind === undefined || !Object.hasOwn(kind.fields, name)) return undefined;
+  const models = Object.values(kind.model?.models ?? {});
+  return models.some(({ allows = {} }) => Object.hasOwn(allows, name)) ? undefined : kind.fields[name]?.default;
 }

@@ -93,6 +93,16 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect(kinds(trial)).toEqual(['image', 'image', 'post']);
   });
 
+  test('counts for the account that was approved, and for no other', async () => {
+    const { trial, approve, apply } = await savedPlan();
+    expect((await approve()).code).toBe(0);
+    const other = await apply([], { env: { MEDIABATCH_API_KEY: 'other_live_0123456789abcdef' } });
+    expect(other.code, other.err).toBe(5);
+    expect(other.err).toContain('Ada approved it for another account');
+    expect(kinds(trial)).toEqual([]);
+    expect((await apply()).code).toBe(0);
+  });
+
   test('goes on after a kill, unasked', async () => {
     const { trial, approve, apply } = await savedPlan();
     await approve();

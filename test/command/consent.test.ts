@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { consentIn, programVariables, withConsent } from '../../src/cli/consent.ts';
+import { programVariables } from '../../src/campaign/consent.ts';
+import { consentIn, withConsent } from '../../src/cli/consent.ts';
+import { apply, load, plan, readEnvironment } from '../../src/index.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
 
@@ -114,6 +116,24 @@ test('what is to be bought again stands in the plan that a person is shown, once
   const again = await trial.apply(['--redo', 'a']);
   expect(again.code, again.err).toBe(0);
   expect(kinds(trial)).toEqual(['image', 'image', 'image']);
+});
+
+test('a call of the library is no consent where a user must consent: MB3007, and no create', async () => {
+  const trial = await makeTrial(manifest);
+  const { env } = trial.sandbox;
+  const applied = async (more: Record<string, string>) => {
+    const environment = readEnvironment({ ...env, ...more }, trial.folder);
+    const campaign = await load(trial.path('campaign.yaml'), { environment });
+    return apply(await plan(campaign), { publish: true });
+  };
+  for (const more of [{ MEDIABATCH_CONSENT: 'person' }, program.env]) {
+    await expect(applied(more)).rejects.toMatchObject({ failure: { code: 'MB3007' } });
+  }
+  expect(kinds(trial)).toEqual([]);
+  expect((await trial.apply(['-s', 'hero'])).code).toBe(0);
+  // The post alone is left.
+  await expect(applied(program.env)).rejects.toMatchObject({ failure: { code: 'MB3007' } });
+  expect(kinds(trial)).toEqual(['image', 'image']);
 });
 
 test('play money takes --yes from everybody', async () => {

@@ -47,6 +47,8 @@ describe('destroy', () => {
     const unasked = await runInProcess(['destroy', 'campaign.yaml', 'song'], trial.sandbox.env, trial.folder);
     expect(unasked.code).toBe(64);
     expect(unasked.err).toContain('--yes');
+    const program = { env: { AI_AGENT: 'x' } };
+    expect((await trial.run(['destroy', 'campaign.yaml', '*', '--yes'], program)).err).toContain('MB3004');
     const { code, out, err } = await trial.run(['destroy', 'campaign.yaml', '*', '--yes', '--json']);
     expect(code, err).toBe(0);
     const results = JSON.parse(out).records.map(({ kind, result }: { kind: string; result: string }) => [kind, result]);

@@ -70,7 +70,7 @@ async function askAbout(saved: SavedPlan, { valid, by }: ApproveOptions, termina
     return answer === 'no' ? exitCodes.done : exitCodes.interrupted;
   }
   const name = by ?? (await nameOfPerson(campaign.paths.folder));
-  const counts = await sayYes(saved, { lock: campaign.paths.lock, what, by: name, until }, terminal);
+  const counts = await sayYes(saved, { campaign, what, by: name, until }, terminal);
   err(`${style.green('approved')} ${counts}\n`);
   return exitCodes.done;
 }
@@ -91,7 +91,10 @@ async function showApprovals({ json }: ApproveOptions, terminal: Terminal): Prom
   const now = systemClock.now();
   const rows = (await listApprovals()).map((one) => ({ ...one, over: whyOver(one, now) }));
   if (json === true) {
-    const approvals = rows.map(({ version: _version, over, ...one }) => ({ ...one, counts: over === undefined }));
+    const approvals = rows.map(({ version: _version, account: _account, over, ...one }) => ({
+      ...one,
+      counts: over === undefined,
+    }));
     outJson(terminal, { mediabatch: 'approvals', version: 1, approvals });
   } else if (rows.length === 0) {
     terminal.err('nothing was approved here\n');

@@ -18,6 +18,7 @@ import { safeText } from '../../report/safe-text.ts';
 import { destroyJson, recordsText } from '../../report/tables/leftovers-text.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
 import { askAboutMove, askPerson } from '../ask-person.ts';
+import { type Consent, consentIn, withConsent } from '../consent.ts';
 import { open, type StateOptions } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
 import { outJson, sayFailure, type Terminal } from '../terminal.ts';
@@ -39,17 +40,21 @@ export interface DestroyOptions extends StateOptions {
 export async function destroy(
   file: string,
   addresses: string[],
-  { options, terminal }: { options: DestroyOptions; terminal: Terminal },
+  { options: typed, terminal }: { options: DestroyOptions; terminal: Terminal },
 ): Promise<number> {
+  const consent = consentIn(process.env, { sandbox: typed.sandbox === true });
+  const options = withConsent(typed, consent);
   const campaign = await open(file, options, terminal);
   const { paths, service, tell } = campaign;
   const graph = await requireGraph(campaign);
   const guard = await holdGuard(paths.lock, options.lockTimeout, tell);
   try {
-    const { serviceMoved, yes } = options;
+    const { serviceMoved } = options;
     const loaded = await requireLock(campaign, service, { serviceMoved });
     if (serviceMoved === true) {
-      await agreeToMove(loaded, campaign, (question) => askAboutMove(question, { yes, terminal }));
+      await agreeToMove(loaded, campaign, (question) =>
+        askAboutMove(question, { yes: options.yes, terminal, consent }),
+      );
     }
     const { lock } = loaded;
     const situation = situate(graph, lock);
@@ -65,7 +70,7 @@ export async function destroy(
       terminal.err('nothing to remove: only music, thumbnails and clippings have records that can be removed\n');
       return exitCodes.done;
     }
-    return await withLibraryOf(campaign, ({ library }) => removeAll(library, found, { options, terminal }));
+    return await withLibraryOf(campaign, ({ library }) => removeAll(library, found, { options, terminal, consent }));
   } finally {
     await guard.release();
   }
@@ -80,7 +85,7 @@ function* outputsOf(lock: Lock, addresses: ReadonlySet<string>) {
 async function removeAll(
   library: Library,
   { records: found, skipped }: RemoteRecords,
-  { options, terminal }: { options: DestroyOptions; terminal: Terminal },
+  { options, terminal, consent }: { options: DestroyOptions; terminal: Terminal; consent: Consent },
 ): Promise<number> {
   const { style } = terminal;
   const records = await completeRecords(library, found);
@@ -91,7 +96,7 @@ async function removeAll(
     `${style.yellow('A file that is lost later cannot be downloaded again')}: keep a copy of what matters.\n`,
   );
   const question = `Remove ${countOf(records.length, 'record')} at the service for good?`;
-  const agreed = await askPerson(question, { yes: options.yes, terminal });
+  const agreed = await askPerson(question, { yes: options.yes, terminal, consent });
   if (agreed !== 'yes') {
     terminal.err('nothing was removed\n');
     return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;

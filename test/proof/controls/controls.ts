@@ -1341,6 +1341,27 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I43 (account)',
+    off: 'an approval counts for the account that was approved',
+    file: 'src/campaign/approvals.ts',
+    switch: { line: '  const isOther = false;' },
+    built: true,
+    seenBy: {
+      file: 'test/command/approve.test.ts',
+      title: 'counts for the account that was approved, and for no other',
+    },
+  },
+  {
+    mark: 'I43 (library)',
+    off: 'a call of the library is no consent where a user must consent',
+    file: 'src/campaign/apply.ts',
+    switch: { line: '  const collected = allowPosts(plan);' },
+    seenBy: {
+      file: 'test/command/consent.test.ts',
+      title: 'a call of the library is no consent where a user must consent: MB3007, and no create',
+    },
+  },
+  {
     mark: 'I44',
     off: 'what all campaigns spend and hold stays below the limit',
     file: 'src/disk/state/spending-sums.ts',

@@ -634,10 +634,18 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I43',
-    says: 'nothing is bought without a consent: --yes of whoever types, a yes on a terminal, or one to exactly this plan and lock; a send that only the lock knows of takes one, too',
+    says: 'nothing is bought without a consent: --yes of whoever types, a yes on a terminal, or one to exactly this plan, lock and account, in the library as well; a send that only the lock knows of takes one, too',
     shown: [
       { file: 'test/command/consent.test.ts', title: '%s is no consent: exit 5, and no create' },
+      {
+        file: 'test/command/consent.test.ts',
+        title: 'a call of the library is no consent where a user must consent: MB3007, and no create',
+      },
       { file: 'test/command/approve.test.ts', title: 'is carried out by whoever applies it, and nothing else is' },
+      {
+        file: 'test/command/approve.test.ts',
+        title: 'counts for the account that was approved, and for no other',
+      },
       {
         file: 'test/command/approve.test.ts',
         title: 'an approval of somebody else, or that was edited or renamed, is none',

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { holdGuard } from '../../../src/campaign/hold-guard.ts';
@@ -33,4 +34,14 @@ test('who finds the lock held by a run with a page open is shown that page, and 
   expect(await hintOf()).not.toContain('page');
   await held.release();
   expect(await hintOf()).toBe('not held');
+});
+
+test('refuses a lock in a folder that does not exist, or below a file', async () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  writeFileSync(join(folder.path, 'campaign.yaml'), '');
+  for (const name of ['x/y/z.jsonl', 'campaign.yaml/z.jsonl']) {
+    const held = holdGuard(join(folder.path, name), 0, () => undefined);
+    await expect(held).rejects.toMatchObject({ failure: { code: 'MB3411' } });
+  }
 });

@@ -1,0 +1,42 @@
+import { CampaignError } from '../contract/failure.ts';
+
+/** Variables by which automated callers make themselves known. */
+export const programVariables = [
+  'AI_AGENT',
+  'AGENT',
+  'AUGMENT_AGENT',
+  'CLAUDECODE',
+  'CLAUDE_CODE',
+  'CLINE_ACTIVE',
+  'CODEX_CI',
+  'CODEX_SANDBOX',
+  'CODEX_THREAD_ID',
+  'CURSOR_AGENT',
+  'GEMINI_CLI',
+  'GOOSE_TERMINAL',
+  'OPENCODE',
+  'QWEN_CODE',
+] as const;
+
+/** Returns the variable that names the automated caller, if there is one. */
+export function programIn(env: NodeJS.ProcessEnv): string | undefined {
+  return programVariables.find((name) => (env[name] ?? '') !== '');
+}
+
+/** Returns why a user must consent in person, or undefined where a flag is enough. Throws MB3003 for a misspelt value. */
+export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
+  const wanted = env.MEDIABATCH_CONSENT?.trim() ?? '';
+  // A misspelt value must not switch the check off.
+  if (wanted !== '' && wanted !== 'person') {
+    throw new CampaignError({
+      code: 'MB3003',
+      message: `MEDIABATCH_CONSENT is ${JSON.stringify(wanted)}, and knows person only`,
+      value: wanted,
+      known: ['person'],
+      hint: 'set it to person, so that --yes and --publish count for nothing, or take it away',
+    });
+  }
+  if (wanted === 'person') return 'MEDIABATCH_CONSENT is person';
+  const set = programIn(env);
+  return set === undefined ? undefined : `${set} says that a program is at the keys`;
+}
