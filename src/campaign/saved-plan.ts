@@ -10,7 +10,6 @@ import { isSpending } from '../plan/actions.ts';
 import { type Agreement, agreementFrom, findHidden } from '../plan/agreement.ts';
 import { sumAfterPicks } from '../plan/gates/block-at-gates.ts';
 import type { Row, Saved, WrittenPlan } from '../plan/plan.generated.ts';
-import { ceilingOfRows } from '../plan/prices/ceiling.ts';
 import { sumPrices } from '../plan/prices/sum-prices.ts';
 import { readPlanFile } from './own-file.ts';
 import { optionsToKeep } from './saved-options.ts';
@@ -69,7 +68,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   // A secret of this person must not become part of a request because a branch says so.
   const hidden = varFile?.find((other) => other.split(/[\\/]/).some((part) => /^\.[^.]/.test(part)));
   if (hidden !== undefined) throw unusable(path, `its file of variables ${hidden} is hidden`);
-  const { ceiling = ceilingOfRows(plan.rows) } = plan.totals;
+  const { ceiling } = plan.totals;
   return {
     ...saved,
     path,
@@ -115,15 +114,15 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
     if (!isSpending(action) && credits !== 0) return `${address} costs something and buys nothing`;
   }
   const { purchases, afterPicks = {}, publishes = [] } = saved;
-  const hidden = findHidden(agreementFrom(rows, { purchases, afterPicks, publishes, ceiling: totals.toSpend }));
+  const hidden = findHidden(agreementFrom(rows, { purchases, afterPicks, publishes, ceiling: totals.ceiling }));
   if (hidden !== undefined) return hidden;
   if (!isDeepStrictEqual(totals.afterPicks, sumAfterPicks(rows))) {
     return 'what follows its gates does not add up to its total';
   }
   if ((totals.posts ?? 0) < publishes.length) return 'it publishes more posts than its total says';
-  const { toSpend, unknownPrices, mayRetry = 0, estimate } = sumPrices(rows);
+  const { toSpend, ceiling, knownPrices, unknownPrices, mayRetry = 0, estimate } = sumPrices(rows);
   if ((totals.mayRetry ?? 0) !== mayRetry) return 'its retries do not add up to their total';
-  if (totals.toSpend !== toSpend || totals.unknownPrices !== unknownPrices)
+  if (totals.knownPrices !== knownPrices || totals.unknownPrices !== unknownPrices)
     return 'its rows do not add up to its total';
   const shownPrice = ({ blockedBy, credits, wouldCost }: Row) => (blockedBy === 'gate' ? wouldCost : credits);
   const two = rows.find((row) => row.price !== undefined && row.price.credits !== shownPrice(row));
@@ -131,9 +130,8 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   if (totals.estimate !== undefined && !isDeepStrictEqual(totals.estimate, estimate)) {
     return 'its rows do not add up to its estimate';
   }
-  if (totals.ceiling !== undefined && totals.ceiling !== ceilingOfRows(rows)) {
-    return 'its rows do not add up to its ceiling';
-  }
+  if (totals.ceiling !== ceiling) return 'its rows do not add up to its ceiling';
+  if (totals.toSpend !== toSpend) return 'its rows do not add up to its likely cost';
   if (totals.asksAgain !== undefined) return 'it asks somebody whom nobody asks here';
   const { maxCredits, concurrency = plan.concurrency } = saved.options;
   if (totals.maxCredits !== maxCredits) return 'its cap is not the one that it shows';

@@ -135,9 +135,11 @@ async function refuseWithoutConsent(
   { options, context }: { options: ApplyOptions; context: Context },
 ): Promise<CampaignError> {
   const { consent, showing, saved, approved, file, terminal } = context;
-  const { toSpend, unknownPrices } = plan.totals;
+  const { knownPrices, unknownPrices } = plan.totals;
   const what =
-    toSpend === 0 && unknownPrices === 0 ? countOf(plan.rows.filter(isBought).length, 'step') : spendText(plan.totals);
+    knownPrices === 0 && unknownPrices === 0
+      ? countOf(plan.rows.filter(isBought).length, 'step')
+      : spendText(plan.totals);
   const why =
     consent.flags === 'ignored'
       ? `${consent.because}, and --yes is a person's to give`
@@ -163,15 +165,16 @@ function askToSpend(
   totals: PlanTotals,
   { terminal, free, withPicks }: { terminal: Terminal; free: number; withPicks: boolean },
 ) {
-  const { toSpend, unknownPrices, estimate, afterPicks } = totals;
+  const { knownPrices, unknownPrices, estimate, afterPicks } = totals;
   const { bold } = terminal.style;
   const ask = (question: string) => askPerson(question, { yes: false, terminal });
   if (withPicks && afterPicks !== undefined) {
-    const now = toSpend === 0 && unknownPrices === 0 ? '' : `${spendText(totals)} now, `;
+    const now = knownPrices === 0 && unknownPrices === 0 ? '' : `${spendText(totals)} now, `;
     return ask(`${bold('Spend')} ${now}${pickedText(afterPicks)} after the picks?`);
   }
-  if (toSpend === 0 && unknownPrices === 0) return ask(`${bold('Carry out')} ${countOf(free, 'step')} for 0 credits?`);
-  const isEstimated = toSpend + (estimate?.likely ?? 0) > 0;
+  if (knownPrices === 0 && unknownPrices === 0)
+    return ask(`${bold('Carry out')} ${countOf(free, 'step')} for 0 credits?`);
+  const isEstimated = knownPrices + (estimate?.likely ?? 0) > 0;
   return ask(`${bold(isEstimated ? 'Spend' : 'Buy')} ${spendText(totals)}${capText(totals)}?`);
 }
 

@@ -5,7 +5,7 @@ import type { ExitAnswers } from '../contract/exit.ts';
 import type { NextStep } from '../contract/failure.ts';
 import { type Call, call } from '../ground/advice.ts';
 import { hasWork, publishes } from '../plan/actions.ts';
-import { addressOf, type Plan, type PlanRow } from '../plan/plan.ts';
+import { addressOf, type Plan, type PlanRow, type PlanTotals } from '../plan/plan.ts';
 import { isBought } from '../plan/prices/spend-consent.ts';
 import { sumPrices } from '../plan/prices/sum-prices.ts';
 import type { StatusView } from '../report/status/status.ts';
@@ -28,14 +28,14 @@ export function nextOfPlan(plan: Plan, context: Context): NextStep[] {
   const look = hasSomethingToPick(plan) ? [step(call('review'), { needs: 'person' })] : [];
   const publishing = plan.rows.some(publishes);
   if (!publishing && !plan.rows.some(isBought)) return [...(hasWork(plan) ? [step(call('apply'))] : []), ...look];
-  const credits = plan.totals.unknownPrices > 0 ? null : plan.totals.toSpend;
+  const credits = mostOf(plan.totals);
   return [...agreeing({ credits, publishing }, context), ...look];
 }
 
 /** The ways on from a plan that nobody has agreed to, and of which nothing was done. One that is saved is not made again. */
 export function nextOfRefusal(plan: Plan, context: Context): NextStep[] {
   const { file, options, saved } = context;
-  const credits = plan.totals.unknownPrices > 0 ? null : plan.totals.toSpend;
+  const credits = mostOf(plan.totals);
   const out = saved === undefined ? {} : { out: saved.path };
   return agreeing(
     { credits, publishing: plan.rows.some(publishes) },
@@ -75,7 +75,7 @@ export function nextOfRun({ made, carriedOut, result }: Ran, context: Context): 
   const purchases = purchasesWaiting(carriedOut, made);
   const posts = postsWaiting(carriedOut, outcomes);
   const prices = sumPrices(purchases);
-  const open = { credits: prices.unknownPrices > 0 ? null : prices.toSpend, publishing: posts.length > 0 };
+  const open = { credits: mostOf(prices), publishing: posts.length > 0 };
   const seen = { ...carriedOut, rows: carriedOut.rows.map((row) => asItEnded(row, outcomes)) };
   const waitsForPicks = hasSomethingToPick(seen);
   const isOver = carriedOut.rows.every(({ action }) => action !== 'failed') && endsAs('failed', 'refused').length === 0;
@@ -142,4 +142,9 @@ function hasSomethingToPick({
 }: Pick<Plan, 'gates'> & { rows: readonly Pick<PlanRow, 'address' | 'action'>[] }): boolean {
   const kept = new Set(rows.flatMap(({ address, action }) => (action === 'keep' ? [address] : [])));
   return gates.some(({ members }) => members.some((address) => kept.has(address)));
+}
+
+/** The most that the purchases may be charged, in credits. Null while the price of one cannot be estimated. */
+function mostOf({ toSpend, ceiling }: Pick<PlanTotals, 'toSpend' | 'ceiling'>): number | null {
+  return toSpend === null ? null : ceiling;
 }

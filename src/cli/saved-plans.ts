@@ -59,10 +59,10 @@ export async function showPlan(
 /** All that a yes to a plan is about: `12 credits, and 1 post to …`. Undefined: nothing is bought, and nothing goes public. */
 function subjectOf(plan: Plan, now: number): string | undefined {
   const { totals, rows } = plan;
-  const { toSpend, unknownPrices, estimate, mayRetry = 0, afterPicks } = totals;
+  const { knownPrices, unknownPrices, estimate, mayRetry = 0, afterPicks } = totals;
   const posts = postsOf(rows, 'published');
   const bought = rows.filter(isBought).length;
-  const isFree = toSpend === 0 && unknownPrices === 0 && (estimate?.likely ?? 0) === 0;
+  const isFree = knownPrices === 0 && unknownPrices === 0 && (estimate?.likely ?? 0) === 0;
   const parts = [
     ...(bought === 0 ? [] : [isFree ? `${countOf(bought, 'step')} for 0 credits` : spendText(totals)]),
     ...(mayRetry === 0 ? [] : [`up to ${countOf(mayRetry, 'credit')} more for retries`]),

@@ -8,7 +8,7 @@ import { publishes } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { postsOf } from '../plan/posts/post-consent.ts';
 import { isAskedAbout } from '../plan/posts/post-record.ts';
-import { ceilingOfRows } from '../plan/prices/ceiling.ts';
+import { ceilingOfRows } from '../plan/prices/shares.ts';
 import { isBought } from '../plan/prices/spend-consent.ts';
 import { sumPrices } from '../plan/prices/sum-prices.ts';
 import { countOf } from '../report/numbers.ts';
@@ -78,7 +78,7 @@ function tellPurchases(carriedOut: Plan, { file, options, planned, saved, consen
   const posts = options.publish === true ? postsOf(carriedOut.rows, 'waiting').length : 0;
   tellBlock(
     [
-      `${terminal.style.yellow('waiting')}  ${countOf(waiting.length, 'step')} for somebody who agrees to ${spendText({ ...sumPrices(waiting), ceiling: ceilingOfRows(waiting) })}`,
+      `${terminal.style.yellow('waiting')}  ${countOf(waiting.length, 'step')} for somebody who agrees to ${spendText(sumPrices(waiting))}`,
       ...(posts === 0 ? [] : [`    ${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} with them`]),
       `    to show them to whoever pays, who agrees on a terminal${flag}: ${terminal.paste(saved === undefined ? showingCall(file, limits, saved) : approving(saved.path))}`,
     ],

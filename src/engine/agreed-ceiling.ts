@@ -1,8 +1,8 @@
 import type { RunFact } from '../contract/event.ts';
 import { isSpending } from '../plan/actions.ts';
 import { orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
-import { shareOf, withMargin } from '../plan/prices/ceiling.ts';
 import { ceilingOf } from '../plan/prices/prices.ts';
+import { shareOf, withMargin } from '../plan/prices/shares.ts';
 
 /** Why no more is bought at a price. */
 type Passed =
@@ -41,14 +41,14 @@ export class AgreedCeiling {
   constructor(options: {
     /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
-    totals: Pick<PlanTotals, 'toSpend' | 'ceiling' | 'asksAgain'>;
+    totals: Pick<PlanTotals, 'ceiling' | 'asksAgain'>;
     /** Charges in this run before, by price class. */
     learned?: ReadonlyMap<string, number> | undefined;
     gate: { closePrice(priceClass: string): void };
     emit(fact: RunFact): void;
   }) {
     const { orders, totals, learned = [], gate, emit } = options;
-    this.#left = totals.ceiling ?? totals.toSpend;
+    this.#left = totals.ceiling;
     this.#asksAgain = totals.asksAgain === true;
     this.#gate = gate;
     this.#emit = emit;

@@ -21,8 +21,7 @@ export interface Agreement {
 }
 
 export function agreementOf(plan: Plan): Agreement {
-  const { toSpend, ceiling = toSpend } = plan.totals;
-  return agreementFrom(plan.rows, { ...namedBy(plan), ceiling });
+  return agreementFrom(plan.rows, { ...namedBy(plan), ceiling: plan.totals.ceiling });
 }
 
 /** Lists what somebody who says yes to a plan says yes to, as it is written down beside its rows. */

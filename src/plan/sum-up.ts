@@ -4,7 +4,6 @@ import { spentCredits } from '../lock/spent.ts';
 import { sumAfterPicks } from './gates/block-at-gates.ts';
 import type { PlanRow, PlanTotals } from './plan.ts';
 import { countPosts } from './posts/post-consent.ts';
-import { ceilingOfRows } from './prices/ceiling.ts';
 import { type HeldPurchase, sumHeld } from './prices/held.ts';
 import { sumPrices } from './prices/sum-prices.ts';
 
@@ -35,11 +34,8 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
     ({ price }) => price !== undefined && price.credits === null && price.held === undefined,
   );
   const isGuess = guessed.length > 0 || (isUnpriced && (budget ?? maxCredits ?? spending) !== undefined);
-  const sums = sumPrices(rows);
-  const ceiling = ceilingOfRows(rows);
   return {
-    ...sums,
-    ...(ceiling !== sums.toSpend && { ceiling }),
+    ...sumPrices(rows),
     ...(afterPicks !== undefined && { afterPicks }),
     alreadyPaid: spentCredits(lock),
     held: sumDoubts(doubts, budget),

@@ -83,8 +83,8 @@ function moneyText({ plan, before }: WatchView): string {
   return `to spend: ${spendText(plan.totals)}${change === 0 ? '' : ` (${signedText(change)})`}`;
 }
 
-function likelyOf({ toSpend, estimate }: PlanTotals): number {
-  return estimate?.likely ?? toSpend;
+function likelyOf({ knownPrices, estimate }: PlanTotals): number {
+  return estimate?.likely ?? knownPrices;
 }
 
 type Wrap = (text: string) => string[];

@@ -14,9 +14,10 @@ import {
   type StepOrder,
   withoutSend,
 } from '../plan/plan.ts';
-import { leftUnder, shareOf, withMargin } from '../plan/prices/ceiling.ts';
+import { leftUnder } from '../plan/prices/ceiling.ts';
 import { findLostPrices, heldPurchases, sumHeld } from '../plan/prices/held.ts';
 import { heldWhereUnpriced, type PriceOf, pricesFrom, type WrittenPrices } from '../plan/prices/prices.ts';
+import { shareOf, withMargin } from '../plan/prices/shares.ts';
 import { countRefused, idempotencyKey } from '../plan/purchases/key.ts';
 import { askedSend, type SendFacts, settlingOf } from '../plan/purchases/open-sends.ts';
 import { sumDoubts } from '../plan/sum-up.ts';

@@ -19,7 +19,7 @@ function planOf(action: Action, blockedBy?: 'budget' | 'step' | 'consent'): Plan
         ...(blockedBy && { blockedBy }),
       } as PlanRow,
     ],
-    totals: { toSpend: 0, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
+    totals: { toSpend: 0, ceiling: 0, knownPrices: 0, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 },
   };
 }
 

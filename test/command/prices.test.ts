@@ -17,7 +17,7 @@ tasks:
 interface Planned {
   rows: { address: string; credits: number | null; price?: { source: string; likely?: number; high?: number } }[];
   totals: {
-    toSpend: number;
+    knownPrices: number;
     unknownPrices: number;
     estimate: { likely: number; high: number | null; unpriced: number };
   };
@@ -116,7 +116,7 @@ describe('what the service lists', () => {
     expect(seen).toContain('GET /catalog');
     expect(seen).toContain('GET /openapi.json');
     expect(sourcesOf(refreshed)).toEqual(sources);
-    expect(refreshed.totals).toMatchObject({ toSpend: 0, unknownPrices: 4, estimate });
+    expect(refreshed.totals).toMatchObject({ knownPrices: 0, unknownPrices: 4, estimate });
     seen.length = 0;
     expect(parse((await run('--json')).out)).toEqual(refreshed);
     expect(seen).toEqual([]);
@@ -210,7 +210,11 @@ describe('other locks of the working tree', () => {
     lock('absurd.lock.jsonl', headOf(service), bought(9_007_199_254_740_991, 'alpha-pro'));
     const { rows, totals } = parse((await run('--json')).out);
     expect(rows[0]).toMatchObject({ credits: null, price: { source: 'other-lock', likely: 4, high: 4 } });
-    expect(totals).toMatchObject({ toSpend: 0, unknownPrices: 4, estimate: { likely: 8, high: null, unpriced: 2 } });
+    expect(totals).toMatchObject({
+      knownPrices: 0,
+      unknownPrices: 4,
+      estimate: { likely: 8, high: null, unpriced: 2 },
+    });
     const text = (await run()).out.replaceAll(/\s+/g, ' ');
     expect(text).toContain(
       'to spend ≈ 8 credits, at most 10 + 2 steps of unknown price (2 steps by what another campaign was charged; the first of each goes alone and prices the rest)',

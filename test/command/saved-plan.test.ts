@@ -333,7 +333,7 @@ describe('apply of a saved plan', () => {
       (text) => named(text, (purchases) => Object.assign(purchases['hero@vase'] ?? {}, { retries: [2, 3] })),
       'it buys hero@vase again',
     ],
-    ['with a smaller total', (text) => text.replace('"toSpend": 6', '"toSpend": 2'), 'its rows do not add up'],
+    ['with a smaller total', (text) => text.replace('"knownPrices": 6', '"knownPrices": 2'), 'its rows do not add up'],
     ['with a cheaper row', (text) => text.replace('"credits": 2', '"credits": 200'), 'its rows do not add up'],
     [
       'with a row that gives credits',

@@ -49,10 +49,10 @@ describe.each(releasedVersions)('what %s has written', (version) => {
   test('its manifest asks for what was bought, and for nothing else', async () => {
     const { code, out, err } = await runInProcess(['plan', '--json'], {}, placeOf(version, 'bought'));
     expect(code, err).toBe(0);
-    const { rows, totals } = JSON.parse(out) as { rows: { action: string }[]; totals: { toSpend: number } };
+    const { rows, totals } = JSON.parse(out) as { rows: { action: string }[]; totals: { knownPrices: number } };
     // The files of the set are not kept with it: they are fetched again, which is free.
     expect(new Set(rows.map(({ action }) => action))).toEqual(new Set(['download', 'keep']));
-    expect(totals.toSpend).toBe(0);
+    expect(totals.knownPrices).toBe(0);
   });
 
   test('its saved plan is carried out as it was saved', async () => {

@@ -55,7 +55,7 @@ export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   const { totals } = plan;
   const sums = sumPrices(rows);
   // What they cost is agreed to together with them.
-  const ceiling = (totals.ceiling ?? totals.toSpend) + sums.toSpend - totals.toSpend;
+  const ceiling = totals.ceiling + sums.knownPrices - totals.knownPrices;
   return { ...plan, rows, totals: { ...totals, ...sums, ...countPosts(rows), ceiling } };
 }
 

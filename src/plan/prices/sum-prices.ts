@@ -1,15 +1,21 @@
 import { isSpending } from '../actions.ts';
 import type { Row } from '../plan.generated.ts';
 import type { PlanTotals } from '../plan.ts';
+import { ceilingOfRows } from './shares.ts';
 
-type PriceTotals = Pick<PlanTotals, 'toSpend' | 'unknownPrices' | 'discarded' | 'mayRetry' | 'estimate'>;
+type PriceTotals = Pick<
+  PlanTotals,
+  'toSpend' | 'ceiling' | 'knownPrices' | 'unknownPrices' | 'discarded' | 'mayRetry' | 'estimate'
+>;
 
 /** The totals that follow from the prices of the rows alone. */
 export function sumPrices(rows: readonly Row[]): PriceTotals {
   const sum = (pick: (row: Row) => number) => rows.reduce((total, row) => total + pick(row), 0);
   const estimate = estimateOf(rows);
   return {
-    toSpend: sum(({ credits }) => credits ?? 0),
+    toSpend: estimate === undefined ? 0 : estimate.unpriced > 0 ? null : estimate.likely,
+    ceiling: ceilingOfRows(rows),
+    knownPrices: sum(({ credits }) => credits ?? 0),
     unknownPrices: sum(({ credits }) => (credits === null ? 1 : 0)),
     discarded: sum(({ discards }) => discards ?? 0),
     ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum(({ mayRetry }) => mayRetry ?? 0) }),

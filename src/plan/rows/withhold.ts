@@ -1,6 +1,5 @@
 import { isSpending } from '../actions.ts';
 import type { Plan, PlanRow, PlanTotals } from '../plan.ts';
-import { ceilingOfRows } from '../prices/ceiling.ts';
 import { sumPrices } from '../prices/sum-prices.ts';
 import { type Reason, reasonOf } from '../reason.ts';
 import { blocked } from './draft.ts';
@@ -48,7 +47,7 @@ function withheld(row: PlanRow, reason: Reason): PlanRow {
 
 function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
   const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
-  const { ceiling = rest.toSpend } = rest;
-  // Of an earlier agreement less may be left.
-  return { ...rest, ...sumPrices(rows), ceiling: Math.min(ceiling, ceilingOfRows(rows)) };
+  const sums = sumPrices(rows);
+  // Less may be left of an earlier approval.
+  return { ...rest, ...sums, ceiling: Math.min(rest.ceiling, sums.ceiling) };
 }

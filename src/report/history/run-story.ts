@@ -119,7 +119,7 @@ function told(line: HistoryLine): Partial<RunStory> {
 
 function headOf({ mediabatch: _mediabatch, version: _version, id: _id, steps: _steps, ...line }: RunHeader) {
   const { totals, ...head } = line;
-  return { ...head, planned: totals.toSpend, unknownPrices: totals.unknownPrices };
+  return { ...head, planned: totals.knownPrices, unknownPrices: totals.unknownPrices };
 }
 
 function addEvent(event: RunEvent, { steps, notices }: { steps: Map<string, StepStory>; notices: Set<string> }): void {

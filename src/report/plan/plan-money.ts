@@ -32,8 +32,8 @@ function allFacts(totals: PlanTotals, style: Style): MoneyFact[] {
       mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more, should jobs fail` : 'of unknown price',
     );
   }
-  const { afterPicks, ceiling = totals.toSpend } = totals;
-  if (ceiling < totals.toSpend) {
+  const { afterPicks, ceiling } = totals;
+  if (ceiling < totals.knownPrices) {
     addOfPlan('agreed', `${countOf(ceiling, 'credit')} left: what passes that is not bought`, style.red);
   }
   if (afterPicks !== undefined) addOfPlan('after picks', afterPicksText(afterPicks));
@@ -46,7 +46,7 @@ function allFacts(totals: PlanTotals, style: Style): MoneyFact[] {
   }
   if (maxCredits !== undefined) addOfPlan('this run', `at most ${countOf(maxCredits, 'credit')}`);
   if (limit !== undefined) {
-    addOfPlan('limit', limitText(limit), limit.left < totals.toSpend ? style.red : undefined);
+    addOfPlan('limit', limitText(limit), limit.left < totals.knownPrices ? style.red : undefined);
   }
   if (balance !== undefined) add('balance', creditsText(balance));
   const missing = missingInAccount(totals);
@@ -55,10 +55,10 @@ function allFacts(totals: PlanTotals, style: Style): MoneyFact[] {
 }
 
 /** Says that the account is likely to run empty, as far as the last run was told its balance. */
-function missingInAccount({ lastBalance, estimate, toSpend }: PlanTotals): string | undefined {
+function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): string | undefined {
   if (lastBalance === undefined) return undefined;
   const { credits, at } = lastBalance;
-  const missing = Math.ceil(Math.max(toSpend, estimate?.likely ?? 0) - credits);
+  const missing = Math.ceil(Math.max(knownPrices, estimate?.likely ?? 0) - credits);
   if (missing <= 0) return undefined;
   return `likely ${creditsText(missing)} too few in the account, which had ${creditsText(credits)} at ${safeText(at.slice(0, 16).replace('T', ' '))} UTC`;
 }
@@ -103,15 +103,13 @@ function toSpendText(totals: PlanTotals): string {
 }
 
 /** Says what a plan spends: `39 credits`; `≈ 44 credits + 3 steps of unknown price`. Never 0 for unknown. */
-export function spendText(
-  totals: Pick<PlanTotals, 'toSpend' | 'unknownPrices' | 'estimate'> & Partial<Pick<PlanTotals, 'ceiling'>>,
-): string {
-  const { toSpend, unknownPrices, estimate } = totals;
-  if (unknownPrices === 0) return countOf(toSpend, 'credit');
+export function spendText(totals: Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'ceiling'>): string {
+  const { knownPrices, unknownPrices, estimate } = totals;
+  if (unknownPrices === 0) return countOf(knownPrices, 'credit');
   const unpriced = estimate?.unpriced ?? unknownPrices;
-  const likely = estimate?.likely ?? toSpend;
+  const likely = estimate?.likely ?? knownPrices;
   // What no list prices is known for certain.
-  const known = unpriced === unknownPrices ? countOf(toSpend, 'credit') : likelyText(likely, totals);
+  const known = unpriced === unknownPrices ? countOf(knownPrices, 'credit') : likelyText(likely, totals);
   const parts = [
     ...(likely > 0 ? [known] : []),
     ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
@@ -119,25 +117,22 @@ export function spendText(
   return parts.join(' + ');
 }
 
-/** The bounds of a yes to prices that nobody knows. */
+/** The limit of an approval of prices that are unknown: the budget, unless the ceiling of the estimates is lower. */
 export function capText({
   unknownPrices,
+  toSpend,
   ceiling,
   budgetLeft,
-}: Pick<PlanTotals, 'unknownPrices' | 'ceiling' | 'budgetLeft'>): string {
-  const isBounded = ceiling !== undefined && (budgetLeft === undefined || ceiling <= budgetLeft);
-  if (unknownPrices === 0 || budgetLeft === undefined || isBounded) return '';
+}: Pick<PlanTotals, 'unknownPrices' | 'toSpend' | 'ceiling' | 'budgetLeft'>): string {
+  if (unknownPrices === 0 || budgetLeft === undefined || (toSpend !== null && ceiling <= budgetLeft)) return '';
   return `, within the ${creditsText(budgetLeft)} that are left of the budget`;
 }
 
 /** Says what is likely to be spent, with the ceiling, at which the run ends its creates. */
-function likelyText(
-  likely: number,
-  { estimate, ceiling, toSpend }: Pick<PlanTotals, 'estimate' | 'toSpend'> & Partial<Pick<PlanTotals, 'ceiling'>>,
-): string {
+function likelyText(likely: number, { estimate, ceiling }: Pick<PlanTotals, 'estimate' | 'ceiling'>): string {
   const { low = likely } = estimate ?? {};
   const least = low < likely ? `, at least ${creditsText(low)}` : '';
-  return `≈ ${countOf(likely, 'credit')}${least}, at most ${creditsText(ceiling ?? toSpend)}`;
+  return `≈ ${countOf(likely, 'credit')}${least}, at most ${creditsText(ceiling)}`;
 }
 
 /** Says what certain prices come to, where requests of one class were charged differently. */
@@ -149,11 +144,12 @@ function rangeText(estimate: PlanTotals['estimate']): string | undefined {
 
 /** `200, 176 left now, 152 after this plan`. */
 export function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
-  const { budgetLeft: before, estimate, toSpend, unknownPrices } = totals;
+  const { budgetLeft: before, estimate, knownPrices, unknownPrices } = totals;
   const total = creditsText(budget);
   if (before === undefined) return { text: total, isShort: false };
-  if (toSpend === 0 && unknownPrices === 0) return { text: `${total}, ${creditsText(before)} left`, isShort: false };
-  const after = before - toSpend;
+  if (knownPrices === 0 && unknownPrices === 0)
+    return { text: `${total}, ${creditsText(before)} left`, isShort: false };
+  const after = before - knownPrices;
   if (after < 0) {
     return {
       text: `${total}, ${creditsText(before)} left: ${creditsText(-after)} too few for this plan`,
@@ -162,7 +158,7 @@ export function budgetText(totals: PlanTotals, budget: number): { text: string; 
   }
   const left = `${total}, ${creditsText(before)} left now`;
   if (unknownPrices === 0) return { text: `${left}, ${creditsText(after)} after this plan`, isShort: false };
-  const likely = before - Math.max(toSpend, estimate?.likely ?? 0);
+  const likely = before - Math.max(knownPrices, estimate?.likely ?? 0);
   if (likely < 0) return { text: `${left}: likely ${creditsText(-likely)} too few for this plan`, isShort: true };
   const word = (estimate?.unpriced ?? 1) > 0 ? 'at most' : 'likely';
   return { text: `${left}, ${word} ${creditsText(likely)} after this plan`, isShort: false };

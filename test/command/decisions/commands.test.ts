@@ -177,7 +177,7 @@ describe('accept', () => {
     expect(code, err).toBe(0);
     expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'keep', cover: 'keep' });
     const { out } = await place.run('plan', 'campaign.yaml', '--json', '--redo', 'cover');
-    expect(JSON.parse(out).totals).toMatchObject({ toSpend: 5 });
+    expect(JSON.parse(out).totals).toMatchObject({ knownPrices: 5 });
   });
 
   test('an edited file is nobody’s to delete or to write over', async () => {

@@ -164,6 +164,8 @@ tasks:
     Object.assign(row, { action: 'blocked', blockedBy: 'gate', credits: 0, wouldCost: 2 });
     Object.assign(hidden.totals, {
       toSpend: 4,
+      ceiling: 4,
+      knownPrices: 4,
       afterPicks: { ...hidden.totals.afterPicks, steps: 3, credits: 6, likely: 6 },
     });
     delete hidden.totals.estimate;

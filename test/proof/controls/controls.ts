@@ -1585,7 +1585,7 @@ export const controls: readonly Control[] = [
     mark: 'I39 (resumed)',
     off: 'what earlier heads of a run were charged counts against its ceiling',
     file: 'src/run/resume-plan.ts',
-    switch: { line: '  const ceiling = plan.totals.ceiling ?? plan.totals.toSpend;' },
+    switch: { line: '  const ceiling = plan.totals.ceiling;' },
     seenBy: {
       file: 'test/rooms/engine/takeovers.test.ts',
       title: 'I39 whoever takes the run over goes on under the same ceiling',

@@ -24,12 +24,12 @@ test('what is expected of its prices follows from its rows', () => {
   const rows = [row('hero', 'create', { credits: null, price })];
   const estimate = { low: 3, likely: 3, high: null, unpriced: 0, sources: { list: 1 } };
   const planned = (likely: number, ceiling = 4) => ({
-    ...plan(rows, { toSpend: 0, unknownPrices: 1, estimate: { ...estimate, likely }, ceiling }),
+    ...plan(rows, { toSpend: likely, ceiling, knownPrices: 0, unknownPrices: 1, estimate: { ...estimate, likely } }),
     saved,
   });
   expect(findContradiction(planned(3, 40))).toBe('its rows do not add up to its ceiling');
   expect(findContradiction(planned(3))).toBeUndefined();
   expect(findContradiction(planned(1))).toBe('its rows do not add up to its estimate');
-  const two = plan([row('hero', 'create', { credits: 4, price })], { toSpend: 4 });
+  const two = plan([row('hero', 'create', { credits: 4, price })], { knownPrices: 4 });
   expect(findContradiction({ ...two, saved })).toBe('hero has two prices');
 });

@@ -46,10 +46,10 @@ describe('a run during which people decide', () => {
         await say(live, { 'hero@b/1': 'picked', 'hero@b/2': 'rejected' });
       },
     });
-    expect(run.plan.totals).toMatchObject({ toSpend: 8, afterPicks: { steps: 2, credits: 10 } });
+    expect(run.plan.totals).toMatchObject({ knownPrices: 8, afterPicks: { steps: 2, credits: 10 } });
     expect(run.outcomes).toMatchObject({ 'film@a': 'done', 'film@b': 'done' });
     expect(campaign.service.ledger.map(({ credits }) => credits)).toEqual([2, 2, 2, 2, 5, 5]);
-    expect(run.carriedOut.totals).toMatchObject({ toSpend: 18 });
+    expect(run.carriedOut.totals).toMatchObject({ knownPrices: 18 });
     expect(run.carriedOut.totals.afterPicks).toBeUndefined();
     expect(run.events.filter(({ event }) => event === 'picks-awaited')).toMatchObject([
       { gates: 2, steps: 2 },

@@ -105,6 +105,6 @@ tasks:
     expect(campaign.service.ledger.length).toBe(before + 1);
     campaign.service.endOf = () => undefined;
     await campaign.run({ onError, concurrency: 8 });
-    expect(campaign.plan().totals.toSpend).toBe(0);
+    expect(campaign.plan().totals.knownPrices).toBe(0);
   });
 });

@@ -76,7 +76,7 @@ describe('a charge above what the plan says', () => {
     expect(stops(events)).toEqual([['price', image]]);
     expect(gate.hasHeldPrices).toBe(true);
     expect(Object.values(outcomes).filter((outcome) => outcome === 'left')).toHaveLength(9);
-    expect(campaign.plan().totals).toMatchObject({ toSpend: 27, unknownPrices: 0 });
+    expect(campaign.plan().totals).toMatchObject({ knownPrices: 27, unknownPrices: 0 });
     await campaign.run();
     expect(campaign.service.ledger).toHaveLength(10);
   });
@@ -132,7 +132,7 @@ describe('what was agreed to is a cap', () => {
       });
       // The next plan knows the charge, and is agreed to as it is.
       const next = await campaign.run({ concurrency });
-      expect([next.plan.totals.toSpend, charged(next)]).toEqual([15, 15]);
+      expect([next.plan.totals.knownPrices, charged(next)]).toEqual([15, 15]);
     }
   });
 

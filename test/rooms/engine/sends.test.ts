@@ -25,8 +25,8 @@ function charged(campaign: TestCampaign): number {
 
 /** What the lock says was spent or may have been. */
 function accounted(campaign: TestCampaign): number {
-  const { alreadyPaid, held, toSpend } = campaign.plan().totals;
-  return alreadyPaid + held + toSpend;
+  const { alreadyPaid, held, knownPrices } = campaign.plan().totals;
+  return alreadyPaid + held + knownPrices;
 }
 
 async function lose(campaign: TestCampaign): Promise<TestCampaign> {
@@ -159,7 +159,7 @@ describe('two branches', () => {
     const merged = merge(a, b);
     const { totals } = merged.plan();
     expect(charged(merged)).toBe(6);
-    expect(totals.alreadyPaid + totals.held + totals.toSpend).toBe(6);
+    expect(totals.alreadyPaid + totals.held + totals.knownPrices).toBe(6);
     await merged.run();
     expect(charged(merged)).toBe(6);
     expect(charged(merged)).toBeLessThanOrEqual(accounted(merged));

@@ -193,6 +193,8 @@ describe('what a plan row says', () => {
       concurrency: 7,
       totals: {
         toSpend: 4,
+        ceiling: 4,
+        knownPrices: 4,
         unknownPrices: 0,
         alreadyPaid: 0,
         held: 0,
@@ -340,6 +342,8 @@ describe('what the credits do not reach for', () => {
     ]);
     expect(withoutEstimate(plan.totals)).toStrictEqual({
       toSpend: 0,
+      ceiling: 0,
+      knownPrices: 0,
       unknownPrices: 0,
       alreadyPaid: 4,
       held: 0,
@@ -374,34 +378,36 @@ describe('a budget over all runs', () => {
   const carried = { carries: 'all', missing: 0 };
 
   test.each<[string, Lock, object]>([
-    ['is there to be spent', empty, { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10, fit: carried }],
+    ['is there to be spent', empty, { knownPrices: 8, alreadyPaid: 0, held: 0, budgetLeft: 10, fit: carried }],
     [
       'is less by what was paid',
       lockOf({ b: [saved(b, { credits: 7 })] }),
-      { toSpend: 0, alreadyPaid: 7, held: 0, budgetLeft: 3, fit: { carries: 'part', missing: 4 } },
+      { knownPrices: 0, alreadyPaid: 7, held: 0, budgetLeft: 3, fit: { carries: 'part', missing: 4 } },
     ],
     [
       'is less by what may have been paid',
       lockOf({ b: [create(b, { state: 'unresolved' })] }),
-      { toSpend: 4, alreadyPaid: 0, held: 4, budgetLeft: 6, fit: carried },
+      { knownPrices: 4, alreadyPaid: 0, held: 4, budgetLeft: 6, fit: carried },
     ],
     [
       'is less by a job whose charge nobody knows',
       lockOf({ b: [uncharged] }),
-      { toSpend: 4, alreadyPaid: 0, held: 4, budgetLeft: 6, fit: carried },
+      { knownPrices: 4, alreadyPaid: 0, held: 4, budgetLeft: 6, fit: carried },
     ],
     [
       'is never less than nothing',
       lockOf({ b: [saved(b, { credits: 99 })] }),
-      { toSpend: 0, alreadyPaid: 99, held: 0, budgetLeft: 0, fit: { carries: 'part', missing: 99 } },
+      { knownPrices: 0, alreadyPaid: 99, held: 0, budgetLeft: 0, fit: { carries: 'part', missing: 99 } },
     ],
     [
       'is not charged twice for a create that is sent again',
       lockOf({ b: [create(b, { since })] }),
-      { toSpend: 8, alreadyPaid: 0, held: 0, budgetLeft: 10, fit: carried },
+      { knownPrices: 8, alreadyPaid: 0, held: 0, budgetLeft: 10, fit: carried },
     ],
   ])('%s', (_name, lock, totals) => {
     expect(withoutEstimate(planOf(steps, lock).totals)).toStrictEqual({
+      toSpend: (totals as { knownPrices: number }).knownPrices,
+      ceiling: (totals as { knownPrices: number }).knownPrices,
       unknownPrices: 0,
       discarded: 0,
       budget: 10,
@@ -414,14 +420,14 @@ describe('a budget over all runs', () => {
     const lock = lockOf({ p: [create(stepOf(pictures, 'p'), { state: 'unresolved' })] }, { kind: 'image' });
     const plan = planOf(pictures, lock);
     expect(rowOf(plan, 'a').action).toBe('blocked');
-    expect(plan.totals).toMatchObject({ toSpend: 0, held: 48, budgetLeft: 0 });
+    expect(plan.totals).toMatchObject({ knownPrices: 0, held: 48, budgetLeft: 0 });
   });
 
   test('holds the price of a create that is sent again no longer once it does not fit', () => {
     const tight = { ...steps, budget: 3 };
     const plan = planOf(tight, lockOf({ b: [create(b, { since })] }));
     expect(plan.rows.map(({ action }) => action)).toEqual(['blocked', 'blocked']);
-    expect(plan.totals).toMatchObject({ toSpend: 0, held: 4, budgetLeft: 0 });
+    expect(plan.totals).toMatchObject({ knownPrices: 0, held: 4, budgetLeft: 0 });
   });
 });
 
@@ -443,7 +449,9 @@ describe('totals', () => {
       { credits: null },
     ]);
     expect(withoutEstimate(plan.totals)).toStrictEqual({
-      toSpend: 12,
+      toSpend: null,
+      ceiling: 12,
+      knownPrices: 12,
       unknownPrices: 2,
       alreadyPaid: 11,
       held: 0,

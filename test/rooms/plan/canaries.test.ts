@@ -53,7 +53,7 @@ describe('check: the others follow in the same run', () => {
       'hero@c create < hero@a',
       'hero@d create < hero@a',
     ]);
-    expect(planOf(check, lockOf({})).totals).toMatchObject({ toSpend: 16 });
+    expect(planOf(check, lockOf({})).totals).toMatchObject({ knownPrices: 16 });
     expect(planOf(check, lockOf({})).rows[1]?.order?.canaries).toEqual(['hero@a']);
   });
 
@@ -219,7 +219,7 @@ describe('ask: people pick the canaries first', () => {
       'card@a gate: waits for its canary: hero@a to be picked',
       'card@b gate: needs hero@b, which waits for a pick',
     ]);
-    expect(plan.totals).toMatchObject({ toSpend: 4, afterPicks: { steps: 5, credits: 20 } });
+    expect(plan.totals).toMatchObject({ knownPrices: 4, afterPicks: { steps: 5, credits: 20 } });
     expect(plan.gates).toEqual([
       {
         ...{ name: 'canary of hero', task: 'hero', is: 'canary', choose: 1, members: ['hero@a'] },

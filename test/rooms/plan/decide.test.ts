@@ -31,7 +31,7 @@ describe('what a plan says', () => {
     const plan = campaign.plan();
     expect(actionsOf(plan)).toEqual({ 'pic@p1': 'create', 'pic@p2': 'create', 'pic@p3': 'create' });
     expect(plan.rows.map(({ credits }) => credits)).toEqual([null, null, null]);
-    expect(plan.totals).toMatchObject({ toSpend: 0, unknownPrices: 3, alreadyPaid: 0, discarded: 0 });
+    expect(plan.totals).toMatchObject({ knownPrices: 0, unknownPrices: 3, alreadyPaid: 0, discarded: 0 });
   });
 
   test('after a run: nothing, and what was charged is the price', async () => {
@@ -39,7 +39,7 @@ describe('what a plan says', () => {
     await campaign.run();
     const plan = campaign.plan();
     expect(new Set(Object.values(actionsOf(plan)))).toEqual(new Set(['keep']));
-    expect(plan.totals).toMatchObject({ toSpend: 0, unknownPrices: 0, alreadyPaid: 9 });
+    expect(plan.totals).toMatchObject({ knownPrices: 0, unknownPrices: 0, alreadyPaid: 9 });
     campaign.graph = graphOf(images(4));
     expect(campaign.plan().rows.at(-1)).toMatchObject({ address: 'pic@p4', action: 'create', credits: 3 });
   });
@@ -237,7 +237,7 @@ tasks:
   test('whole chains are bought before others are begun', () => {
     const plan = new TestCampaign(chains).plan();
     expect(actionsOf(plan)).toEqual({ a: 'create', b: 'create', c: 'create', d: 'blocked' });
-    expect(plan.totals).toMatchObject({ toSpend: 12, budget: 12, budgetLeft: 12 });
+    expect(plan.totals).toMatchObject({ knownPrices: 12, budget: 12, budgetLeft: 12 });
     expect(plan.rows.find(({ address }) => address === 'd')?.reason).toEqual({
       code: 'budget',
       text: 'the budget does not reach: it costs 4',
@@ -251,7 +251,7 @@ tasks:
     const campaign = new TestCampaign(chains);
     await campaign.run({ maxCredits: 8 });
     expect(campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0)).toBeLessThanOrEqual(8);
-    expect(campaign.plan({ maxCredits: 0 }).totals.toSpend).toBe(0);
+    expect(campaign.plan({ maxCredits: 0 }).totals.knownPrices).toBe(0);
   });
 });
 

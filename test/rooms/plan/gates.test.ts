@@ -66,7 +66,7 @@ describe('what hangs on a gate', () => {
     expect(rowOf(plan, 'poster')).toMatchObject({ action: 'blocked', blockedBy: 'gate', credits: 0, wouldCost: 4 });
     expect(rowOf(plan, 'poster')).not.toHaveProperty('order');
     expect(plan.totals).toMatchObject({
-      toSpend: 16,
+      knownPrices: 16,
       afterPicks: { steps: 2, credits: 8, unknownPrices: 0, likely: 8, unpriced: 0 },
     });
     expect(plan.gates?.map(({ name, state, waiting }) => [name, state, waiting])).toEqual([

@@ -291,9 +291,9 @@ describe('what asking may cost', () => {
 
   test('is not held a second time', () => {
     const plan = planOf(budget(100), lockOf({ gone: [open] }));
-    expect(plan.totals).toMatchObject({ toSpend: 12, held: 0, budgetLeft: 100 });
+    expect(plan.totals).toMatchObject({ knownPrices: 12, held: 0, budgetLeft: 100 });
     const waiting = planOf(budget(100), lockOf({ gone: [open] }), { onUnknown: 'hold' });
-    expect(waiting.totals).toMatchObject({ toSpend: 8, held: 4, budgetLeft: 96 });
+    expect(waiting.totals).toMatchObject({ knownPrices: 8, held: 4, budgetLeft: 96 });
   });
 
   test('comes before what is bought anew', () => {
@@ -318,7 +318,7 @@ describe('what asking may cost', () => {
       wouldCost: 4,
     });
     expect(row).not.toHaveProperty('order');
-    expect(planOf(budget(3), lockOf({ gone: [open] })).totals).toMatchObject({ held: 4, toSpend: 0 });
+    expect(planOf(budget(3), lockOf({ gone: [open] })).totals).toMatchObject({ held: 4, knownPrices: 0 });
   });
 
   test('is unknown where the price is: what is known to be left is not given to others', () => {

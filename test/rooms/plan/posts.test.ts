@@ -341,13 +341,13 @@ describe('consent', () => {
   });
 
   test('without it posts wait, and so does what needs them, and what shares their job', () => {
-    expect(planOf(steps, lockOf({})).totals.toSpend).toBe(8);
+    expect(planOf(steps, lockOf({})).totals.knownPrices).toBe(8);
     const plan = withholdPosts(planOf(steps, lockOf({})));
     expect(actionsOf(plan)).toEqual({ jingle: 'create', share: 'blocked', after: 'blocked', late: 'blocked' });
     expect(plan.rows.map(({ blockedBy }) => blockedBy)).toEqual([undefined, 'consent', 'consent', 'consent']);
     expect(rowOf(plan, 'after').reason).toBe('needs share, which waits to be published');
     expect(plan.rows.filter(({ order }) => order !== undefined).map(({ address }) => address)).toEqual(['jingle']);
-    expect(plan.totals).toMatchObject({ toSpend: 4, unknownPrices: 0 });
+    expect(plan.totals).toMatchObject({ knownPrices: 4, unknownPrices: 0 });
     expect(plan.totals.posts).toBeUndefined();
     expect(actionsOf(withholdPosts(planOf(copy, lockOf({}))))).toEqual({ a: 'blocked', b: 'blocked' });
   });

@@ -22,7 +22,7 @@ const head = {
   lock: 'campaign.lock.jsonl',
   sandbox: false,
   steps: 10,
-  totals: { toSpend: 40, unknownPrices: 0, alreadyPaid: 24, held: 0, discarded: 0 },
+  totals: { toSpend: 40, ceiling: 40, knownPrices: 40, unknownPrices: 0, alreadyPaid: 24, held: 0, discarded: 0 },
 };
 const close = {
   mediabatch: 'run-close',

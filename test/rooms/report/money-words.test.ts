@@ -19,9 +19,9 @@ test('what was bought is told without counting posts as jobs for 0 credits', () 
 
 test('a question about prices that nobody knows says what they stay within', () => {
   const within = ', within the 50 that are left of the budget';
-  expect(capText({ unknownPrices: 4, budgetLeft: 50 })).toBe(within);
-  expect(capText({ unknownPrices: 4, budgetLeft: 50, ceiling: 60 })).toBe(within);
-  expect(capText({ unknownPrices: 4, budgetLeft: 50, ceiling: 15 })).toBe('');
-  expect(capText({ unknownPrices: 0, budgetLeft: 50 })).toBe('');
-  expect(capText({ unknownPrices: 4 })).toBe('');
+  expect(capText({ unknownPrices: 4, toSpend: null, ceiling: 15, budgetLeft: 50 })).toBe(within);
+  expect(capText({ unknownPrices: 4, toSpend: 48, ceiling: 60, budgetLeft: 50 })).toBe(within);
+  expect(capText({ unknownPrices: 4, toSpend: 12, ceiling: 15, budgetLeft: 50 })).toBe('');
+  expect(capText({ unknownPrices: 0, toSpend: 60, ceiling: 60, budgetLeft: 50 })).toBe('');
+  expect(capText({ unknownPrices: 4, toSpend: null, ceiling: 15 })).toBe('');
 });

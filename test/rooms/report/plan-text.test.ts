@@ -131,7 +131,7 @@ describe('planText', () => {
   });
 
   test.each<[string, Parameters<typeof plan>[1], string]>([
-    ['known', { toSpend: 12_000 }, 'to spend      12\u202f000 credits'],
+    ['known', { knownPrices: 12_000 }, 'to spend      12\u202f000 credits'],
     [
       'unknown',
       { unknownPrices: 2 },
@@ -140,7 +140,7 @@ describe('planText', () => {
     ['budget', { budget: 120, budgetLeft: 80 }, 'budget        120, 80 left now, 75 after this plan'],
     ['budget, unknown', { budget: 120, budgetLeft: 80, unknownPrices: 1 }, '80 left now, at most 75 after this plan'],
     ['over budget', { budget: 120, budgetLeft: 2 }, 'budget        120, 2 left: 3 too few for this plan'],
-    ['nothing to spend', { toSpend: 0, budget: 120, budgetLeft: 2 }, 'budget        120, 2 left'],
+    ['nothing to spend', { knownPrices: 0, budget: 120, budgetLeft: 2 }, 'budget        120, 2 left'],
     ['cap', { maxCredits: 1 }, 'this run      at most 1 credit'],
     ['balance', { balance: 0 }, 'balance       0'],
     [

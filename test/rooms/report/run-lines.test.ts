@@ -246,7 +246,15 @@ describe('createLines', () => {
   });
 });
 
-const oneTaskTotals = { toSpend: 0, unknownPrices: 0, alreadyPaid: 0, held: 0, discarded: 0 };
+const oneTaskTotals = {
+  toSpend: 0,
+  ceiling: 0,
+  knownPrices: 0,
+  unknownPrices: 0,
+  alreadyPaid: 0,
+  held: 0,
+  discarded: 0,
+};
 
 describe('createEventLines', () => {
   it('writes each event as a line that parses to the same event', () => {

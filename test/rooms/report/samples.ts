@@ -41,6 +41,7 @@ export function row(address: string, action: Action, { reason: given, ...more }:
 
 export function plan(rows: PlanRow[], totals: Partial<PlanTotals> = {}): Plan {
   const spending = rows.map(({ credits }) => credits);
+  const known = spending.reduce<number>((sum, credits) => sum + (credits ?? 0), 0);
   return {
     mediabatch: 'plan',
     version: 2,
@@ -48,7 +49,9 @@ export function plan(rows: PlanRow[], totals: Partial<PlanTotals> = {}): Plan {
     concurrency: 8,
     rows,
     totals: {
-      toSpend: spending.reduce<number>((sum, credits) => sum + (credits ?? 0), 0),
+      toSpend: known,
+      ceiling: known,
+      knownPrices: known,
       unknownPrices: spending.filter((credits) => credits === null).length,
       alreadyPaid: 0,
       held: 0,
@@ -102,7 +105,17 @@ export function runStarted(
     campaign: 'aurora-launch',
     steps,
     concurrency: 8,
-    totals: { toSpend: 15, unknownPrices: 0, alreadyPaid: 24, held: 0, discarded: 0, budget: 60, ...totals },
+    totals: {
+      toSpend: 15,
+      ceiling: 15,
+      knownPrices: 15,
+      unknownPrices: 0,
+      alreadyPaid: 24,
+      held: 0,
+      discarded: 0,
+      budget: 60,
+      ...totals,
+    },
     tasks,
   };
 }

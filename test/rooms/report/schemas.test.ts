@@ -69,7 +69,7 @@ describe('plan.schema.json', () => {
     ['credits as text', broken(({ rows }) => Object.assign(rows[0] ?? {}, { credits: '5' }))],
     ['no credits', broken(({ rows }) => delete rows[0]?.credits)],
     ['an order', broken(({ rows }) => Object.assign(rows[0] ?? {}, { order: {} }))],
-    ['negative sums', broken(({ totals }) => Object.assign(totals, { toSpend: -1 }))],
+    ['negative sums', broken(({ totals }) => Object.assign(totals, { knownPrices: -1 }))],
     ['no sums', broken((document) => delete (document as Schema).totals)],
   ])('refuses %s', (_name, document) => {
     expect(validate(document)).toBe(false);
@@ -83,7 +83,7 @@ describe('planJson', () => {
     expect(text).toBe(
       '{"campaign":"aurora-launch","concurrency":8,"mediabatch":"plan","rows":[{"action":"create","address":"a",' +
         '"credits":5,"kind":"image","reason":{"code":"not-bought","text":"not bought yet"},"task":"a"}],"totals":{"alreadyPaid":0,"balance":3,' +
-        '"budget":10,"discarded":0,"held":0,"toSpend":5,"unknownPrices":0},"version":2}',
+        '"budget":10,"ceiling":5,"discarded":0,"held":0,"knownPrices":5,"toSpend":5,"unknownPrices":0},"version":2}',
     );
   });
 });

@@ -42,6 +42,8 @@ export function simulateRun(
     concurrency,
     totals: {
       toSpend: 0,
+      ceiling: 0,
+      knownPrices: 0,
       unknownPrices: 0,
       alreadyPaid: 0,
       held: 0,
