@@ -8,7 +8,6 @@ import { publishes } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { postsOf } from '../plan/posts/post-consent.ts';
 import { isAskedAbout } from '../plan/posts/post-record.ts';
-import { ceilingOfRows } from '../plan/prices/shares.ts';
 import { isBought } from '../plan/prices/spend-consent.ts';
 import { sumPrices } from '../plan/prices/sum-prices.ts';
 import { countOf } from '../report/numbers.ts';

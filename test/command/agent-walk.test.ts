@@ -136,7 +136,7 @@ test.runIf(hasTerminals)(
     for (const text of told) ends.push([(await program(text)).code, text]);
     expect(ends).toEqual([
       [0, 'mediabatch validate --json'],
-      [0, 'mediabatch plan --json --out campaign.plan.json'],
+      [0, 'mediabatch plan --refresh --json --out campaign.plan.json'],
       [5, 'mediabatch apply --sandbox --yes'],
       [0, 'mediabatch status --json'],
       [0, 'mediabatch outputs --json'],
