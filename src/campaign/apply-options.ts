@@ -57,12 +57,10 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
 
 /** Where a run is carried out, when it is not here. */
 export interface EngineChoice {
-  /** Address of the database, or `embedded`. */
+  /** Address of the database. */
   url: string;
   /** Place where workers put files, as a person named it. Absent: they come to whoever is attached. */
   store?: string | undefined;
-  /** Workers that run beside this process, and end with it. `command`: starts one, with the words that make it one. */
-  workers?: { count: number; command: readonly [string, ...string[]]; env: NodeJS.ProcessEnv } | undefined;
 }
 
 export type Applied = { is: 'no' | 'interrupted' } | { is: 'ran'; made: Plan; carriedOut: Plan; result: RunResult };

@@ -56,13 +56,12 @@ export async function holdGuard(
 
 /** Error for a run that is on an engine: two of one campaign would share its keys, and buy a list kind twice. */
 function elsewhereError(shown: string, { engine, since, run }: EngineNote): CampaignError {
-  const name = nameOfEngine(engine);
   return new CampaignError({
     code: 'MB3704',
     message: `${shown} belongs to a run that was submitted to ${engine} at ${clockText(since, systemClock.now())}`,
     hint: [
-      way('to attach to it, and bring what it has made', call('apply', '--engine', name)),
-      way('to stop it', call('cancel', '--engine', name)),
+      way('to attach to it, and bring what it has made', call('apply', '--engine', engine)),
+      way('to stop it', call('cancel', '--engine', engine)),
       way('if that engine is gone for good', call('unlock', '--id', run)),
     ],
     lock: shown,
@@ -77,11 +76,6 @@ async function waitForGuard(
   const text = `for ${who}; ${Math.round(wait.waitMs / 1000)} s at most (--lock-timeout)`;
   tell({ is: 'waiting', text });
   return takeGuard(lockPath, { ...wait, clock: systemClock });
-}
-
-/** Name of an engine on a command line. */
-export function nameOfEngine(shown: string): string {
-  return /^postgres(ql)?:/.test(shown) ? shown : 'embedded';
 }
 
 type Held = Extract<GuardAnswer, { is: 'held' }>;

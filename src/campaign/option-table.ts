@@ -242,7 +242,7 @@ export const applyOptions = {
   /** Address of the engine. Commander does not read it from the environment: `--help` would print its password. */
   engine: here(
     '--engine <address>',
-    'postgres://user@host:5432/database, or embedded; better in MEDIABATCH_ENGINE, because `ps` shows options',
+    'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',
     { printed: 'always' },
   ),
   store: here(
@@ -250,11 +250,6 @@ export const applyOptions = {
     'with --engine: where workers put files, a folder that all share, or s3://bucket/prefix',
     { printed: 'apply' },
   ),
-  workers: here('--workers <n>', 'with --engine embedded: workers beside this process (default: 1)', {
-    takes: 'number',
-    range: { least: 1, most: 16, whole: true },
-    printed: 'apply',
-  }),
 };
 
 export const optionTable = {

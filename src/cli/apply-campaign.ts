@@ -163,7 +163,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
         latest: () => live?.latest ?? plan,
         detail: options.quiet === true ? 'quiet' : options.verbose === true ? 'events' : undefined,
         bell: options.bell === true,
-        elsewhere: engine !== undefined && engine.url !== 'embedded',
+        elsewhere: engine !== undefined,
         filesStay,
       });
       // Before a run begins a signal ends the process, and an error that nobody awaits as well.

@@ -48,7 +48,7 @@ export function pasteAfter(program: Command, called: Called): Paste {
 /** Value of an option as it may be shown: what signs in to an engine is shown to nobody. */
 function shownValue(name: string, { options }: Called): unknown {
   const value = options[name];
-  if (name !== 'engine' || value === 'embedded') return value;
+  if (name !== 'engine') return value;
   if (typeof value !== 'string' || !/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return undefined;
   const url = new URL(value);
   url.password = '';

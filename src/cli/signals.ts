@@ -13,12 +13,11 @@ export interface Interruption {
 }
 
 /**
- * Listens for signals that end a run. `drain`: aborted by the first signal, before all others count. `endsWithStarter`: whoever started this process with a channel to it takes it
- * along, however they die. What it was using may be gone with them, so it has only so long to leave.
+ * Listens for signals that end a run. `drain`: aborted by the first signal, before all others count.
  */
 export function listenForInterruption(
   onFirst: () => void = () => {},
-  { endsWithStarter = false, drain }: { endsWithStarter?: boolean; drain?: AbortController | undefined } = {},
+  { drain }: { drain?: AbortController | undefined } = {},
 ): Interruption {
   const controller = new AbortController();
   // Every sleep and every request listens; their number is that of the jobs, not a leak.
@@ -41,13 +40,6 @@ export function listenForInterruption(
     ...(process.platform === 'win32' ? ['SIGBREAK' as const] : []),
   ];
   for (const name of signals) process.on(name, () => interrupt(name));
-  if (endsWithStarter) {
-    process.once('disconnect', () => {
-      if (!controller.signal.aborted) interrupt('whoever started it is gone');
-      setTimeout(second.resolve, orphanLeavesMs).unref();
-    });
-    process.channel?.unref();
-  }
   const stopWatching = watchForOrphaning(() => {
     if (!controller.signal.aborted) interrupt('SIGTERM (the parent process is gone)');
   });
@@ -57,9 +49,6 @@ export function listenForInterruption(
     stop: stopWatching,
   };
 }
-
-/** For what is on the wire. */
-const orphanLeavesMs = 10_000;
 
 function withResolvers(): { promise: Promise<void>; resolve(): void } {
   let resolve: () => void = () => {};

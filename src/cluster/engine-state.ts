@@ -22,7 +22,6 @@ interface RunRow {
   campaign: string;
   state: string;
   cancelled: boolean;
-  sandbox: boolean;
   origin: { host?: string; manifest?: string; cancelledBy?: string; pausedBy?: string };
   submittedMs: number;
   endedMs: number | null;
@@ -41,7 +40,7 @@ interface RunRow {
 
 async function readRuns(sql: Sql): Promise<EngineRun[]> {
   const rows = await sql.query<RunRow>(
-    `SELECT id, account, campaign, state, cancelled IS NOT NULL AS cancelled, sandbox, origin, store, protocol, error,
+    `SELECT id, account, campaign, state, cancelled IS NOT NULL AS cancelled, origin, store, protocol, error,
        ${age('submitted')} AS "submittedMs", ${age('ended')} AS "endedMs", ${age('cancelled')} AS "cancelledMs", ${age('paused')} AS "pausedMs", (result->>'exit')::int AS exit,
        (SELECT count(*)::int FROM mediabatch.ended WHERE run = shown.id) AS ends,
        (SELECT coalesce(sum(count), 0)::int FROM mediabatch.part WHERE run = shown.id) AS orders,

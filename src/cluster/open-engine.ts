@@ -20,18 +20,18 @@ export interface EngineEars {
   onBack(): void;
 }
 
-/** `signal`: aborted, every call ends. `shown`: its name for people, where its address says nothing. Throws MB3701 to MB3705. */
+/** `signal`: aborted, every call ends. Throws MB3701 to MB3705. */
 export async function openEngine(
   url: string,
   account: AccountFacts,
-  { onAway, onBack, signal, shown = showEngine(url) }: EngineEars & { signal: AbortSignal; shown?: string | undefined },
+  { onAway, onBack, signal }: EngineEars & { signal: AbortSignal },
 ): Promise<Engine> {
   const database = await openDatabase(checkEngineUrl(url), { name: 'mediabatch-apply', onAway, onBack, signal });
   try {
     await migrate(database);
     const boss = await openBoss(database);
     return {
-      ...{ database, boss, account: accountOf(account), shown },
+      ...{ database, boss, account: accountOf(account), shown: showEngine(url) },
       async close() {
         await boss.stop({ graceful: false }).catch(() => {});
         await database.close();
@@ -50,10 +50,10 @@ export type EngineToSee = Omit<Engine, 'boss'>;
 export async function openToSee(
   url: string,
   account: AccountFacts,
-  { onAway, onBack, shown = showEngine(url) }: EngineEars & { shown?: string | undefined },
+  { onAway, onBack }: EngineEars,
 ): Promise<EngineToSee | undefined> {
   const database = await openDatabase(checkEngineUrl(url), { name: 'mediabatch', most: 1, onAway, onBack });
-  const engine = { database, account: accountOf(account), shown, close: () => database.close() };
+  const engine = { database, account: accountOf(account), shown: showEngine(url), close: () => database.close() };
   try {
     if (await hasTables(database)) return engine;
   } catch (error) {

@@ -13,7 +13,6 @@ export interface EngineRun {
   campaign: string;
   /** `stopping`: it was cancelled, and what runs is being collected. `paused`: the same, and it goes on when somebody resumes it. */
   state: 'open' | 'paused' | 'stopping' | 'ended';
-  sandbox: boolean;
   /** Machine that it came from. */
   host: string;
   manifest: string;

@@ -84,7 +84,6 @@ export const failures = {
   MB3703: { exit: wrongInput, title: 'the engine is of another version' },
   MB3704: { exit: lockHeld, title: 'the campaign has an open run on an engine' },
   MB3705: { exit: wrongUsage, title: 'the address of the engine or of a store cannot be used' },
-  MB3706: { exit: cannotWrite, title: 'the embedded engine cannot start' },
   MB3707: { exit: keyRefused, title: 'the engine does not let this user do what is needed' },
   // The end
   MB3501: { exit: exitCodes.interrupted, title: 'a person interrupted the command' },

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Boss, openBoss } from '../../src/cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../src/cluster/database/database.ts';
-import { startPostgres } from '../../src/cluster/database/postgres-server.ts';
 import { migrate } from '../../src/cluster/database/schema.ts';
 import { FileDispatcher, type OwnHand } from '../../src/cluster/head/file-dispatcher.ts';
 import { submitRun } from '../../src/cluster/runs/runs.ts';
@@ -18,6 +17,7 @@ import { serveFiles } from '../../src/cluster/worker/serve-files.ts';
 import { Slots } from '../../src/cluster/worker/slots.ts';
 import { systemClock } from '../../src/contract/clock.ts';
 import { createDownloader } from '../../src/service/download.ts';
+import { startPostgres } from '../rig/postgres-server.ts';
 import { submission } from '../rooms/cluster/submission.ts';
 
 /**

@@ -39,8 +39,8 @@ test.concurrent('lines that were said to be durable are there, once and in order
   await migrate(database);
   await database.query('INSERT INTO mediabatch.account (id, epoch) VALUES ($1, 1)', [account]);
   await database.query(
-    `INSERT INTO mediabatch.run (id, account, protocol, campaign, state, sandbox, settings, totals, header, origin)
-     VALUES ('r', $1, 1, 'spring', 'open', true, '{}', '{}', '', '{}')`,
+    `INSERT INTO mediabatch.run (id, account, protocol, campaign, state, settings, totals, header, origin)
+     VALUES ('r', $1, 1, 'spring', 'open', '{}', '{}', '', '{}')`,
     [account],
   );
   const term = { account, epoch: 1, run: 'r' };

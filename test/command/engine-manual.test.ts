@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startPostgres } from '../../src/cluster/database/postgres-server.ts';
 import { dumpedPrograms, freePort, makeMedia, serverOfManual } from '../rig/dumped-server.ts';
 import { blocksOf } from '../rig/manual-pages.ts';
+import { startPostgres } from '../rig/postgres-server.ts';
 import { type Terminal, typeInto } from '../rig/terminals.ts';
 import { temporary } from '../rig/used-campaigns.ts';
 

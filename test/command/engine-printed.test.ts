@@ -16,9 +16,9 @@ describe('commands that are printed while an engine has the run', () => {
   const pasteWith = (engine: string) => pasteAfter(program, { file: 'campaign.yaml', options: { engine } });
 
   test('name it wherever it may be named, and nowhere else', () => {
-    const paste = pasteWith('embedded');
-    expect(paste({ call: 'apply', words: [] })).toBe('mediabatch apply campaign.yaml --engine embedded');
-    expect(paste({ call: 'status', words: [] })).toBe('mediabatch status campaign.yaml --engine embedded');
+    const paste = pasteWith('postgres://me@db/x');
+    expect(paste({ call: 'apply', words: [] })).toBe('mediabatch apply campaign.yaml --engine postgres://me@db/x');
+    expect(paste({ call: 'status', words: [] })).toBe('mediabatch status campaign.yaml --engine postgres://me@db/x');
     expect(paste({ call: 'plan', words: [] })).toBe('mediabatch plan campaign.yaml');
     const other = paste({ call: 'apply', words: ['--engine', 'postgres://a/b'] });
     expect(other).toBe('mediabatch apply campaign.yaml --engine postgres://a/b');

@@ -31,7 +31,7 @@ const words: Partial<Record<Name, string[]>> = {
   exclude: ['hero@vase'],
   redo: ['hero@lamp'],
   pollIntervalMs: ['500'],
-  engine: ['embedded'],
+  engine: ['postgres://me@db/x'],
 };
 /** What it goes with. */
 const company: Partial<Record<Name, string[]>> = { seed: ['--sample', '1'] };

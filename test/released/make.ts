@@ -2,7 +2,8 @@
  * Makes `test/released/VERSION/`: a campaign of every kind, and what this build writes for it. It is made once for each release,
  * from the commit that is tagged; what lies there is never changed afterwards. `npx tsx test/released/make.ts`, after a build.
  */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +11,7 @@ import { ownVersion } from '../../src/campaign/own-version.ts';
 import { readLock } from '../../src/lock/read.ts';
 import { writeLock } from '../../src/lock/write.ts';
 import { bin, root, temporaryFolder } from '../rig/command.ts';
+import { startPostgres } from '../rig/postgres-server.ts';
 import { firstAccount, serviceHere } from '../rig/service-here.ts';
 
 const version = ownVersion();
@@ -141,9 +143,20 @@ async function makeStore(): Promise<void> {
   const text =
     'version: 1\nname: stored\ntasks: { voice: { kind: voiceover, with: { text: A lamp., voice_id: Alice } } }\n';
   writeFileSync(join(home, 'engine', 'campaign.yaml'), text);
-  await run('engine', ['apply', '--yes', '--engine', 'embedded', '--store', '../store', 'campaign.yaml'], {
-    at: service.env,
+  const server = await startPostgres(join(home, 'postgres'));
+  const at = { ...service.env, MEDIABATCH_ENGINE: server.url };
+  const worker = spawn(process.execPath, [bin, 'worker', '--store', '../store'], {
+    cwd: join(home, 'engine'),
+    env: { ...env, ...at },
+    stdio: 'ignore',
   });
+  try {
+    await run('engine', ['apply', '--yes', '--store', '../store', 'campaign.yaml'], { at });
+  } finally {
+    worker.kill('SIGTERM');
+    await once(worker, 'exit');
+    await server.stop();
+  }
   cpSync(join(home, 'store'), join(target, 'store'), { recursive: true });
   keepLock('stored', read('engine', 'campaign.lock.jsonl'));
 }

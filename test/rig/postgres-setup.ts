@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { type PostgresServer, startPostgres } from '../../src/cluster/database/postgres-server.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 /** What tests write is gone with the machine: nothing is synced. Trials with kills have servers of their own. */
 const quick = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };

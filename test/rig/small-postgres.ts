@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { startPostgres } from '../../src/cluster/database/postgres-server.ts';
+import { startPostgres } from './postgres-server.ts';
 
 export interface SmallServer {
   url: string;

@@ -16,20 +16,20 @@ import { shellWord } from '../../report/shell-word.ts';
 import type { ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
 import type { Carrier, Running } from '../carrier.ts';
 import { runningHere } from '../carry-here.ts';
-import { type Access, requireService } from '../environment.ts';
+import { type Access, requireAccess, requireService } from '../environment.ts';
 import type { Held } from '../hold-and-plan.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { type LoadedLock, requireLock } from '../read-lock.ts';
 import type { RunResult } from '../run.ts';
-import { accountFacts, addressOf, sealOf, startHelpers } from './engine-helpers.ts';
+import { sealOf } from './engine-helpers.ts';
 import { lostRun, refuseHere, refuseNamesake, refuseOtherEngine } from './engine-refusals.ts';
 import { giveBackLost } from './give-back.ts';
 import { differencesFrom, givenOf, notOfRunText } from './given-of-run.ts';
 import { learnDurations } from './learn-durations.ts';
 import { findUnseenRun, forgetSubmit, headerOf, noteRun, refuseAnother } from './other-runs.ts';
 import { checkStore, isForThisMachine, makeStore, storeOfRun, submissionOf } from './submit-plan.ts';
-import { tellOfNoWorker, tellOfOwnWorkers } from './tell-of-workers.ts';
+import { tellOfNoWorker } from './tell-of-workers.ts';
 import { watchOnEngine } from './watch-engine.ts';
 
 /** A screen draws over what is written beside it, so while a run is watched a notice is one of its events. */
@@ -46,8 +46,7 @@ type Options = ApplyGraphOptions & { engine: EngineChoice };
 /** An engine that is open, and the campaign that it is to carry out. */
 interface Ground {
   engine: Engine;
-  /** Address of the database. */
-  url: string;
+  access: Access;
   campaign: OpenCampaign;
   telling: TellInRun;
   options: Options;
@@ -77,19 +76,17 @@ export async function carryOnEngine(
     import('../../cluster/head/account-spending.ts'),
   ]);
   const { tell } = campaign;
-  const address = await addressOf(given.engine, campaign);
-  scope.add(() => address.close());
-  const engine = await openEngine(address.url, accountFacts(campaign), {
+  const access = requireAccess(campaign.environment);
+  const engine = await openEngine(given.engine.url, access, {
     onAway: (error) => tell({ is: 'notice', text: `the engine is away: ${error.message}; the run waits for it` }),
     onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
     signal: closing.signal,
-    shown: address.shown,
   });
   scope.add(() => engine.close());
   const checked = await given.check();
-  const limitThere = campaign.sandbox ? undefined : await readLimit(engine.database, engine.account);
+  const limitThere = await readLimit(engine.database, engine.account);
   const options = { ...given, check: async () => checked, limitThere };
-  const ground = { engine, url: address.url, campaign, telling, options, graph: checked.graph, scope, closing };
+  const ground = { engine, access, campaign, telling, options, graph: checked.graph, scope, closing };
   const carrier = new EngineCarrier(ground);
   return { carrier, options };
 }
@@ -98,8 +95,6 @@ class EngineCarrier implements Carrier {
   readonly #ground: Ground;
   /** The last run of this name that had ended when the lock was found to know all that it bought. */
   #last: string | null | undefined;
-  /** Aborted, with the reason, when a worker of this command cannot start: then nobody carries the run out. */
-  readonly #refusing = new AbortController();
 
   constructor(ground: Ground) {
     this.#ground = ground;
@@ -126,51 +121,35 @@ class EngineCarrier implements Carrier {
     scope.add(() => guard.release());
     const loaded = await requireLock(campaign, campaign.service);
     await noteRun(this.#ground, run.id, { submitted: true, since: run.submitted });
-    // A run without a store has no use for one, and workers would wait for a marker that nobody writes.
-    const store = run.store === null ? undefined : options.engine.store;
-    const access = run.state === 'open' ? await this.#help({ store }) : undefined;
     tell({ is: 'notice', text: attachedText(run, engine) });
     if (run.state === 'open') await giveBackLost(this.#ground, run, loaded.lock);
-    return this.#watchAnothers(header, { run: run.id, loaded, access });
+    return this.#watchAnothers(header, { run: run.id, loaded, isOpen: run.state === 'open' });
   }
 
   async start(plan: Plan, held: Held): Promise<Running | { result: RunResult }> {
-    const { campaign, options } = this.#ground;
+    const { access, campaign, options } = this.#ground;
     const { environment, tell } = campaign;
     const isTheirs = plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row));
-    const access = await this.#help({ store: options.engine.store, begin: { plan, lock: held.loaded.lock } });
-    if (isTheirs && !campaign.sandbox)
-      await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
+    if (isTheirs) await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
     if (!isTheirs) {
       const hasOrders = plan.rows.some(({ order }) => order !== undefined);
       return runningHere(plan, campaign, { options, held, access: hasOrders ? access : undefined });
     }
-    const loaded = await this.#doHere(plan, held, access);
-    return 'result' in loaded ? loaded : this.#submit(plan, { ...held, loaded }, access);
+    const loaded = await this.#doHere(plan, held);
+    return 'result' in loaded ? loaded : this.#submit(plan, { ...held, loaded });
   }
 
-  /** Finds a run whose end nobody saw. A rehearsal has none: it begins anew as often as somebody likes. */
+  /** Finds a run whose end nobody saw. */
   async #findUnseen(): Promise<RunRecord | undefined> {
     const { engine, campaign, graph } = this.#ground;
-    if (campaign.sandbox) return undefined;
     const { unseen, last } = await findUnseenRun(engine, campaign, graph);
     this.#last = last;
     return unseen;
   }
 
-  /** Starts what is to run beside this process. `store`: of the run. `begin`: absent when a run that was submitted goes on. */
-  async #help(of: { store: string | undefined; begin?: { plan: Plan; lock: LoadedLock['lock'] } }): Promise<Access> {
-    const { campaign, options, url, scope } = this.#ground;
-    const { engine, rehearsal } = options;
-    const onRefused = (why: CampaignError) => this.#refusing.abort(why);
-    const helpers = await startHelpers(campaign, { workers: engine.workers, url, rehearsal, onRefused, ...of });
-    scope.add(() => helpers.close());
-    return helpers.access;
-  }
-
   /** Uploads and moves, if there are any; then the lock as they leave it. `result`: one of them failed, and nothing is submitted. */
-  async #doHere(plan: Plan, held: Held, access: Access): Promise<LoadedLock | { result: RunResult }> {
-    const { campaign, options } = this.#ground;
+  async #doHere(plan: Plan, held: Held): Promise<LoadedLock | { result: RunResult }> {
+    const { access, campaign, options } = this.#ground;
     const rows = plan.rows.filter(isForThisMachine);
     if (rows.length === 0) return held.loaded;
     const running = runningHere({ ...plan, rows }, campaign, { options, held, access });
@@ -178,12 +157,11 @@ class EngineCarrier implements Carrier {
     return result.exit === exitCodes.done ? requireLock(campaign, campaign.service) : { result };
   }
 
-  async #submit(plan: Plan, { loaded, outline, facts, prices }: Held, access: Access): Promise<Running> {
+  async #submit(plan: Plan, { loaded, outline, facts, prices }: Held): Promise<Running> {
     const { engine, campaign, options, graph } = this.#ground;
     const { submitRun, readRun } = await import('../../cluster/runs/runs.ts');
     const submission = submissionOf(plan, {
       account: engine.account,
-      sandbox: campaign.sandbox,
       manifest: campaign.paths.manifest,
       store: options.engine.store === undefined ? null : (await makeStore(options.engine.store)).id,
       lock: loaded.lock,
@@ -203,12 +181,12 @@ class EngineCarrier implements Carrier {
     });
     if (attached) await refuseAnother(this.#ground, id);
     await noteRun(this.#ground, id, { submitted: true, since: new Date(systemClock.now()) });
-    if (!attached) return this.#watch(plan, { run: id, loaded, access, outline });
+    if (!attached) return this.#watch(plan, { run: id, loaded, isOpen: true, outline });
     const text = `another clone has just submitted this campaign to ${engine.shown}: attached to its run`;
     campaign.tell({ is: 'notice', text });
     const theirs = await readRun(engine.database, id);
     if (theirs === undefined) throw lostRun(id, engine);
-    return this.#watchAnothers(await headerOf(this.#ground, theirs), { run: id, loaded, access });
+    return this.#watchAnothers(await headerOf(this.#ground, theirs), { run: id, loaded, isOpen: true });
   }
 
   /** Nothing that is typed, or was edited, is dropped without a word. */
@@ -224,23 +202,19 @@ class EngineCarrier implements Carrier {
 
   /** Watches a run until it has ended, or somebody leaves: then the run goes on. */
   async #watch(plan: Plan, of: Watched): Promise<Running> {
-    const { engine, campaign, telling, options, scope, closing } = this.#ground;
-    const { store: name, workers } = options.engine;
-    const { run, access, then } = of;
-    const from = { engine, name, tell: campaign.tell, hasOwnWorkers: workers !== undefined };
+    const { engine, access, campaign, telling, options, scope, closing } = this.#ground;
+    const { store: name } = options.engine;
+    const { run, isOpen, then } = of;
+    const from = { engine, name, tell: campaign.tell };
     const files = await storeOfRun({ id: run, campaign: plan.campaign }, from);
     const store = files === 'stay' ? undefined : files;
     const learned = learnDurations(plan, await readKeptDurations(campaign.paths));
-    if (access !== undefined) {
+    if (isOpen) {
       const over = new AbortController();
       scope.add(() => over.abort());
       const telling = { tell: campaign.tell, signal: AbortSignal.any([closing.signal, over.signal]) };
-      const told =
-        workers === undefined
-          ? tellOfNoWorker(engine, { ...telling, run, store: name })
-          : tellOfOwnWorkers(engine, { ...telling, state: campaign.paths.state });
       // The run is over, or the server is away, which is told.
-      told.catch(() => {});
+      tellOfNoWorker(engine, { ...telling, run, store: name }).catch(() => {});
     }
     // Told when nothing is drawn any more.
     const lastWords: string[] = [];
@@ -254,29 +228,31 @@ class EngineCarrier implements Carrier {
       filesStay: files === 'stay',
       watch: async ({ on, signal, stray }) => {
         const leave = () => closing.abort();
-        const refusing = this.#refusing.signal;
         signal?.addEventListener('abort', leave, { once: true });
         if (signal?.aborted) leave();
         stray?.first.then(leave);
-        refusing.addEventListener('abort', leave, { once: true });
-        if (refusing.aborted) leave();
         try {
           const hear = telling.from(on);
           const heard = (event: RunEvent) => {
             learned.on(event);
             hear(event);
           };
-          const result = await watchOnEngine(engine, campaign, { ...of, store, signal: closing.signal, on: heard });
+          const result = await watchOnEngine(engine, campaign, {
+            ...of,
+            access: isOpen ? access : undefined,
+            store,
+            signal: closing.signal,
+            on: heard,
+          });
           // Whoever leaves hears all of it again.
           if (result.end !== undefined) await keepDurations(campaign.paths, learned.keep());
           if (stray?.seen !== undefined) throw stray.seen.error;
-          refusing.throwIfAborted();
           if (then !== undefined && result.end !== undefined) lastWords.push(then);
           return result;
         } finally {
           signal?.removeEventListener('abort', leave);
           telling.end();
-          if (signal?.aborted) lastWords.push(detachedText(engine, options.engine));
+          if (signal?.aborted) lastWords.push(detachedText(engine));
         }
       },
     };
@@ -287,8 +263,8 @@ interface Watched {
   run: string;
   outline: Held['outline'];
   loaded: LoadedLock;
-  /** Absent: the run has ended. */
-  access: Access | undefined;
+  /** False: the run has ended. */
+  isOpen: boolean;
   /** Notice for when it has ended. */
   then?: string;
 }
@@ -299,8 +275,7 @@ function attachedText({ submitted, origin, state }: RunRecord, { shown }: Engine
   return `attached to the run on ${shown} that ${from} submitted at ${submitted.toISOString()}: ${how}`;
 }
 
-function detachedText({ shown }: Engine, { url }: EngineChoice): string {
-  if (url === 'embedded') return 'the embedded engine stops with this command: the same command goes on with its run';
+function detachedText({ shown }: Engine): string {
   return `detached: the run goes on at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
 }
 

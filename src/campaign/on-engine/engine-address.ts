@@ -18,16 +18,13 @@ export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): str
 export function requireEngine(
   given: string | undefined,
   env: NodeJS.ProcessEnv,
-  { mayBeEmbedded = false, cancels = false }: { mayBeEmbedded?: boolean; cancels?: boolean } = {},
+  { cancels = false }: { cancels?: boolean } = {},
 ): string {
   const engine = engineOf(given, env);
-  if (engine !== undefined && (mayBeEmbedded || engine !== 'embedded')) return engine;
+  if (engine !== undefined) return engine;
   throw new CampaignError({
     code: 'MB3705',
-    message:
-      engine === undefined
-        ? 'no engine is named: neither --engine nor MEDIABATCH_ENGINE is given'
-        : '`embedded` is started by `apply`, which has the workers of that engine, too',
+    message: 'no engine is named: neither --engine nor MEDIABATCH_ENGINE is given',
     hint: cancels
       ? 'a run in a process of its own ends there, with Ctrl-C; for one on an engine, give the address of its database: MEDIABATCH_ENGINE=postgres://user@host:5432/database'
       : 'give the address of the database: MEDIABATCH_ENGINE=postgres://user@host:5432/database',

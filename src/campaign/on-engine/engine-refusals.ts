@@ -3,15 +3,11 @@ import type { RunHeader, RunRecord } from '../../cluster/runs/run-record.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { type Advice, call, way } from '../../ground/advice.ts';
-import type { ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
+import type { ApplyGraphOptions } from '../apply-options.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
 /** Throws MB3001 where options do not go together. */
-export function refuseHere(
-  { sandbox }: OpenCampaign,
-  { review, engine }: ApplyGraphOptions & { engine: EngineChoice },
-): void {
-  const isOwn = engine.url === 'embedded';
+export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyGraphOptions, 'review'>): void {
   const refuse = (options: string[], message: string, hint: Advice) => {
     throw new CampaignError({ code: 'MB3001', message, hint, options });
   };
@@ -19,18 +15,13 @@ export function refuseHere(
     const message = '--review and --engine do not go together: people decide between two runs then';
     refuse(['--review', '--engine'], message, 'leave --review out, or the engine (--engine, MEDIABATCH_ENGINE)');
   }
-  if (sandbox && !isOwn) {
-    const message =
-      '--sandbox goes with --engine embedded only: workers elsewhere do not reach the service in this process';
+  if (sandbox) {
+    const message = '--sandbox and --engine do not go together: workers do not reach the service in this process';
     refuse(
       ['--sandbox', '--engine'],
       message,
-      way('or leave --sandbox out, and let this be the service', call('sandbox')),
+      way('leave --sandbox out, and let this be the service', call('sandbox')),
     );
-  }
-  if (!isOwn && engine.workers !== undefined) {
-    const message = '--workers goes with --engine embedded only: other engines have workers of their own';
-    refuse(['--workers', '--engine'], message, way('to start one, on any machine', call('worker')));
   }
 }
 

@@ -6,9 +6,9 @@ import { readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readLock } from '../../lock/read.ts';
 import { type Lock, lockVersion } from '../../lock/record.ts';
 import { writeHeader } from '../../lock/write.ts';
+import { requireAccess } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { whoIsHere } from '../person.ts';
-import { accountFacts, addressOf } from './engine-helpers.ts';
 
 /** A run of a campaign on an engine, and what is on record of it there. */
 export interface RunOnEngine {
@@ -29,7 +29,7 @@ export function lookAtRun(
 ): Promise<RunOnEngine | undefined> {
   return withRun(url, campaign, name, async (run, { database, account, shown }) => {
     const { readLimit } = await import('../../cluster/head/account-spending.ts');
-    const limit = run.sandbox ? undefined : await readLimit(database, account);
+    const limit = await readLimit(database, account);
     return { run, lock: await lockOfRun(database, run.id), limit, shown };
   });
 }
@@ -61,26 +61,19 @@ async function withRun<Answer>(
   const { openToSee } = await import('../../cluster/open-engine.ts');
   const { findOpenRun, readRun } = await import('../../cluster/runs/runs.ts');
   const { tell } = campaign;
-  const address = await addressOf({ url }, campaign);
+  const engine = await openToSee(url, requireAccess(campaign.environment), {
+    onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}` }),
+    onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
+  });
+  if (engine === undefined) return undefined;
   try {
-    const engine = await openToSee(address.url, accountFacts(campaign), {
-      shown: address.shown,
-      onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}` }),
-      onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
-    });
-    if (engine === undefined) return undefined;
-    try {
-      const note = readEngineNote(campaign.paths.lock);
-      const noted = note && (await readRun(engine.database, note.run));
-      // The one that was submitted here may have ended, and another clone have gone on.
-      const run =
-        noted?.state === 'open' ? noted : ((await findOpenRun(engine.database, engine.account, name)) ?? noted);
-      return run && (await act(run, engine));
-    } finally {
-      await engine.close();
-    }
+    const note = readEngineNote(campaign.paths.lock);
+    const noted = note && (await readRun(engine.database, note.run));
+    // The one that was submitted here may have ended, and another clone have gone on.
+    const run = noted?.state === 'open' ? noted : ((await findOpenRun(engine.database, engine.account, name)) ?? noted);
+    return run && (await act(run, engine));
   } finally {
-    await address.close();
+    await engine.close();
   }
 }
 

@@ -1,13 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Database } from '../../cluster/database/database.ts';
 import { type EngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
-import { holdGuard, nameOfEngine } from '../hold-guard.ts';
+import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { whoIsHere } from '../person.ts';
 import { requireLock } from '../read-lock.ts';
 import { engineOf } from './engine-address.ts';
-import { addressOf } from './engine-helpers.ts';
 import { MirroredLock } from './mirrored-lock.ts';
 
 /** An engine's answer about a run that somebody wants to give up. */
@@ -46,13 +43,10 @@ export async function giveUpRun(campaign: OpenCampaign, note: EngineNote, reques
 
 async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env }: Request): Promise<GivenUp> {
   let database: Database | undefined;
-  let address: Awaited<ReturnType<typeof addressOf>> | undefined;
   try {
     const url = await urlOf(note, env);
-    if (url === 'embedded' && !existsSync(join(campaign.paths.state, 'engine'))) return { is: 'unknown' };
     const { openDatabase } = await import('../../cluster/database/database.ts');
-    address = await addressOf({ url }, campaign);
-    database = await openDatabase(address.url, {
+    database = await openDatabase(url, {
       name: 'mediabatch-unlock',
       most: 1,
       onAway: ({ message }) =>
@@ -65,7 +59,6 @@ async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env 
     return isGone(why) ? { is: 'unknown' } : { is: 'not asked', why };
   } finally {
     await database?.close();
-    await address?.close();
   }
 }
 
@@ -88,7 +81,6 @@ async function endThere(
 
 /** The note has no password, which the environment may have. */
 async function urlOf({ engine }: EngineNote, env: NodeJS.ProcessEnv): Promise<string> {
-  if (nameOfEngine(engine) === 'embedded') return 'embedded';
   const { showEngine } = await import('../../cluster/database/engine-url.ts');
   const named = engineOf(undefined, env);
   return named !== undefined && showEngine(named) === engine ? named : engine;

@@ -28,7 +28,6 @@ export function submissionOf(
   plan: Plan,
   about: {
     account: string;
-    sandbox: boolean;
     manifest: string;
     store: string | null;
     lock: Lock;
@@ -40,7 +39,7 @@ export function submissionOf(
     seal: Seal;
   },
 ): Submission {
-  const { account, sandbox, manifest, store, lock, outline, createRoutes, prices, settings, given, seal } = about;
+  const { account, manifest, store, lock, outline, createRoutes, prices, settings, given, seal } = about;
   const orders = plan.rows.flatMap((row) => (row.order === undefined || isForThisMachine(row) ? [] : [row.order]));
   const header: RunHeader = {
     plan: {
@@ -58,7 +57,7 @@ export function submissionOf(
   };
   return {
     id: randomUUID(),
-    ...{ account, sandbox, store, header, seal },
+    ...{ account, store, header, seal },
     campaign: plan.campaign,
     settings: settingsOf(plan, settings),
     totals: plan.totals,
@@ -110,12 +109,7 @@ export async function makeStore(name: string): Promise<Store> {
  */
 export async function storeOfRun(
   run: { id: string; campaign: string },
-  {
-    engine,
-    name,
-    tell,
-    hasOwnWorkers,
-  }: { engine: Engine; name: string | undefined; tell: OpenCampaign['tell']; hasOwnWorkers: boolean },
+  { engine, name, tell }: { engine: Engine; name: string | undefined; tell: OpenCampaign['tell'] },
 ): Promise<StoreFiles | 'stay' | undefined> {
   const { readRun } = await import('../../cluster/runs/runs.ts');
   const record = await readRun(engine.database, run.id);
@@ -127,13 +121,6 @@ export async function storeOfRun(
         text: 'that run was submitted without --store: its files are saved here, while this watches',
       });
     return undefined;
-  }
-  if (name === undefined && hasOwnWorkers && record.state === 'open') {
-    throw new CampaignError({
-      code: 'MB3705',
-      message: 'that run was submitted with --store, which the workers of this command need, too',
-      hint: 'give the same one; nothing was sent',
-    });
   }
   if (name === undefined) {
     tell({ is: 'notice', text: 'no --store is given: files that workers put into the store of that run stay there' });

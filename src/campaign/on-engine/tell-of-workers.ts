@@ -1,4 +1,3 @@
-import { dirname, join, relative } from 'node:path';
 import type { EngineToSee } from '../../cluster/open-engine.ts';
 import { type Clock, systemClock } from '../../contract/clock.ts';
 import { whyNot } from '../../contract/engine-state.ts';
@@ -42,29 +41,5 @@ export async function tellOfNoWorker(
       : `none of the workers of this account on ${shown} takes the run: each has another store, or another version; the run waits until one is started that fits`;
     if (vain === patience) tell({ is: 'notice', text, hint });
     await clock.sleep(isTaken ? patience * lookMs : lookMs, signal);
-  }
-}
-
-/** Tells who does what on the embedded engine, in the state folder of a campaign, once that is settled: the screen of a run shows steps, whoever carries them out. */
-export async function tellOfOwnWorkers(
-  { database, account, shown }: EngineToSee,
-  { tell, signal, state }: Telling & { state: string },
-): Promise<void> {
-  const folder = relative('', dirname(state));
-  const { readEngineState } = await import('../../cluster/engine-state.ts');
-  while (!signal.aborted) {
-    const { workers } = await readEngineState(database);
-    const own = workers.filter((worker) => worker.account === account && !worker.isSilent);
-    const head = own.find(({ isHead }) => isHead);
-    if (head !== undefined) {
-      const hands = own.filter(({ files }) => files > 0).length;
-      const some = own.length === 1 ? 'it fetches' : `${hands} of them ${hands === 1 ? 'fetches' : 'fetch'}`;
-      const fetched = hands === 0 ? 'this command saves its files' : `${some} its files`;
-      const text = `the run is in the database ${relative('', join(state, 'engine'))}, with ${own.length} ${own.length === 1 ? 'worker' : 'workers'}: process ${head.pid} is the head, which buys and waits; ${fetched}`;
-      const there = folder === '' ? '' : `, in the folder ${folder}`;
-      const hint = way(`to look at ${shown}${there}`, call('workers', '--engine', 'embedded'));
-      return tell({ is: 'notice', text, hint });
-    }
-    await systemClock.sleep(lookMs, signal);
   }
 }

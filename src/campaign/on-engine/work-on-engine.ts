@@ -9,8 +9,6 @@ export interface WorkOnEngineOptions {
   /** Address of the database. */
   engine: string;
   access: Access;
-  /** Folder of an embedded sandbox, which `access` leads to. */
-  sandbox: string | undefined;
   /** As a person named it. */
   store: string | undefined;
   /** Files at once. */
@@ -37,8 +35,8 @@ export interface WorkOnEngineOptions {
 /** Works on the runs of an engine until it is told to end. */
 export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> {
   const { startWorker } = await import('../../cluster/worker/start-worker.ts');
-  const { access, sandbox } = options;
-  const accountOf = (send: string) => accountDigest(send, sandbox !== undefined, access);
+  const { access } = options;
+  const accountOf = (send: string) => accountDigest(send, false, access);
   const tellEnd = options.notify === undefined ? undefined : tellerAt(options.notify);
   await startWorker({ ...options, accountOf, tellEnd, clock: systemClock });
 }

@@ -1,4 +1,3 @@
-import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import { actOnRun, type RunAct } from '../../campaign/on-engine/engine-run.ts';
@@ -49,7 +48,7 @@ export async function cancel(
   { options, terminal }: { options: CancelOptions; terminal: Terminal },
 ): Promise<number> {
   const { style, err } = terminal;
-  const engine = requireEngine(options.engine, process.env, { mayBeEmbedded: true, cancels: true });
+  const engine = requireEngine(options.engine, process.env, { cancels: true });
   const campaign = await open(file, options, terminal);
   const { name } = await requireGraph(campaign);
   const found = await actOnRun(engine, campaign, { name, act });
@@ -65,7 +64,7 @@ export async function cancel(
   if (isDone && follows !== undefined) err(`${follows}\n`);
   if (next === undefined || !(isDone || act === 'cancel')) return exitCodes.done;
   // The environment has its password, the printed address has not.
-  const words = options.engine === undefined ? [] : ['--engine', nameOfEngine(shown)];
+  const words = options.engine === undefined ? [] : ['--engine', shown];
   err(`${next[0]}: ${terminal.paste({ call: next[1], words })}\n`);
   return exitCodes.done;
 }

@@ -1,5 +1,4 @@
 import { relative } from 'node:path';
-import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { lookAtOutputs } from '../../campaign/look-at-outputs.ts';
 import { engineOf } from '../../campaign/on-engine/engine-address.ts';
@@ -109,7 +108,7 @@ function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   const note = readEngineNote(paths.lock);
   if (note === undefined) return;
   const { called } = terminal;
-  terminal.called = { ...called, options: { ...called.options, engine: nameOfEngine(note.engine) } };
+  terminal.called = { ...called, options: { ...called.options, engine: note.engine } };
   terminal.err(
     `a run was submitted to ${safeText(note.engine)} at ${clockText(note.since, systemClock.now())}; with what it has done since: ${terminal.paste(call('status'))}\n`,
   );

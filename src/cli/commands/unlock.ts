@@ -1,4 +1,3 @@
-import { nameOfEngine } from '../../campaign/hold-guard.ts';
 import { type GivenUp, giveUpRun } from '../../campaign/on-engine/give-up-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
@@ -104,13 +103,12 @@ async function whichId(file: string, lock: string): Promise<CampaignError> {
 
 /** Error for a run that is open on an engine: two runs would share keys, and a list kind would be bought twice. */
 function openError(file: string, { run, engine }: EngineNote): CampaignError {
-  const name = nameOfEngine(engine);
   return new CampaignError({
     code: 'MB3704',
     message: `the run of ${file} is open on ${engine}, and goes on`,
     hint: [
-      way('to attach to it', call('apply', '--engine', name)),
-      way('to stop it, and collect what runs', call('cancel', '--engine', name)),
+      way('to attach to it', call('apply', '--engine', engine)),
+      way('to stop it, and collect what runs', call('cancel', '--engine', engine)),
       way('to end it there at once, and go on here with what it has bought', call('unlock', '--id', run, '--force')),
     ],
     lock: engine,

@@ -33,11 +33,10 @@ export async function worker(options: WorkerCommandOptions, terminal: Terminal):
   const line = options.log === 'json' ? workerJsonLine : workerLine;
   const tell = (news: WorkerNews) => terminal.err(line(news, { style: terminal.style, now: systemClock.now() }));
   const drain = options.drain === true ? new AbortController() : undefined;
-  const interruption = listenForInterruption(() => {}, { endsWithStarter: true, drain });
+  const interruption = listenForInterruption(() => {}, { drain });
   const working = workOnEngine({
     engine,
     access,
-    sandbox: env.MEDIABATCH_SANDBOX_FOLDER,
     store: options.store,
     files: options.files,
     port: options.port === undefined ? undefined : { port: options.port, host: options.host },

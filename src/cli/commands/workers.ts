@@ -14,7 +14,7 @@ export interface WorkersOptions {
 
 /** Runs, head, workers, rates and errors of an engine, as they are now. */
 export async function workers(options: WorkersOptions, terminal: Terminal): Promise<number> {
-  const state = await lookAtEngine(requireEngine(options.engine, process.env, { mayBeEmbedded: true }));
+  const state = await lookAtEngine(requireEngine(options.engine, process.env));
   const code = options.check === true && isInTrouble(state) ? exitCodes.unreachable : exitCodes.done;
   if (options.json) {
     outJson(terminal, workersJson(state));

@@ -76,7 +76,7 @@ const headings: readonly (readonly [heading: string, flags: readonly string[]])[
     ['--concurrency', '--poll-interval', '--patience', '--request-timeout', '--lock-timeout', '--on-unknown'],
   ],
   ['Sandbox:', ['--sandbox', '--sandbox-credits', '--sandbox-speed', '--sandbox-fail-rate']],
-  ['Engine:', ['--engine', '--store', '--workers']],
+  ['Engine:', ['--engine', '--store']],
 ];
 
 /** Puts the options of a command that has many of them below headings. */

@@ -241,7 +241,7 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
     .command('workers')
     .summary('the runs, the head and the workers of an engine')
     .description('Shows the runs of an engine, who works on them, how fast, which files wait, and what went wrong.')
-    .addOption(databaseOption('; `embedded`: that of the `apply` in this folder'))
+    .addOption(databaseOption())
     .option('--check', 'only what is wrong, and exit code 69 if anything is: for monitoring')
     .option('--json', 'one JSON document on stdout')
     .action(async (options) => exit(await (await import('../commands/workers.ts')).workers(options, terminal)));
@@ -267,10 +267,9 @@ function addEngineCommand(program: Command, { terminal, exit }: ProgramContext):
     );
 }
 
-/** For commands that go to an engine from elsewhere: the embedded one belongs to its `apply`. */
-function databaseOption(more = ''): Option {
+function databaseOption(): Option {
   return new Option(
     '--engine <address>',
-    `postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because \`ps\` shows options${more}`,
+    `postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because \`ps\` shows options`,
   );
 }

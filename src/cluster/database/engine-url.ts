@@ -11,7 +11,7 @@ export function checkEngineUrl(text: string): string {
     throw new CampaignError({
       code: 'MB3705',
       message: `${url === undefined ? 'the engine' : showEngine(text)} is not the address of a PostgreSQL database`,
-      hint: 'it looks like postgres://user@host:5432/database; the password may stand in PGPASSWORD. `embedded` starts one on this machine',
+      hint: 'it looks like postgres://user@host:5432/database; the password may stand in PGPASSWORD. examples/engine/compose.yaml starts one with two workers',
     });
   }
   // The rest of a password that has a slash of its own is taken for the path.

@@ -19,7 +19,6 @@ const migrations = [
     protocol int NOT NULL,
     campaign text NOT NULL,
     state text NOT NULL CHECK (state IN ('open', 'ended')),
-    sandbox boolean NOT NULL,
     settings jsonb NOT NULL,
     totals jsonb NOT NULL,
     header bytea NOT NULL,

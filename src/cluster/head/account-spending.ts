@@ -96,9 +96,8 @@ export class AccountSpending implements SpendingHome {
     return { at, ...this.#month.sums.spentAt(at) };
   }
 
-  /** The ledger of a run. Play money counts for nothing. */
-  of({ id, campaign, sandbox }: RunRecord): Spending | undefined {
-    if (sandbox) return undefined;
+  /** Returns the ledger of a run. */
+  of({ id, campaign }: RunRecord): Spending {
     const { clock } = this.#options;
     const server = { now: () => this.#now(), sleep: clock.sleep.bind(clock) };
     return new SpendingLedger(this, { lock: campaign, path: campaign, by: id, clock: server });
@@ -130,8 +129,8 @@ export class AccountSpending implements SpendingHome {
    * Takes in what became of a campaign's holds under a head that has died: its lock knows what was bought, and what may
    * still be.
    */
-  takeUp({ campaign, sandbox }: RunRecord, lock: Lock): void {
-    const open = sandbox ? [] : this.#monthNow().sums.openOf(campaign);
+  takeUp({ campaign }: RunRecord, lock: Lock): void {
+    const open = this.#monthNow().sums.openOf(campaign);
     if (open.length === 0) return;
     const made = purchasesByKey(lock);
     for (const { hold, credits } of open) {

@@ -293,10 +293,9 @@ export class HeadRun {
     const end = { at: new Date(clock.now()).toISOString(), ...found.end };
     this.#events.add(end);
     await this.#events.flush();
-    // A rehearsal is nobody's news.
-    const isToBeTold = onEnd !== undefined && !this.#record.sandbox;
+    const isToBeTold = onEnd !== undefined;
     await endRun(db, this.#term, { exit, outcomes: Object.fromEntries(outcomes), end }, { isToBeTold });
-    if (isToBeTold) onEnd();
+    onEnd?.();
   }
 
   /** Gives up: nothing counts any more, work under way runs to its end, and the next head finds what became of it. */
@@ -317,9 +316,9 @@ function withBefore(fact: RunFact, { spentBefore, spent, told }: ResumedPlan & {
 }
 
 /** The totals of a run, with the lower of its own limit and that of its workers. */
-function withLimit({ totals, sandbox }: RunRecord, credits: number | undefined): PlanTotals {
+function withLimit({ totals }: RunRecord, credits: number | undefined): PlanTotals {
   const { limit } = totals;
-  if (sandbox || credits === undefined || (limit !== undefined && limit.left <= credits)) return totals;
+  if (credits === undefined || (limit !== undefined && limit.left <= credits)) return totals;
   return { ...totals, limit: { credits, per: 'run', left: credits } };
 }
 

@@ -228,13 +228,12 @@ export class Head implements HeadOfRuns {
     const creditWaitMs = Math.max(0, ...first.map(({ settings }) => settings.creditWaitMs));
     const gate = new AccountGate({ clock, places, creditWaitMs });
     this.#gate = gate;
-    const isPlay = first.every(({ sandbox }) => sandbox);
     const lost = new ListLookUp({
       records: () => this.#records(),
       service,
       clock,
       signal,
-      times: lookUpTimes(isPlay, limits),
+      times: lookUpTimes(false, limits),
       hold: false,
       gate,
       notBefore: () => clock.now() + seat.waitMs(),

@@ -6,7 +6,7 @@ import type { Seal } from '../seal.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 
 /** Facts of a run that a head acts upon, and that stand in columns of their own: the header opens with these only. */
-export type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'sandbox' | 'store' | 'settings' | 'totals'>;
+export type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
 
 export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Buffer {
   return seal.sealLong(JSON.stringify(header), contextOf(facts));
@@ -31,8 +31,8 @@ export function changedPlan({ id, campaign }: Pick<RunRecord, 'id' | 'campaign'>
   });
 }
 
-function contextOf({ id, campaign, sandbox, store, settings, totals }: BoundFacts): string {
+function contextOf({ id, campaign, store, settings, totals }: BoundFacts): string {
   // As the database gives them back: what is undefined is not there.
-  const facts = JSON.parse(JSON.stringify({ id, campaign, sandbox, store, settings, totals })) as Json;
+  const facts = JSON.parse(JSON.stringify({ id, campaign, store, settings, totals })) as Json;
   return `header ${canonicalJson(facts)}`;
 }

@@ -59,7 +59,6 @@ export interface RunRecord {
   protocol: number;
   campaign: string;
   state: 'open' | 'ended';
-  sandbox: boolean;
   settings: ClusterSettings;
   totals: PlanTotals;
   origin: RunOrigin;
@@ -82,7 +81,6 @@ export interface Submission {
   id: string;
   account: string;
   campaign: string;
-  sandbox: boolean;
   settings: ClusterSettings;
   totals: PlanTotals;
   header: RunHeader;

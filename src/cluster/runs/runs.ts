@@ -18,7 +18,7 @@ export const workChannel = 'mediabatch_work';
 /** Told of a run, its id as payload, when there is news of it. */
 export const runChannel = 'mediabatch_run';
 
-const columns = `id, account, protocol, campaign, state, sandbox, settings, totals, origin, store, server, cancelled, paused, submitted,
+const columns = `id, account, protocol, campaign, state, settings, totals, origin, store, server, cancelled, paused, submitted,
   ended, result, error`;
 
 /**
@@ -74,24 +74,13 @@ export function requireOwnProtocol(run: Pick<RunRecord, 'campaign' | 'protocol' 
 }
 
 async function insertRun(sql: Sql, submission: Submission, server: string): Promise<void> {
-  const { id, account, campaign, sandbox, settings, totals, header, origin, store } = submission;
+  const { id, account, campaign, settings, totals, header, origin, store } = submission;
   const text = `INSERT INTO mediabatch.run
-    (id, account, protocol, campaign, state, sandbox, settings, totals, header, origin, store, server)
-    VALUES ($1, $2, $3, $4, 'open', $5, $6, $7, $8, $9, $10, $11)`;
+    (id, account, protocol, campaign, state, settings, totals, header, origin, store, server)
+    VALUES ($1, $2, $3, $4, 'open', $5, $6, $7, $8, $9, $10)`;
   const json = [settings, totals].map((value) => JSON.stringify(value));
   const sealed = sealHeader(submission.seal, header, submission);
-  await sql.query(text, [
-    id,
-    account,
-    protocol,
-    campaign,
-    sandbox,
-    ...json,
-    sealed,
-    JSON.stringify(origin),
-    store,
-    server,
-  ]);
+  await sql.query(text, [id, account, protocol, campaign, ...json, sealed, JSON.stringify(origin), store, server]);
 }
 
 export async function findOpenRun(sql: Sql, account: string, campaign: string): Promise<RunRecord | undefined> {

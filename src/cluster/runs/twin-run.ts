@@ -10,13 +10,12 @@ import type { RunOrigin, Submission } from './run-record.ts';
  * may two names of one host, and two heads would buy everything twice. Whoever asks holds the campaign's name until the end of
  * the transaction, so of two at once the second sees the first.
  */
-export async function refuseTwin(sql: Sql, { account, campaign, sandbox, orders }: Submission): Promise<void> {
-  if (sandbox) return;
+export async function refuseTwin(sql: Sql, { account, campaign, orders }: Submission): Promise<void> {
   await sql.query("SELECT pg_advisory_xact_lock(hashtext('mediabatch campaign'), hashtext($1))", [campaign]);
   const mine = new Map([...orders].flatMap((order) => purchaseOf(order).map((digest) => [digest, order])));
   const others = await sql.query<{ origin: RunOrigin; purchases: string[] }>(
     `SELECT origin, purchases FROM mediabatch.run JOIN mediabatch.part ON part.run = run.id
-     WHERE campaign = $1 AND account <> $2 AND state = 'open' AND NOT sandbox AND purchases && $3::text[]`,
+     WHERE campaign = $1 AND account <> $2 AND state = 'open' AND purchases && $3::text[]`,
     [campaign, account, [...mine.keys()]],
   );
   for (const { origin, purchases } of others) {

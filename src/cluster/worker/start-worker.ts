@@ -26,8 +26,6 @@ export interface StartWorkerOptions {
   engine: string;
   /** Where the service is, and how to sign in. */
   access: { baseUrl: string; token: string };
-  /** Absolute path of the folder of an embedded sandbox, which is the account then. */
-  sandbox?: string | undefined;
   version: string;
   clock: Clock;
   /** Aborted: hand over and end. */
@@ -71,10 +69,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
 }
 
 async function workThere(options: StartWorkerOptions, port: OperatorPort | undefined): Promise<void> {
-  const { engine, access, sandbox, clock, signal, tell, accountOf: digestOf } = options;
+  const { engine, access, clock, signal, tell, accountOf: digestOf } = options;
   const store = options.store === undefined ? undefined : await waitForStore(options.store, options);
   if (store === 'left') return;
-  const account = accountOf(sandbox === undefined ? access : { sandbox });
+  const account = accountOf(access);
   const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const redact = makeRedact(access.token);
   const db = await openDatabase(checkEngineUrl(engine), {
@@ -93,7 +91,7 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
       is: 'started',
       worker: id,
       account,
-      service: sandbox === undefined ? access.baseUrl : 'the embedded sandbox',
+      service: access.baseUrl,
       server,
       files,
       ...(store && { store: store.name }),
@@ -121,7 +119,7 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
             watch: port,
             onEnd: ends && (() => ends.wake()),
             accountOf: digestOf,
-            replays: sandbox !== undefined || readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
+            replays: readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
           }),
         ...(own && {
           serveFiles: (until, isQuiet) => serveFiles({ ...hand, ...own, place: own.store, isQuiet, signal: until }),

@@ -51,16 +51,15 @@ function runsText(runs: readonly EngineRun[], options: TextOptions): string {
   return tableText(columns, cells, options);
 }
 
-function stateCell({ state, exit, endedMs, sandbox, error, cancelled, paused }: EngineRun, style: Style): Cell {
-  const play = sandbox ? ', sandbox' : '';
-  if (error !== undefined && state !== 'ended') return { text: `put aside${play}`, paint: style.red };
+function stateCell({ state, exit, endedMs, error, cancelled, paused }: EngineRun, style: Style): Cell {
+  if (error !== undefined && state !== 'ended') return { text: 'put aside', paint: style.red };
   if (state !== 'ended') {
     const act = cancelled ?? paused;
     const who = act === undefined || act.by === '' ? '' : `${act.by}, `;
     const by = act === undefined ? '' : ` (${who}${spanText(act.ageMs)} ago)`;
-    return { text: `${state}${by}${play}`, paint: state === 'open' ? style.green : style.yellow };
+    return { text: `${state}${by}`, paint: state === 'open' ? style.green : style.yellow };
   }
-  const text = `ended ${spanText(endedMs ?? 0)} ago${exit === undefined || exit === 0 ? '' : ` (exit ${exit})`}${play}`;
+  const text = `ended ${spanText(endedMs ?? 0)} ago${exit === undefined || exit === 0 ? '' : ` (exit ${exit})`}`;
   return { text, paint: exit === 0 ? style.dim : style.yellow };
 }
 

@@ -44,27 +44,13 @@ describe('each guard stands in one place', () => {
     const others = filesWith(network).filter((path) => !/^(service|page)\//.test(path));
     // A worker is asked for its health and figures where `--port` says.
     const asked = 'cluster/worker/operator-port.ts';
-    const engine = [
-      'cluster/database/boss.ts',
-      'cluster/database/database.ts',
-      'cluster/database/embedded.ts',
-      'cluster/store/s3.ts',
-      asked,
-    ];
+    const engine = ['cluster/database/boss.ts', 'cluster/database/database.ts', 'cluster/store/s3.ts', asked];
     expect(others).toEqual([...engine, 'review/serve/serve-review.ts']);
-    expect(filesWith(/server\.listen\(/)).toEqual([
-      'cluster/database/postgres-server.ts',
-      asked,
-      'review/serve/serve-review.ts',
-    ]);
+    expect(filesWith(/server\.listen\(/)).toEqual([asked, 'review/serve/serve-review.ts']);
     // `node:net` elsewhere is arithmetic on addresses, and a pipe that somebody has opened for `--events`.
     expect(filesWith(/\b(createConnection|net\.connect)\(/)).toEqual([]);
     // Which port is free is found out by listening to it for a moment.
-    expect(filesWith(/\bcreateServer\(/)).toEqual([
-      'cluster/database/postgres-server.ts',
-      asked,
-      'review/serve/serve-review.ts',
-    ]);
+    expect(filesWith(/\bcreateServer\(/)).toEqual([asked, 'review/serve/serve-review.ts']);
     expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
   });
 
@@ -112,16 +98,12 @@ describe('each guard stands in one place', () => {
   });
 });
 
-/** Where the command line says (a gallery, the manual), what a person has agreed to delete, scratch of our own, an embedded engine, a store. */
+/** Where the command line says (a gallery, the manual), what a person has agreed to delete, scratch of our own, a store. */
 const writersOfTheirOwn = [
   'campaign/embed-sandbox.ts',
   'campaign/find-leftovers.ts',
-  'campaign/on-engine/engine-helpers.ts',
   'cli/commands/help-html.ts',
   'cli/doctor/check-folder.ts',
-  'cluster/database/embedded.ts',
-  'cluster/database/postgres-server.ts',
-  'cluster/database/postgres-user.ts',
   'cluster/store/s3-store.ts',
   'cluster/store/store.ts',
   'review/gallery/gallery-folder.ts',

@@ -195,8 +195,8 @@ describe('an answer that was lost', () => {
   test('of an append: the line is there once, and in order', async () => {
     const { line, database, direct } = await openLosing();
     await direct.query("INSERT INTO mediabatch.account (id, epoch) VALUES ('a', 1)");
-    await direct.query(`INSERT INTO mediabatch.run (id, account, protocol, campaign, state, sandbox, settings, totals, header, origin)
-      VALUES ('r', 'a', 1, 'spring', 'open', true, '{}', '{}', '', '{}')`);
+    await direct.query(`INSERT INTO mediabatch.run (id, account, protocol, campaign, state, settings, totals, header, origin)
+      VALUES ('r', 'a', 1, 'spring', 'open', '{}', '{}', '', '{}')`);
     const lines = openLines(database, { account: 'a', epoch: 1, run: 'r' });
     const written: string[] = [];
     for (let no = 0; no < 12; no += 1) {

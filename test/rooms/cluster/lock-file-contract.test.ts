@@ -43,8 +43,8 @@ async function inFile(): Promise<Home> {
 async function inSql(): Promise<Home> {
   const { database } = await openFresh();
   await database.query("INSERT INTO mediabatch.account (id, epoch) VALUES ('a', 1)");
-  await database.query(`INSERT INTO mediabatch.run (id, account, protocol, campaign, state, sandbox, settings, totals, header, origin)
-    VALUES ('r', 'a', 1, 'spring', 'open', true, '{}', '{}', '', '{}')`);
+  await database.query(`INSERT INTO mediabatch.run (id, account, protocol, campaign, state, settings, totals, header, origin)
+    VALUES ('r', 'a', 1, 'spring', 'open', '{}', '{}', '', '{}')`);
   return {
     file: openLines(database, { account: 'a', epoch: 1, run: 'r' }),
     read: async () => (await readLines(database, 'r')).lines,

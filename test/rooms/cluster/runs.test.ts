@@ -113,7 +113,6 @@ describe('a submit', () => {
     ['buys something else', (run: Submission) => ({ ...run, orders: [order('other')] })],
     ['only collects it', (run: Submission) => ({ ...run, orders: [order('f', 'attach')] })],
     ['is another campaign', (run: Submission) => ({ ...run, campaign: 'summer' })],
-    ['plays', (run: Submission) => ({ ...run, sandbox: true })],
   ])('of another key that %s is taken', async (_, change) => {
     const { db, boss } = await engineHere();
     await submitRun(db, boss, ofKey(one, order('f')));

@@ -69,7 +69,6 @@ test.each([
   ['a time-out', `settings = settings || '{"createTimeoutMs": 1}'`],
   ['what is sent without an answer', `settings = settings || '{"onUnknown": "hold"}'`],
   ['the store', "store = 't'"],
-  ['a rehearsal', 'sandbox = true'],
   ['the header, by that of another run', "header = (SELECT header FROM mediabatch.run WHERE campaign = 'summer')"],
   ['a byte of the header', 'header = set_byte(header, 40, get_byte(header, 40) # 1)'],
 ])('I50 a run of which somebody has changed %s in the database is not gone on with', async (_, change) => {

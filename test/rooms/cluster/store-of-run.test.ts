@@ -22,8 +22,7 @@ async function attachTo(store: string | null) {
   const notices: string[] = [];
   const tell = (news: { is: string; text?: string }) => void notices.push(news.text ?? news.is);
   const engine = { database: db, boss } as unknown as Engine;
-  const storeFor = (name?: string, hasOwnWorkers = false) =>
-    storeOfRun({ id, campaign }, { engine, name, tell, hasOwnWorkers });
+  const storeFor = (name?: string) => storeOfRun({ id, campaign }, { engine, name, tell });
   return { notices, storeFor };
 }
 
@@ -45,12 +44,6 @@ test('whoever attaches without the store of a run is told that its files stay th
   const { storeFor, notices } = await attachTo(id);
   expect(await storeFor()).toBe('stay');
   expect(notices).toEqual([expect.stringContaining('no --store is given')]);
-});
-
-test('without the store of a run the workers that come with a command would take nothing of it', async () => {
-  const { id } = await makeStore(folderHere());
-  const { storeFor } = await attachTo(id);
-  await expect(storeFor(undefined, true)).rejects.toMatchObject({ failure: { code: 'MB3705' } });
 });
 
 test('a store that a run does not have is said to be of no use', async () => {

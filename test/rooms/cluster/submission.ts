@@ -16,7 +16,6 @@ export function submission({
     id: randomUUID(),
     account,
     campaign,
-    sandbox: false,
     settings: {
       concurrency: 10,
       onError: 'continue',

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
-import { startPostgres } from '../../../src/cluster/database/postgres-server.ts';
 import { migrate } from '../../../src/cluster/database/schema.ts';
 import { isSameServer, whichServer } from '../../../src/cluster/database/which-server.ts';
 import { openFresh } from '../../rig/postgres.ts';
+import { startPostgres } from '../../rig/postgres-server.ts';
 
 const settings = { wal_level: 'replica', fsync: 'off', autovacuum: 'off' };
 

@@ -13,8 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { CampaignError } from '../../contract/failure.ts';
-import { renameFile } from '../../disk/fs/durable.ts';
+import { renameFile } from '../../src/disk/fs/durable.ts';
 
 /** Who a server runs as, and where its data and programs are: PostgreSQL refuses root. */
 export interface ServerHome {
@@ -36,11 +35,7 @@ export async function prepareHome(data: string, programs: string): Promise<Serve
   if (process.getuid?.() !== 0) return { data, programs };
   const user = readUser('postgres') ?? readUser('nobody');
   if (user === undefined) {
-    throw new CampaignError({
-      code: 'MB3706',
-      message: 'PostgreSQL does not run as root, and this machine has neither a user postgres nor nobody',
-      hint: 'useradd --system postgres, or run mediabatch as a plain user',
-    });
+    throw new Error('PostgreSQL does not run as root, and this machine has neither a user postgres nor nobody');
   }
   const home: ServerHome = { data: isOpenFor(dirname(data)) ? data : apart(data), programs, user };
   if (!isOpenFor(programs)) home.programs = await copyPrograms(programs);
@@ -63,7 +58,7 @@ function prepareFolder(path: string, { uid, gid }: { uid: number; gid: number })
   }
   const stats = lstatSync(path);
   if (!stats.isDirectory() || (stats.uid !== 0 && stats.uid !== uid)) {
-    throw new CampaignError({ code: 'MB3706', message: `${path} is not a folder of this user`, hint: 'remove it' });
+    throw new Error(`${path} is not a folder of this user`);
   }
   chownSync(path, uid, gid);
   chmodSync(path, 0o700);
@@ -93,7 +88,7 @@ function isRoots(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return false;
   if (stats.isDirectory() && stats.uid === 0) return true;
-  throw new CampaignError({ code: 'MB3706', message: `${path} is not a folder of root`, hint: 'remove it' });
+  throw new Error(`${path} is not a folder of root`);
 }
 
 /** For whoever installed with a umask that keeps others out. */
