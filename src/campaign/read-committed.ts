@@ -76,8 +76,6 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
   } catch (error) {
     if (!(error instanceof CampaignError) || error.failure.code !== 'MB1001') throw error;
     throw unusable(file, ref, error.failure.message);
-  } finally {
-    tree.close();
   }
 }
 
@@ -137,11 +135,7 @@ async function findLock(
 async function readFileAt(repository: Repository, commit: string, path: string): Promise<Buffer | undefined> {
   const slash = path.lastIndexOf('/') + 1;
   const tree = await CommitTree.open(repository.folder, commit, path.slice(0, slash));
-  try {
-    return await tree.bytesOf(path.slice(slash), longestLock);
-  } finally {
-    tree.close();
-  }
+  return tree.bytesOf(path.slice(slash), longestLock);
 }
 
 function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: boolean }): CampaignError {

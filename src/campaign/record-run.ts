@@ -3,7 +3,7 @@ import type { Clock } from '../contract/clock.ts';
 import { UnsafeFileError } from '../contract/errors.ts';
 import type { RunClose, RunEvent, RunHeader } from '../contract/event.ts';
 import { readSmallFile } from '../disk/fs/plain-file.ts';
-import { readCheckedOutCommit } from '../disk/git/repository.ts';
+import { findCheckedOutCommit } from '../disk/git/git-command.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import { makeRunId, RunHistory } from '../disk/state/run-history.ts';
 import { RunJournal } from '../disk/state/run-journal.ts';
@@ -110,7 +110,7 @@ async function openJournal(
     const id = makeRunId(now, clock.random);
     const options = { name: `${id}.jsonl`, mostCharacters, onLost: lost };
     const journal = await RunJournal.create(paths.state, paths.runs, options);
-    journal.add(safeJson(headerOf(plan, campaign, { id, at: new Date(now).toISOString(), ...about })));
+    journal.add(safeJson(await headerOf(plan, campaign, { id, at: new Date(now).toISOString(), ...about })));
     journal.flush();
     return journal;
   } catch (error) {
@@ -120,13 +120,13 @@ async function openJournal(
   }
 }
 
-function headerOf(
+async function headerOf(
   plan: Plan,
   { paths, sandbox }: OpenCampaign,
   { id, at, approved, engineRun }: Pick<RunHeader, 'id' | 'at'> & Pick<Watched, 'approved' | 'engineRun'>,
-): RunHeader {
+): Promise<RunHeader> {
   const manifest = readSmallFile(paths.manifest, maxManifestBytes);
-  const commit = readCheckedOutCommit(paths.folder);
+  const commit = await findCheckedOutCommit(paths.folder);
   return {
     mediabatch: 'run',
     version: 1,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { extname } from 'node:path/posix';
 import { maxManifestBytes } from '../../manifest/yaml/source.ts';
 import { type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
@@ -7,20 +8,19 @@ import {
   type FileDigest,
   type ManifestText,
   maxDataBytes,
-  maxUploadBytes,
   maxWorkbookBytes,
   readUtf8,
 } from '../inputs.ts';
-import { gitRefusal, runGit } from './git-command.ts';
-import { ObjectReader } from './object-reader.ts';
+import { type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
 
 /** The largest pointer there can be, in bytes. */
 const mostPointerBytes = 1024;
 
-interface Entry {
-  id: string;
+/** Most bytes of an uploaded file that is hashed, because git prints it whole. Larger ones are in Git LFS. */
+const mostHashedBytes = 512 * 1024 ** 2;
+
+interface Entry extends GitBlob {
   is: 'file' | 'link';
-  bytes: number;
 }
 
 const mostLinks = 20;
@@ -31,12 +31,12 @@ const mostLinks = 20;
  * where they stay inside.
  */
 export class CommitTree {
-  readonly #objects: ObjectReader;
+  readonly #folder: string;
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #folders: ReadonlySet<string>;
 
-  private constructor(objects: ObjectReader, entries: ReadonlyMap<string, Entry>) {
-    this.#objects = objects;
+  private constructor(folder: string, entries: ReadonlyMap<string, Entry>) {
+    this.#folder = folder;
     this.#entries = entries;
     this.#folders = new Set([...entries.keys()].flatMap(foldersOf));
   }
@@ -48,11 +48,7 @@ export class CommitTree {
     const isAbsent = /^fatal: (not a valid object name|not a tree object)/im.test(err);
     // A partial clone does not have the sizes of what it does not have.
     if (code !== 0 && !isAbsent) throw gitRefusal(words, err);
-    return new CommitTree(new ObjectReader(folder), readEntries(isAbsent ? '' : out.toString('utf8')));
-  }
-
-  close(): void {
-    this.#objects.close();
+    return new CommitTree(folder, readEntries(isAbsent ? '' : out.toString('utf8')));
   }
 
   /** Whether there is a file, or a link, of this path relative to the folder. */
@@ -64,7 +60,7 @@ export class CommitTree {
   async bytesOf(path: string, mostBytes: number): Promise<Buffer | undefined> {
     const entry = this.#entries.get(path);
     if (entry?.is !== 'file' || entry.bytes > mostBytes) return undefined;
-    return this.#objects.read(entry.id);
+    return this.#read(entry);
   }
 
   async manifest(path: string): Promise<ManifestText> {
@@ -132,13 +128,13 @@ export class CommitTree {
     }
     const entry = this.#entries.get(wanted);
     if (entry === undefined) return { problem: 'it is a folder' };
-    const { id, bytes } = entry;
-    const pointer =
-      bytes < mostPointerBytes ? readLfsPointer((await this.#objects.read(id)) ?? Buffer.alloc(0)) : undefined;
-    if (pointer !== undefined) return pointer;
-    if (bytes > maxUploadBytes) return { problem: `it has ${bytes} bytes, and at most ${maxUploadBytes} are uploaded` };
-    const sha256 = await this.#objects.hash(id);
-    return sha256 === undefined ? { problem: 'git does not have its content' } : { sha256, bytes };
+    const { bytes } = entry;
+    if (bytes > mostHashedBytes) {
+      return { problem: `it has ${bytes} bytes, and at most ${mostHashedBytes} are read from a commit` };
+    }
+    const content = await this.#read(entry);
+    if (content === undefined) return { problem: 'git does not have its content' };
+    return readLfsPointer(content) ?? { sha256: createHash('sha256').update(content).digest('hex'), bytes };
   }
 
   /** A path with every link resolved; undefined where nothing is, `outside` where a link leads out. */
@@ -149,12 +145,17 @@ export class CommitTree {
       const entry = this.#entries.get(known);
       if (entry?.is !== 'link') continue;
       if (links === mostLinks || entry.bytes > 4096) return undefined;
-      const target = ((await this.#objects.read(entry.id)) ?? Buffer.alloc(0)).toString('utf8');
+      const target = (await this.#read(entry))?.toString('utf8') ?? '';
       const next = normalPath([...names.slice(0, count - 1), target, ...names.slice(count)].join('/'));
       if (target.startsWith('/') || next === undefined) return 'outside';
       return this.#follow(next, links + 1);
     }
     return this.#entries.has(path) || this.#folders.has(path) ? path : undefined;
+  }
+
+  async #read(entry: Entry): Promise<Buffer | undefined> {
+    for await (const content of readBlobs(this.#folder, [entry])) return content;
+    return undefined;
   }
 
   async #bytes(
@@ -166,7 +167,7 @@ export class CommitTree {
     if (entry.bytes > mostBytes) {
       return { problem: 'too-large', detail: `it has ${entry.bytes} bytes, and at most ${mostBytes} are read` };
     }
-    const bytes = await this.#objects.read(entry.id);
+    const bytes = await this.#read(entry);
     if (bytes === undefined) return { problem: 'unreadable', detail: 'git does not have its content' };
     if (readLfsPointer(bytes) !== undefined) {
       return { problem: 'unreadable', detail: 'git has only a pointer to it: its content is in Git LFS' };

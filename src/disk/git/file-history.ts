@@ -1,7 +1,6 @@
 import { extname } from 'node:path/posix';
 import { CampaignError } from '../../contract/failure.ts';
-import { askGit, runGit } from './git-command.ts';
-import { ObjectReader } from './object-reader.ts';
+import { askGit, type GitBlob, readBlobs, runGit } from './git-command.ts';
 import { findCommit, type Repository } from './repository.ts';
 
 /** A commit that changed a file. */
@@ -32,18 +31,16 @@ export async function walkFileHistory(
   const paths = await findPaths(repository, head, path);
   const commits = await listCommits(repository, head, paths);
   const versions = await listVersions(repository, commits, paths);
-  const objects = new ObjectReader(folder);
-  try {
-    for (const { commit, id, bytes } of versions) {
-      if (bytes > mostBytes) {
-        const message = `the version of ${path} in the commit ${commit.id.slice(0, 10)} is larger than any lock: ${bytes} bytes`;
-        throw new CampaignError({ code: 'MB3606', message });
-      }
-      const content = await objects.read(id);
-      if (content !== undefined && !take(commit, content)) return;
-    }
-  } finally {
-    objects.close();
+  const large = versions.find(({ bytes }) => bytes > mostBytes);
+  const contents = readBlobs(folder, large === undefined ? versions : versions.slice(0, versions.indexOf(large)));
+  let read = 0;
+  for await (const content of contents) {
+    const commit = versions[read++]?.commit;
+    if (commit !== undefined && content !== undefined && !take(commit, content)) return;
+  }
+  if (large !== undefined) {
+    const message = `the version of ${path} in the commit ${large.commit.id.slice(0, 10)} is larger than any lock: ${large.bytes} bytes`;
+    throw new CampaignError({ code: 'MB3606', message });
   }
 }
 
@@ -87,7 +84,7 @@ async function listVersions(
   { folder }: Repository,
   commits: readonly FileCommit[],
   paths: readonly string[],
-): Promise<{ commit: FileCommit; id: string; bytes: number }[]> {
+): Promise<(GitBlob & { commit: FileCommit })[]> {
   const asked = commits.flatMap((commit) => paths.map((path) => ({ commit, name: `${commit.id}:${path}` })));
   const input = asked.map(({ name }) => `${name.replaceAll('\n', '')}\n`).join('');
   const out = await askGit(folder, ['cat-file', '--batch-check=%(objectname) %(objecttype) %(objectsize)'], { input });

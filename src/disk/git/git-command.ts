@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { shell, way } from '../../ground/advice.ts';
@@ -22,7 +23,7 @@ interface GitOptions {
 }
 
 /** How long git may be silent, in ms. */
-export const gitTimeoutMs = 60_000;
+const gitTimeoutMs = 60_000;
 const defaultMostBytes = 64 * 1024 ** 2;
 
 /**
@@ -70,6 +71,41 @@ export function runGit(folder: string, words: readonly string[], options: GitOpt
   });
 }
 
+/** A blob in the object database. */
+export interface GitBlob {
+  id: string;
+  bytes: number;
+}
+
+/** Most bytes of blobs that one process of git prints. A single blob may be longer. */
+const mostBlobBytes = 32 * 1024 ** 2;
+/** Longest answer of git for a blob, beside its content. */
+const blobHeaderBytes = 200;
+
+/**
+ * Reads blobs in their order, as they are stored: no filter, conversion or hook has a part in it. Yields undefined for
+ * one that the repository does not have.
+ */
+export async function* readBlobs(folder: string, blobs: readonly GitBlob[]): AsyncGenerator<Buffer | undefined> {
+  for (let at = 0; at < blobs.length; ) {
+    const start = at;
+    let expected = 0;
+    do {
+      expected += (blobs[at]?.bytes ?? 0) + blobHeaderBytes;
+      at += 1;
+    } while (at < blobs.length && expected + (blobs[at]?.bytes ?? 0) < mostBlobBytes);
+    const input = blobs.slice(start, at).map(({ id }) => `${id}\n`);
+    const out = await askGit(folder, ['cat-file', '--batch'], { input: input.join(''), mostBytes: expected });
+    for (let read = 0; read < out.length; ) {
+      const body = out.indexOf(0x0a, read) + 1;
+      const size = /^[0-9a-f]+ blob (\d+)\n$/.exec(out.toString('latin1', read, body))?.[1];
+      if (body === 0) break;
+      yield size === undefined ? undefined : out.subarray(body, body + Number(size));
+      read = size === undefined ? body : body + Number(size) + 1;
+    }
+  }
+}
+
 /** The same, for what cannot fail where all is well: stdout. */
 export async function askGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { code, out, err } = await runGit(folder, words, options);
@@ -77,13 +113,13 @@ export async function askGit(folder: string, words: readonly string[], options: 
   throw gitRefusal(words, err);
 }
 
-export function gitWords(folder: string, words: readonly string[]): string[] {
+function gitWords(folder: string, words: readonly string[]): string[] {
   const config = harmless.flatMap((setting) => ['-c', setting]);
   return ['--no-pager', '--no-optional-locks', ...config, '-C', folder, ...words];
 }
 
 /** The environment of git and the folder in which it is looked for, which is never one of a campaign. */
-export function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true } {
+function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true } {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) if (isKept(name)) env[name] = value;
   Object.assign(env, {
@@ -103,7 +139,7 @@ function isKept(name: string): boolean {
 }
 
 /** git could not be started, or was ended by us. */
-export function gitProblem(error: Error & { code?: unknown; killed?: boolean }, words: readonly string[]): Error {
+function gitProblem(error: Error & { code?: unknown; killed?: boolean }, words: readonly string[]): Error {
   if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'ENOTDIR') {
     return new CampaignError({
       code: 'MB3605',
@@ -152,6 +188,12 @@ export async function isKnownToGit(folder: string, bytes: Buffer): Promise<boole
   return false;
 }
 
+/** Returns the full hash of the checked-out commit; undefined outside of a repository and before its first commit. */
+export async function findCheckedOutCommit(folder: string): Promise<string | undefined> {
+  const out = await orNothing(folder, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
+  return out?.toString('latin1').trim();
+}
+
 /** The file as the checked-out commit has it; undefined where it does not. */
 export function readCommittedFile(folder: string, name: string): Promise<Buffer | undefined> {
   return orNothing(folder, ['cat-file', 'blob', `HEAD:./${name}`]);
@@ -187,9 +229,17 @@ async function orNothing(
   options: GitOptions = {},
 ): Promise<Buffer | undefined> {
   try {
+    if (!mayHaveRepository(realpathSync(folder))) return undefined;
     const { code, out } = await runGit(folder, words, options);
     return code === 0 ? out : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether this folder or one above it has a `.git`, by which git finds its working tree. */
+function mayHaveRepository(folder: string): boolean {
+  if (existsSync(join(folder, '.git'))) return true;
+  const above = dirname(folder);
+  return above !== folder && mayHaveRepository(above);
 }

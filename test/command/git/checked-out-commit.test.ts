@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { readCheckedOutCommit } from '../../../src/disk/git/repository.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { findCheckedOutCommit } from '../../../src/disk/git/git-command.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 
@@ -15,35 +15,31 @@ function repository() {
   return { path, git, commit: () => git('commit', '-q', '--allow-empty', '-m', 'x') };
 }
 
-test('the commit is read from the files of git as git itself says it', () => {
+test('finds the checked-out commit in a folder, a linked work tree and a detached head', async () => {
   const { path, git, commit } = repository();
   const inner = join(path, 'campaigns', 'spring');
   mkdirSync(inner, { recursive: true });
-  const isSame = (folder = inner, head = git('rev-parse', 'HEAD')) => expect(readCheckedOutCommit(folder)).toBe(head);
-  expect(readCheckedOutCommit(inner)).toBeUndefined();
+  expect(await findCheckedOutCommit(inner)).toBeUndefined();
   commit();
-  isSame();
-  git('checkout', '-q', '-b', 'feature/teaser');
-  commit();
-  isSame();
-  git('pack-refs', '--all');
-  isSame();
-  commit();
-  isSame();
+  expect(await findCheckedOutCommit(inner)).toBe(git('rev-parse', 'main'));
   git('worktree', 'add', '-q', '-b', 'other', 'linked', 'main');
-  isSame(join(path, 'linked'), git('rev-parse', 'other'));
   git('checkout', '-q', '--detach', 'main');
-  isSame();
+  commit();
+  expect(await findCheckedOutCommit(inner)).toBe(git('rev-parse', 'HEAD'));
+  expect(await findCheckedOutCommit(join(path, 'linked'))).toBe(git('rev-parse', 'other'));
 });
 
-test('what is no repository, or pretends to be one, has none', () => {
-  const { path } = repository();
-  const head = join(path, '.git', 'HEAD');
-  writeFileSync(join(path, 'secret'), 'a'.repeat(40));
-  for (const text of ['ref: refs/../../secret', 'ref: ../secret', 'ref: refs/heads/none', 'x', '']) {
-    writeFileSync(head, text);
-    expect(readCheckedOutCommit(path), text).toBeUndefined();
-  }
-  writeFileSync(head, 'c'.repeat(40));
-  expect(readCheckedOutCommit(path)).toBe('c'.repeat(40));
+test('starts no git outside of a repository', async () => {
+  const { path, remove } = temporaryFolder();
+  onTestFinished(remove);
+  const bin = join(path, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'git'), `#!/bin/sh\ntouch ${join(path, 'started')}\n`, { mode: 0o755 });
+  vi.stubEnv('PATH', `${bin}:${process.env.PATH}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await findCheckedOutCommit(path)).toBeUndefined();
+  expect(existsSync(join(path, 'started'))).toBe(false);
+  mkdirSync(join(path, '.git'));
+  await findCheckedOutCommit(path);
+  expect(existsSync(join(path, 'started'))).toBe(true);
 });
