@@ -53,8 +53,6 @@ interface LiveState {
   is: ReviewRun['is'];
   /** Gates that the run waits for. */
   gates: number;
-  /** Credits charged by it so far. */
-  spent: number;
   /** `7 of 12 done, 2 running`. */
   progress: string;
 }
@@ -101,12 +99,7 @@ export class LiveRun {
   state(): LiveState {
     const { graph, lock, selected, agreed } = this.#options;
     const { rows } = this.#now?.plan ?? agreed;
-    const now = {
-      lock: this.#works?.ledger.lock ?? lock,
-      is: this.#is,
-      gates: this.#gates,
-      spent: this.#view.money.spentNow,
-    };
+    const now = { lock: this.#works?.ledger.lock ?? lock, is: this.#is, gates: this.#gates };
     return { graph, rows, selected, progress: progressText(this.#view, { isOver: this.#is === 'ended' }), ...now };
   }
 

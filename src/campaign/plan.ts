@@ -1,6 +1,5 @@
 import { orFailure } from '../contract/failure.ts';
 import type { Notice } from '../contract/notice.ts';
-import type { Lock } from '../lock/record.ts';
 import type { Plan } from '../plan/plan.ts';
 import { checkCall } from './check-call.ts';
 import { chosenBy, refuseStale } from './check-saved-plan.ts';
@@ -9,7 +8,7 @@ import { goOnUnder } from './hold-and-plan.ts';
 import { type Campaign, collectNotices } from './load.ts';
 import { lookAtPosts } from './look-at-posts.ts';
 import { tellLostLock } from './lost-lock/lost-lock.ts';
-import { type MakePlanOptions, makePlan } from './make-plan.ts';
+import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type PlanningOptions, pickPlanningOptions } from './options.ts';
 import { requireLock } from './read-lock.ts';
@@ -57,14 +56,5 @@ export async function planSaved(saved: SavedPlan, campaign: OpenCampaign): Promi
   await tellLostLock(campaign, { graph, lock, plan, isNew: options.new === true });
   refuseStale(saved, { plan, graph, service });
   goOnUnder(saved, plan, lock);
-  return plan;
-}
-
-/** Plans what a command with these options would do now, by the manifest as it is, and this lock. Nothing is held, asked or written. */
-export async function planFromLock(campaign: OpenCampaign, lock: Lock, options: MakePlanOptions): Promise<Plan> {
-  const checked = await requireCheckedGraph(campaign, {});
-  const { graph, facts, trace } = checked;
-  const { plan } = await makePlan(campaign, { graph, lock, facts, trace }, options);
-  await lookAtPosts(plan, campaign, { checked, asks: false });
   return plan;
 }
