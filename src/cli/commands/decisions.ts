@@ -2,6 +2,7 @@ import type { Decided, DecideOptions } from '../../campaign/decide.ts';
 import * as judging from '../../campaign/decisions/judge.ts';
 import * as decisions from '../../campaign/decisions/steps.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
+import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { nameInGit } from '../../campaign/person.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -32,29 +33,54 @@ export interface DecisionContext<Options extends DecisionOptions = DecisionOptio
   terminal: Terminal;
 }
 
-export interface AcceptOptions extends DecisionOptions {
-  select?: string[];
-}
+/** Decisions about steps that are named or selected, by their commands. */
+const verbs = {
+  pick: judging.pick,
+  reject: judging.reject,
+  unpick: judging.unpick,
+  accept: decisions.accept,
+  pin: decisions.pin,
+  unpin: decisions.unpin,
+  forget: decisions.forget,
+} as const;
 
-export async function accept(file: string, names: string[], context: DecisionContext<AcceptOptions>): Promise<number> {
-  const { options, terminal } = context;
-  const campaign = await open(file, options, terminal);
-  const decided = await decisions.accept(campaign, { names, select: options.select }, toDecideOptions(context));
-  return tellDecided('accept', decided, context);
-}
+export type Verb = keyof typeof verbs;
 
-export interface ForgetOptions extends DecisionOptions {
+interface VerbOptions extends DecisionOptions {
   select?: string[];
+  /** `pick`, `reject`: */
+  note?: string;
+  by?: string;
+  reason?: string;
+  /** `pick`: files with picks made elsewhere. */
+  from?: string[];
+  /** `forget`: */
   orphans?: boolean;
   force?: boolean;
 }
 
-export async function forget(file: string, names: string[], context: DecisionContext<ForgetOptions>): Promise<number> {
+/** Records a decision about steps. */
+export async function decideSteps(
+  verb: Verb,
+  file: string,
+  names: string[],
+  context: DecisionContext<VerbOptions>,
+): Promise<number> {
   const { options, terminal } = context;
-  const { select, orphans, force } = options;
+  const { select, from, note, reason, orphans, force } = options;
   const campaign = await open(file, options, terminal);
-  const decided = await decisions.forget(campaign, { names, select, orphans, force }, toDecideOptions(context));
-  return tellDecided('forget', decided, context);
+  const shared = toDecideOptions(context);
+  if (from !== undefined) {
+    refuseWithFrom(names, options);
+    return tellDecided(verb, await judging.pickFrom(campaign, from, shared), context);
+  }
+  if (verb === 'pick' && names.length === 0 && select === undefined) throw await whichGates(campaign);
+  // Taking a decision back is on record without a name.
+  const isJudged = verb === 'pick' || verb === 'reject';
+  const by = isJudged ? (options.by ?? (await nameInGit(campaign.paths.folder))) : undefined;
+  const chosen = { names, select, ...(verb === 'forget' && { orphans, force }) };
+  const decided = await verbs[verb](campaign, chosen, { ...shared, ...(isJudged && { note, reason, by }) });
+  return tellDecided(verb, decided, context);
 }
 
 export async function move(
@@ -66,65 +92,20 @@ export async function move(
   return tellDecided('move', await decisions.move(campaign, addresses, toDecideOptions(context)), context);
 }
 
-export interface PinOptions extends DecisionOptions {
-  select?: string[];
-}
-
-type Context = DecisionContext<PinOptions>;
-
-export async function pin(file: string, names: string[], context: Context): Promise<number> {
-  return tellDecided('pin', await decideWith(decisions.pin, file, names, context), context);
-}
-
-export async function unpin(file: string, names: string[], context: Context): Promise<number> {
-  return tellDecided('unpin', await decideWith(decisions.unpin, file, names, context), context);
-}
-
-async function decideWith(
-  decision: typeof decisions.pin,
-  file: string,
-  names: string[],
-  context: Context,
-): Promise<Decided> {
-  const { options, terminal } = context;
-  const campaign = await open(file, options, terminal);
-  return decision(campaign, { names, select: options.select }, toDecideOptions(context));
-}
-
 const mostGates = 10;
 
-export interface JudgeOptions extends DecisionOptions {
-  select?: string[];
-  note?: string;
-  reason?: string;
-  by?: string;
+function refuseWithFrom(names: readonly string[], { select, note, by }: VerbOptions): void {
+  if (names.length === 0 && select === undefined && note === undefined && by === undefined) return;
+  throw new CampaignError({
+    code: 'MB3001',
+    message: '--from says what is picked and by whom, so steps, -s, --note and --by do not go with it',
+    hint: 'pick by files or by names, one after the other; nothing was recorded',
+    options: ['--from'],
+  });
 }
 
-export interface PickOptions extends JudgeOptions {
-  /** Files with what people picked elsewhere. */
-  from?: string[];
-}
-
-export async function pick(file: string, names: string[], context: DecisionContext<PickOptions>): Promise<number> {
-  const { options, terminal } = context;
-  const { from, select, note, by } = options;
-  if (from === undefined && names.length === 0 && select === undefined) throw await whichGates(file, context);
-  if (from === undefined) return judge('pick', judging.pick, { file, names, context });
-  if (names.length > 0 || select !== undefined || note !== undefined || by !== undefined) {
-    throw new CampaignError({
-      code: 'MB3001',
-      message: '--from says what is picked and by whom, so steps, -s, --note and --by do not go with it',
-      hint: 'pick by files or by names, one after the other; nothing was recorded',
-      options: ['--from'],
-    });
-  }
-  const campaign = await open(file, options, terminal);
-  return tellDecided('pick', await judging.pickFrom(campaign, from, toDecideOptions(context)), context);
-}
-
-/** Whoever names nothing is told what there is to pick. */
-async function whichGates(file: string, { options, terminal }: DecisionContext<PickOptions>): Promise<CampaignError> {
-  const campaign = await open(file, options, terminal);
+/** Lists the open gates for a `pick` that names nothing. */
+async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
   const graph = await requireGraph(campaign);
   const { lock } = await requireLock(campaign, undefined);
   const { gates } = makeStatus({ situation: situate(graph, lock), present: new Map() });
@@ -142,28 +123,6 @@ async function whichGates(file: string, { options, terminal }: DecisionContext<P
         : way('pick one by its address, as in', call('pick', first.toSee[0] ?? first.name)),
     options: ['--select'],
   });
-}
-
-export function reject(file: string, names: string[], context: DecisionContext<JudgeOptions>): Promise<number> {
-  return judge('reject', judging.reject, { file, names, context });
-}
-
-export function unpick(file: string, names: string[], context: DecisionContext<JudgeOptions>): Promise<number> {
-  return judge('unpick', judging.unpick, { file, names, context });
-}
-
-async function judge(
-  command: string,
-  decision: typeof judging.reject,
-  { file, names, context }: { file: string; names: string[]; context: DecisionContext<JudgeOptions> },
-): Promise<number> {
-  const { options, terminal } = context;
-  const campaign = await open(file, options, terminal);
-  const { select, note, reason } = options;
-  // Who takes something back says nothing of it.
-  const by = command === 'unpick' ? undefined : (options.by ?? (await nameInGit(campaign.paths.folder)));
-  const decided = await decision(campaign, { names, select }, { ...toDecideOptions(context), ...{ note, reason, by } });
-  return tellDecided(command, decided, context);
 }
 
 /** The same for the application. */

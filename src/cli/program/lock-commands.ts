@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Verb } from '../commands/decisions.ts';
 import { manifestArgument } from './name-manifest.ts';
 import type { ProgramContext } from './options.ts';
 import { addStateOptions, collectText, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
@@ -46,86 +47,86 @@ export function addLockCommands(program: Command, context: ProgramContext): void
 
 /** Decisions of people, recorded in the lock. None of them costs credits. */
 function addDecisionCommands(program: Command, context: ProgramContext): void {
-  addGateCommands(program, context);
-  addKeepingCommands(program, context);
+  for (const verb of verbs) addVerb(program, verb, context);
   addRecordCommands(program, context);
 }
 
-function addGateCommands(program: Command, { terminal, exit }: ProgramContext): void {
-  const noted = (command: Command) =>
-    command
-      .option('--note <text>', 'why, for the record')
-      .option('--by <name>', 'who decides; default: the name that git knows');
-  addDecideOptions(
-    noted(chosenSteps(program.command('pick')))
-      .summary('pick outputs at their gates')
-      .description(
-        'Picks outputs at their gates: what hangs on a gate is made from them by the next apply. Where one is to be picked, it takes the place of an earlier one. Costs nothing.',
-      )
-      .option('--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', collectText),
-  ).action(async (file: string, addresses: string[], options) =>
-    exit(await (await import('../commands/decisions.ts')).pick(file, addresses, { options, terminal })),
-  );
-
-  addDecideOptions(
-    noted(chosenSteps(program.command('reject')))
-      .summary('turn outputs down at their gates')
-      .description(
-        'Turns outputs down at their gates: nothing is made from them. They stay on disk and in the lock. Costs nothing.',
-      )
-      .option('--reason <text>', 'why, as one of the `reasons` of the gate'),
-  ).action(async (file: string, addresses: string[], options) =>
-    exit(await (await import('../commands/decisions.ts')).reject(file, addresses, { options, terminal })),
-  );
-
-  addDecideOptions(
-    chosenSteps(program.command('unpick'))
-      .summary('take back what was picked or rejected')
-      .description('Takes verdicts back: the outputs are neither picked nor rejected. Costs nothing itself.'),
-  ).action(async (file: string, addresses: string[], options) =>
-    exit(await (await import('../commands/decisions.ts')).unpick(file, addresses, { options, terminal })),
-  );
+interface VerbRow {
+  name: Verb;
+  summary: string;
+  description: string;
+  options?: readonly [flags: string, text: string, collect?: typeof collectText][];
 }
 
-function addKeepingCommands(program: Command, { terminal, exit }: ProgramContext): void {
-  addDecideOptions(
-    chosenSteps(program.command('accept'))
-      .summary('declare outputs right as they are')
-      .description(
-        'Declares outputs right as they are: edited by hand, made from an input that has changed since, or not as `expect` wants them. Nothing is bought again for them, nor for what uses them. Costs nothing.',
-      ),
-  ).action(async (file: string, addresses: string[], options) =>
-    exit(await (await import('../commands/decisions.ts')).accept(file, addresses, { options, terminal })),
-  );
+const noteOptions: VerbRow['options'] = [
+  ['--note <text>', 'why, for the record'],
+  ['--by <name>', 'who decides; default: the name that git knows'],
+];
 
-  addDecideOptions(
-    chosenSteps(program.command('pin'))
-      .summary('keep what steps have, whatever changes')
-      .description(
-        'Keeps what steps have, whatever changes in the manifest. The plan says what each would cost. `pin: true` in a task does the same for all its steps. Costs nothing.',
-      ),
-  ).action(async (file: string, addresses: string[], options) =>
-    exit(await (await import('../commands/decisions.ts')).pin(file, addresses, { options, terminal })),
-  );
+/** Decisions about steps that are named or selected. */
+const verbs: readonly VerbRow[] = [
+  {
+    name: 'pick',
+    summary: 'pick outputs at their gates',
+    description:
+      'Picks outputs at their gates: what hangs on a gate is made from them by the next apply. Where one is to be picked, it takes the place of an earlier one. Costs nothing.',
+    options: [
+      ...noteOptions,
+      ['--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', collectText],
+    ],
+  },
+  {
+    name: 'reject',
+    summary: 'turn outputs down at their gates',
+    description:
+      'Turns outputs down at their gates: nothing is made from them. They stay on disk and in the lock. Costs nothing.',
+    options: [...noteOptions, ['--reason <text>', 'why, as one of the `reasons` of the gate']],
+  },
+  {
+    name: 'unpick',
+    summary: 'take back what was picked or rejected',
+    description: 'Takes verdicts back: the outputs are neither picked nor rejected. Costs nothing itself.',
+  },
+  {
+    name: 'accept',
+    summary: 'declare outputs right as they are',
+    description:
+      'Declares outputs right as they are: edited by hand, made from an input that has changed since, or not as `expect` wants them. Nothing is bought again for them, nor for what uses them. Costs nothing.',
+  },
+  {
+    name: 'pin',
+    summary: 'keep what steps have, whatever changes',
+    description:
+      'Keeps what steps have, whatever changes in the manifest. The plan says what each would cost. `pin: true` in a task does the same for all its steps. Costs nothing.',
+  },
+  {
+    name: 'unpin',
+    summary: 'let the manifest decide about steps again',
+    description: 'Takes the pin off: the manifest decides about the steps again. Costs nothing itself.',
+  },
+  {
+    name: 'forget',
+    summary: 'let what was bought count as never bought',
+    description:
+      'Lets what was bought count as never bought: orphans are no longer shown, steps are planned anew. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
+    options: [
+      ['--orphans', 'everything that the manifest no longer has'],
+      ['--force', 'running jobs, too: their outputs are given up'],
+    ],
+  },
+];
 
-  addDecideOptions(
-    chosenSteps(program.command('unpin'))
-      .summary('let the manifest decide about steps again')
-      .description('Takes the pin off: the manifest decides about the steps again. Costs nothing itself.'),
-  ).action(async (file: string, addresses: string[], options) =>
-    exit(await (await import('../commands/decisions.ts')).unpin(file, addresses, { options, terminal })),
-  );
-
-  addDecideOptions(
-    chosenSteps(program.command('forget'))
-      .summary('let what was bought count as never bought')
-      .description(
-        'Lets what was bought count as never bought: orphans are no longer shown, steps are planned anew. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
-      )
-      .option('--orphans', 'everything that the manifest no longer has')
-      .option('--force', 'running jobs, too: their outputs are given up'),
-  ).action(async (file: string, addresses: string[], options) =>
-    exit(await (await import('../commands/decisions.ts')).forget(file, addresses, { options, terminal })),
+function addVerb(program: Command, { name, summary, description, options = [] }: VerbRow, context: ProgramContext) {
+  const { terminal, exit } = context;
+  const command = chosenSteps(program.command(name)).summary(summary).description(description);
+  for (const [flags, text, collect] of options) {
+    if (collect === undefined) command.option(flags, text);
+    else command.option(flags, text, collect);
+  }
+  addDecideOptions(command).action(async (file: string, addresses: string[], given) =>
+    exit(
+      await (await import('../commands/decisions.ts')).decideSteps(name, file, addresses, { options: given, terminal }),
+    ),
   );
 }
 
