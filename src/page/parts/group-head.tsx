@@ -20,7 +20,7 @@ function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
     );
   return (
     <button type="button" class="others" title={command} onClick={copy}>
-      {`${counted(redone.length, 'other')}, ${price}`}
+      {`${counted(redone.length, 'replacement')}, ${price}`}
       <span class="away">{` for ${group.group.name}: copy the command`}</span>
     </button>
   );

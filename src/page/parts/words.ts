@@ -76,7 +76,7 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
     case 'contested':
       return `contested: ${picked} are picked, ${choose} is to be`;
     case 'rejected':
-      return `${assets.length === 1 ? 'rejected' : 'nothing left to pick'}; to buy anew:`;
+      return `${assets.length === 1 ? 'rejected' : 'all rejected'}; to buy:`;
     default:
       if (gate.is !== 'choose') return 'look and approve';
       return choose === 1 ? 'pick one' : `pick ${choose}, ${picked} so far`;
