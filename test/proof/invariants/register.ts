@@ -171,7 +171,7 @@ export const invariants: readonly Invariant[] = [
       { file: 'test/command/cut-lock.test.ts', title: 'I12 a finished lock with' },
       {
         file: 'test/rooms/lock/edited-files.test.ts',
-        title: 'keeps every job whose id is left, at whatever byte, or is refused',
+        title: 'is refused where its last line tells of a job that no line before announces, at whatever byte',
       },
       {
         file: resume,
@@ -774,7 +774,7 @@ export const invariants: readonly Invariant[] = [
     shown: [
       {
         file: 'test/rooms/cluster/account-spending.test.ts',
-        title: 'never passes the limit, held or charged, and play money counts for nothing',
+        title: 'never passes the limit, held or charged',
       },
       {
         file: 'test/rooms/cluster/account-spending.test.ts',
