@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { extname } from 'node:path/posix';
+import { dirname, extname } from 'node:path/posix';
 import { maxManifestBytes } from '../../manifest/yaml/source.ts';
 import { type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
 import {
@@ -18,6 +18,8 @@ const mostPointerBytes = 1024;
 
 /** Most bytes of an uploaded file that is hashed, because git prints it whole. Larger ones are in Git LFS. */
 const mostHashedBytes = 512 * 1024 ** 2;
+/** Most bytes of a file for which the start of git takes longer than its hash. */
+const smallBytes = 256 * 1024;
 
 interface Entry extends GitBlob {
   is: 'file' | 'link';
@@ -34,6 +36,8 @@ export class CommitTree {
   readonly #folder: string;
   readonly #entries: ReadonlyMap<string, Entry>;
   readonly #folders: ReadonlySet<string>;
+  /** Digests by the ids of blobs. */
+  readonly #digests = new Map<string, FileDigest | undefined>();
 
   private constructor(folder: string, entries: ReadonlyMap<string, Entry>) {
     this.#folder = folder;
@@ -132,9 +136,20 @@ export class CommitTree {
     if (bytes > mostHashedBytes) {
       return { problem: `it has ${bytes} bytes, and at most ${mostHashedBytes} are read from a commit` };
     }
-    const content = await this.#read(entry);
-    if (content === undefined) return { problem: 'git does not have its content' };
-    return readLfsPointer(content) ?? { sha256: createHash('sha256').update(content).digest('hex'), bytes };
+    return (await this.#hash(wanted, entry)) ?? { problem: 'git does not have its content' };
+  }
+
+  /** Hashes a file and, with the same process of git, the small ones in its folder: uploads often come by the folder. */
+  async #hash(path: string, entry: Entry): Promise<FileDigest | undefined> {
+    if (!this.#digests.has(entry.id)) {
+      const isAhead = ([other, { is, id, bytes }]: [string, Entry]) =>
+        is === 'file' && dirname(other) === dirname(path) && bytes <= smallBytes && !this.#digests.has(id);
+      const blobs = [entry, ...[...this.#entries].filter(isAhead).map(([, ahead]) => ahead)];
+      let at = 0;
+      for await (const content of readBlobs(this.#folder, blobs))
+        this.#digests.set(blobs[at++]?.id ?? '', digestOf(content));
+    }
+    return this.#digests.get(entry.id);
   }
 
   /** A path with every link resolved; undefined where nothing is, `outside` where a link leads out. */
@@ -174,6 +189,12 @@ export class CommitTree {
     }
     return { bytes };
   }
+}
+
+function digestOf(content: Buffer | undefined): FileDigest | undefined {
+  if (content === undefined) return undefined;
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  return readLfsPointer(content) ?? { sha256, bytes: content.length };
 }
 
 /** Submodules are left out: their files belong to another repository. */
