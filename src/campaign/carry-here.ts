@@ -155,7 +155,7 @@ async function openService(
   }
   const access = requireAccess(environment);
   if (waits || made.rows.some((row) => isWork(row) && row.action !== 'move')) {
-    await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
+    await requireService(access, { clock: systemClock, tell });
   }
   return access;
 }

@@ -26,8 +26,6 @@ export interface Access {
 export interface Environment {
   baseUrl?: string;
   token?: string;
-  /** Connections are made by a proxy that Node takes from the environment. */
-  proxied?: true;
   /** `MEDIABATCH_SANDBOX` is set: whatever else is, no real service is asked. */
   playMoney?: true;
   /** Most credits that may be spent, whatever the campaign: from `MEDIABATCH_LIMIT` alone, as a `.env` may come with a branch. */
@@ -36,6 +34,8 @@ export interface Environment {
   consent?: string;
   /** There is a `.env`, and it is no file of this tree that can be read. */
   unread?: true;
+  /** The half that the environment lacks is in a `.env`, which is not read beside the environment. */
+  unreadHalf?: true;
   /** A `.env` names a program that prints the key: nothing runs it. */
   filedCommand?: true;
 }
@@ -49,18 +49,25 @@ export interface Environment {
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
   checkCall('readEnvironment', [env, folder]);
   if (knowsPlayMoneyOnly(env)) return { playMoney: true };
-  const proxied = env.NODE_USE_ENV_PROXY === undefined ? {} : { proxied: true as const };
   const limits = readLimits(env.MEDIABATCH_LIMIT);
   const consent = consentRequiredBy(env);
-  const given = { ...proxied, ...(limits !== undefined && { limits }), ...(consent !== undefined && { consent }) };
+  const given = { ...(limits !== undefined && { limits }), ...(consent !== undefined && { consent }) };
   const own = pick(env);
   const command = env[keyCommandName]?.trim();
   if (command && own.token === undefined) return withToken({ ...own, ...given }, command);
-  if (own.baseUrl !== undefined || own.token !== undefined) return { ...own, ...given };
+  if (own.baseUrl !== undefined || own.token !== undefined) return { ...own, ...given, ...unreadHalf(own, folder) };
   const filed = readDotEnv(folder);
   if (filed === 'unreadable') return { unread: true, ...given };
   const filedCommand = filed[keyCommandName]?.trim() ? { filedCommand: true as const } : {};
   return { ...pick(filed), ...filedCommand, ...given };
+}
+
+/** Notes that a `.env` has the other half, and is not read. */
+function unreadHalf({ baseUrl, token }: Environment, folder: string): { unreadHalf?: true } {
+  if (baseUrl !== undefined && token !== undefined) return {};
+  const filed = readDotEnv(folder);
+  const half = filed === 'unreadable' ? {} : pick(filed);
+  return (baseUrl === undefined ? half.baseUrl : half.token) === undefined ? {} : { unreadHalf: true };
 }
 
 /** The key is printed by a command when it is asked for first: it may ask a person. */
@@ -103,7 +110,17 @@ export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
   const path = join(folder, '.env');
   const bytes = findWayOut(path) === undefined ? readSmallFile(path, longestDotEnv) : undefined;
   if (bytes === undefined) return lstatOrAbsent(path) === undefined ? {} : 'unreadable';
-  return parseEnv(bytes.toString('utf8'));
+  return parseEnv(plainDotEnv(bytes));
+}
+
+/** Returns the text of a `.env` as editors and shells write it: UTF-16, a byte order mark, `set NAME=`, `NAME: value`. */
+function plainDotEnv(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const isBigEndian = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
+  const isLittleEndian = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0);
+  const encoding = isBigEndian ? 'utf-16be' : isLittleEndian ? 'utf-16le' : 'utf-8';
+  const text = new TextDecoder(encoding).decode(bytes);
+  return text.replace(/^[ \t]*(?:set[ \t]+|\$env:)?(MEDIABATCH_[A-Z_]+)[ \t]*[=:]/gm, '$1=');
 }
 
 /** Whether there is a key, or a program that prints one, which is not run for this. */
@@ -146,11 +163,16 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
   }
   if (filedCommand) throw refuseFiledCommand();
   const { token } = environment;
+  const half = environment.unreadHalf
+    ? '.env has it, and is not read: it counts only when neither address nor key is exported, so that a branch cannot send your key elsewhere. Export both, or put both into .env'
+    : undefined;
   if (token === undefined) {
     throw new CampaignError({
       code: 'MB3201',
       message: `no API key: MEDIABATCH_API_KEY is not set${environment.unread ? ', and .env here is no file of this folder that can be read' : ''}`,
-      hint: `set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env; ${keyCommandName} names a program that prints the key)${rehearses ? ', or try everything without an account with --sandbox' : ''}`,
+      hint:
+        half ??
+        `set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env; ${keyCommandName} names a program that prints the key)${rehearses ? ', or try everything without an account with --sandbox' : ''}`,
     });
   }
   const wrong = whyNotKey(token);
@@ -162,7 +184,7 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
     throw new CampaignError({
       code: 'MB3201',
       message: 'MEDIABATCH_BASE_URL is not set, so it is not known where the service is',
-      hint: `set it to the address that ends in /api/v1${rehearses ? ', or use --sandbox' : ''}`,
+      hint: half ?? `set it to the address that ends in /api/v1${rehearses ? ', or use --sandbox' : ''}`,
     });
   }
   return { baseUrl: checkBaseUrl(baseUrl), token };
@@ -254,10 +276,8 @@ const slowMs = 1000;
 /** Ends a run before it has begun where the service cannot be reached, in seconds, and with what is tried in sight. */
 export async function requireService(
   { baseUrl }: Access,
-  { clock, tell, proxied }: { clock: Clock; tell: Tell; proxied: boolean },
+  { clock, tell }: { clock: Clock; tell: Tell },
 ): Promise<void> {
-  // Then connections are made by somebody else.
-  if (proxied) return;
   const { reachService } = await import('../service/reach.ts');
   const slow = setTimeout(() => tell({ is: 'connecting', text: new URL(baseUrl).host }), slowMs);
   const found = await reachService(baseUrl, {
@@ -272,9 +292,22 @@ export async function requireService(
   throw new CampaignError({
     code: 'MB3203',
     message: `the service cannot be reached: ${found.host}: ${found.error}`,
-    hint: way('nothing was sent; check MEDIABATCH_BASE_URL and the network, or have both looked at', call('doctor')),
+    hint: isUntrusted(found.error)
+      ? certificateHint
+      : way(
+          'nothing was sent; check MEDIABATCH_BASE_URL, the network and HTTPS_PROXY, or have them checked',
+          call('doctor'),
+        ),
     host: found.host,
   });
+}
+
+export const certificateHint =
+  'nothing was sent; where a company signs its connections, set NODE_EXTRA_CA_CERTS to the file of its certificates (PEM)';
+
+/** Whether Node does not know who signed a certificate. */
+export function isUntrusted(error: string): boolean {
+  return /self.signed|unable to (get|verify)|certificate chain|UNABLE_TO|SELF_SIGNED/i.test(error);
 }
 
 /** Reads `100/run,400/day,2000/month`. A limit that cannot be read is not taken for none: MB3003. `name`: where it stands. */

@@ -1,17 +1,24 @@
 #!/usr/bin/env node
 /** Node's exit code for a promise that can no longer settle. A run that just stops must not look like one that is done. */
 const unsettled = 13;
+/** Exit code when output could not be written. `contract/exit.ts` has it too, and is not loaded for `--version`. */
+const cannotWrite = 73;
 
 async function run(argv: string[]): Promise<void> {
   process.exitCode = unsettled;
   keepCompiledCode();
-  const { main, allSaid, endAtStrayErrors, explain } = await import('./main.ts');
+  const { main, allSaid, endAtStrayErrors, explain, lostOutput } = await import('./main.ts');
   endAtStrayErrors((error) => {
     const exitCode = explain(error);
     void allSaid().finally(() => process.exit(exitCode));
   });
   const exitCode = await main(argv);
   await allSaid();
+  const lost = lostOutput();
+  if (lost !== undefined) {
+    process.stderr.write(`error MB3301 ${lost}\n`, () => process.exit(cannotWrite));
+    return;
+  }
   // Everything is said and kept. What V8 is still compiling in other threads nobody needs.
   process.exit(exitCode);
 }
@@ -20,6 +27,11 @@ async function run(argv: string[]): Promise<void> {
 const [, , first] = process.argv;
 if (first === '--version' || first === '-V') {
   const { readFileSync } = process.getBuiltinModule('node:fs');
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') return;
+    process.exitCode = cannotWrite;
+    process.stderr.write(`error MB3301 stdout cannot be written: ${message}\n`);
+  });
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   process.stdout.write(`${(JSON.parse(text) as { version: string }).version}\n`);
 } else {

@@ -10,7 +10,7 @@ import { makeProgram } from './program/program.ts';
 import { outJson, processTerminal, sayFailure, type Terminal, toCheckoutPath } from './terminal.ts';
 
 export { endAtStrayErrors } from './signals.ts';
-export { allSaid } from './terminal.ts';
+export { allSaid, lostOutput } from './terminal.ts';
 
 /** Runs one command line and gives the exit code. Only a third Ctrl-C ends the process from below. */
 export async function main(typed: string[], given?: Terminal): Promise<number> {

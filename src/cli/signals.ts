@@ -2,6 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { exitCodes } from '../contract/exit.ts';
 
+/** Signals within this time of the first one are the same wish: npm, ssh and systemd send several. */
+const sameWishMs = 300;
+
 /** The wish of the outside world that a run ends. */
 export interface Interruption {
   /** Aborted by the first signal, whose name is its reason: nothing new is paid for, what is on the wire is awaited, everything is recorded. */
@@ -24,7 +27,11 @@ export function listenForInterruption(
   setMaxListeners(0, controller.signal);
   const second = withResolvers();
   let presses = 0;
+  let firstAt: number | undefined;
   const interrupt = (name: string) => {
+    const now = performance.now();
+    if (firstAt !== undefined && now - firstAt < sameWishMs) return;
+    firstAt ??= now;
     if (drain?.signal.aborted === false) return drain.abort(name);
     presses += 1;
     if (presses > 2) process.exit(exitCodes.interrupted);

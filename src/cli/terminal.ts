@@ -58,15 +58,24 @@ export function giveCursorBackAtExit(): () => void {
   };
 }
 
+/** The first error of stdout or stderr that is not a reader that has gone away (`| head`). */
+let brokenStream: { name: string; error: NodeJS.ErrnoException } | undefined;
+
+/** Returns why output was lost, as a message. Undefined while all of it was written, or its reader left. */
+export function lostOutput(): string | undefined {
+  return brokenStream && `${brokenStream.name} cannot be written: ${brokenStream.error.message}`;
+}
+
 /**
- * The process's own streams. A reader that has gone away (`| head`) makes them quiet; the work goes on, because what it
- * does is paid for.
+ * The process's own streams. One that breaks becomes quiet. The work goes on, because it is paid for; its exit code is that
+ * of `lostOutput` then.
  */
 export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'never' } = {}): Terminal {
-  const writer = (stream: NodeJS.WriteStream) => {
+  const writer = (stream: NodeJS.WriteStream, name: string) => {
     let open = true;
-    stream.on('error', () => {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
       open = false;
+      if (error.code !== 'EPIPE') brokenStream ??= { name, error };
     });
     return (text: string) => {
       if (open) stream.write(text);
@@ -74,10 +83,10 @@ export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'neve
   };
   const { stdout, stderr, stdin, env } = process;
   const screen = wantsScreen(env, stderr.isTTY === true);
-  const err = writer(stderr);
+  const err = writer(stderr, 'stderr');
   const isGithub = env.GITHUB_ACTIONS === 'true';
   return {
-    out: writer(stdout),
+    out: writer(stdout, 'stdout'),
     err: isGithub ? (text) => err(inertText(text)) : err,
     ...(isGithub && { github: err }),
     style: makeStyle(color === 'wanted' && wantsColor(env, stderr.isTTY === true)),

@@ -65,11 +65,12 @@ export interface Download {
 
 export type DownloadAnswer =
   | { is: 'open'; download: Download }
-  /** 403, 404, 410: query the status for a new link. */
+  /** Any 4xx that does not pass by itself: query the status for a new link. */
   | { is: 'expired'; message: string }
   /** The address or the answer is not acceptable; a retry does not help. */
   | { is: 'refused'; message: string }
-  | { is: 'unreachable'; message: string };
+  /** `retryAfterMs`: the host asks for this wait. */
+  | { is: 'unreachable'; message: string; retryAfterMs?: number };
 
 /** A file of a finished job, and a link by which it comes. Links expire; job and index are its name. */
 export interface JobFile {

@@ -103,5 +103,11 @@ export const envelope = {
   },
 } as const;
 
+/** Undocumented words for the end of a job, in capitals. */
+export const otherStates: { readonly succeeded: readonly string[]; readonly canceled: readonly string[] } = {
+  succeeded: ['SUCCEEDED', 'SUCCESS'],
+  canceled: ['CANCELED', 'CANCELLED'],
+};
+
 /** The documented states of a job. */
 export const jobStates: readonly string[] = Object.values(envelope.states);

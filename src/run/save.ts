@@ -114,6 +114,8 @@ function targetOf(order: StepOrder, ports: Ports, index: number): OutputTarget {
 type Collected = { is: 'collected'; output: Output } | { is: 'uncollected'; error: string; interrupted: boolean };
 
 const mostTries = 5;
+/** Longest wait before the next try that a host may ask for. */
+const longestAskedMs = 150_000;
 
 /**
  * Fetches the `index`-th file of a finished job. It is paid for, so nothing here gives it up for good: an expired link
@@ -128,8 +130,11 @@ export async function collectOutput(
   const { jobId, index } = job;
   let url = job.result.files[index] ?? '';
   let error = '';
+  let askedMs = 0;
   for (let tries = 1; tries <= mostTries; tries += 1) {
-    if (tries > 1) await clock.sleep(Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2), signal);
+    const pauseMs = Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2);
+    if (tries > 1) await clock.sleep(Math.max(pauseMs, Math.min(longestAskedMs, askedMs)), signal);
+    askedMs = 0;
     if (signal.aborted) return { is: 'uncollected', error: 'interrupted', interrupted: true };
     const answer = await outputs.fetch(job.target, { jobId, index, url }, { signal });
     switch (answer.is) {
@@ -138,6 +143,9 @@ export async function collectOutput(
       case 'refused':
         return { is: 'uncollected', error: answer.message, interrupted: false };
       case 'unreachable':
+        askedMs = answer.retryAfterMs ?? 0;
+        error = answer.message;
+        break;
       case 'bad-bytes':
         error = answer.message;
         break;

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Download, DownloadAnswer } from '../contract/answer.ts';
+import { envelope } from '../kinds/envelope.ts';
 import { judgeLink, RefusedAddressError } from './address-guard.ts';
-import { describeError } from './http.ts';
+import { parseRetryAfter } from './fields.ts';
+import { describeError, mayPass } from './http.ts';
 import { createLinks } from './links.ts';
 import type { Redact } from './secrets.ts';
 
@@ -50,7 +53,8 @@ export function createDownloader(options: DownloaderOptions): Downloader {
         }
         const { statusCode: status = 0 } = answer;
         const { location } = answer.headers;
-        if (status === 200) return { is: 'open', download: toDownload(answer, signal) };
+        if (status === 200 || status === 203 || (status === 206 && isWhole(answer)))
+          return { is: 'open', download: toDownload(answer, signal) };
         answer.destroy();
         if (status >= 300 && status < 400 && location !== undefined) {
           if (!URL.canParse(location, url.href)) return { is: 'refused', message: `${url.host} redirects to no URL` };
@@ -58,10 +62,13 @@ export function createDownloader(options: DownloaderOptions): Downloader {
           continue;
         }
         const message = `${url.host} answered HTTP ${status}`;
-        if ([403, 404, 410].includes(status)) return { is: 'expired', message };
         // 408: a connection on which nothing came for a while, as of a process that was frozen.
-        if (status >= 500 || status === 429 || status === 408) return { is: 'unreachable', message };
-        return { is: 'refused', message };
+        if (mayPass(status)) {
+          const retryAfterMs = parseRetryAfter(answer.headers[envelope.headers.retryAfter]);
+          return { is: 'unreachable', message, ...(retryAfterMs !== null && { retryAfterMs }) };
+        }
+        // Storages give every 4xx to a link whose time is over.
+        return status >= 400 ? { is: 'expired', message } : { is: 'refused', message };
       }
       return { is: 'refused', message: `the link is redirected more than ${mostRedirects} times` };
     },
@@ -71,11 +78,32 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   };
 }
 
+/** Whether a partial answer holds the whole file. */
+function isWhole({ headers }: IncomingMessage): boolean {
+  const [, first, last, all] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
+  return Number(first) === 0 && Number(last) + 1 === Number(all);
+}
+
+/** Decompresses a body that was compressed although nobody asked. Its length is unknown then. */
+function decompress(answer: IncomingMessage): Readable | undefined {
+  const encoding = answer.headers['content-encoding']?.trim().toLowerCase();
+  const stream =
+    encoding === 'gzip' || encoding === 'x-gzip' || encoding === 'deflate'
+      ? createUnzip()
+      : encoding === 'br'
+        ? createBrotliDecompress()
+        : undefined;
+  // A failure on either side ends both.
+  return stream && pipeline(answer, stream, () => {});
+}
+
 function toDownload(answer: IncomingMessage, signal: AbortSignal): Download {
-  const { 'content-length': announced, 'content-type': type } = answer.headers;
+  const { 'content-type': type } = answer.headers;
+  const plain = decompress(answer);
+  const announced = plain === undefined ? answer.headers['content-length'] : undefined;
   const bytes = Number(announced);
   return {
-    body: readBody(answer, { signal }),
+    body: readBody(plain ?? answer, { signal }),
     ...(announced !== undefined && Number.isSafeInteger(bytes) && { bytes }),
     ...(type !== undefined && { type }),
   };

@@ -2,15 +2,17 @@ import type { Dispatcher } from 'undici';
 
 /** The answer, or how far the request got. */
 export type ExchangeEnd =
-  | { is: 'answer'; status: number; headers: { [name: string]: string | string[] | undefined }; text: string }
+  | {
+      is: 'answer';
+      status: number;
+      headers: { [name: string]: string | string[] | undefined };
+      bytes: Uint8Array | undefined;
+    }
   /** `sent` false is proof: no byte of the request was written. `late`: the deadline has passed. */
   | { is: 'broken'; sent: boolean; late: boolean; error: unknown };
 
 type Answered = Extract<ExchangeEnd, { is: 'answer' }>;
 type Controller = Dispatcher.DispatchController;
-
-/** UTF-8, without the byte order mark that some servers begin with. */
-const decoder = new TextDecoder();
 
 /**
  * One request with its whole answer in memory, at most `deadlineMs` from now, and never sent twice. An undici handler
@@ -90,7 +92,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const [first, ...more] = this.#chunks;
     const bytes = more.length === 0 ? first : Buffer.concat(this.#chunks);
-    this.#end({ is: 'answer', status: this.#status, headers: this.#headers, text: decoder.decode(bytes) });
+    this.#end({ is: 'answer', status: this.#status, headers: this.#headers, bytes });
   }
 
   onResponseError(_controller: Controller, error: Error): void {

@@ -37,6 +37,9 @@ export function isServiceError(json: Json | undefined): boolean {
   return readAt(json, envelope.answer.success) === false;
 }
 
+/** Statuses that firewalls, proxies and login pages answer, too. Without the documented body they are an outage. */
+export const spokenByOthers: ReadonlySet<number> = new Set([400, 401, 403, 407, 429]);
+
 /** The message that the service gives with an answer, cut to 500 characters. */
 export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
   const { answer } = envelope;
@@ -46,7 +49,9 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
   // Redact before cutting: a credential cut in the middle would leave a part that nothing recognizes.
-  return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}`;
+  const isOthers = spokenByOthers.has(status) && !isServiceError(json);
+  const speaker = isOthers ? ' (not an answer of the service: a firewall, a proxy or a login page)' : '';
+  return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}${speaker}`;
 }
 
 /** Retry-After in seconds or as an HTTP date, in ms from now; null when absent or unreadable. */

@@ -5,7 +5,9 @@ import type { Json } from '../ground/json.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { keptForMs } from './connections.ts';
 import { exchange } from './exchange.ts';
-import { isServiceError, parseRetryAfter, readMessage } from './fields.ts';
+import { isServiceError, parseRetryAfter, readMessage, spokenByOthers } from './fields.ts';
+import { readBodyText, toDocumented } from './lenient.ts';
+import { connectThrough, proxyFor } from './proxy.ts';
 import type { Redact } from './secrets.ts';
 
 /** Largest JSON answer that is read, in bytes: the service's own description is the longest. */
@@ -48,8 +50,10 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/+$/, '');
   const limits = { maxResponseSize: longestAnswer, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 15_000 } as const;
-  const kept = new Pool(base.origin, { ...limits, keepAliveTimeout: keptForMs });
-  const single = new Pool(base.origin, limits);
+  const proxy = proxyFor(base);
+  const through = proxy === undefined ? {} : { connect: connectThrough(proxy) };
+  const kept = new Pool(base.origin, { ...limits, ...through, keepAliveTimeout: keptForMs });
+  const single = new Pool(base.origin, { ...limits, ...through });
 
   return {
     async call(call) {
@@ -76,7 +80,12 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
         const message = end.late ? `no answer within ${seconds} s` : describeError(end.error);
         return { is: 'broken', sent: end.sent, message: options.redact(message) };
       }
-      return { is: 'answer', status: end.status, headers: plainHeaders(end.headers), json: parseJson(end.text) };
+      const headers = plainHeaders(end.headers);
+      // 203 is a 200 that a proxy has touched.
+      const status = end.status === 203 ? 200 : end.status;
+      const json = parseJson(end.bytes, headers['content-encoding']);
+      if (json !== undefined) toDocumented(json, base);
+      return { is: 'answer', status, headers, json };
     },
     async close() {
       await Promise.all([kept.destroy(), single.destroy()]);
@@ -92,9 +101,9 @@ function plainHeaders(headers: { [name: string]: string | string[] | undefined }
   return plain;
 }
 
-function parseJson(text: string): Json | undefined {
+function parseJson(bytes: Uint8Array | undefined, encoding: string | undefined): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(readBodyText(bytes, encoding, longestAnswer)) as Json;
   } catch {
     return undefined;
   }
@@ -127,8 +136,9 @@ export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
     return json;
   }
   const message = readMessage(json, status, redact);
-  if (status === 401 || status === 403) throw new ServiceError('auth', message, { status });
-  if (!mayPass(status) && status >= 400) throw new ServiceError('refused', message, { status });
+  const isOwnWord = isServiceError(json) || !spokenByOthers.has(status);
+  if (isOwnWord && (status === 401 || status === 403)) throw new ServiceError('auth', message, { status });
+  if (isOwnWord && !mayPass(status) && status >= 400) throw new ServiceError('refused', message, { status });
   const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
   throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
 }

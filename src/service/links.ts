@@ -7,8 +7,9 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import { type JudgedLink, makeCheckedLookup, ownHostOf } from './address-guard.ts';
+import { type JudgedLink, makeCheckedLookup, ownHostOf, RefusedAddressError } from './address-guard.ts';
 import { connectionOptions } from './connections.ts';
+import { proxyFor, TunnelAgent } from './proxy.ts';
 
 export interface LinkCall {
   method: 'GET' | 'PUT';
@@ -35,22 +36,35 @@ export function createLinks(options: { baseUrl: string; lookup?: Parameters<type
     maxSockets: 16,
     highWaterMark: 65_536,
   };
+  const lookup = makeCheckedLookup(options.lookup);
+  // A proxy resolves names itself, and may know some that this machine does not.
+  const check = (host: string) =>
+    new Promise<void>((resolve, reject) => {
+      lookup(host, {}, (error) => (error instanceof RefusedAddressError ? reject(error) : resolve()));
+    });
   const agents = {
-    public: new HttpsAgent({ ...shared, lookup: makeCheckedLookup(options.lookup) }),
+    public: new HttpsAgent({ ...shared, lookup }),
     own: new HttpAgent(shared),
     ownEncrypted: new HttpsAgent(shared),
+  };
+  const tunnels = new Map<string, TunnelAgent>();
+  const tunnelOf = (proxy: URL): TunnelAgent => {
+    const known = tunnels.get(proxy.href) ?? new TunnelAgent(proxy, check, shared);
+    tunnels.set(proxy.href, known);
+    return known;
   };
   return {
     ownHost: ownHostOf(options.baseUrl),
     ask({ url, isOwn }, call) {
       const isEncrypted = url.protocol === 'https:';
-      const agent = !isOwn ? agents.public : isEncrypted ? agents.ownEncrypted : agents.own;
+      const proxy = isOwn ? undefined : proxyFor(url);
+      const agent = proxy ? tunnelOf(proxy) : !isOwn ? agents.public : isEncrypted ? agents.ownEncrypted : agents.own;
       const { method, headers } = call;
       const request = isEncrypted ? httpsRequest : httpRequest;
       return answerTo(() => request({ ...urlToHttpOptions(url), agent, method, headers }), call);
     },
     close() {
-      for (const agent of Object.values(agents)) agent.destroy();
+      for (const agent of [...Object.values(agents), ...tunnels.values()]) agent.destroy();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { openTunnel, proxyFor } from './proxy.ts';
 
 /** Connects once and disconnects. `undefined`: it worked; otherwise the obstacle. */
 export type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
@@ -35,13 +36,17 @@ export async function reachService(
 }
 
 /** Connects the way the client does: the same certificates are trusted. */
-export function connectOnce(address: URL, timeoutMs: number): Promise<string | undefined> {
+export async function connectOnce(address: URL, timeoutMs: number): Promise<string | undefined> {
+  const host = address.hostname.replace(/^\[|\]$/g, '');
+  const isSecure = address.protocol === 'https:';
+  const port = address.port === '' ? (isSecure ? 443 : 80) : Number(address.port);
+  const proxy = proxyFor(address);
+  const tunnel = proxy && (await openTunnel(proxy, { host, port, timeoutMs }).catch((error: Error) => error.message));
+  if (typeof tunnel === 'string') return tunnel;
   return new Promise((resolve) => {
-    const host = address.hostname.replace(/^\[|\]$/g, '');
-    const isSecure = address.protocol === 'https:';
-    const port = address.port === '' ? (isSecure ? 443 : 80) : Number(address.port);
+    const named = isIP(host) === 0 ? { servername: host } : {};
     const socket = isSecure
-      ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) })
+      ? connectTls({ host, port, ...named, ...(tunnel && { socket: tunnel }) })
       : connectPlain({ host, port });
     const end = (error?: string) => {
       clearTimeout(timer);

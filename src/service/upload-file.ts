@@ -7,7 +7,7 @@ import { envelope } from '../kinds/envelope.ts';
 import { isAssetUrl } from '../lock/check-line.ts';
 import { judgeLink, RefusedAddressError } from './address-guard.ts';
 import { parseRetryAfter, readAt, readText } from './fields.ts';
-import { describeError, type Http, mayPass, requireAnswer } from './http.ts';
+import { describeError, type Http, requireAnswer } from './http.ts';
 import type { Links } from './links.ts';
 import { type FileToUpload, openPlannedFile, readPlannedFile, streamPlannedFile } from './planned-file.ts';
 import type { Redact } from './secrets.ts';
@@ -215,8 +215,8 @@ function checkAnswer(
     return;
   }
   const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
-  // 403: the signed URL has expired; the next try requests another one.
-  const why = mayPass(statusCode) || statusCode === 403 ? 'unreachable' : 'refused';
+  // Storages give every 4xx to a signed URL whose time is over; the next try requests another one.
+  const why = statusCode >= 400 ? 'unreachable' : 'refused';
   throw new ServiceError(why, `${host} answered HTTP ${statusCode} to the upload`, {
     status: statusCode,
     ...(retryAfterMs !== null && { retryAfterMs }),

@@ -5,7 +5,7 @@ import type { Json } from '../ground/json.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import { requireKind, requireOf } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { parseRetryAfter, readAt, readMessage, readResult, readText } from './fields.ts';
+import { isServiceError, parseRetryAfter, readAt, readMessage, readResult, readText } from './fields.ts';
 import { pathWithId } from './http.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
@@ -41,6 +41,8 @@ export interface WatchPorts {
 /** How long a job may be unknown (404) before it counts as lost. */
 const unknownPatienceMs = 30_000;
 const mostHostFailures = 10;
+/** Number of further queries when a job in an undocumented state has an error. */
+const mostOdd = 3;
 /** Number of further queries when a COMPLETED job has no link. */
 const mostLinkless = 5;
 
@@ -79,11 +81,17 @@ async function follow(
   let failed = false;
   let lastStatus = '';
   let afterMs = 0;
+  let denials = 0;
+  let odd = 0;
+  /** Cause of the wait when it is not the job. */
+  let trouble = '';
 
   for (;;) {
     if (clock.now() - startedAt > patienceMs) {
       const limit = patienceMs < ports.patienceMs ? 'the `timeout` of its task' : '--patience';
-      return { is: 'unwatched', because: 'patience', error: `it took longer than ${limit}; run again to collect it` };
+      const cause = trouble === '' ? '' : ` (${trouble})`;
+      const error = `it took longer than ${limit}${cause}; run again to collect it`;
+      return { is: 'unwatched', because: 'patience', error };
     }
     const path = pathWithId(failed ? (statusCall.alias ?? statusCall.path) : statusCall.path, job.jobId);
     const answer = await observed.next({ path, afterMs, untilMs: startedAt + patienceMs + 1 });
@@ -94,8 +102,11 @@ async function follow(
     const message = answer.is === 'broken' ? answer.message : readMessage(answer.json, answer.status, redact);
     const code = answer.is === 'broken' ? 0 : answer.status;
     failed = !failed && code >= 500;
-    if (code === 401 || code === 403) return { is: 'unwatched', because: 'auth', error: message };
-    if (code === 404) {
+    const isOwnWord = answer.is === 'answer' && isServiceError(answer.json);
+    // One odd answer ends no run.
+    denials = isOwnWord && (code === 401 || code === 403) ? denials + 1 : 0;
+    if (denials > 1) return { is: 'unwatched', because: 'auth', error: message };
+    if (code === 404 && isOwnWord) {
       health.failures = 0;
       unknownSince ??= clock.now();
       if (clock.now() - unknownSince >= unknownPatienceMs) return { is: 'lost', error: message };
@@ -105,22 +116,22 @@ async function follow(
     }
     const data = answer.is === 'answer' && code === 200 ? readAt(answer.json, envelope.answer.data) : undefined;
     const id = readAt(data, envelope.job.id);
-    const isOther = id !== undefined && id !== job.jobId;
+    // A create that answers with a number may name the job by another of its ids.
+    const isOther = id !== undefined && id !== job.jobId && !/^\d+$/.test(job.jobId);
     const status = isOther ? undefined : readAt(data, envelope.job.status);
     if (typeof status !== 'string') {
       const asked = answer.is === 'answer' ? parseRetryAfter(answer.headers[envelope.headers.retryAfter]) : null;
-      // A 429 comes from the service. Anything else was a proxy, an overloaded host or a broken connection.
-      if (code !== 429) countFailure(health, clock.now());
-      if (health.failures >= mostHostFailures) {
-        const seen = isOther ? 'the status of another job' : message;
-        return { is: 'unwatched', because: 'unreachable', error: `the service gives no usable answer: ${seen}` };
-      }
+      // A 429 that names a time, or has the service's body, is its word. The rest was a proxy, a host or a connection.
+      if (code !== 429 || (asked === null && !isOwnWord)) countFailure(health, clock.now());
+      trouble = `the service gives no usable answer: ${isOther ? 'the status of another job' : message}`;
+      if (health.failures >= mostHostFailures) return { is: 'unwatched', because: 'unreachable', error: trouble };
       afterMs = Math.max(Math.min(150_000, asked ?? 0), failureIntervalMs(health.failures));
       continue;
     }
     health.failures = 0;
     unknownSince = undefined;
     unknowns = 0;
+    trouble = '';
     if (status !== lastStatus) {
       lastStatus = status;
       options.onStatus(redact(status).slice(0, 60));
@@ -139,19 +150,24 @@ async function follow(
         if (kind.parts !== undefined && isEmptyList(readAt(data, kind.parts.name))) {
           return { is: 'completed', result: { values: {}, files: [], parts: 0 } };
         }
-        return {
-          is: 'unwatched',
-          because: 'patience',
-          error: 'it is completed but the service gives no link to its output',
-        };
+        return { is: 'unwatched', because: 'patience', error: noLink };
       }
+      trouble = noLink;
     }
     if (status === envelope.states.failed) {
       const error = readText(data, envelope.job.error, Number.POSITIVE_INFINITY) ?? 'the service gives no reason';
       return { is: 'failed', error: redact(error).slice(0, 500) };
     }
+    const reason = jobStates.includes(status) ? undefined : readText(data, envelope.job.error);
+    odd = reason === undefined ? 0 : odd + 1;
+    if (reason !== undefined && odd > mostOdd) {
+      const error = `the service calls it “${redact(status).slice(0, 60)}”: ${redact(reason)}; run again to check it, or --redo to buy it again`;
+      return { is: 'unwatched', because: 'patience', error };
+    }
   }
 }
+
+const noLink = 'it is completed but the service gives no link to its output';
 
 /** True for the empty list of a job that found nothing to produce. */
 function isEmptyList(value: Json | undefined): boolean {

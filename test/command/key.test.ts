@@ -1,6 +1,8 @@
-import { readdirSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { whyNotKey } from '../../src/campaign/environment.ts';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readEnvironment, whyNotKey } from '../../src/campaign/environment.ts';
+import { temporaryFolder } from '../rig/command.ts';
 import { makeTrial } from '../rig/trial.ts';
 
 const campaign = 'version: 1\nname: t\nbudget: { credits: 20 }\ntasks: { a: { kind: image, with: { prompt: x } } }\n';
@@ -80,6 +82,27 @@ describe('with such a key', () => {
     expect(code).toBe(77);
     expect(err).toContain("it begins with '");
     expect(trial.sandbox.ledger()).toHaveLength(0);
+  });
+
+  test.each<[string, (text: string) => Uint8Array]>([
+    ['a byte order mark', (text) => Buffer.from(`\ufeff${text}`)],
+    ['UTF-16', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['set NAME=', (text) => Buffer.from(text.replace(/^/gm, 'set '))],
+    ['NAME: value', (text) => Buffer.from(text.replaceAll('=', ': '))],
+  ])('a .env with %s is read', (_name, written) => {
+    const folder = temporaryFolder();
+    onTestFinished(() => folder.remove());
+    const text = 'MEDIABATCH_BASE_URL=https://a.example/api/v1\nMEDIABATCH_API_KEY=key_live_1';
+    writeFileSync(join(folder.path, '.env'), written(text));
+    expect(readEnvironment({}, folder.path)).toEqual({ baseUrl: 'https://a.example/api/v1', token: 'key_live_1' });
+  });
+
+  test('one half in .env and the other exported: the error names the file that was not read', async () => {
+    const trial = await makeTrial(campaign);
+    trial.write('.env', 'MEDIABATCH_API_KEY=key_live_1\n');
+    const { code, err } = await trial.apply([], { env: { MEDIABATCH_API_KEY: '' } });
+    expect(code).toBe(77);
+    expect(err).toContain('.env has it, and is not read');
   });
 
   test('white space around a key is no part of it', async () => {

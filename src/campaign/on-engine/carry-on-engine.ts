@@ -128,9 +128,9 @@ class EngineCarrier implements Carrier {
 
   async start(plan: Plan, held: Held): Promise<Running | { result: RunResult }> {
     const { access, campaign, options } = this.#ground;
-    const { environment, tell } = campaign;
+    const { tell } = campaign;
     const isTheirs = plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row));
-    if (isTheirs) await requireService(access, { clock: systemClock, tell, proxied: environment.proxied === true });
+    if (isTheirs) await requireService(access, { clock: systemClock, tell });
     if (!isTheirs) {
       const hasOrders = plan.rows.some(({ order }) => order !== undefined);
       return runningHere(plan, campaign, { options, held, access: hasOrders ? access : undefined });

@@ -10,6 +10,7 @@ import {
 import { keyCommandName } from '../../campaign/key-command.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Finding, failureFinding } from '../../contract/notice.ts';
+import { proxyFor } from '../../service/proxy.ts';
 import { readCredential } from '../../service/secrets.ts';
 import { consentIn } from '../consent.ts';
 
@@ -27,12 +28,24 @@ export function checkEnvironment(
   try {
     const access = requireAccess(environment);
     findings.push({ about, state: 'ok', text: `the service is ${access.baseUrl}` });
+    findings.push(...networkFindings(new URL(access.baseUrl), env));
     findings.push(keyFinding(access.token, now));
     return { findings, environment, access };
   } catch (error) {
     findings.push({ ...failureFinding(about, error), exit: exitCodes.keyRefused });
     return { findings, environment };
   }
+}
+
+/** Names what connections to the service use of the environment. Never shows the login of a proxy. */
+function networkFindings(address: URL, env: NodeJS.ProcessEnv): Finding[] {
+  const proxy = proxyFor(address, env);
+  const certificates = env.NODE_EXTRA_CA_CERTS;
+  const texts = [
+    ...(proxy ? [`connections go through the proxy ${proxy.host} (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)`] : []),
+    ...(certificates ? [`certificates of NODE_EXTRA_CA_CERTS are trusted: ${certificates}`] : []),
+  ];
+  return texts.map((text) => ({ about, state: 'ok', text }));
 }
 
 export function nodeFinding(version: string): Finding {

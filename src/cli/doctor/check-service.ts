@@ -1,3 +1,4 @@
+import { certificateHint, isUntrusted } from '../../campaign/environment.ts';
 import { type Finding, failureFinding } from '../../contract/notice.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
@@ -25,7 +26,8 @@ export async function checkService(library: Library): Promise<Finding[]> {
     });
     findings.push(clockFinding(skewMs));
   } catch (error) {
-    return [failureFinding(about, error)];
+    const isCertificate = error instanceof ServiceError && isUntrusted(error.message);
+    return [{ ...failureFinding(about, error), ...(isCertificate && { hint: certificateHint }) }];
   }
   return [...findings, ...(await checkDocument(library))];
 }

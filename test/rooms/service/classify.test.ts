@@ -151,7 +151,7 @@ describe('small facts', () => {
     const redact = (text: string) => text.replaceAll('secret', '[key]');
     const long = `${'x'.repeat(495)}secret${'x'.repeat(5000)}`;
     const code = `${'y'.repeat(58)}secret`;
-    expect(readMessage({ message: long, code }, 400, redact)).toBe(
+    expect(readMessage({ success: false, message: long, code }, 400, redact)).toBe(
       `HTTP 400: ${'x'.repeat(495)}[key] [${'y'.repeat(58)}[k]`,
     );
     const model = { success: true, generation: { id: 'j1' }, model: `${'z'.repeat(98)}secret` };

@@ -157,7 +157,8 @@ describe('answers', () => {
     [500, 'unreachable'],
     [503, 'unreachable'],
     [429, 'unreachable'],
-    [400, 'refused'],
+    [400, 'expired'],
+    [425, 'unreachable'],
     [206, 'refused'],
     [302, 'refused'],
   ])('HTTP %i is %s', async (status, is) => {
@@ -168,7 +169,7 @@ describe('answers', () => {
   test.each([
     ['a redirect to nowhere', 302, {}, 'refused', 'HTTP 302'],
     ['one that is gone, with a way on', 404, { location: '/b' }, 'expired', 'HTTP 404'],
-    ['a redirect out of its range', 400, { location: '/b' }, 'refused', 'HTTP 400'],
+    ['a redirect out of its range', 400, { location: '/b' }, 'expired', 'HTTP 400'],
   ])('%s is told by its status', async (_name, status, headers, is, says) => {
     const { url, seen } = await serve((_request, response) => response.writeHead(status, headers).end());
     const host = new URL(url).host;

@@ -58,7 +58,7 @@ describe('tables', () => {
     const voices = [
       { ...aria, previewUrl: 'https://a.example/a.mp3' },
       { ...aria, id: 'B', previewUrl: null },
-      { id: 7 },
+      { id: 7.5 },
       null,
       'x',
     ];

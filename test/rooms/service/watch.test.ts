@@ -154,6 +154,23 @@ describe('watching a job', () => {
 
   test('a refused credential ends it', async () => {
     expect((await watch([answer(401, { success: false })])).end).toMatchObject({ is: 'unwatched', because: 'auth' });
+    // One odd answer is no refusal.
+    expect((await watch([answer(401, { success: false }), done])).end.is).toBe('completed');
+  });
+
+  test.each([400, 401, 403, 404, 407, 429])(
+    'a page with status %i is an outage, never the word of the service',
+    async (status) => {
+      const { end, polls } = await watch([answer(status, undefined)]);
+      expect(end).toMatchObject({ is: 'unwatched', because: 'unreachable' });
+      expect(polls.length).toBeLessThanOrEqual(20);
+      expect((await watch([answer(status, undefined), done])).end.is).toBe('completed');
+    },
+  );
+
+  test('an undocumented state with an error ends the wait, and keeps the job', async () => {
+    const { end } = await watch([job('EXPIRED', { error: 'no worker took it' })]);
+    expect(end).toMatchObject({ is: 'unwatched', error: expect.stringContaining('no worker took it') });
   });
 
   test('an unknown word is said once and waited out', async () => {

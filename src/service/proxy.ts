@@ -1,0 +1,102 @@
+import { type ClientRequest, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { buildConnector } from 'undici';
+import { isLoopbackHost } from '../graph/address.ts';
+
+/**
+ * Returns the proxy of the environment for an https address: `HTTPS_PROXY`, else `HTTP_PROXY`, unless `NO_PROXY` names the
+ * host. Addresses of this machine have none: a proxy could not reach them, and would see the key.
+ */
+export function proxyFor({ protocol, hostname, port }: URL, env: NodeJS.ProcessEnv = process.env): URL | undefined {
+  if (protocol !== 'https:' || isLoopbackHost(hostname)) return undefined;
+  const { https_proxy, HTTPS_PROXY, http_proxy, HTTP_PROXY, no_proxy, NO_PROXY } = env;
+  const text = https_proxy || HTTPS_PROXY || http_proxy || HTTP_PROXY || '';
+  const address = /^https?:\/\//i.test(text) ? text : `http://${text}`;
+  if (text === '' || !URL.canParse(address)) return undefined;
+  const isExempt = (no_proxy || NO_PROXY || '').split(/[,\s]+/).some((entry) => {
+    const [, name = '', only] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+    if (only !== undefined && only !== (port || '443')) return false;
+    return entry === '*' || (name !== '' && (hostname === name || hostname.endsWith(`.${name}`)));
+  });
+  return isExempt ? undefined : new URL(address);
+}
+
+/** Opens a tunnel through a proxy. Rejects with an error that names the proxy, never its login. */
+export function openTunnel(
+  proxy: URL,
+  { host, port, timeoutMs }: { host: string; port: number; timeoutMs: number },
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const path = `${host}:${port}`;
+    const login = decodeURIComponent(`${proxy.username}:${proxy.password}`);
+    const headers = {
+      host: path,
+      ...(login !== ':' && { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` }),
+    };
+    const fail = (text: string) => reject(new Error(`the proxy ${proxy.host} ${text}`));
+    const ask = proxy.protocol === 'https:' ? httpsRequest : httpRequest;
+    const target = { hostname: proxy.hostname.replace(/^\[|\]$/g, ''), port: proxy.port || undefined };
+    const call: ClientRequest = ask({ ...target, method: 'CONNECT', path, headers, agent: false, timeout: timeoutMs });
+    call.once('connect', ({ statusCode = 0 }, socket: Socket) => {
+      socket.setTimeout(0);
+      if (statusCode >= 200 && statusCode < 300) return resolve(socket);
+      socket.destroy();
+      fail(statusCode === 407 ? 'asks for a login (HTTP 407): put it into HTTPS_PROXY' : `answered HTTP ${statusCode}`);
+    });
+    call.once('response', ({ statusCode }) => fail(`answered HTTP ${statusCode}`));
+    call.once('timeout', () => call.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)));
+    call.once('error', (error) => fail(`cannot be reached: ${error.message}`));
+    call.end();
+  });
+}
+
+/** Returns a connector of undici that reaches https hosts through a proxy. */
+export function connectThrough(proxy: URL): buildConnector.connector {
+  return ({ hostname, port, servername }, callback) => {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    openTunnel(proxy, { host, port: Number(port) || 443, timeoutMs: connectTimeoutMs }).then(
+      (socket) => {
+        const name = isIP(host) === 0 ? { servername: servername ?? host } : {};
+        const encrypted = connectTls({ socket, host, ...name });
+        const fail = (error: Error) => callback(error, null);
+        encrypted.once('error', fail);
+        encrypted.once('secureConnect', () => {
+          encrypted.off('error', fail);
+          callback(null, encrypted);
+        });
+      },
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+/** Connects to https hosts through a proxy. `check` rejects for a host that must not be reached. */
+export class TunnelAgent extends HttpsAgent {
+  readonly #proxy: URL;
+  readonly #check: (host: string) => Promise<void>;
+
+  constructor(
+    proxy: URL,
+    check: (host: string) => Promise<void>,
+    options: ConstructorParameters<typeof HttpsAgent>[0],
+  ) {
+    super(options);
+    this.#proxy = proxy;
+    this.#check = check;
+  }
+
+  override createConnection(...[options, callback]: Parameters<HttpsAgent['createConnection']>): undefined {
+    const { host, port, servername } = options as { host: string; port: number; servername?: string };
+    this.#check(host)
+      .then(() => openTunnel(this.#proxy, { host, port: Number(port), timeoutMs: connectTimeoutMs }))
+      .then(
+        (socket) => callback?.(null, connectTls({ ...(options as object), socket, servername: servername ?? host })),
+        (error: Error) => callback?.(error, undefined as never),
+      );
+    return undefined;
+  }
+}
+
+const connectTimeoutMs = 15_000;
