@@ -6,7 +6,7 @@ import type { Renderer } from './renderer.ts';
 import { stableJson } from './wire.ts';
 
 /** Part of every cache name: change it when the same order would give other bytes. */
-const rendererVersion = 2;
+const rendererVersion = 3;
 const memoryBytes = 64 * 1024 * 1024;
 
 export interface OutputFile {

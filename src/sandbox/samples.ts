@@ -51,7 +51,7 @@ export function findSample({ token, name }: OwnPath): Sample | undefined {
 /** Renderers of samples, by the kind in their order. */
 export const sampleRenderers: Readonly<Record<string, (order: RenderOrder) => Promise<Uint8Array>>> = {
   async voice({ seed, body }) {
-    const { renderSpeech } = await import('./render/speech.ts');
+    const { renderSpeech } = await import('./render/sound.ts');
     const voice = readText(body, 'name', '');
     return renderSpeech({ seed, text: `Hello, my name is ${voice}. This is how I sound.`, voice, format: 'mp3' });
   },

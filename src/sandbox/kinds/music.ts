@@ -88,14 +88,8 @@ export const music: SandboxKind = {
   },
 
   async render(order) {
-    const { sings } = chooseModel(order.body);
-    const { renderSong } = await import('../render/song.ts');
-    return renderSong({
-      seed: order.seed,
-      style: readText(order.body, 'prompt', ''),
-      lyrics: sings ? readText(order.body, 'lyrics', '') : '',
-      format: readFormat(order.body),
-    });
+    const { renderSong } = await import('../render/sound.ts');
+    return renderSong({ seed: order.seed, format: readFormat(order.body) });
   },
 };
 

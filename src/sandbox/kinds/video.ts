@@ -108,13 +108,10 @@ export const video: SandboxKind = {
   lengthMs: (body) => readSeconds(body) * 1000,
 
   async render(order) {
-    const scene = describeScene(order);
-    if (order.fileName === 'poster.webp') {
-      const { renderVideoStill } = await import('../render/video-still.ts');
-      return renderVideoStill(scene);
-    }
-    const { renderVideo } = await import('../render/video.ts');
-    return renderVideo(scene);
+    const { renderVideo, renderVideoStill } = await import('../render/video.ts');
+    return order.fileName === 'poster.webp'
+      ? renderVideoStill(describeScene(order))
+      : renderVideo(describeScene(order));
   },
 };
 

@@ -82,7 +82,7 @@ export const voiceover: SandboxKind = {
   },
 
   async render({ seed, body }) {
-    const { renderSpeech } = await import('../render/speech.ts');
+    const { renderSpeech } = await import('../render/sound.ts');
     const [text, voice] = [readText(body, 'text', ''), readText(body, 'voice_id', '')];
     return renderSpeech({ seed, text, voice, format: readFormat(body) });
   },

@@ -1,6 +1,6 @@
 import { type Element, ids, readElements, readUnsigned } from './ebml.ts';
 import { renderVideo } from './video.ts';
-import { type Block, isVp8KeyFrame, soundTrack, videoTrack, type WebmFilm, writer, writeWebm } from './webm.ts';
+import { type Block, isVp8KeyFrame, videoTrack, type WebmFilm, writer, writeWebm } from './webm.ts';
 
 export interface ClipOrder {
   /** The video that is cut, where it could be had. */
@@ -38,21 +38,16 @@ export async function renderClip(order: ClipOrder): Promise<Uint8Array> {
 
 /** Cut between frames: the pieces together are the film. Undefined when there are fewer frames than pieces. */
 function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undefined {
-  const { frames, sound, durationMs } = film;
+  const { frames, durationMs } = film;
   const from = Math.floor((index * frames.length) / count);
   const to = Math.floor(((index + 1) * frames.length) / count);
   if (from >= to) return undefined;
   const startMs = index === 0 ? 0 : (frames[from]?.timeMs ?? 0);
   const endMs = frames[to]?.timeMs ?? durationMs;
-  const take = (blocks: readonly Block[]) =>
-    blocks
-      .filter(({ timeMs }) => timeMs >= startMs && timeMs < endMs)
-      .map(({ timeMs, data }) => ({ timeMs: timeMs - startMs, data }));
   return {
     ...film,
     durationMs: endMs - startMs,
-    frames: take(frames),
-    sound: sound && { channels: sound.channels, packets: take(sound.packets) },
+    frames: frames.slice(from, to).map(({ timeMs, data }) => ({ timeMs: timeMs - startMs, data })),
   };
 }
 
@@ -69,10 +64,8 @@ export function readWebm(bytes: Uint8Array): WebmFilm | undefined {
   const blocks = readBlocks(parts);
   if (facts === undefined || blocks === undefined) return undefined;
   const frames = blocks.filter(({ track }) => track === videoTrack);
-  const packets = blocks.filter(({ track }) => track === soundTrack);
   if (frames.length === 0 || !frames.every(({ data }) => isVp8KeyFrame(data))) return undefined;
-  const { channels, ...film } = facts;
-  return { ...film, frames, sound: channels === undefined ? undefined : { channels, packets } };
+  return { ...facts, frames };
 }
 
 const none = new Uint8Array(0);
@@ -87,7 +80,7 @@ function isOurs(info: Uint8Array): boolean {
 }
 
 function readFacts(info: Uint8Array, tracks: readonly Element[]) {
-  const [video, sound] = tracks.map(({ data }) => readElements(data));
+  const [video] = tracks.map(({ data }) => readElements(data));
   const duration = find(readElements(info), ids.duration);
   const frameNs = readUnsigned(find(video, ids.defaultDuration) ?? none);
   const size = readElements(find(video, ids.video) ?? none);
@@ -96,8 +89,7 @@ function readFacts(info: Uint8Array, tracks: readonly Element[]) {
   if (duration?.length !== 8 || frameNs === 0 || width === 0 || height === 0) return undefined;
   const durationMs = Buffer.from(duration).readDoubleBE();
   if (!Number.isInteger(durationMs) || durationMs < 1) return undefined;
-  const channels = sound && readUnsigned(find(readElements(find(sound, ids.audio) ?? none), ids.channels) ?? none);
-  return { width, height, durationMs, framesPerSecond: 1e9 / frameNs, channels };
+  return { width, height, durationMs, framesPerSecond: 1e9 / frameNs };
 }
 
 /** In the order of the file. */

@@ -1,89 +1,91 @@
-import { crc32, deflateSync } from 'node:zlib';
-import type { Canvas } from './canvas.ts';
-import { drawCaption } from './caption.ts';
-import { loadFont } from './font.ts';
-import { planStage } from './stage.ts';
-import { encodeWebp } from './webp.ts';
+import { createRandom, pick, type Random, wholeBetween } from './random.ts';
+import { wrapText } from './wrap-text.ts';
 
 type PictureFormat = 'png' | 'jpeg' | 'webp';
 
-export interface PictureOrder {
+/** Content and size of a picture, or of the frames of a video. */
+export interface Scene {
   readonly seed: string;
   readonly prompt: string;
   readonly footer: string;
   /** Pixels. */
   readonly width: number;
   readonly height: number;
-  /** PNG when it is not said. */
+}
+
+export interface PictureOrder extends Scene {
+  /** Defaults to PNG. */
   readonly format?: PictureFormat;
 }
 
-/** A scene in colours drawn from the seed, with the prompt on it. */
+/** Draws shapes and colours derived from seed and texts, with the prompt and the footer on them. */
 export async function drawPicture(order: PictureOrder): Promise<Uint8Array> {
-  const { seed, prompt, footer, format = 'png' } = order;
-  const font = await loadFont();
-  const { palette, ground: canvas, drawScene } = planStage(seed, order);
-  drawScene(canvas, 0);
-  drawCaption(canvas, { font, palette, prompt, footer });
-  return encodePicture(canvas, format);
-}
-
-async function encodePicture(canvas: Canvas, format: PictureFormat): Promise<Uint8Array> {
-  switch (format) {
-    case 'png':
-      return encodePng(canvas.pixels, canvas);
+  const picture = await openScene(order);
+  switch (order.format ?? 'png') {
     case 'jpeg':
-      return encodeJpeg(canvas);
+      return picture.jpeg({ quality: 88 }).toBuffer();
     case 'webp':
-      return encodeWebp(canvas, { quality: 82, effort: 2 });
+      return picture.webp({ quality: 82, effort: 0 }).toBuffer();
     default:
-      return format satisfies never;
+      return picture.png({ compressionLevel: 3 }).toBuffer();
   }
 }
 
-async function encodeJpeg({ pixels, width, height }: Canvas): Promise<Uint8Array> {
+/** Returns the scene as an opaque RGB image of sharp, not yet encoded. */
+export async function openScene(scene: Scene) {
   const { default: sharp } = await import('sharp');
-  const raw = { width, height, channels: 3 } as const;
-  return sharp(pixels, { raw }).jpeg({ quality: 88, chromaSubsampling: '4:4:4' }).toBuffer();
+  return sharp(Buffer.from(writeSvg(scene))).removeAlpha();
 }
 
-const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-
-/** A PNG of 8-bit RGB pixels, row by row. */
-function encodePng(pixels: Uint8Array, size: { readonly width: number; readonly height: number }): Buffer {
-  const { width, height } = size;
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header[8] = 8; // bits per channel
-  header[9] = 2; // RGB
-  const data = deflateSync(filterRows(pixels, width * 3, height), { level: 6 });
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
+/** The texts decide about the shapes, too: pictures differ on a machine without fonts, where no text is drawn. */
+function writeSvg({ seed, prompt, footer, width, height }: Scene): string {
+  const random = createRandom(JSON.stringify([seed, prompt, footer]));
+  const hue = wholeBetween(random, 0, 359);
+  const shapes = Array.from({ length: wholeBetween(random, 4, 8) }, () => writeShape(random, { hue, width, height }));
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`,
+    `<rect width="100%" height="100%" fill="hsl(${hue},55%,${wholeBetween(random, 30, 75)}%)"/>`,
+    ...shapes,
+    ...writeTexts(prompt, footer, { width, height }),
+    '</svg>',
+  ].join('');
 }
 
-/** The filter "up" for every row: soft gradients change least from row to row. */
-function filterRows(pixels: Uint8Array, rowBytes: number, height: number): Buffer {
-  const filtered = Buffer.alloc((rowBytes + 1) * height);
-  for (let row = 0; row < height; row += 1) {
-    const from = row * rowBytes;
-    const to = row * (rowBytes + 1);
-    filtered[to] = 2;
-    if (row === 0) {
-      filtered.set(pixels.subarray(0, rowBytes), 1);
-      continue;
-    }
-    for (let index = 0; index < rowBytes; index += 1) {
-      filtered[to + 1 + index] = (pixels[from + index] ?? 0) - (pixels[from + index - rowBytes] ?? 0);
-    }
-  }
-  return filtered;
+type Frame = Pick<Scene, 'width' | 'height'>;
+
+function writeShape(random: Random, { hue, width, height }: Frame & { readonly hue: number }): string {
+  const size = Math.round((Math.min(width, height) * wholeBetween(random, 12, 45)) / 100);
+  const [x, y] = [wholeBetween(random, 0, width), wholeBetween(random, 0, height)];
+  const fill = `fill="hsl(${(hue + wholeBetween(random, 20, 340)) % 360},65%,${wholeBetween(random, 35, 80)}%)"`;
+  const turn = `transform="rotate(${wholeBetween(random, 0, 89)} ${x} ${y})"`;
+  return pick(random, [
+    `<circle cx="${x}" cy="${y}" r="${size}" ${fill}/>`,
+    `<rect x="${x - size}" y="${y - size}" width="${size * 2}" height="${size * 2}" ${fill} ${turn}/>`,
+    `<rect x="${x - size}" y="${y - size / 4}" width="${size * 2}" height="${size / 2}" ${fill} ${turn}/>`,
+    `<polygon points="${x},${y - size} ${x + size},${y + size} ${x - size},${y + size}" ${fill} ${turn}/>`,
+    `<ellipse cx="${x}" cy="${y}" rx="${size}" ry="${size / 2}" ${fill} ${turn}/>`,
+  ]);
 }
 
-function chunk(type: string, data: Buffer): Buffer {
-  const bytes = Buffer.alloc(data.length + 12);
-  bytes.writeUInt32BE(data.length, 0);
-  bytes.write(type, 4, 'latin1');
-  data.copy(bytes, 8);
-  bytes.writeUInt32BE(crc32(bytes.subarray(4, data.length + 8)), data.length + 8);
-  return bytes;
+function writeTexts(prompt: string, footer: string, { width, height }: Frame): string[] {
+  const size = Math.max(8, Math.round(Math.min(width / 12, height / 8, (width + height) / 36)));
+  const small = Math.max(6, Math.round(size * 0.55));
+  const margin = Math.round(size * 0.6);
+  const lines = wrapText(prompt, {
+    columns: (width - 2 * margin) / (size * 0.58),
+    rows: Math.min(6, Math.max(1, Math.floor((height * 0.5) / (size * 1.25)))),
+  });
+  const [foot = ''] = wrapText(footer, { columns: (width - 2 * margin) / (small * 0.58), rows: 1 });
+  const top = height - Math.round(lines.length * size * 1.25 + small * 2 + margin);
+  const write = (line: string, y: number, fontSize: number) =>
+    `<text x="${margin}" y="${Math.round(y)}" font-size="${fontSize}" font-family="sans-serif" fill="#fff">${escapeXml(line)}</text>`;
+  return [
+    `<rect y="${top}" width="100%" height="${height - top}" fill="#000" fill-opacity="0.6"/>`,
+    ...lines.map((line, index) => write(line, top + margin / 2 + size * (index * 1.25 + 1), size)),
+    write(foot, height - small * 0.8, small),
+  ];
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

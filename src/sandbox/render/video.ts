@@ -1,85 +1,38 @@
-import { framesPerSecond, planFilm, type VideoOrder } from './film.ts';
-import { sampleRate } from './instruments.ts';
-import { recordScore } from './mix.ts';
-import { composeScore, type Note } from './score.ts';
-import type { Sound } from './sound.ts';
+import { drawPicture, openScene, type Scene } from './picture.ts';
 import { type Block, extractVp8, writeWebm } from './webm.ts';
-import { encodeWebp } from './webp.ts';
 
-const soundBitrate = 64_000;
+export interface VideoOrder extends Scene {
+  readonly durationMs: number;
+}
 
-/** A WebM of VP8 key frames with an Opus track: the scene of the prompt in motion over a quiet bed. */
+const framesPerSecond = 2;
+
+/** Writes a WebM of VP8 key frames without sound: the picture of the scene, with a bar that shows the progress. */
 export async function renderVideo(order: VideoOrder): Promise<Uint8Array> {
   const { width, height, durationMs } = order;
-  const film = await planFilm(order);
+  const { default: sharp } = await import('sharp');
+  const pixels = await (await openScene(order)).raw().toBuffer();
+  const count = Math.max(1, Math.round((durationMs * framesPerSecond) / 1000));
   const frames: Block[] = [];
-  for (let index = 0; index < film.frames; index += 1) {
-    const webp = await encodeWebp(film.drawFrame(index), { quality: 56, effort: 2 });
+  for (let index = 0; index < count; index += 1) {
+    drawBar(pixels, order, (index + 1) / count);
+    const webp = await sharp(pixels, { raw: { width, height, channels: 3 } })
+      .webp({ quality: 56, effort: 0 })
+      .toBuffer();
     frames.push({ timeMs: Math.round((index * 1000) / framesPerSecond), data: extractVp8(webp) });
   }
-  const packets = await encodeOpus(recordBed(order.seed, durationMs / 1000), soundBitrate);
-  const sound = { channels: 2, packets: packets.map((data, index) => ({ timeMs: index * packetMs, data })) };
-  return writeWebm({ width, height, durationMs, framesPerSecond, frames, sound });
+  return writeWebm({ width, height, durationMs, framesPerSecond, frames });
 }
 
-const bedSeconds = { least: 1, most: 20 } as const;
-/** Against a song. */
-const level = 0.4;
-
-/** Quiet chords to lie under a film: a song without its drums and its melody, cut to length. Stereo. */
-function recordBed(seed: string, seconds: number): Sound {
-  const score = composeScore(`bed ${seed}`, 'calm ambient', '');
-  const period = Math.min(bedSeconds.most, Math.max(bedSeconds.least, score.seconds));
-  const notes: Note[] = [];
-  for (let shift = 0; shift < seconds; shift += period) {
-    for (const note of score.notes) {
-      const start = note.start + shift;
-      if (start < seconds && note.voice !== 'sung') notes.push({ ...note, start });
-    }
-  }
-  const { channels } = recordScore({ seconds, notes, hits: [] }, seed);
-  return { sampleRate, channels: channels.map((channel) => channel.map((value) => Math.round(value * level))) };
+/** Draws the poster of a video as WebP. */
+export function renderVideoStill(order: VideoOrder): Promise<Uint8Array> {
+  return drawPicture({ ...order, format: 'webp' });
 }
 
-const packetMs = 20;
-const opusRate = 48_000;
-const packetSamples = (opusRate * packetMs) / 1000;
-const setComplexity = 4010; // OPUS_SET_COMPLEXITY_REQUEST
-
-/** Opus packets of 20 ms each; the last is filled up with silence. */
-async function encodeOpus(sound: Sound, bitrate: number): Promise<Uint8Array[]> {
-  const { default: Opus } = await import('opusscript');
-  const channels = sound.channels.length;
-  const encoder = new Opus(opusRate, channels, Opus.Application.AUDIO);
-  try {
-    encoder.setBitrate(bitrate);
-    // A quiet bed gains nothing from a longer search, which would take as long as the picture.
-    encoder.encoderCTL(setComplexity, 2);
-    const resampled = sound.channels.map((channel) => resample(channel, sound.sampleRate));
-    const packets: Uint8Array[] = [];
-    for (let from = 0; from < (resampled[0]?.length ?? 0); from += packetSamples) {
-      const samples = Buffer.alloc(packetSamples * channels * 2);
-      for (const [number, channel] of resampled.entries()) {
-        for (const [index, value] of channel.subarray(from, from + packetSamples).entries()) {
-          samples.writeInt16LE(value, (index * channels + number) * 2);
-        }
-      }
-      packets.push(encoder.encode(samples, packetSamples));
-    }
-    return packets;
-  } finally {
-    encoder.delete();
+/** Fills a share of the upper edge with white. */
+function drawBar(pixels: Buffer, { width, height }: Scene, share: number): void {
+  const thickness = Math.max(2, Math.round(height * 0.02));
+  for (let row = 0; row < thickness; row += 1) {
+    pixels.fill(0xff, row * width * 3, row * width * 3 + Math.round(width * share) * 3);
   }
-}
-
-/** To 48 kHz, along straight lines between the samples. */
-function resample(samples: Int16Array, rate: number): Int16Array {
-  const result = new Int16Array(Math.floor((samples.length * opusRate) / rate));
-  for (let index = 0; index < result.length; index += 1) {
-    const place = (index * rate) / opusRate;
-    const before = Math.floor(place);
-    const start = samples[before] ?? 0;
-    result[index] = Math.round(start + ((samples[before + 1] ?? start) - start) * (place - before));
-  }
-  return result;
 }

@@ -1,6 +1,6 @@
 import { double, element, ids, text, unsigned } from './ebml.ts';
 
-/** A film of VP8 key frames, with or without Opus sound. Times in whole milliseconds from the start. */
+/** A video of VP8 key frames. Times in whole milliseconds from the start. */
 export interface WebmFilm {
   /** Pixels. */
   readonly width: number;
@@ -8,7 +8,6 @@ export interface WebmFilm {
   readonly durationMs: number;
   readonly framesPerSecond: number;
   readonly frames: readonly Block[];
-  readonly sound: { readonly channels: number; readonly packets: readonly Block[] } | undefined;
 }
 
 export interface Block {
@@ -19,10 +18,6 @@ export interface Block {
 /** Written into every file, and asked for before one is cut. */
 export const writer = 'mediabatch sandbox';
 export const videoTrack = 1;
-export const soundTrack = 2;
-/** Samples that the Opus encoder puts before the first one, at 48 kHz. */
-const opusDelaySamples = 312;
-const opusRate = 48_000;
 const clusterMs = 1000;
 
 interface Cluster {
@@ -72,58 +67,30 @@ function describeFilm(film: WebmFilm): Buffer {
 }
 
 function describeTracks(film: WebmFilm): Buffer {
-  const common = (number: number, type: 1 | 2, codec: string) => [
-    element(ids.trackNumber, unsigned(number)),
-    element(ids.trackUid, unsigned(number)),
-    element(ids.trackType, unsigned(type)),
-    element(ids.flagLacing, unsigned(0)),
-    element(ids.language, text('und')),
-    element(ids.codecId, text(codec)),
-  ];
   const video = element(
     ids.trackEntry,
-    ...common(videoTrack, 1, 'V_VP8'),
+    element(ids.trackNumber, unsigned(videoTrack)),
+    element(ids.trackUid, unsigned(videoTrack)),
+    element(ids.trackType, unsigned(1)),
+    element(ids.flagLacing, unsigned(0)),
+    element(ids.language, text('und')),
+    element(ids.codecId, text('V_VP8')),
     element(ids.defaultDuration, unsigned(Math.round(1e9 / film.framesPerSecond))),
     element(ids.video, element(ids.pixelWidth, unsigned(film.width)), element(ids.pixelHeight, unsigned(film.height))),
   );
-  if (film.sound === undefined) return element(ids.tracks, video);
-  const { channels } = film.sound;
-  const sound = element(
-    ids.trackEntry,
-    ...common(soundTrack, 2, 'A_OPUS'),
-    element(ids.codecPrivate, describeOpus(channels)),
-    element(ids.codecDelay, unsigned((opusDelaySamples * 1e9) / opusRate)),
-    element(ids.seekPreRoll, unsigned(80_000_000)),
-    element(ids.audio, element(ids.samplingFrequency, double(opusRate)), element(ids.channels, unsigned(channels))),
-  );
-  return element(ids.tracks, video, sound);
+  return element(ids.tracks, video);
 }
 
-/** The header of an Opus stream (RFC 7845, 5.1). */
-function describeOpus(channels: number): Buffer {
-  const header = Buffer.alloc(19);
-  header.write('OpusHead', 0, 'latin1');
-  header[8] = 1; // version
-  header[9] = channels;
-  header.writeUInt16LE(opusDelaySamples, 10);
-  header.writeUInt32LE(opusRate, 12);
-  return header;
-}
-
-/** A cluster starts with a frame of the video, once a second; its blocks are in the order of time. */
-function gatherClusters({ frames, sound }: WebmFilm): Cluster[] {
-  const blocks = [
-    ...frames.map((block) => ({ ...block, track: videoTrack })),
-    ...(sound?.packets ?? []).map((block) => ({ ...block, track: soundTrack })),
-  ].sort((a, b) => a.timeMs - b.timeMs || a.track - b.track);
+/** Starts a cluster once a second. */
+function gatherClusters({ frames }: WebmFilm): Cluster[] {
   const clusters: Cluster[] = [];
   let cluster: Cluster | undefined;
-  for (const { timeMs, data, track } of blocks) {
-    if (cluster === undefined || (track === videoTrack && timeMs - cluster.timeMs >= clusterMs)) {
+  for (const { timeMs, data } of frames) {
+    if (cluster === undefined || timeMs - cluster.timeMs >= clusterMs) {
       cluster = { timeMs, blocks: [] };
       clusters.push(cluster);
     }
-    const header = Buffer.from([0x80 | track, 0, 0, 0x80]); // the track; the time; a key frame
+    const header = Buffer.from([0x80 | videoTrack, 0, 0, 0x80]); // the track; the time; a key frame
     header.writeInt16BE(timeMs - cluster.timeMs, 1);
     cluster.blocks.push(element(ids.simpleBlock, header, data));
   }

@@ -1,6 +1,5 @@
-import { inflateSync } from 'node:zlib';
+import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { drawPicture } from '../../../src/sandbox/render/picture.ts';
 import { openRig } from './rig.ts';
 
 const infinite = { speed: Number.POSITIVE_INFINITY, credits: 100_000 };
@@ -8,27 +7,6 @@ const infinite = { speed: Number.POSITIVE_INFINITY, credits: 100_000 };
 async function pictureOf(body: object): Promise<Buffer> {
   const rig = openRig(infinite);
   return rig.output('image', await rig.imageId(body));
-}
-
-/** Reads a PNG strictly enough that a broken one throws. */
-function readPng(bytes: Buffer): { width: number; height: number; pixels: Buffer } {
-  expect(bytes.subarray(0, 8).toString('latin1')).toBe('\x89PNG\r\n\x1a\n');
-  const data: Buffer[] = [];
-  let header: Buffer = Buffer.alloc(0);
-  let at = 8;
-  for (let type = ''; type !== 'IEND'; ) {
-    const length = bytes.readUInt32BE(at);
-    type = bytes.toString('latin1', at + 4, at + 8);
-    const content = bytes.subarray(at + 8, at + 8 + length);
-    if (type === 'IHDR') header = content;
-    if (type === 'IDAT') data.push(content);
-    at += length + 12;
-  }
-  expect(at).toBe(bytes.length);
-  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
-  const pixels = inflateSync(Buffer.concat(data));
-  expect(pixels.length).toBe((width * 3 + 1) * height);
-  return { width, height, pixels };
 }
 
 describe('a picture has the size that was asked for', () => {
@@ -45,7 +23,7 @@ describe('a picture has the size that was asked for', () => {
     [{ model: 'beta-v5-lite', aspectRatio: '1:1' }, 1024, 1024],
     [{ model: 'beta-v5-lite', quality: 'high', aspectRatio: '1:1' }, 2048, 2048],
   ])('%o: %i × %i', async (fields, width, height) => {
-    const picture = readPng(await pictureOf({ prompt: 'a lamp', ...fields }));
+    const picture = await sharp(await pictureOf({ prompt: 'a lamp', ...fields })).metadata();
     expect([picture.width, picture.height]).toEqual([width, height]);
   });
 });
@@ -64,32 +42,6 @@ describe('a picture follows from its request', () => {
     const [first, second] = [await rig.imageId(body), await rig.imageId(body)];
     expect((await rig.output('image', first)).equals(await pictureOf(body))).toBe(true);
     expect((await rig.output('image', second)).equals(await pictureOf(body))).toBe(false);
-  });
-
-  test.each([
-    ['signs that the font lacks', '夜空 🌋 👩‍🚀 ﷽'],
-    ['a very long word', 'x'.repeat(3000)],
-    ['a very long text', 'lorem ipsum '.repeat(2000)],
-    ['control characters', 'a\u0000b\u001b[2J\r\n\u202ec'],
-    ['accents that stand alone', 'e\u0301 \u0301 \u0301'],
-    ['half a character', '\ud83d'],
-  ])('%s are drawn', async (_name, prompt) => {
-    const picture = readPng(await pictureOf({ prompt, resolution: '1k', aspectRatio: '1:8' }));
-    expect(picture.height).toBe(2896);
-  });
-
-  test.each([
-    ['another word is seen', 'a lamp', 'a lump', false],
-    ['an accent is seen', 'resume', 'résumé', false],
-    ['an accent composed and not', 'r\u00e9sum\u00e9', 're\u0301sume\u0301', true],
-    ['white space is not seen', 'a  lamp\n', ' a lamp', true],
-    ['every sign that the font lacks is the same box', '夜 a', '空 a', true],
-    ['an emoji of several code points is one box for each picture in it', '👩🏽 a', '夜 a', true],
-    ['a box is not nothing', '夜 a', 'a', false],
-  ])('on one scene: %s', async (_name, prompt, other, same) => {
-    const draw = (text: string) =>
-      drawPicture({ seed: 'seed', prompt: text, footer: 'sandbox', width: 512, height: 512 });
-    expect(Buffer.from(await draw(prompt)).equals(await draw(other))).toBe(same);
   });
 });
 

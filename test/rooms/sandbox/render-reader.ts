@@ -72,7 +72,6 @@ export function readFilm(bytes: Buffer) {
     clusters: clusters.map(({ at, data }) => ({ at, timeMs: readNumber(dig(data, 'e7')), packets: readPackets(data) })),
     cues,
     frames: packets.filter(({ track }) => track === 1),
-    sound: packets.filter(({ track }) => track === 2),
   };
 }
 
@@ -92,10 +91,4 @@ function readPackets(cluster: Buffer): Packet[] {
 export function vp8Size(frame: Buffer): { width: number; height: number } {
   if ((frame.readUInt8(0) & 1) !== 0 || frame.toString('hex', 3, 6) !== '9d012a') throw new Error('not a key frame');
   return { width: frame.readUInt16LE(6) & 0x3fff, height: frame.readUInt16LE(8) & 0x3fff };
-}
-
-export function webpSize(file: Buffer): { width: number; height: number } {
-  const names = [0, 8, 12].map((at) => file.toString('latin1', at, at + 4));
-  if (names.join() !== 'RIFF,WEBP,VP8 ' || file.readUInt32LE(4) !== file.length - 8) throw new Error('not lossy WebP');
-  return vp8Size(file.subarray(20));
 }

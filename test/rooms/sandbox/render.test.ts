@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { MPEGDecoder } from 'mpg123-decoder';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { drawPicture } from '../../../src/sandbox/render/picture.ts';
+import { renderSong, renderSpeech } from '../../../src/sandbox/render/sound.ts';
+import { renderVideo, renderVideoStill } from '../../../src/sandbox/render/video.ts';
+import { dig, readFilm, readNumber, vp8Size } from './render-reader.ts';
+
+const scene = { seed: 'scene', prompt: 'A red bicycle', footer: 'sandbox', width: 320, height: 180 };
+const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+describe('pictures', () => {
+  test.each([
+    ['png', 320, 180],
+    ['jpeg', 90, 720],
+    ['webp', 33, 17],
+  ] as const)('%s of %i × %i decodes in its size', async (format, width, height) => {
+    const { info } = await sharp(await drawPicture({ ...scene, format, width, height }))
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    expect([info.width, info.height, info.channels]).toEqual([width, height, 3]);
+  });
+
+  test('the same order gives the same bytes; another prompt, seed or footer gives others', async () => {
+    const changes = [{}, { prompt: 'A blue bicycle' }, { seed: 'other' }, { footer: 'sandbox · take 2' }];
+    const draw = (change: object) => drawPicture({ ...scene, ...change }).then(digest);
+    const digests = await Promise.all(changes.map(draw));
+    expect(new Set(digests).size).toBe(changes.length);
+    expect(await draw({})).toBe(digests[0]);
+  });
+
+  test('pictures of two prompts differ above their texts, as on a machine without fonts', async () => {
+    const draw = async (prompt: string) =>
+      sharp(await drawPicture({ ...scene, prompt }))
+        .extract({ left: 0, top: 0, width: 320, height: 60 })
+        .raw()
+        .toBuffer();
+    expect((await draw('A red bicycle')).equals(await draw('A red bicycles'))).toBe(false);
+  });
+
+  test.each([
+    ['markup', '</text><image href="x"/> & "quotes"'],
+    ['a long word', 'x'.repeat(3000)],
+    ['a long text', 'lorem ipsum '.repeat(2000)],
+    ['control characters', 'a\u0000b\u001b[2J\r\n\u202ec\uffff'],
+    ['half a character', '\ud83d'],
+    ['nothing to see', ' '],
+  ])('draws %s', async (_name, prompt) => {
+    const { width } = await sharp(await drawPicture({ ...scene, prompt, width: 64, height: 512 })).metadata();
+    expect(width).toBe(64);
+  });
+});
+
+const song = { seed: 'song', format: 'mp3' } as const;
+const speech = { seed: 'speech', text: 'Hello, world. '.repeat(10), voice: 'Aria', format: 'mp3' } as const;
+
+async function decodeMp3(bytes: Uint8Array) {
+  const decoder = new MPEGDecoder();
+  await decoder.ready;
+  const { channelData, sampleRate, samplesDecoded, errors } = decoder.decode(bytes);
+  decoder.free();
+  expect(errors).toEqual([]);
+  const loudest = channelData[0]?.reduce((most, value) => Math.max(most, Math.abs(value)), 0) ?? 0;
+  return { seconds: samplesDecoded / sampleRate, loudest };
+}
+
+describe('sounds', () => {
+  test('a song in MP3 decodes to 12 to 20 seconds that can be heard', async () => {
+    const { seconds, loudest } = await decodeMp3(await renderSong(song));
+    expect(seconds).toBeGreaterThanOrEqual(12);
+    expect(seconds).toBeLessThanOrEqual(20.1);
+    expect(loudest).toBeGreaterThan(0.05);
+    expect(loudest).toBeLessThan(1);
+  });
+
+  test('a speech is as long as reading it takes', async () => {
+    const { seconds } = await decodeMp3(await renderSpeech(speech));
+    expect(seconds).toBeGreaterThan(8);
+    expect(seconds).toBeLessThan(12);
+    expect((await decodeMp3(await renderSpeech({ ...speech, text: '' }))).seconds).toBeGreaterThan(0.5);
+  });
+
+  test('WAV and FLAC hold the same samples, with their digest', async () => {
+    const wav = Buffer.from(await renderSong({ ...song, format: 'wav' }));
+    const flac = Buffer.from(await renderSong({ ...song, format: 'flac' }));
+    expect([wav.toString('latin1', 0, 4), wav.toString('latin1', 8, 16)]).toEqual(['RIFF', 'WAVEfmt ']);
+    expect([20, 22, 34].map((at) => wav.readUInt16LE(at))).toEqual([1, 1, 16]);
+    expect([wav.readUInt32LE(4), wav.readUInt32LE(40)]).toEqual([wav.length - 8, wav.length - 44]);
+    expect(flac.toString('latin1', 0, 4)).toBe('fLaC');
+    expect(flac.readBigUInt64BE(18) & 0xfffffffffn).toBe(BigInt((wav.length - 44) / 2));
+    expect(flac.toString('hex', 26, 42)).toBe(createHash('md5').update(wav.subarray(44)).digest('hex'));
+    const { seconds } = await decodeMp3(await renderSong(song));
+    expect((wav.length - 44) / 2 / wav.readUInt32LE(24)).toBeCloseTo(seconds);
+  });
+
+  test('the same order gives the same bytes; another seed, voice or text gives others', async () => {
+    const files = [
+      await renderSong(song),
+      await renderSong({ ...song, seed: 'other' }),
+      await renderSpeech(speech),
+      await renderSpeech({ ...speech, seed: 'other' }),
+      await renderSpeech({ ...speech, voice: 'George' }),
+      await renderSpeech({ ...speech, text: 'Good bye' }),
+    ].map(digest);
+    expect(new Set(files).size).toBe(files.length);
+    expect(digest(await renderSong(song))).toBe(files[0]);
+  });
+});
+
+describe('videos', () => {
+  const film = async (change: object = {}) => {
+    const bytes = Buffer.from(await renderVideo({ ...scene, durationMs: 2500, ...change }));
+    return { bytes, ...readFilm(bytes) };
+  };
+
+  test('a video is WebM with cues before its clusters and one track of VP8 in its size', async () => {
+    const { docType, order, durationMs, tracks, cues, clusters } = await film();
+    expect([docType, durationMs, tracks.length]).toEqual(['webm', 2500, 1]);
+    expect(order).toEqual(['1549a966', '1654ae6b', '1c53bb6b', '1f43b675', '1f43b675', '1f43b675']);
+    const [video = Buffer.alloc(0)] = tracks;
+    expect([dig(video, '86').toString(), readNumber(dig(video, '83'))]).toEqual(['V_VP8', 1]);
+    expect([readNumber(dig(video, 'e0', 'b0')), readNumber(dig(video, 'e0', 'ba'))]).toEqual([320, 180]);
+    expect(cues.map(({ timeMs, position }) => [timeMs, position])).toEqual(
+      clusters.map(({ timeMs, at }) => [timeMs, at]),
+    );
+  });
+
+  test('has two key frames a second in its size, and no two are the same', async () => {
+    const { frames } = await film();
+    expect(frames.map(({ timeMs, isKey }) => [timeMs, isKey])).toEqual(
+      [0, 500, 1000, 1500, 2000].map((at) => [at, true]),
+    );
+    expect(frames.map(({ data }) => vp8Size(data))).toEqual(frames.map(() => ({ width: 320, height: 180 })));
+    expect(new Set(frames.map(({ data }) => digest(data))).size).toBe(5);
+  });
+
+  test('the same order gives the same bytes; another prompt or footer gives others', async () => {
+    const files = [await film(), await film({ prompt: 'A boat' }), await film({ footer: 'take 2' })];
+    expect(new Set(files.map(({ bytes }) => digest(bytes))).size).toBe(3);
+    expect(digest((await film()).bytes)).toBe(digest(files[0]?.bytes ?? Buffer.alloc(0)));
+  });
+
+  test('a poster is WebP in the size of the video', async () => {
+    const { format, width, height } = await sharp(await renderVideoStill({ ...scene, durationMs: 1000 })).metadata();
+    expect([format, width, height]).toEqual(['webp', 320, 180]);
+  });
+});
