@@ -72,10 +72,6 @@ const entries: Entry[] = [
     base: 'schemas/failure.base.json',
     schema: { out: 'schemas/failure.schema.json', compose: withCodes },
   },
-  {
-    base: 'schemas/watch.schema.json',
-    schema: { out: 'schemas/watch.schema.json', compose: withWatchDefinitions },
-  },
 ];
 
 for (const entry of entries) {
@@ -123,21 +119,6 @@ function optionSchema(row: OptionRow): Schema {
     default:
       throw new Error(`a saved plan cannot keep ${description}: what ${takes} is in JSON is not said here`);
   }
-}
-
-/** Plans, failures and mistakes have the form that they have everywhere. */
-function withWatchDefinitions(watch: Schema): Schema {
-  const plan = readSchema('schemas/plan.schema.json').$defs as Schema;
-  const { action, totals, estimate, change, cause, 'price-source': source } = plan;
-  const {
-    $schema: _schema,
-    $id: _id,
-    title: _title,
-    $defs: shared,
-    ...failure
-  } = readSchema('schemas/failure.schema.json');
-  const planned = { action, totals, estimate, 'price-source': source, change, cause };
-  return { ...watch, $defs: { ...(watch.$defs as Schema), ...planned, failure, ...(shared as Schema) } };
 }
 
 /** The codes are those of the table, and mistakes have the form that they have everywhere. */

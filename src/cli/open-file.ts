@@ -1,23 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { CampaignError } from '../contract/failure.ts';
 
 /** A viewer may stay in the foreground as long as it is looked at; what fails does so before this. */
 const failsWithinMs = 1500;
-
-/** Shows a file, by its absolute path, in the program that the system has for it. Resolves once that has been started. */
-export async function openFile(path: string): Promise<void> {
-  const { program, words } = openerOf(path, process.platform);
-  const problem = await start(program, words);
-  if (problem === undefined) return;
-  throw new CampaignError({
-    code: 'MB3305',
-    message: `${program} cannot open ${path}: ${problem}`,
-    hint: 'with --print the path is printed instead',
-    path,
-  });
-}
 
 /** Shows a page of this machine in the person's browser; false when no program does. */
 export async function openPage(url: string): Promise<boolean> {
@@ -27,22 +12,18 @@ export async function openPage(url: string): Promise<boolean> {
   return (await start(program, words)) === undefined;
 }
 
-/**
- * Program and words that open a path or an address. No shell reads any of this: a path is one word, and begins with the
- * root of a file system; an address begins with its scheme.
- */
-export function openerOf(path: string, platform: NodeJS.Platform): { program: string; words: string[] } {
-  const isAddress = path.startsWith('http://');
+/** Returns the program that opens an address, and its arguments. No shell reads them. */
+export function openerOf(address: string, platform: NodeJS.Platform): { program: string; words: string[] } {
   switch (platform) {
     case 'darwin':
-      return { program: '/usr/bin/open', words: [path] };
+      return { program: '/usr/bin/open', words: [address] };
     case 'win32': {
-      // `start` is a word of the shell; this is what it calls. A URL has no characters to quote.
+      // `start` is a builtin of the shell; this is the program that it calls.
       const program = join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'rundll32.exe');
-      return { program, words: ['url.dll,FileProtocolHandler', isAddress ? path : pathToFileURL(path).href] };
+      return { program, words: ['url.dll,FileProtocolHandler', address] };
     }
     default:
-      return { program: 'xdg-open', words: [path] };
+      return { program: 'xdg-open', words: [address] };
   }
 }
 

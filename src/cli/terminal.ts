@@ -104,13 +104,6 @@ export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'neve
   };
 }
 
-/** Aborted when nobody reads this process's data any more: a command that goes on until it is ended has no reason to. */
-export function listenForReader(): AbortSignal {
-  const controller = new AbortController();
-  process.stdout.once('error', () => controller.abort());
-  return controller.signal;
-}
-
 /** Resolves when what was said has left this process, or when nobody reads it any more. */
 export async function allSaid(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {

@@ -55,7 +55,6 @@ export const failures = {
   MB3302: { exit: cannotWrite, title: 'the embedded service cannot start' },
   MB3303: { exit: wrongUsage, title: 'a port is taken' },
   MB3304: { exit: wrongUsage, title: 'a file of yours would be overwritten' },
-  MB3305: { exit: unreachable, title: 'no program opens a file' },
   MB3416: { exit: wrongInput, title: 'the working folder is gone' },
   // The lock
   MB3401: { exit: lockHeld, title: 'another run holds the lock' },
@@ -146,7 +145,6 @@ interface Facts {
   MB3301: { path?: string };
   MB3303: { port: number };
   MB3304: { files: readonly string[] };
-  MB3305: { path: string };
   MB3401: { lock: string; holder?: Holder };
   MB3402: { lock: string };
   MB3404: { lock: string };

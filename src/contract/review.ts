@@ -20,10 +20,7 @@ export interface ReviewData {
   commands?: ReviewCommands;
   /** Present while a run is under way at the host. */
   run?: ReviewRun;
-  /**
-   * In words, with the command for it: what can be bought now that no gate waits for anybody. Beside a watch: what the edits
-   * give up that was bought.
-   */
+  /** In words, with the command for it: what can be bought now that no gate waits for anybody. */
   next?: string;
   /** Steps that cannot be bought before gates are decided. Absent: only the gates tell. */
   waits?: ReviewWait[];

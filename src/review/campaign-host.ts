@@ -18,7 +18,7 @@ import { describeCampaign, withVerdicts } from './describe/describe-campaign.ts'
 import { FileFinder } from './find-files.ts';
 import { givenBy, refusalsOf, reviewCommands } from './host-words.ts';
 import { planForPage } from './plan-for-page.ts';
-import { tellGivenUp, tellNext } from './tell.ts';
+import { tellNext } from './tell.ts';
 
 /** How often lock, manifest and outputs are looked at for changes, in ms. */
 const lookEveryMs = 700;
@@ -47,8 +47,6 @@ export interface CampaignHostOptions {
   paste: Paste;
   /** Whose verdicts these are. */
   by?: string | undefined;
-  /** Somebody edits the manifest: what a run would give up for the edits is told. */
-  isEdited?: boolean | undefined;
 }
 
 /** A campaign that no run of this process has: what is shown is read from its files, and verdicts are written to its lock. */
@@ -115,11 +113,6 @@ export class CampaignHost implements ReviewHost {
     return this.#finder.find(file);
   }
 
-  /** Somebody knows before it is looked for that something has changed. */
-  refresh(): void {
-    this.#noteChange(undefined);
-  }
-
   /** Resolves when what was recorded stands in the lock as it is to stay. */
   async close(): Promise<void> {
     clearTimeout(this.#settleTimer);
@@ -167,7 +160,7 @@ export class CampaignHost implements ReviewHost {
     const tidied = this.#lastBatch.then(() => this.#desk.tidy());
     this.#lastBatch = tidied;
     await tidied;
-    this.refresh();
+    this.#noteChange(undefined);
   }
 
   async #read(revision: number): Promise<ReviewData> {
@@ -187,9 +180,8 @@ export class CampaignHost implements ReviewHost {
     this.#shown = described.assets.flatMap(({ files }) => files);
     this.#stamps = { source, files: this.#stampFiles() };
     this.#readMs = performance.now() - began;
-    const { paste, isEdited = false } = this.#options;
-    const edits = isEdited ? tellGivenUp(described, paste) : undefined;
-    const next = edits ?? tellNext(described, rows, paste);
+    const { paste } = this.#options;
+    const next = tellNext(described, rows, paste);
     return {
       ...{ version: 1, revision, file: this.#campaign.file, canDecide: true, commands: reviewCommands(paste) },
       ...(next !== undefined && { next }),

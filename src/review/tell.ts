@@ -36,16 +36,6 @@ export function tellNext(
   return `${countOf(steps, 'step')} can be bought now: ${paste(call('apply'))}`;
 }
 
-/** Says what was bought before its input changed, and is of no use once that is bought anew. Undefined: nothing. */
-export function tellGivenUp({ assets }: Pick<ReviewData, 'assets'>, paste: Paste): string | undefined {
-  const given = assets.filter(({ state, job }) => state === 'changed' && job !== undefined);
-  if (given.length === 0) return undefined;
-  const known = given.flatMap(({ credits }) => credits ?? []);
-  const sum = known.reduce((all, credits) => all + credits, 0);
-  const cost = known.length === 0 ? '' : ` that cost ${countOf(sum, 'credit')}`;
-  return `the edits give up ${countOf(given.length, 'output')}${cost}; to buy ${given.length === 1 ? 'it' : 'them'} anew: ${paste(call('apply'))}`;
-}
-
 /** A gate counts as open when there is something to see at it. Undefined: there are no gates. */
 function tellGates({ groups, assets }: ReviewData, still: string): string | undefined {
   const undecided = groups.filter(isUndecided);

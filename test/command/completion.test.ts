@@ -42,7 +42,7 @@ describe('TAB offers', () => {
   test.each([
     ['tasks and steps where both may be named', ['pin', 'po'], ['poster']],
     ['steps where one is meant', ['explain', 'pic'], ['pic@lamp,1:1', 'pic@vase,1:1']],
-    ['tags', ['watch', '-s', 'ta'], ['tag:launch']],
+    ['tags', ['plan', '-s', 'ta'], ['tag:launch']],
     ['selectors', ['review', '--select', 'sel'], ['selector:launch']],
     ['names behind a +', ['plan', '-s', '+po'], ['+poster']],
     ['a second condition', ['plan', '-s', 'kind:image,+po'], ['kind:image,+poster']],

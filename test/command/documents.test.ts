@@ -141,13 +141,12 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   workers: [['--engine', 'postgres://127.0.0.1:1/none']],
 };
 /**
- * Those of the tests above; decisions that print what `pick` does; one that ends by a signal only, whose documents are held
- * against their schema elsewhere; and a request, which is a document of the service.
+ * Those of the tests above; decisions that print what `pick` does; and a request, which is a document of the service.
  */
 const others = [
   ...['plan', 'apply', 'status', 'pick', 'cost', 'runs', 'runs show', 'diff', 'unlock', 'report'],
   ...['reject', 'unpick', 'accept', 'pin', 'unpin', 'forget', 'move', 'import', 'adopt'],
-  ...['watch', 'render'],
+  'render',
 ];
 
 /** Commands that take `--json`, as they are typed. */

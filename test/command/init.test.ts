@@ -128,7 +128,6 @@ test.each([
   const { steps } = JSON.parse(out);
   expect(steps.map(({ address }: { address: string }) => address)).toEqual(addresses);
   expect(steps[0].with.prompt).toContain(prompt);
-  expect(await run('fmt', '--check', 'new/campaign.yaml')).toMatchObject({ code: 0 });
 });
 
 test('--from-csv: a table in the folder is named where it is', async () => {

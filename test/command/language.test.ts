@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { bin, root } from '../rig/command.ts';
+import { root } from '../rig/command.ts';
 import { manifest, products, workplaceForEach } from './workplace.ts';
 
 const workplace = workplaceForEach();
-const { run, write, read } = workplace;
+const { run, write } = workplace;
 const wrong = manifest.replace('row.name', 'row.nmae').replace('kind: image', 'kind: imgae').replace('save:', 'svae:');
 
 describe('validate', () => {
@@ -84,51 +83,5 @@ describe('validate', () => {
     const report = JSON.parse((await run('validate', 'campaign.yaml', '--json')).out);
     expect(report.diagnostics).toEqual([expect.objectContaining({ code: 'MB1101' })]);
     expect(report.diagnostics[0]).not.toHaveProperty('fix');
-  });
-});
-
-describe('fmt', () => {
-  const messy = manifest.replaceAll('  ', '    ').replace('name: spring', "name:   'spring'   # ours");
-  const neat = manifest.replace('name: spring', 'name: "spring" # ours');
-
-  test('formats in place, once', async () => {
-    write('a.yaml', messy);
-    write('b.yaml', neat);
-    expect(await run('fmt', 'a.yaml', 'b.yaml')).toEqual({ code: 0, out: '', err: 'formatted a.yaml\n' });
-    expect(read('a.yaml')).toBe(neat);
-    expect(await run('fmt', 'a.yaml', 'b.yaml')).toEqual({ code: 0, out: '', err: '' });
-    expect(readdirSync(workplace.folder).sort()).toEqual(['a.yaml', 'b.yaml']);
-  });
-
-  test('only names the files when it checks', async () => {
-    write('a.yaml', messy);
-    write('b.yaml', neat);
-    expect(await run('fmt', '--check', 'a.yaml', 'b.yaml')).toMatchObject({ code: 65, out: 'a.yaml\n' });
-    expect(read('a.yaml')).toBe(messy);
-    expect(await run('fmt', '--check', 'b.yaml')).toEqual({ code: 0, out: '', err: '' });
-  });
-
-  test('leaves a file with mistakes alone, and goes on with the others', async () => {
-    write('a.yaml', 'a: [1\n');
-    write('b.yaml', messy);
-    const said = await run('fmt', 'a.yaml', 'b.yaml');
-    expect(said.code).toBe(65);
-    expect(said.err).toContain('a.yaml:1:4 error MB1003');
-    expect(read('a.yaml')).toBe('a: [1\n');
-    expect(read('b.yaml')).toBe(neat);
-  });
-
-  test('formats standard input to standard output', () => {
-    const stdin = (input: string, ...args: string[]) =>
-      spawnSync(process.execPath, [bin, 'fmt', ...args, '-'], { input });
-    expect(stdin(messy)).toMatchObject({ status: 0, stdout: Buffer.from(neat) });
-    expect(stdin(messy, '--check')).toMatchObject({ status: 65, stdout: Buffer.from('-\n') });
-  });
-
-  test.each([
-    [['missing.yaml'], 65],
-    [['-', 'a.yaml'], 64],
-  ])('%j ends with %i', async (files, code) => {
-    expect((await run('fmt', ...files)).code).toBe(code);
   });
 });

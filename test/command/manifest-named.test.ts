@@ -18,7 +18,7 @@ function name(line: string, files: readonly string[] = ['campaign.yaml']): strin
 describe('FILE may be left out', () => {
   test('of every command that is about a manifest', () => {
     expect(commands.map((command) => command.name())).toEqual(
-      expect.arrayContaining(['validate', 'plan', 'apply', 'status', 'explain', 'pin', 'move', 'resolve', 'gc', 'fmt']),
+      expect.arrayContaining(['validate', 'plan', 'apply', 'status', 'explain', 'pin', 'move', 'resolve', 'gc']),
     );
     for (const command of commands) {
       expect(name(command.name()), command.name()).toBe(`${command.name()} campaign.yaml`);
@@ -54,7 +54,6 @@ describe('FILE may be left out', () => {
     ['apply -shero', 'apply campaign.yaml -shero'],
     ['pin -- hero', 'pin campaign.yaml -- hero'],
     ['validate a.yaml b.yaml', 'validate a.yaml b.yaml'],
-    ['fmt -', 'fmt -'],
     ['uploads add', 'uploads add'],
     ['doctor', 'doctor'],
     ['nonsense', 'nonsense'],

@@ -26,7 +26,6 @@ const looking = [
   'explain campaign.yaml pic@b',
   'render campaign.yaml pic@a',
   'expand campaign.yaml',
-  'fmt campaign.yaml --check',
   'pin campaign.yaml pic@a --sandbox --dry-run',
   'forget campaign.yaml pic@a --sandbox --dry-run',
 ];

@@ -8,7 +8,7 @@ import { isUpToDate } from '../../campaign/up-to-date.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { digestOf } from '../../disk/outputs/hash-file.ts';
-import { call, way } from '../../ground/advice.ts';
+import { call, shell, way } from '../../ground/advice.ts';
 import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
@@ -70,7 +70,10 @@ function refuseWatching(): CampaignError {
   return new CampaignError({
     code: 'MB3001',
     message: 'apply does not watch: whoever saves a file has not agreed to pay',
-    hint: [way('to plan at every save', call('watch')), way('when the plan is right', call('apply'))],
+    hint: [
+      way('to plan on every save', shell('watchexec', '-e', 'yaml,csv', 'mediabatch', 'plan')),
+      way('when the plan is right', call('apply')),
+    ],
     options: ['--watch'],
   });
 }

@@ -7,7 +7,6 @@ import { safeText } from '../../report/safe-text.ts';
 import { type MadeGallery, makeGallery } from '../../review/gallery/make-gallery.ts';
 import { screenSide } from '../../review/thumbs/make-thumb.ts';
 import { open, type StateOptions } from '../open.ts';
-import { openFile } from '../open-file.ts';
 import { listenForInterruption } from '../signals.ts';
 import { outJson, type Terminal } from '../terminal.ts';
 
@@ -17,7 +16,6 @@ export interface ReportOptions extends StateOptions {
   /** Bytes. */
   maxSize?: number;
   singleFile?: string;
-  open?: boolean;
   json?: boolean;
   compare?: string;
   select?: string[];
@@ -50,7 +48,6 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   terminal.err(terminal.style.dim(`  ${aboutText(made)}\n`));
   const { shown, steps, lacking } = countShown(made);
   tellSaved([page], { shown, steps, lacking }, { options, terminal });
-  if (options.open) await openFile(page);
   return exitCodes.done;
 }
 

@@ -17,7 +17,6 @@ const schemaNames = [
   'status',
   'outputs',
   'graph',
-  'watch',
   'result',
   'comparison',
   'diff',

@@ -20,10 +20,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch validate --var-file north.yaml', 'with the variables of a market'],
     ['mediabatch validate --format github', 'annotates lines in a pull request'],
   ],
-  fmt: [
-    ['mediabatch fmt', 'campaign.yaml, in place'],
-    ['mediabatch fmt --check', 'for CI: changes nothing'],
-  ],
   expand: [
     ['mediabatch expand', 'every step with all its values'],
     ['mediabatch expand --var brand=Halo --json', 'the same for a program'],
@@ -39,12 +35,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
     ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
     ['mediabatch plan --sandbox --compare HEAD --format markdown', 'for a comment on a pull request'],
-  ],
-  watch: [
-    ['mediabatch watch', 'beside the editor', 'until Ctrl-C'],
-    ['mediabatch watch --sandbox --select hero --max-credits 20', 'one task only', 'until Ctrl-C'],
-    ['mediabatch watch --sandbox --review', 'with the pictures that an edit would give up', 'until Ctrl-C'],
-    ['mediabatch watch --json', 'a document on each line', 'until Ctrl-C'],
   ],
   apply: [
     ['mediabatch apply --sandbox', 'a rehearsal with play money', 'asks'],
@@ -70,10 +60,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch graph --sandbox', 'Mermaid, for a README'],
     ['mediabatch graph --sandbox --out campaign.svg', 'a picture, light and dark'],
     ['mediabatch graph --steps --select +cover --format dot', 'one step with all it is made from'],
-  ],
-  open: [
-    ['mediabatch open --sandbox cover', 'in the viewer of this system', 'not run'],
-    ['mediabatch open --sandbox cover --print', 'prints its path'],
   ],
   review: [
     ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],

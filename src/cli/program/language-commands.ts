@@ -39,18 +39,6 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
     exit(await (await import('../commands/validate.ts')).validate(files, options, terminal)),
   );
 
-  program
-    .command('fmt')
-    .addArgument(manifestsArgument('manifests, or - for standard input'))
-    .summary('format manifests, keeping every comment')
-    .description(
-      'Formats manifests in place: white space and quotes, nothing else. Order, comments, anchors and texts stay.',
-    )
-    .option('--check', 'change nothing; exit 65 and name the files that are not formatted')
-    .action(async (files: string[], options) =>
-      exit(await (await import('../commands/fmt.ts')).fmt(files, options, terminal)),
-    );
-
   addVarOptions(
     program
       .command('expand')

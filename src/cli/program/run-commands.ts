@@ -6,7 +6,6 @@ import type { ProgramContext } from './options.ts';
 import {
   addPlanOptions,
   addRows,
-  addScopeOptions,
   addSelectOptions,
   addStateOptions,
   age,
@@ -35,29 +34,6 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
     ),
   ).action(async (file: string, _options, command: Command) =>
     exit(await (await import('../commands/plan.ts')).plan(file, typedOptions(command), terminal)),
-  );
-
-  addScopeOptions(
-    program
-      .command('watch')
-      .addArgument(manifestArgument())
-      .summary('plan again at every save; never spends')
-      .description(
-        'Plans again whenever the manifest, a file that it names, or the lock is saved: the credits, what changed since the last save, and mistakes. Needs no network, takes no lock, writes nothing; Ctrl-C ends it.',
-      )
-      .option('--json', 'one JSON document on each line of stdout')
-      .option(
-        '--review',
-        'serve the review page beside it: it shows what each edit would give up, and what is picked there goes into the lock',
-      )
-      .addOption(
-        new Option('--port <n>', 'with --review: listen on this port of 127.0.0.1')
-          .argParser(numberIn(applyOptions.port.range))
-          .default(0, 'any that is free'),
-      )
-      .option('--no-open', 'with --review: only print the address'),
-  ).action(async (file: string, options) =>
-    exit(await (await import('../commands/watch.ts')).watch(file, options, terminal)),
   );
 
   underHeadings(
@@ -124,18 +100,6 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
 
   addGraphCommand(program, { terminal, exit });
 
-  addStateOptions(
-    program
-      .command('open')
-      .addArgument(manifestArgument())
-      .argument('<address>', 'the step, as the plan shows it')
-      .summary('show the output of a step in the system’s viewer')
-      .description('Opens the output of a step in the program that this system has for it. Needs no network.')
-      .option('--print', 'print its path instead, one on each line'),
-  ).action(async (file: string, address: string, options) =>
-    exit(await (await import('../commands/open.ts')).openOutput(file, address, { options, terminal })),
-  );
-
   addSelectOptions(
     addStateOptions(
       program
@@ -201,7 +165,6 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         .option('--copy', 'put the media into the folder, so that it can be sent')
         .option('--max-size <size>', 'with --copy: smaller pictures where it takes more, as in 20MB', parseSize)
         .option('--single-file <file>', 'one HTML file with small pictures only, 20 MB at most')
-        .option('--open', 'open it in the browser')
         .option('--json', 'one JSON document on stdout')
         .option('--compare <ref>', 'a commit: show each output beside what it was there'),
     ),

@@ -15,10 +15,8 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   runs: ['history', 'log', 'logs'],
   cost: ['costs', 'price', 'prices', 'spend', 'spent', 'credits'],
   diff: ['compare', 'changes'],
-  open: ['view'],
   explain: ['why'],
   validate: ['check', 'lint', 'test'],
-  fmt: ['format', 'prettier'],
   init: ['new', 'create', 'example', 'examples'],
   expand: ['flatten', 'resolved'],
   models: ['kinds'],
@@ -57,6 +55,13 @@ const otherWords: Readonly<Record<string, string>> = {
   auth: 'config',
 };
 
+/** Commands that were removed, and what to use in place of each. */
+const removed: ReadonlyMap<string, Way> = new Map<string, Way>([
+  ['fmt', way('format with prettier', shell('prettier', '--write', 'campaign.yaml'))],
+  ['watch', way('re-plan on save with watchexec', shell('watchexec', '-e', 'yaml,csv', 'mediabatch', 'plan'))],
+  ['open', way('list the paths of files', call('outputs'))],
+]);
+
 /** The command that was meant by a word that is none. Never one by which something is lost. */
 export function nearestCommand(program: Command, word: string): string | undefined {
   const names = shownCommands(program)
@@ -68,6 +73,10 @@ export function nearestCommand(program: Command, word: string): string | undefin
 
 export function unknownCommand(program: Command, word: string): CampaignError {
   const wanted = word.toLowerCase();
+  const instead = removed.get(word);
+  if (instead !== undefined) {
+    return new CampaignError({ code: 'MB3003', message: `${word} was removed`, hint: [instead], value: word });
+  }
   const told = otherwise[otherWords[wanted] ?? wanted];
   const near = nearestCommand(program, word);
   const guess = told ?? (near === undefined ? [] : [`did you mean ${near}?`]);

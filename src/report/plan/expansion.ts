@@ -2,8 +2,8 @@ import { trailOf } from '../../graph/expand/draft.ts';
 import type { Graph, Step } from '../../graph/graph.ts';
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { writeYaml, type YamlOptions } from '../../manifest/format/format.ts';
 import { type CanaryRule, type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { writeYaml, type YamlOptions } from '../../manifest/yaml/write-yaml.ts';
 import { countOf } from '../numbers.ts';
 import { escapeQuoted, safeText } from '../safe-text.ts';
 

@@ -140,7 +140,7 @@ describe('--events', () => {
 describe('every file that a campaign names', () => {
   const names = ['.env', 'campaign.yaml', 'campaign.lock.jsonl', 'rows.csv', 'rows.schema.json', 'logo.png'];
   const commands = [
-    ...['validate', 'plan', 'status', 'fmt'].map((name) => [name, 'campaign.yaml']),
+    ...['validate', 'plan', 'status'].map((name) => [name, 'campaign.yaml']),
     ...['apply', 'gc'].map((name) => [name, 'campaign.yaml', '--yes']),
     ...[['doctor'], ['init']],
   ];
@@ -215,7 +215,6 @@ describe('every file that a campaign names', () => {
       ['apply', 'linked/campaign.yaml', '--yes'],
       ['plan', 'campaign.yaml', '--out', 'linked/x.plan.json'],
       ['apply', 'campaign.yaml', '--yes', '--lock', 'linked/other.lock.jsonl'],
-      ['fmt', 'linked/campaign.yaml'],
       ['init', 'linked/new'],
       ['gc', 'linked/campaign.yaml', '--yes'],
     ];

@@ -759,14 +759,6 @@ export const controls: readonly Control[] = [
   },
   {
     mark: 'I23',
-    off: 'only media files are opened, whatever a line of the lock names',
-    file: 'src/campaign/find-step-files.ts',
-    switch: { part: ' || !knownExtensions.includes(extname(path))', by: '' },
-    seenBy: { file: 'test/command/open.test.ts', title: 'says which command gets what is not here' },
-    built: true,
-  },
-  {
-    mark: 'I23',
     off: 'events are opened by the run that holds the lock',
     file: 'src/cli/recorder.ts',
     switch: { line: 'const sink = told(() => target.open());\n  return () => sink;' },

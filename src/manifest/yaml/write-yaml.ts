@@ -1,0 +1,42 @@
+import { Document, isCollection, isMap, isScalar, type Node, visit } from 'yaml';
+import type { Json } from '../../ground/json.ts';
+
+export interface YamlOptions {
+  /** Returns the comment for a value: behind it, or above one of several lines. `path` leads to it from the root. */
+  commentOf?(path: readonly string[]): string | undefined;
+  /** Chooses the texts to put in double quotes, where everything in them can be escaped. */
+  isQuoted?(text: string): boolean;
+}
+
+const longestFlow = 80;
+
+/** Writes YAML that versions 1.1 and 1.2 read alike. Short, flat values go in brackets. */
+export function writeYaml(value: { [key: string]: Json }, { commentOf, isQuoted }: YamlOptions = {}): string {
+  const document = new Document(value, { compat: 'yaml-1.1', aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_key, scalar) {
+      if (typeof scalar.value === 'string' && isQuoted?.(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+    },
+    Collection(key, collection) {
+      const items = isMap(collection) ? collection.items.map((pair) => pair.value) : collection.items;
+      const isFlat = items.every((item) => isScalar(item) && !String(item.value).includes('\n'));
+      collection.flow = key !== null && isFlat && JSON.stringify(collection).length <= longestFlow;
+    },
+  });
+  if (commentOf !== undefined) addComments(document.contents, { path: [], commentOf });
+  return document.toString({ lineWidth: 0, blockQuote: 'literal', singleQuote: false, doubleQuotedAsJSON: true });
+}
+
+function addComments(
+  node: unknown,
+  { path, commentOf }: { path: readonly string[]; commentOf: NonNullable<YamlOptions['commentOf']> },
+): void {
+  if (!isMap<Node, Node>(node) || node.flow) return;
+  for (const { key, value } of node.items) {
+    const inner = [...path, String(key)];
+    const comment = commentOf(inner);
+    if (comment !== undefined && isCollection(value) && !value.flow) key.commentBefore = ` ${comment}`;
+    else if (comment !== undefined && value !== null) value.comment = ` ${comment}`;
+    addComments(value, { path: inner, commentOf });
+  }
+}
