@@ -70,7 +70,6 @@ export const longTests = [
   'test/command/service-moved.test.ts',
   'test/command/cut-lock.test.ts',
   'test/command/odd-disk.test.ts',
-  'test/command/completion.test.ts',
   'test/command/documents.test.ts',
   'test/command/lost-answers.test.ts',
   'test/command/lost-lock.test.ts',

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { libraryCalls } from '../campaign/library-calls.ts';
-import { titles } from '../contract/failure.ts';
 import type { JsonMap } from '../ground/values.ts';
 import type { ServiceDocument } from '../kinds/service-document.ts';
 import {
@@ -20,7 +19,6 @@ import {
 import { examples, namedCommands } from './program/examples.ts';
 
 const pages = new URL('../manual/', import.meta.url);
-const codePages = new URL('../report/diagnostics/code-pages/', import.meta.url);
 const manifestSchema = new URL('../../schemas/manifest.schema.json', import.meta.url);
 
 /**
@@ -90,20 +88,4 @@ function describeCommands(program: Command): CommandDoc[] {
       examples: (examples[name] ?? []).map(([line, about]) => ({ line, about })),
     };
   });
-}
-
-/** All pages about codes as one: a section each, one level lower than alone. */
-export async function readCodePages(): Promise<string> {
-  const all = await Promise.all(
-    Object.keys(titles)
-      .sort()
-      .map(async (code) => readFile(new URL(`${code}.md`, codePages), 'utf8')),
-  );
-  return all
-    .map((page) =>
-      page
-        .replace(/^(#+) /gm, '$1# ')
-        .replace(/(?<=^### Related\n\n).*$/m, (codes) => codes.replace(/MB\d{4}/g, '`$&`')),
-    )
-    .join('\n');
 }

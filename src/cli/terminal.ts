@@ -111,11 +111,6 @@ export async function allSaid(): Promise<void> {
   }
 }
 
-/** Undefined where stdout is no screen. */
-export function rowsOfScreen(): number | undefined {
-  return process.stdout.isTTY === true ? process.stdout.rows || undefined : undefined;
-}
-
 /** How tables on stdout look: they fit a terminal, and are whole where stdout is a file or a pipe. */
 export function tableOptions(terminal: Terminal): { style: Style; width?: number } {
   return { style: terminal.outStyle, ...(process.stdout.isTTY === true && { width: terminal.outWidth }) };

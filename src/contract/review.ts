@@ -41,8 +41,6 @@ export interface ReviewCommands {
   redo: string;
   /** Says why a step is, or would be, bought. */
   explain: string;
-  /** Opens the output of a step in a program of this system. */
-  open: string;
 }
 
 /** Number and cost of steps that wait for the same gates. */

@@ -12,7 +12,7 @@ export const post: Kind = {
   create: { paths: ['/posts', '/posts/create'], documented: false },
   recovery: 'ask',
   fields: {
-    accountIds: { description: 'Which accounts it goes to; `mediabatch accounts` lists them.', type: 'strings' },
+    accountIds: { description: 'Which accounts it goes to; `mediabatch list accounts` lists them.', type: 'strings' },
     caption: { description: 'The text of the post.', type: 'string', free: true },
     media: { description: 'What it shows: public https URLs, or outputs of other tasks.', type: 'strings', url: true },
     scheduledAt: { description: 'When it is published, ISO 8601. Without it: at once.', type: 'string', free: true },

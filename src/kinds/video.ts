@@ -18,7 +18,7 @@ export const video: Kind = {
   recovery: 'list',
   fields: {
     prompt: { description: 'What happens in the video.', type: 'string', free: true },
-    model: { description: 'The model that makes the video; `mediabatch models` lists them.', type: 'string' },
+    model: { description: 'The model that makes the video; `mediabatch list models` lists them.', type: 'string' },
     ratio: { description: 'Width to height, as in 16:9.', type: 'string' },
     duration: { description: 'Length in seconds.', type: 'number' },
     image: {

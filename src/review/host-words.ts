@@ -7,7 +7,7 @@ import { adviceText, type Paste } from '../report/advice-text.ts';
 export function reviewCommands(paste: Paste): ReviewCommands {
   return {
     ...{ pick: paste(call('pick')), reject: paste(call('reject')), unpick: paste(call('unpick')) },
-    ...{ redo: paste(call('apply', '--redo')), explain: paste(call('explain')), open: paste(call('open')) },
+    ...{ redo: paste(call('apply', '--redo')), explain: paste(call('explain')) },
   };
 }
 

@@ -88,8 +88,3 @@ test('explain of a step prints what render and expand do', async () => {
   expect(request).toEqual(await run('render', 'campaign.yaml', 'hero@vase'));
   expect(JSON.parse(request.out)).toMatchObject({ prompt: 'Tide Vase on an oak table' });
 });
-
-test('each list of the service is one of list, too', async () => {
-  expect(await run('list', 'voices', '--json')).toEqual(await run('voices', '--json'));
-  expect((await run('list', 'models', '--kind', 'image', '--json')).code).toBe(0);
-});

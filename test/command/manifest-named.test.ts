@@ -54,7 +54,7 @@ describe('FILE may be left out', () => {
     ['apply -shero', 'apply campaign.yaml -shero'],
     ['pin -- hero', 'pin campaign.yaml -- hero'],
     ['validate a.yaml b.yaml', 'validate a.yaml b.yaml'],
-    ['uploads add', 'uploads add'],
+    ['upload logo.png', 'upload logo.png'],
     ['doctor', 'doctor'],
     ['nonsense', 'nonsense'],
   ])('%s', (line, named) => {
@@ -147,6 +147,18 @@ describe('a command that there is not', () => {
       err: expect.stringContaining('did you mean --max-credits, which bounds this run?'),
     });
     expect((await place.run('status', 'campaign.yaml', `--${word}`)).err).not.toContain('--max-credits');
+  });
+
+  test.each([
+    ['watch', 'watchexec -e yaml,csv mediabatch plan'],
+    ['fmt', 'prettier --write campaign.yaml'],
+    ['jobs', 'mediabatch list jobs'],
+    ['uploads', 'mediabatch upload FILE'],
+  ])('%s was removed, and what to use instead is one line', async (word, instead) => {
+    const { code, err } = await place.run(word, 'campaign.yaml');
+    expect(code).toBe(64);
+    expect(err).toContain(`${word} was removed`);
+    expect(err).toContain(instead);
   });
 
   test('never leads to one by which something is lost', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
@@ -6,13 +6,12 @@ import { namedCommands } from '../../src/cli/program/examples.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import { readTopic } from '../../src/cli/read-manual.ts';
 import { titles } from '../../src/contract/failure.ts';
-import { manualMark, pageHtml, slugOf } from '../../src/report/manual/page-html.ts';
 import { pageText } from '../../src/report/manual/page-text.ts';
 import { topics } from '../../src/report/manual/topics.ts';
 import { makeStyle } from '../../src/report/style.ts';
 import { displayWidth } from '../../src/report/text-width.ts';
 import { root } from '../rig/command.ts';
-import { blocksOf, codeSpansOf, pageNames, readPage } from '../rig/manual-pages.ts';
+import { blocksOf, codeSpansOf, pageNames, readPage, slugOf } from '../rig/manual-pages.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 import { products, workplaceForEach } from './workplace.ts';
 
@@ -157,71 +156,4 @@ test('the pictures of README are there, and small', () => {
   expect(pictures.length).toBeGreaterThanOrEqual(2);
   const bytes = pictures.reduce((sum, path) => sum + statSync(path).size, 0);
   expect(bytes).toBeLessThanOrEqual(400 * 1024);
-});
-
-describe('help --html', () => {
-  test('writes pages whose links lead somewhere, and writes them again', async () => {
-    expect(await run('help', '--html', 'manual')).toMatchObject({ code: 0, out: 'manual/index.html\n' });
-    const pages = new Map(
-      readdirSync('manual').map((file) => [file, readFileSync(join('manual', file), 'utf8')] as const),
-    );
-    const texts = new Map([...pages].filter(([file]) => !file.endsWith('.html')));
-    for (const file of texts.keys()) pages.delete(file);
-    expect([...pages.keys()].sort()).toEqual([...pageNames, 'search'].map((name) => `${name}.html`).sort());
-    expect([...texts.keys()].sort()).toEqual([...pageNames.map((name) => `${name}.md`), 'llms.txt'].sort());
-    for (const [file, text] of texts) {
-      const links = Array.from(text.matchAll(/\]\((\w+\.md)/g), ([, target]) => target);
-      expect(links.filter((target) => !texts.has(target ?? ''))).toEqual([]);
-      if (file === 'llms.txt') expect(links.length).toBe(topics.size);
-    }
-    // What tables know stands in them, too.
-    expect(texts.get('exit.md')).toMatch(/\| 65 +\|/);
-    const [, json = ''] = /id="sections">(.*?)<\/script>/s.exec(pages.get('search.html') ?? '') ?? [];
-    const sections: { href: string; title: string; text: string }[] = JSON.parse(json);
-    for (const { href } of sections) {
-      const [page = '', anchor] = href.split('#');
-      expect(pages.get(page), href).toContain(anchor === undefined ? '<h1>' : ` id="${anchor}"`);
-    }
-    // Signs that HTML writes in another way are text again.
-    expect(sections.map(({ title }) => title)).not.toContainEqual(expect.stringMatching(/&(lt|gt|amp|quot);/));
-    expect(sections.length).toBeGreaterThan(200);
-    for (const [file, html] of pages) {
-      const ids = Array.from(html.matchAll(/ id="([^"]+)"/g), ([, id]) => id);
-      expect(new Set(ids).size, file).toBe(ids.length);
-      for (const [, href = ''] of html.matchAll(/ href="([^"]+)"/g)) {
-        const [page = '', anchor] = href.split('#');
-        const target = pages.get(page === '' ? file : page) ?? texts.get(page);
-        expect(target, `${file}: ${href}`).toBeDefined();
-        if (anchor !== undefined) expect(target).toContain(` id="${anchor}"`);
-      }
-    }
-    for (const code of Object.keys(titles)) expect(pages.get('codes.html')).toContain(` id="${code}"`);
-    expect(await run('help', '--html', 'manual')).toMatchObject({ code: 0 });
-    expect(readdirSync('.')).toEqual(['manual']);
-  });
-
-  test('leaves a folder alone that holds anything else', async () => {
-    for (const folder of ['mine', 'mixed']) mkdirSync(folder);
-    write('mine/notes.html', 'mine');
-    expect(await run('help', '--html', 'mine')).toMatchObject({ code: 73, err: expect.stringContaining('MB3301') });
-    write('mixed/index.html', manualMark);
-    write('mixed/notes.txt', 'mine');
-    expect(await run('help', '--html', 'mixed')).toMatchObject({ code: 73 });
-    expect(readFileSync('mixed/notes.txt', 'utf8')).toBe('mine');
-    expect(await run('help', '--html', 'mine/notes.html')).toMatchObject({ code: 73 });
-    expect(await run('help', 'plan', '--html', 'x')).toMatchObject({ code: 64 });
-  });
-
-  test.each(['mine.txt/manual', 'no/such/folder'])('%s: what the disk refuses is told', async (path) => {
-    write('mine.txt', 'mine');
-    const { code, err } = await run('help', '--html', path);
-    expect(code).toBe(73);
-    expect(err).toContain(`the manual cannot be written to ${path}`);
-    expect(readdirSync('.')).toEqual(['mine.txt']);
-  });
-
-  test('what a page says is text: nothing in it becomes an element', () => {
-    const html = pageHtml('x', '# A <b>\n\n`<script>` and\n\n```text\n</pre><script>\n```\n');
-    expect(html).not.toMatch(/<script|<\/pre><script/);
-  });
 });

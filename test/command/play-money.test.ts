@@ -32,7 +32,7 @@ test('whatever is said, no real service is asked, and printed commands say which
   expect(existsSync(join(place.folder, 'campaign.lock.jsonl'))).toBe(false);
   const asked = await run('apply', 'campaign.yaml', '--redo', 'hero');
   expect(asked.err).toContain('mediabatch plan campaign.yaml --sandbox');
-  expect((await run('accounts')).code).toBe(0);
+  expect((await run('list', 'accounts')).code).toBe(0);
   expect(service.requests()).toEqual([]);
 });
 

@@ -181,16 +181,16 @@ describe('gc --kept', () => {
 describe('--sandbox', () => {
   test('looks at the state of the sandbox runs, and leaves none where there was none', async () => {
     const folder = folderWith({ 'campaign.yaml': manifest });
-    for (const args of [['accounts'], ['jobs'], ['doctor'], ['voices']]) {
+    for (const args of [['list', 'accounts'], ['list', 'jobs'], ['doctor'], ['list', 'voices']]) {
       const { code, err } = await runInProcess([...args, '--sandbox'], {}, folder);
       expect(code, `${args}: ${err}`).toBe(0);
     }
     expect(() => readFileSync(join(folder, '.mediabatch', 'sandbox', 'ledger.jsonl'))).toThrow('ENOENT');
-    const link = await runInProcess(['voices', '--sandbox', '--play', 'aria'], {}, folder);
+    const link = await runInProcess(['list', 'voices', '--sandbox', '--play', 'aria'], {}, folder);
     expect(link.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\S+\n$/);
     writeFileSync(join(folder, 'a.txt'), 'hello');
-    expect((await run(['uploads', 'add', 'a.txt', '--sandbox'], {}, folder)).code).toBe(0);
-    const listed = JSON.parse((await runInProcess(['uploads', 'list', '--sandbox', '--json'], {}, folder)).out);
+    expect((await run(['upload', 'a.txt', '--sandbox'], {}, folder)).code).toBe(0);
+    const listed = JSON.parse((await runInProcess(['list', 'uploads', '--sandbox', '--json'], {}, folder)).out);
     expect(listed.uploads).toMatchObject([{ name: 'a.txt', bytes: 5 }]);
   });
 });

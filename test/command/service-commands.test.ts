@@ -10,36 +10,39 @@ const refused: Scripted = [401, { success: false, error: 'bad key', code: 'unaut
 
 describe('without a key', () => {
   test('voices and models are the documented ones, and that is said', async () => {
-    const voices = await run(['voices', '--gender', 'female', '--accent', 'British']);
+    const voices = await run(['list', 'voices', '--gender', 'female', '--accent', 'British']);
     expect(voices.code, voices.err).toBe(0);
     expect(voices.out).toBe('voice_id  gender  accent\nAlice     female  british\nLily      female  british\n');
     expect(voices.err).toContain('MEDIABATCH_API_KEY is not set');
-    const models = JSON.parse((await run(['models', '--kind', 'music', '--json'])).out);
+    const models = JSON.parse((await run(['list', 'models', '--kind', 'music', '--json'])).out);
     expect(models).toMatchObject({ mediabatch: 'models', version: 1, source: 'documented' });
     expect(models.models).toContainEqual(expect.objectContaining({ model: 'auto', credits: 5, aliasOf: 'song-9' }));
   });
 
-  test.each([[['accounts']], [['jobs']], [['uploads', 'list']], [['voices', '--play', 'Aria']], [['doctor']]])(
-    '%j exits 77 and names both ways on',
-    async (args) => {
-      const { code, out, err } = await run(args);
-      expect(code).toBe(77);
-      expect(out + err).toContain('MEDIABATCH_API_KEY is not set');
-      expect(out + err).toContain('--sandbox');
-    },
-  );
+  test.each([
+    [['list', 'accounts']],
+    [['list', 'jobs']],
+    [['list', 'uploads']],
+    [['list', 'voices', '--play', 'Aria']],
+    [['doctor']],
+  ])('%j exits 77 and names both ways on', async (args) => {
+    const { code, out, err } = await run(args);
+    expect(code).toBe(77);
+    expect(out + err).toContain('MEDIABATCH_API_KEY is not set');
+    expect(out + err).toContain('--sandbox');
+  });
 });
 
 describe('what cannot be', () => {
   test.each([
-    [['voices', '--gender', 'tenor'], 'female, male, neutral'],
-    [['voices', '--accent', 'klingon'], 'american, australian, british, swedish'],
-    [['voices', '--gender', 'neutral', '--accent', 'british'], 'neutral voices are: american'],
-    [['models', '--kind', 'photo'], 'image, music'],
-    [['jobs', '--kind', 'music'], 'video, clipping, thumbnail'],
-    [['jobs', '--kind', 'photo'], 'can be listed'],
-    [['jobs', '--limit', '0'], '1 to 10000'],
-    [['voices', '--sandbox', '--play', 'Nobody'], 'Aria, Roger'],
+    [['list', 'voices', '--gender', 'tenor'], 'female, male, neutral'],
+    [['list', 'voices', '--accent', 'klingon'], 'american, australian, british, swedish'],
+    [['list', 'voices', '--gender', 'neutral', '--accent', 'british'], 'neutral voices are: american'],
+    [['list', 'models', '--kind', 'photo'], 'image, music'],
+    [['list', 'jobs', '--kind', 'music'], 'video, clipping, thumbnail'],
+    [['list', 'jobs', '--kind', 'photo'], 'can be listed'],
+    [['list', 'jobs', '--limit', '0'], '1 to 10000'],
+    [['list', 'voices', '--sandbox', '--play', 'Nobody'], 'Aria, Roger'],
   ])('%j exits 64 and shows what there is', async (args, words) => {
     const { code, out, err } = await run(args);
     expect(code, err).toBe(64);
@@ -56,7 +59,14 @@ describe('what cannot be', () => {
       'GET /openapi.json': refused,
     });
     const folder = folderWith();
-    const all = [['voices'], ['models'], ['accounts'], ['jobs'], ['uploads', 'list'], ['doctor']];
+    const all = [
+      ['list', 'voices'],
+      ['list', 'models'],
+      ['list', 'accounts'],
+      ['list', 'jobs'],
+      ['list', 'uploads'],
+      ['doctor'],
+    ];
     for (const args of all) {
       const { code, out, err } = await run(args, env, folder);
       expect(code, `${args}: ${err}`).toBe(77);
@@ -65,12 +75,12 @@ describe('what cannot be', () => {
   });
 
   test('a service that is not there is 69; what is documented is shown all the same', async () => {
-    for (const args of [['accounts'], ['jobs'], ['doctor'], ['voices', '--play', 'Aria']]) {
+    for (const args of [['list', 'accounts'], ['list', 'jobs'], ['doctor'], ['list', 'voices', '--play', 'Aria']]) {
       const { code, err } = await run(args, nobody);
       expect(code, `${args}: ${err}`).toBe(69);
     }
     for (const name of ['voices', 'models']) {
-      const { code, out, err } = await run([name, '--json'], nobody);
+      const { code, out, err } = await run(['list', name, '--json'], nobody);
       expect(code, err).toBe(0);
       expect(JSON.parse(out).source).toBe('documented');
       expect(err).toContain('cannot be reached');
@@ -84,11 +94,11 @@ describe('what the service says', () => {
     const { env } = await scripted({
       'GET /voiceovers/voices': [200, { success: true, voices: [{ ...voice, previewUrl: 'javascript:alert(1)' }] }],
     });
-    const { out } = await run(['voices'], env);
+    const { out } = await run(['list', 'voices'], env);
     expect(out).toContain('Eve\\x1b[2J');
     expect(out).not.toContain('\u001b');
     expect(out.split('\n')).toHaveLength(3);
-    expect((await run(['voices', '--play', 'Eve'], env)).code).toBe(64);
+    expect((await run(['list', 'voices', '--play', 'Eve'], env)).code).toBe(64);
   });
 
   test('the catalog adds models and prices to the documented ones', async () => {
@@ -98,7 +108,7 @@ describe('what the service says', () => {
       { key: 'song-8', kind: 'music', credits: 7 },
     ];
     const { env } = await scripted({ 'GET /catalog': [200, { success: true, models }] });
-    const { source, models: rows } = JSON.parse((await run(['models', '--json'], env)).out);
+    const { source, models: rows } = JSON.parse((await run(['list', 'models', '--json'], env)).out);
     expect(source).toBe('service');
     const of = (model: string) => rows.find((row: { model: string }) => row.model === model);
     expect(of('motion-2')).toMatchObject({ kind: 'video', credits: 20, known: 'catalog' });
@@ -119,7 +129,7 @@ describe('what the service says', () => {
       { id: 'a2', provider: 'tiktok', accountName: 'Lamps', accountUsername: 'lamps' },
     ];
     const { env } = await scripted({ 'GET /accounts': [200, { success: true, data }] });
-    const { out, err, code } = await run(['accounts'], env);
+    const { out, err, code } = await run(['list', 'accounts'], env);
     expect(code, err).toBe(0);
     expect(out).toContain('YouTube');
     expect(err.match(/warning/g)).toHaveLength(1);
@@ -129,7 +139,7 @@ describe('what the service says', () => {
   test('without a list of uploads, that is said and nothing is asked', async () => {
     const paths = { '/uploads': { post: {} } };
     const { env, seen } = await scripted({ 'GET /openapi.json': [200, { openapi: '3.1.0', paths }] });
-    const { code, err } = await run(['uploads', 'list'], env);
+    const { code, err } = await run(['list', 'uploads'], env);
     expect(code).toBe(3);
     expect(err).toContain('no list of its media library');
     expect(seen).not.toContain('GET /uploads');
@@ -177,7 +187,7 @@ describe('jobs', () => {
   test('of all kinds, newest first, with the step that a lock here knows', async () => {
     const { env } = await scripted(answers);
     const folder = folderWith({ 'x.sandbox.lock.jsonl': lock, 'sub/campaign.lock.jsonl': lock });
-    const { code, out, err } = await run(['jobs', '--json'], env, folder);
+    const { code, out, err } = await run(['list', 'jobs', '--json'], env, folder);
     expect(code, err).toBe(0);
     const { jobs, unlisted, locks, more } = JSON.parse(out);
     expect(jobs.map(({ jobId }: { jobId: string }) => jobId)).toEqual(['t1', 'v2', 'v1']);
@@ -195,7 +205,11 @@ describe('jobs', () => {
     [['--kind', 'thumbnail'], ['t1']],
   ])('%j', async (args, ids) => {
     const { env } = await scripted(answers);
-    const { out, err } = await run(['jobs', '--json', ...args], env, folderWith({ 'campaign.lock.jsonl': lock }));
+    const { out, err } = await run(
+      ['list', 'jobs', '--json', ...args],
+      env,
+      folderWith({ 'campaign.lock.jsonl': lock }),
+    );
     expect(
       JSON.parse(out || '{}').jobs?.map(({ jobId }: { jobId: string }) => jobId),
       err,
@@ -208,12 +222,13 @@ describe('jobs', () => {
     [['--limit', '1', '--state', 'failed'], 1, false],
   ])('%j of two says whether there are more', async (args, count, isMore) => {
     const { env } = await scripted({ 'GET /videos/all': answers['GET /videos/all'] ?? [500, {}] });
-    const { out, err } = await run(['jobs', '--json', '--kind', 'video', ...args], env);
+    const { out, err } = await run(['list', 'jobs', '--json', '--kind', 'video', ...args], env);
     const { jobs, more } = JSON.parse(out);
     expect([jobs.length, more]).toEqual([count, isMore]);
-    expect((await run(['jobs', '--kind', 'video', ...args], env)).err.includes('and more: raise --limit'), err).toBe(
-      isMore,
-    );
+    expect(
+      (await run(['list', 'jobs', '--kind', 'video', ...args], env)).err.includes('and more: raise --limit'),
+      err,
+    ).toBe(isMore);
   });
 
   test('a job is known from a step whose newest send nobody has answered', async () => {
@@ -224,7 +239,7 @@ describe('jobs', () => {
       record({ ...film, generation: 2, send: 's2', state: 'unresolved' }),
     ];
     const folder = folderWith({ 'campaign.lock.jsonl': `${[header, ...lines].join('\n')}\n` });
-    const { out, err } = await run(['jobs', '--json', '--kind', 'video'], env, folder);
+    const { out, err } = await run(['list', 'jobs', '--json', '--kind', 'video'], env, folder);
     expect(err).not.toContain('damaged');
     expect(JSON.parse(out).jobs.map(({ step }: { step: { address: string } | null }) => step?.address)).toEqual([
       undefined,
@@ -234,11 +249,11 @@ describe('jobs', () => {
 
   test('a state or model that is not there shows what is', async () => {
     const { env } = await scripted(answers);
-    expect(await run(['jobs', '--state', 'done'], env)).toMatchObject({
+    expect(await run(['list', 'jobs', '--state', 'done'], env)).toMatchObject({
       code: 64,
       err: expect.stringContaining('completed'),
     });
-    expect(await run(['jobs', '--model', 'x'], env)).toMatchObject({
+    expect(await run(['list', 'jobs', '--model', 'x'], env)).toMatchObject({
       code: 64,
       err: expect.stringContaining('motion-2'),
     });

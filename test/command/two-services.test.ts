@@ -188,7 +188,9 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
       expect(first.code, first.err).toBe(0);
       rmSync(place.path('campaign.lock.jsonl'));
       rmSync(place.path('.mediabatch'), { recursive: true, force: true });
-      const listed = JSON.parse((await place.run('jobs', '--kind', 'voiceover', '--json', '--limit', '50')).out);
+      const listed = JSON.parse(
+        (await place.run('list', 'jobs', '--kind', 'voiceover', '--json', '--limit', '50')).out,
+      );
       expect(listed.jobs.map(({ jobId }: { jobId: string }) => jobId).sort()).toEqual(
         standIn
           .paid()
@@ -225,12 +227,12 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
         'version: 1\nname: t\ntasks:\n  cover: { kind: thumbnail, with: { title: T, image: "https://a.example/in.png" } }\n';
       const place = campaign(text, standIn);
       expect((await place.apply()).code).toBe(0);
-      const jobs = JSON.parse((await place.run('jobs', '--kind', 'thumbnail', '--json')).out);
+      const jobs = JSON.parse((await place.run('list', 'jobs', '--kind', 'thumbnail', '--json')).out);
       expect(jobs.jobs).toHaveLength(1);
       expect(JSON.stringify(jobs)).not.toContain('in.png');
       const removed = await place.run('destroy', 'campaign.yaml', 'cover', '--yes');
       expect([removed.code, removed.err]).toEqual([0, expect.stringContaining('removed 1 record\n')]);
-      expect(JSON.parse((await place.run('jobs', '--kind', 'thumbnail', '--json')).out).jobs).toEqual([]);
+      expect(JSON.parse((await place.run('list', 'jobs', '--kind', 'thumbnail', '--json')).out).jobs).toEqual([]);
       const again = await place.run('destroy', 'campaign.yaml', 'cover', '--yes');
       expect([again.code, again.err]).toEqual([0, expect.stringContaining('1 had been removed before')]);
     },
@@ -240,7 +242,7 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
     async (standIn) => {
       const text = `version: 1\nname: p\ntasks:\n  share: { kind: post, with: { accountIds: ["${standIn.accountId}"], caption: hi } }\n`;
       const place = campaign(text, standIn);
-      expect((await place.run('accounts', '--json')).out).toContain(JSON.stringify(standIn.accountId));
+      expect((await place.run('list', 'accounts', '--json')).out).toContain(JSON.stringify(standIn.accountId));
       expect((await place.apply()).code).toBe(0);
       expect((await place.apply()).code).toBe(0);
       expect(standIn.paid()).toHaveLength(1);

@@ -4,13 +4,13 @@ import { folderWith, scripted } from './scripted.ts';
 
 const run = (args: string[], env: Record<string, string>, cwd: string) => command(args, { cwd, env });
 
-describe('uploads add', () => {
+describe('upload', () => {
   test('equal bytes go up once; a file that is not there stops all', async () => {
     const folder = folderWith({ 'a.txt': 'same', 'b.txt': 'same', 'c.txt': 'other', 'empty.txt': '' });
     const { env, seen } = await scripted({
       'POST /uploads': [200, { success: true, data: { id: 'u1', url: 'https://cdn.example/a.txt' } }],
     });
-    const added = await run(['uploads', 'add', 'a.txt', 'b.txt', 'c.txt', '--json'], env, folder);
+    const added = await run(['upload', 'a.txt', 'b.txt', 'c.txt', '--json'], env, folder);
     expect(added.code, added.err).toBe(0);
     expect(JSON.parse(added.out).uploads.map(({ name }: { name: string }) => name)).toEqual([
       'a.txt',
@@ -19,14 +19,14 @@ describe('uploads add', () => {
     ]);
     expect(seen).toEqual(['POST /uploads', 'POST /uploads']);
     for (const wrong of ['missing.txt', 'empty.txt', '.']) {
-      expect((await run(['uploads', 'add', 'a.txt', wrong], env, folder)).code, wrong).toBe(65);
+      expect((await run(['upload', 'a.txt', wrong], env, folder)).code, wrong).toBe(65);
     }
     expect(seen).toHaveLength(2);
   });
 
   test('what the service refuses is told for each file', async () => {
     const { env } = await scripted({ 'POST /uploads': [400, { success: false, error: 'too odd' }] });
-    const { code, err } = await run(['uploads', 'add', 'a.txt'], env, folderWith({ 'a.txt': 'a' }));
+    const { code, err } = await run(['upload', 'a.txt'], env, folderWith({ 'a.txt': 'a' }));
     expect(code).toBe(3);
     expect(err).toContain('a.txt: HTTP 400: too odd');
   });

@@ -36,3 +36,11 @@ export function codeSpansOf(name: string): string[] {
   for (const token of lexer(readPage(name))) visit(token);
   return spans;
 }
+
+/** Returns the anchor of a heading, as sites that show Markdown make it. */
+export function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}

@@ -63,7 +63,7 @@ function wordsFor(found: Found, { shown, isAside }: { shown: string; isAside: bo
       text: `${shown} has an older copy of this run, or another server has taken over, and nobody here has seen all that it had: its workers buy nothing more for it unless its store says that nothing is missing`,
       hint: [
         'apply in the clone that watched the run gives back what is missing',
-        way('what was bought, and no lock knows', call('jobs', '--unknown')),
+        way('what was bought, and no lock knows', call('list jobs', '--unknown')),
       ],
     };
   }

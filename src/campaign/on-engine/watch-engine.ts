@@ -170,7 +170,7 @@ function unknownRun(run: string, { shown }: Engine): CampaignError {
     message: `${shown} does not know the run ${run} of this campaign`,
     hint: [
       'if the database was put back from a backup or made anew, what the run bought since may be known to nobody',
-      way('to look for it', call('jobs', '--unknown')),
+      way('to look for it', call('list jobs', '--unknown')),
       way('then remove the note', call('unlock', '--id', run)),
     ],
   });

@@ -7,7 +7,6 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { topicGroups, topics } from '../../report/manual/topics.ts';
 import { nearestCommand } from '../program/unknown-command.ts';
 import type { Terminal } from '../terminal.ts';
-import { throughPager } from '../through-pager.ts';
 
 /** By other words that people look for a page. */
 const alsoAbout: Readonly<Record<string, readonly string[]>> = {
@@ -33,7 +32,7 @@ const alsoAbout: Readonly<Record<string, readonly string[]>> = {
   decisions: ['decision', 'orphans'],
   cost: ['budget', 'prices', 'price', 'credits', 'money'],
   selection: ['selections', 'selectors', 'select', 'tags'],
-  ci: ['github', 'actions', 'team', 'notify', 'notifications', 'webhook'],
+  ci: ['github', 'actions', 'team'],
   service: ['key', 'token', 'environment', 'env', 'api'],
   trust: ['security', 'secrets'],
   keys: ['schema', 'reference', 'yaml'],
@@ -46,31 +45,15 @@ const alsoAbout: Readonly<Record<string, readonly string[]>> = {
   engine: ['cluster', 'postgres', 'workers', 'machines', 'distributed', 'store', 's3'],
 };
 
-/** The manual: its contents, a page, a command's options, a code; or all of it as pages. */
-export async function help(
-  topic: string | undefined,
-  { html }: { html: string | undefined },
-  program: Command,
-  terminal: Terminal,
-): Promise<number> {
-  if (html !== undefined) {
-    if (topic === undefined) return (await import('./help-html.ts')).helpHtml(html, program, terminal);
-    throw new CampaignError({
-      code: 'MB3001',
-      message: `--html writes the whole manual, and not ${topic} alone`,
-      hint: `leave ${topic} out`,
-      options: ['--html'],
-    });
-  }
-  // The page of contents of `--html` is called so.
+/** Prints the manual: its contents, a page, the options of a command, or a code. */
+export async function help(topic: string | undefined, program: Command, terminal: Terminal): Promise<number> {
   if (topic === undefined || topic === 'index') {
     program.outputHelp();
     terminal.out(`\n${contentsText(terminal)}`);
     return exitCodes.done;
   }
   const command = program.commands.find((one) => one.name() === topic.toLowerCase());
-  if (command === undefined || topics.has(topic.toLowerCase()))
-    return throughPager(terminal, (to) => showPage(topic, program, to));
+  if (command === undefined || topics.has(topic.toLowerCase())) return showPage(topic, program, terminal);
   command.outputHelp();
   return exitCodes.done;
 }

@@ -47,7 +47,7 @@ async function giveUp(
   if (found.is === 'not asked' && !force) throw notAskedError(file, note, found.why);
   terminal.err(`${givenUpText(found, note)}\n`);
   if (found.is === 'over') return;
-  const jobs = terminal.paste({ call: 'jobs', words: ['--unknown'] });
+  const jobs = terminal.paste({ call: 'list jobs', words: ['--unknown'] });
   terminal.err(`what that run has bought, and no lock here knows: ${jobs}\n`);
 }
 

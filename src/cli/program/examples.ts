@@ -194,34 +194,9 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch list uploads', 'where the service has a list', 'not run'],
     ['mediabatch list uploads --json', 'for a program', 'not run'],
   ],
-  voices: [
-    ['mediabatch voices --gender female --accent british', 'a choice of them'],
-    ['mediabatch voices --json', 'for a program'],
-  ],
-  models: [
-    ['mediabatch models --kind image', 'with their credits'],
-    ['mediabatch models --json', 'for a program'],
-  ],
-  accounts: [
-    ['mediabatch accounts', 'where posts can go', 'not run'],
-    ['mediabatch accounts --sandbox', 'those of the embedded service'],
-  ],
-  jobs: [
-    ['mediabatch jobs --sandbox --limit 5', 'the newest'],
-    ['mediabatch jobs --kind video --state failed', 'what went wrong', 'not run'],
-    ['mediabatch jobs --unknown', 'bought, and on record in no lock here', 'not run'],
-  ],
-  uploads: [
-    ['mediabatch uploads add --sandbox logo.png', 'prints its URL'],
-    ['mediabatch uploads list', 'where the service has a list', 'not run'],
-  ],
-  'uploads add': [
-    ['mediabatch uploads add --sandbox logo.png', 'prints its URL'],
-    ['mediabatch uploads add --sandbox --json logo.png', 'for a program'],
-  ],
-  'uploads list': [
-    ['mediabatch uploads list', 'where the service has a list', 'not run'],
-    ['mediabatch uploads list --json', 'for a program', 'not run'],
+  upload: [
+    ['mediabatch upload --sandbox logo.png', 'prints its URL'],
+    ['mediabatch upload --sandbox --json logo.png', 'for a program'],
   ],
   worker: [
     ['mediabatch worker', 'MEDIABATCH_ENGINE is set', 'not run'],
@@ -273,12 +248,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch help recovery', 'a page of the manual: what if it dies while paying?'],
     ['mediabatch help validate', 'what a command can do'],
     ['mediabatch help MB1203', 'what a code means'],
-    ['mediabatch help --html manual', 'all of it as pages'],
-  ],
-  completion: [
-    ['eval "$(mediabatch completion bash)"', 'in ~/.bashrc'],
-    ['mediabatch completion zsh > _mediabatch', 'in a folder of $fpath'],
-    ['mediabatch completion fish > mediabatch.fish', 'in ~/.config/fish/completions'],
   ],
 };
 
@@ -290,13 +259,13 @@ export function addExamples(program: Command, style: () => Style): void {
   });
 }
 
-/** `uploads add`; of the program itself nothing. */
+/** `list jobs`; of the program itself nothing. */
 function fullName(command: Command): string {
   const { parent } = command;
   return parent === null ? '' : `${fullName(parent)} ${command.name()}`.trim();
 }
 
-/** Every command by its full name: `uploads add`. */
+/** Every command by its full name: `list jobs`. */
 export function namedCommands(command: Command, before: readonly string[] = []): [string, Command][] {
   return shownCommands(command).flatMap((one) => {
     const path = [...before, one.name()];
@@ -304,7 +273,7 @@ export function namedCommands(command: Command, before: readonly string[] = []):
   });
 }
 
-/** All but those that only scripts call. */
+/** Returns all commands that help shows. */
 export function shownCommands(command: Command): readonly Command[] {
   const visible = command.createHelp().visibleCommands(command);
   return command.commands.filter((one) => visible.includes(one));

@@ -19,8 +19,7 @@ export function manifestsArgument(what = 'manifests'): Argument {
 /** Whether the first word of a command is a manifest. */
 export function isAboutManifest(command: Command): boolean {
   const first = command.registeredArguments[0]?.name();
-  // `uploads add` takes files of any kind.
-  return first === 'file' || (first === 'files' && command.parent?.parent === null);
+  return first === 'file' || first === 'files';
 }
 
 /**

@@ -20,13 +20,10 @@ export function addServiceCommands(program: Command, context: ProgramContext): v
   const list = program
     .command('list')
     .summary('list what the service has: voices, models, accounts, jobs, uploads')
-    .description('Lists what the service has. Takes no credits. Each list is a command of its own name, too.');
-  for (const parent of [list, program]) {
-    addCatalogs(parent, context);
-    addRecords(parent, context);
-  }
-  addUploadsList(list.command('uploads'), context);
-  addUploads(program, context);
+    .description('Lists what the service has. Takes no credits.');
+  addCatalogs(list, context);
+  addRecords(list, context);
+  addUpload(program, context);
   addDoctor(program, context);
   addRemovals(program, context);
 }
@@ -70,30 +67,25 @@ function addRecords(parent: Command, { terminal, exit }: ProgramContext): void {
       .option('--limit <n>', 'at most so many', limit, 50)
       .option('--unknown', 'only those that no lock of this folder knows'),
   ).action(async (options) => exit(await (await import('../commands/jobs.ts')).jobs(options, terminal)));
-}
 
-function addUploads(program: Command, { terminal, exit }: ProgramContext): void {
-  const uploads = program
-    .command('uploads')
-    .summary('bring files into the media library, or list it')
-    .description('Works with the media library of the service. Takes no credits.');
   askOptions(
-    uploads
-      .command('add')
-      .argument('<files...>', 'files of this machine')
-      .description('Uploads files and prints their URLs and ids. Equal bytes go up once.'),
-  ).action(async (files: string[], options) =>
-    exit(await (await import('../commands/uploads.ts')).addUploads(files, options, terminal)),
-  );
-  addUploadsList(uploads.command('list'), { terminal, exit });
-}
-
-function addUploadsList(command: Command, { terminal, exit }: ProgramContext): void {
-  askOptions(
-    command
+    parent
+      .command('uploads')
       .summary('the media library')
       .description('Lists the media library, where the service has a list of it; its documentation names none.'),
   ).action(async (options) => exit(await (await import('../commands/uploads.ts')).showUploads(options, terminal)));
+}
+
+function addUpload(program: Command, { terminal, exit }: ProgramContext): void {
+  askOptions(
+    program
+      .command('upload')
+      .argument('<paths...>', 'files of this machine')
+      .summary('bring files into the media library')
+      .description('Uploads files and prints their URLs and ids. Equal bytes are uploaded once. Takes no credits.'),
+  ).action(async (paths: string[], options) =>
+    exit(await (await import('../commands/uploads.ts')).addUploads(paths, options, terminal)),
+  );
 }
 
 function addDoctor(program: Command, { terminal, exit }: ProgramContext): void {

@@ -19,7 +19,7 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   validate: ['check', 'lint', 'test'],
   init: ['new', 'create', 'example', 'examples'],
   expand: ['flatten', 'resolved'],
-  models: ['kinds'],
+  list: ['kinds'],
   help: ['man'],
 };
 
@@ -56,11 +56,17 @@ const otherWords: Readonly<Record<string, string>> = {
 };
 
 /** Commands that were removed, and what to use in place of each. */
-const removed: ReadonlyMap<string, Way> = new Map<string, Way>([
-  ['fmt', way('format with prettier', shell('prettier', '--write', 'campaign.yaml'))],
-  ['watch', way('re-plan on save with watchexec', shell('watchexec', '-e', 'yaml,csv', 'mediabatch', 'plan'))],
-  ['open', way('list the paths of files', call('outputs'))],
-]);
+const removed: Readonly<Record<string, Way>> = {
+  fmt: way('format with prettier', shell('prettier', '--write', 'campaign.yaml')),
+  watch: way('re-plan on save with watchexec', shell('watchexec', '-e', 'yaml,csv', 'mediabatch', 'plan')),
+  open: way('list the paths of files', call('outputs')),
+  voices: way('list voices', call('list voices')),
+  models: way('list models', call('list models')),
+  accounts: way('list accounts', call('list accounts')),
+  jobs: way('list jobs', call('list jobs')),
+  uploads: way('upload a file', call('upload', 'FILE')),
+  completion: way('list commands and options', call('help', 'commands')),
+};
 
 /** The command that was meant by a word that is none. Never one by which something is lost. */
 export function nearestCommand(program: Command, word: string): string | undefined {
@@ -73,7 +79,7 @@ export function nearestCommand(program: Command, word: string): string | undefin
 
 export function unknownCommand(program: Command, word: string): CampaignError {
   const wanted = word.toLowerCase();
-  const instead = removed.get(word);
+  const instead = Object.hasOwn(removed, word) ? removed[word] : undefined;
   if (instead !== undefined) {
     return new CampaignError({ code: 'MB3003', message: `${word} was removed`, hint: [instead], value: word });
   }

@@ -39,7 +39,7 @@ export function Surroundings({ page, asset }: { page: Page; asset: ReviewAsset }
 
 function Commands({ page, asset: { address, files } }: { page: Page; asset: ReviewAsset }) {
   const { file, commands } = page.data.value;
-  const command = (name: 'explain' | 'redo' | 'open', plain: string) =>
+  const command = (name: 'explain' | 'redo', plain: string) =>
     `${commands?.[name] ?? `mediabatch ${plain}`} ${shellWord(address)}`;
   const there = files.flatMap(({ url, path }) => (url === undefined ? [] : [{ url, path }]));
   return (
@@ -47,7 +47,6 @@ function Commands({ page, asset: { address, files } }: { page: Page; asset: Revi
       <h3>Commands</h3>
       <Command page={page} command={command('explain', `explain ${shellWord(file)}`)} />
       <Command page={page} command={command('redo', `apply ${shellWord(file)} --redo`)} />
-      {there.length > 0 && <Command page={page} command={command('open', `open ${shellWord(file)}`)} />}
       {there.map(({ url, path }) => (
         <p key={path}>
           <a href={url} target="_blank" rel="noreferrer">

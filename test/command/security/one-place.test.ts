@@ -98,11 +98,10 @@ describe('each guard stands in one place', () => {
   });
 });
 
-/** Where the command line says (a gallery, the manual), what a person has agreed to delete, scratch of our own, a store. */
+/** Where the command line says (a gallery), what a person has agreed to delete, scratch of our own, a store. */
 const writersOfTheirOwn = [
   'campaign/embed-sandbox.ts',
   'campaign/find-leftovers.ts',
-  'cli/commands/help-html.ts',
   'cli/doctor/check-folder.ts',
   'cluster/store/s3-store.ts',
   'cluster/store/store.ts',

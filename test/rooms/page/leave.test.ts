@@ -50,7 +50,6 @@ test('commands concern the lock and the account of the host', () => {
       unpick: 'mediabatch unpick campaign.yaml --sandbox',
       redo: 'mediabatch apply campaign.yaml --sandbox --redo',
       explain: 'mediabatch explain campaign.yaml --sandbox',
-      open: 'mediabatch open campaign.yaml --sandbox',
     },
   };
   expect(picksCommand(data, verdicts.slice(1, 3))).toBe(
