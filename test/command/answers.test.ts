@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { listenForInterruption } from '../../src/cli/signals.ts';
 import { makeTrial, withFaults } from '../rig/trial.ts';
 
 const two = `version: 1
@@ -269,6 +270,23 @@ describe('what people meet when something is wrong', () => {
     expect(existsSync(trial.path('output/pic-a.png'))).toBe(false);
   });
 
+  test('two signals at once are one wish: nothing on the wire is left', async () => {
+    const names = ['SIGTERM', 'SIGHUP'] as const;
+    const before = names.map((name) => new Set(process.listeners(name)));
+    const { signal, secondSignal, stop } = listenForInterruption();
+    let isLeft = false;
+    void secondSignal.then(() => {
+      isLeft = true;
+    });
+    for (const name of names) process.emit(name, name);
+    stop();
+    for (const [at, name] of names.entries()) {
+      for (const one of process.listeners(name)) if (!before[at]?.has(one)) process.off(name, one);
+    }
+    await new Promise(setImmediate);
+    expect([signal.aborted, signal.reason, isLeft]).toEqual([true, 'SIGTERM', false]);
+  });
+
   test('Ctrl-C twice: out at once, and the next run still knows', async () => {
     const trial = await makeTrial(two, { service: { speed: 0.001 } });
     let pressed = 0;
@@ -277,7 +295,8 @@ describe('what people meet when something is wrong', () => {
         if (trial.sandbox.ledger().length > 0 && pressed < 2) {
           pressed += 1;
           child.kill('SIGINT');
-          if (pressed === 1) setTimeout(() => child.kill('SIGINT'), 50);
+          // A signal within 300 ms of the first one would be the same wish.
+          if (pressed === 1) setTimeout(() => child.kill('SIGINT'), 1000);
         }
       },
     });

@@ -40,6 +40,17 @@ test.runIf(has.strace)(
   120_000,
 );
 
+test.each([['--version'], ['--help'], ['plan', 'campaign.yaml', '--json'], ['status', 'campaign.yaml', '--json']])(
+  'output that cannot be written ends with 73 and one line: %s',
+  async (...words) => {
+    const folder = place();
+    const script = `cd ${folder} && exec "$@" > /dev/full`;
+    const { code, err } = await start(['bash', '-c', script, 'bash', process.execPath, bin, ...words]).ended;
+    expect([code, err]).toEqual([73, expect.stringMatching(/stdout cannot be written: ENOSPC/)]);
+    expect(err).not.toMatch(/^ +at /m);
+  },
+);
+
 test('a working folder that was deleted: words, and a code from the table', async () => {
   const folder = place();
   const gone = join(folder, 'gone');
