@@ -26,7 +26,34 @@ export function suggestName(
 ): string {
   const nearest = nearestName(written, known);
   const list = `${options.what}: ${known.length === 0 ? 'none' : listNames(known)}`;
-  return nearest === undefined ? list : `did you mean \`${options.prefix ?? ''}${nearest}\`? ${list}`;
+  if (nearest === undefined) return list;
+  const isPath = options.prefix?.endsWith('.') === true;
+  const meant = `${options.prefix ?? ''}${isPath ? pathPart(nearest) : nearest}`;
+  return `did you mean \`${meant}\`? ${differenceOf(written, nearest)}${list}`;
+}
+
+/** Writes a name as a part of a path in a template: in brackets where it has characters that end a path. */
+export function pathPart(name: string): string {
+  return /^[\p{L}\p{N}_$-]+$/u.test(name) ? name : `[${name}]`;
+}
+
+/** Names the character by which two names differ that look the same. Empty when they do not look the same. */
+function differenceOf(written: string, name: string): string {
+  const visible = (text: string) =>
+    text
+      .normalize('NFKC')
+      .replaceAll(/\p{Cf}/gu, '')
+      .replaceAll(/\s/gu, ' ')
+      .trim();
+  if (visible(written) !== visible(name)) return '';
+  const [mine, theirs] = [[...written], [...name]];
+  const at = theirs.findIndex((character, index) => character !== mine[index]);
+  const code = (character: string | undefined) =>
+    character === undefined
+      ? 'nothing'
+      : `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const index = at === -1 ? theirs.length : at;
+  return `The names look the same: character ${index + 1} is ${code(theirs[index])}, not ${code(mine[index])}. `;
 }
 
 /** Lists names as `a, b, c`, at most twenty. */
@@ -42,7 +69,10 @@ function stepsBetween(a: string, b: string): number {
 }
 
 function plainForm(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_ .]/g, '');
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[-_.\s\p{Cf}]/gu, '');
 }
 
 const curly = /[“”„‟‘’‚‛«»]/;

@@ -5,7 +5,7 @@ import type { Output } from '../../lock/record.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
 import { shrinkPicture } from '../pictures/shrink-picture.ts';
-import { hearMp3, hearWav } from '../sounds/hear.ts';
+import { hearMp3, hearWav, mp3Seconds, wavSeconds } from '../sounds/hear.ts';
 import { Ear, type Listener, WavePen } from '../sounds/listener.ts';
 import type { KeptMeasures } from '../state/kept-measures.ts';
 import { findCredentials } from './find-credentials.ts';
@@ -68,7 +68,7 @@ const measures: { readonly [aspect in Aspect]: Measure } = {
     // The size of a picture is nearly always in its first bytes, and reading these is quick.
     const isPicture = output.type.startsWith('image/');
     const stated = isPicture ? file.read((readAt) => statedSize(output.type, readAt)) : undefined;
-    return stated ?? (await measureMedia(root, output)) ?? {};
+    return stated ?? (await measureLength(root, output)) ?? (await measureMedia(root, output)) ?? {};
   },
   sound: (output, { root }) => measureSound(root, output, new Ear()),
   wave: (output, { root }) => measureSound(root, output, new WavePen()),
@@ -118,6 +118,25 @@ async function measureSound(root: string, output: Output, listener: Listener): P
   try {
     await hear(handle, listener);
     return listener.tell();
+  } finally {
+    await handle.close();
+  }
+}
+
+const lengths: Readonly<Record<string, (handle: FileHandle) => Promise<number | undefined>>> = {
+  'audio/mpeg': mp3Seconds,
+  'audio/wav': wavSeconds,
+};
+
+/** Measures how long a sound lasts by its own bytes. */
+async function measureLength(root: string, output: Output): Promise<MediaFacts | undefined> {
+  const measure = lengths[output.type];
+  const path = measure && output.bytes <= mostBytes ? findOutputFile(root, output.path) : undefined;
+  const handle = path === undefined ? undefined : await openPlainFile(path, constants.O_RDONLY);
+  if (measure === undefined || handle === undefined) return undefined;
+  try {
+    const durationSeconds = await measure(handle);
+    return durationSeconds === undefined ? undefined : { durationSeconds };
   } finally {
     await handle.close();
   }
@@ -184,7 +203,7 @@ interface PictureSize {
 /** Leading bytes in which most pictures state their size, and nearly every one: a JPEG may have a profile and a preview before it. */
 const pictureHeadLengths = [1 << 10, 1 << 16] as const;
 
-/** Reads the size from the beginning of a picture; undefined where it does not state it there. Turns that a camera noted are left out. */
+/** Reads the size from the beginning of a picture; undefined where it does not state it there. */
 export function pictureSize(type: string, head: Uint8Array): PictureSize | undefined {
   const size = readSize(type, new DataView(head.buffer, head.byteOffset, head.byteLength));
   return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;
@@ -207,6 +226,7 @@ function readSize(type: string, view: DataView): PictureSize | undefined {
 
 /** Goes from segment to segment up to the one that begins a frame. */
 function jpegSize(view: DataView): PictureSize | undefined {
+  let isTurned = false;
   for (let at = 2; at + 9 <= view.byteLength; ) {
     if (view.getUint8(at) !== 0xff) return undefined;
     const marker = view.getUint8(at + 1);
@@ -214,10 +234,28 @@ function jpegSize(view: DataView): PictureSize | undefined {
       at += 1;
       continue;
     }
-    if (isFrame(marker)) return { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
+    if (isFrame(marker)) {
+      const [height, width] = [view.getUint16(at + 5), view.getUint16(at + 7)];
+      return isTurned ? { height: width, width: height } : { height, width };
+    }
+    if (marker === 0xe1) isTurned ||= isTurnedByExif(view, at + 4);
     at += 2 + view.getUint16(at + 2);
   }
   return undefined;
+}
+
+/** Tells whether the EXIF data that begin there turn the picture by a quarter, as viewers do. */
+function isTurnedByExif(view: DataView, start: number): boolean {
+  const tiff = start + 6;
+  if (tiff + 8 > view.byteLength || view.getUint32(start) !== 0x45786966) return false;
+  const isLittle = view.getUint16(tiff) === 0x4949;
+  const directory = tiff + view.getUint32(tiff + 4, isLittle);
+  if (directory + 2 > view.byteLength) return false;
+  const entries = view.getUint16(directory, isLittle);
+  for (let at = directory + 2, left = entries; left > 0 && at + 12 <= view.byteLength; at += 12, left -= 1) {
+    if (view.getUint16(at, isLittle) === 0x0112) return view.getUint16(at + 8, isLittle) >= 5;
+  }
+  return false;
 }
 
 /** Three of the numbers are taken by tables. */

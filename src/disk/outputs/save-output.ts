@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { unlink } from 'node:fs/promises';
+import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Download } from '../../contract/answer.ts';
 import { OutputError } from '../../contract/errors.ts';
@@ -13,6 +13,7 @@ import { type Kept, putInPlace } from '../fs/put-in-place.ts';
 import { temporaryName } from '../fs/replace.ts';
 import { smallBytes } from './hash-file.ts';
 import { isSameFolder, prepareOutputFolder } from './output-path.ts';
+import { hasPictureEnd } from './picture-end.ts';
 import type { SavedFiles } from './saved-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
@@ -57,7 +58,7 @@ async function saveChunks(
     } finally {
       await disk.close(fd);
     }
-    const found = checkReceived(target, download, received);
+    const found = await checkReceived(target, download, { ...received, temporary });
     const { sha256, bytes } = received;
     const full = `${base}${found.extension}`;
     const path = `${target.save}${found.extension}`;
@@ -118,7 +119,11 @@ async function nextChunk(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array 
   }
 }
 
-function checkReceived(target: OutputTarget, download: Download, received: Received): SniffedMedia {
+async function checkReceived(
+  target: OutputTarget,
+  download: Download,
+  received: Received & { temporary: string },
+): Promise<SniffedMedia> {
   const { bytes, head, tail } = received;
   if (download.bytes !== undefined && bytes !== download.bytes) {
     throw new OutputError('bad-bytes', `the download ended after ${bytes} of ${download.bytes} bytes`);
@@ -132,13 +137,25 @@ function checkReceived(target: OutputTarget, download: Download, received: Recei
   }
   // Meeting the announced length proves nothing: the announced length may itself be cut.
   // I10
-  if (isCutShort(found.type, { head, tail, bytes })) {
+  if (isCutShort(found.type, { head, tail, bytes }) && !(await hasEndWithin(found.type, received))) {
     throw new OutputError(
       'bad-bytes',
       `the download ended after ${bytes} bytes, before the end of the ${found.type} file`,
     );
   }
   return found;
+}
+
+/** Largest picture that is read once more to find its end. */
+const mostPictureBytes = 256 * 1024 ** 2;
+
+/** Tells whether a picture is whole, and other bytes stand behind its end, as cameras and phones write them. */
+async function hasEndWithin(
+  type: string,
+  { temporary, bytes }: { temporary: string; bytes: number },
+): Promise<boolean> {
+  const isPicture = ['image/png', 'image/jpeg', 'image/gif'].includes(type);
+  return isPicture && bytes <= mostPictureBytes && hasPictureEnd(type, await readFile(temporary));
 }
 
 function tooLarge(maxBytes: number): OutputError {

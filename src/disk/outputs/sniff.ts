@@ -90,8 +90,8 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
     case 'image/webp':
     case 'audio/wav': {
       const announced = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(4, true);
-      // A writer that could not seek back to the start leaves 0 or the largest number there.
-      return announced !== 0 && announced !== 0xffffffff && announced + 8 > bytes;
+      // A writer that could not seek back to the start leaves 0 there, or nearly the largest number of 31 or 32 bits.
+      return announced !== 0 && !isPlaceholder(announced) && announced + 8 > bytes;
     }
     case 'video/webm':
     case 'video/x-matroska':
@@ -103,6 +103,11 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
     default:
       return false;
   }
+}
+
+/** Tells whether a size is near the largest of 31 or 32 bits: what writers leave that do not know it. */
+function isPlaceholder(size: number): boolean {
+  return size >= 0xffffff00 || (size >= 0x7fffff00 && size <= 0x800000ff);
 }
 
 /** Some writers pad a finished file with zero bytes. */
@@ -122,7 +127,8 @@ function hasText(head: Uint8Array, offset: number, text: string): boolean {
 }
 
 function isRiff(head: Uint8Array, form: string): boolean {
-  return hasText(head, 0, 'RIFF') && hasText(head, 8, form);
+  const isLarge = form === 'WAVE' && hasText(head, 0, 'RF64');
+  return (isLarge || hasText(head, 0, 'RIFF')) && hasText(head, 8, form);
 }
 
 /** ISO media files name their brands in the first box: the major one, a version, then the compatible ones. */

@@ -14,16 +14,39 @@ interface Form {
   bytes: number;
 }
 
+/** The samples of a WAV, and where they stand in its file. */
+interface Samples {
+  form: Form;
+  from: number;
+  bytes: number;
+}
+
 /** Reads a WAV of whole numbers or floats, slice by slice; nothing of any other. */
 export async function hearWav(handle: FileHandle, listener: Listener): Promise<void> {
+  const samples = await findSamples(handle);
+  if (samples !== undefined) await hearSamples(handle, samples, listener);
+}
+
+/** Measures the seconds of a WAV by its bytes. Undefined for a form that is not read here. */
+export async function wavSeconds(handle: FileHandle): Promise<number | undefined> {
+  const { form, bytes } = (await findSamples(handle)) ?? {};
+  return form && bytes ? Math.floor(bytes / (form.channels * form.bytes)) / form.rate : undefined;
+}
+
+/** Finds the samples of a WAV. A size that was never filled in, or leads beyond the file, ends where the file ends. */
+async function findSamples(handle: FileHandle): Promise<Samples | undefined> {
+  const { size: fileBytes } = await handle.stat();
   let form: Form | undefined;
   // Behind `RIFF`, the size, and `WAVE`.
   for (let at = 12; ; ) {
     const head = await readAt(handle, at, 8);
-    if (head.byteLength < 8) return;
+    if (head.byteLength < 8) return undefined;
     const [name, size] = [head.getUint32(0), head.getUint32(4, true)];
     if (name === chunks.fmt) form = readForm(await readAt(handle, at + 8, Math.min(size, 40)));
-    if (name === chunks.data) return form && hearSamples(handle, { form, from: at + 8, bytes: size }, listener);
+    if (name === chunks.data) {
+      const left = fileBytes - at - 8;
+      return form && { form, from: at + 8, bytes: size === 0 ? left : Math.min(size, left) };
+    }
     at += 8 + size + (size % 2);
   }
 }
@@ -42,11 +65,7 @@ function readForm(view: DataView): Form | undefined {
   return isKnown && isSound ? { isFloat: format === 3, channels, rate, bytes: bits / 8 } : undefined;
 }
 
-async function hearSamples(
-  handle: FileHandle,
-  { form, from, bytes }: { form: Form; from: number; bytes: number },
-  listener: Listener,
-): Promise<void> {
+async function hearSamples(handle: FileHandle, { form, from, bytes }: Samples, listener: Listener): Promise<void> {
   const frame = form.channels * form.bytes;
   for (let at = 0; at < bytes; ) {
     const view = await readAt(handle, from + at, Math.min(bytes - at, frame * slices));
@@ -115,6 +134,57 @@ function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
   } finally {
     console.error = error;
   }
+}
+
+/** Measures the seconds of an MP3 by its frames, because the counts that its heads state may be of a part only. */
+export async function mp3Seconds(handle: FileHandle): Promise<number | undefined> {
+  const { size } = await handle.stat();
+  const bytes = Buffer.alloc(size);
+  await handle.read(bytes, 0, size, 0);
+  let seconds = 0;
+  for (let at = tagLength(bytes); at + 4 <= size; ) {
+    const frame = readFrame(bytes, at);
+    if (frame === undefined || (at + frame.length < size && readFrame(bytes, at + frame.length) === undefined)) {
+      // A tag between joined pieces, one at the end, or broken bytes.
+      const tag = tagLength(bytes.subarray(at, at + tagHead));
+      at = tag > 0 ? at + tag : nextSync(bytes, at + (frame?.length ?? 1));
+      if (frame !== undefined) seconds += frame.seconds;
+      continue;
+    }
+    seconds += frame.seconds;
+    at += frame.length;
+  }
+  return seconds === 0 ? undefined : seconds;
+}
+
+function nextSync(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
+    const frame = readFrame(bytes, at);
+    if (frame !== undefined && readFrame(bytes, at + frame.length) !== undefined) return at;
+    if (tagLength(bytes.subarray(at - tagHead, at)) > 0) return at - tagHead;
+  }
+  return bytes.length;
+}
+
+const rates = [44_100, 48_000, 32_000] as const;
+const bitRates = {
+  full: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  half: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+} as const;
+
+/** Reads the head of a frame. One that holds counts in the place of sound lasts no time. */
+function readFrame(bytes: Buffer, at: number): { length: number; seconds: number } | undefined {
+  const head = bytes.subarray(at, at + 4);
+  if (head.length < 4 || !isMp3Frame(head)) return undefined;
+  const [, version = 0, coding = 0] = head;
+  const isFull = (version & 0x18) === 0x18;
+  const rate = (rates[(coding >> 2) & 3] ?? 44_100) / (isFull ? 1 : (version & 0x10) === 0 ? 4 : 2);
+  const bits = (isFull ? bitRates.full : bitRates.half)[coding >> 4] ?? 0;
+  if (bits === 0) return undefined;
+  const samples = isFull ? 1152 : 576;
+  const length = Math.floor((samples * 125 * bits) / rate) + ((coding >> 1) & 1);
+  const inside = bytes.toString('latin1', at + 4, at + 44);
+  return { length, seconds: /Xing|Info|VBRI/.test(inside) ? 0 : samples / rate };
 }
 
 /** Whether the first frame has one channel. Before it there may be a tag, with a cover and all. */

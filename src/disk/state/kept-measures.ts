@@ -38,7 +38,7 @@ export class KeptMeasures {
   async keep(): Promise<void> {
     if (!this.#isNewer) return;
     this.#isNewer = false;
-    const text = JSON.stringify({ version: 2, measures: Object.fromEntries(await this.#open()) });
+    const text = JSON.stringify({ version: 3, measures: Object.fromEntries(await this.#open()) });
     await orForgotten(() => writeSealedFile(this.#state, fileName, `${text}\n`));
   }
 
@@ -53,6 +53,6 @@ export class KeptMeasures {
 
 /** The seal shows that it was written here; only its version may be another. */
 function readAll(json: Json): Map<string, Measured> | undefined {
-  if (!isMap(json) || json.version !== 2 || !isMap(json.measures)) return undefined;
+  if (!isMap(json) || json.version !== 3 || !isMap(json.measures)) return undefined;
   return new Map(Object.entries(json.measures) as [string, Measured][]);
 }

@@ -80,15 +80,49 @@ async function readSheet(
   if ('problem' in notes) return notes;
   // What is read is what was looked at, and no more: other sheets are left out, and nothing is unpacked again.
   const others = new Set(sheets.filter((sheet) => sheet.path !== path).map((sheet) => sheet.path));
-  const packed = zip(new Map([...parts].filter(([part]) => !others.has(part))));
+  const packed = zip(
+    new Map([...parts].filter(([part]) => !others.has(part)).map(([part, xml]) => [part, plainXml(xml)])),
+  );
   // Large, and needed by few campaigns.
   const { readSheet: readCells } = await import('read-excel-file/universal');
   try {
-    const cells = await readCells(new Blob([new Uint8Array(packed)]), name);
+    const cells = await readCells(new Blob([new Uint8Array(packed)]), name, { trim: false });
     const texts = cells.map((row) => row.map(textOf));
-    return fillMerged(texts, notes) ?? { name, cells: texts, faults: notes.faults };
+    showDurations(texts, notes, parts.get('xl/styles.xml'));
+    const { faults, hiddenRows } = notes;
+    return fillMerged(texts, notes) ?? { name, cells: texts, faults, hiddenRows };
   } catch (error) {
     return { problem: `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** Rewrites what the reader of cells gets wrong: characters beyond U+FFFF by number, and the other spelling of the date system. */
+function plainXml(xml: Buffer): Buffer {
+  const text = xml.toString('utf8');
+  const plain = text
+    .replaceAll(/&#(?:\d{5,7}|x[0-9a-f]{5,6});/gi, decodeEntities)
+    .replaceAll(/\bdate1904="true"/gi, 'date1904="1"');
+  return plain === text ? xml : Buffer.from(plain);
+}
+
+/** Writes lengths of time, whose hours go beyond a day, as their format shows them. */
+function showDurations(cells: string[][], { numbers }: SheetNotes, styles: Buffer | undefined): void {
+  const xml = styles?.toString('utf8') ?? '';
+  const formats = new Map(tagsOf(styles, 'numFmt').map((one) => [one.get('numFmtId'), one.get('formatCode') ?? '']));
+  const applied = /<(?:\w{1,20}:)?cellXfs\b[\s\S]*?<\/(?:\w{1,20}:)?cellXfs>/.exec(xml)?.[0] ?? '';
+  const isDuration = tagsOf(Buffer.from(applied), 'xf').map((style) => {
+    const id = style.get('numFmtId');
+    return id === '46' || /\[[hms]+\]/i.test(formats.get(id) ?? '');
+  });
+  if (!isDuration.includes(true)) return;
+  const two = (value: number): string => String(value).padStart(2, '0');
+  for (const { row, column, style, value } of numbers) {
+    const line = cells[row - 1];
+    const seconds = Math.round(Number(value) * 86_400);
+    if (line === undefined || isDuration[style] !== true || !Number.isFinite(seconds)) continue;
+    const rest = Math.abs(seconds);
+    const sign = seconds < 0 ? '-' : '';
+    line[column - 1] = `${sign}${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}`;
   }
 }
 
@@ -137,25 +171,32 @@ interface SheetNotes {
   faults: CellFault[];
   /** Cells that are one: rows and columns count from 1. */
   merged: { top: number; bottom: number; left: number; right: number }[];
+  /** Cells with a style of their own and no type: numbers, dates and lengths of time. */
+  numbers: { row: number; column: number; style: number; value: string }[];
+  hiddenRows: number[];
 }
 
 interface OpenCell {
   row: number;
   column: number;
   isError: boolean;
+  /** Its style. Omitted for texts and truth values. */
+  style?: number;
   hasFormula: boolean;
   hasValue: boolean;
 }
 
 /** Goes through the text of a sheet once, without making a tree of it. A problem follows the name of the sheet. */
 function scanSheet(xml: string): SheetNotes | { problem: string } {
-  const notes: SheetNotes = { faults: [], merged: [] };
+  const notes: SheetNotes = { faults: [], merged: [], numbers: [], hiddenRows: [] };
   let [bottom, right] = [0, 0];
   let open: OpenCell | undefined;
   for (const match of xml.matchAll(/<(\/?)(?:\w{1,20}:)?(row|c|f|v|is|mergeCell)\b([^<>]*)>/g)) {
     const [tag, closing, name, attributes = ''] = match;
     if (name === 'row' && closing === '') {
-      if (Number(attributeOf(attributes, 'r') ?? 0) > maxRows) return impossible;
+      const number = Number(attributeOf(attributes, 'r') ?? 0);
+      if (number > maxRows) return impossible;
+      if (/\shidden="(?:1|true)"/.test(attributes)) notes.hiddenRows.push(number);
     } else if (name === 'mergeCell') {
       const [from, to] = (attributeOf(attributes, 'ref') ?? '').split(':').map(readCell);
       if (from === undefined || to === undefined) continue;
@@ -164,19 +205,24 @@ function scanSheet(xml: string): SheetNotes | { problem: string } {
       const at = readCell(attributeOf(attributes, 'r') ?? '');
       if (at === undefined) return { problem: 'has a cell without an address' };
       if (at.row > maxRows || at.column > maxColumns) return impossible;
-      const isError = attributeOf(attributes, 't') === 'e';
-      open = { ...at, isError, hasFormula: false, hasValue: false };
+      const type = attributeOf(attributes, 't') ?? 'n';
+      const style = Number(attributeOf(attributes, 's') ?? 0);
+      open = {
+        ...at,
+        isError: type === 'e',
+        ...(type === 'n' && style > 0 && { style }),
+        hasFormula: false,
+        hasValue: false,
+      };
     } else if (open !== undefined) {
       if (name === 'f') open.hasFormula = true;
       if (name === 'v' || name === 'is') open.hasValue = true;
-      if (name === 'v' && closing === '' && open.isError) {
+      if (name === 'v' && closing === '' && (open.isError || open.style !== undefined)) {
+        const { row, column, style } = open;
         const start = match.index + tag.length;
-        notes.faults.push({
-          row: open.row,
-          column: open.column,
-          is: 'error',
-          shows: xml.slice(start, xml.indexOf('<', start)),
-        });
+        const value = xml.slice(start, xml.indexOf('<', start));
+        if (style === undefined) notes.faults.push({ row, column, is: 'error', shows: value });
+        else notes.numbers.push({ row, column, style, value });
       }
       if (name === 'c') {
         if (open.hasValue) [bottom, right] = [Math.max(bottom, open.row), Math.max(right, open.column)];
@@ -193,7 +239,7 @@ const impossible = {
   problem: `has a cell beyond row ${maxRows} or column ${maxColumns}, where no spreadsheet has one`,
 };
 
-const patterns = { r: /\sr="([^"]*)"/, t: /\st="([^"]*)"/, ref: /\sref="([^"]*)"/ };
+const patterns = { s: /\ss="([^"]*)"/, r: /\sr="([^"]*)"/, t: /\st="([^"]*)"/, ref: /\sref="([^"]*)"/ };
 
 function attributeOf(attributes: string, name: keyof typeof patterns): string | undefined {
   return patterns[name].exec(attributes)?.[1];

@@ -169,10 +169,17 @@ function checkList(name: string, field: Field, value: Json): RequestFault[] {
 }
 
 function checkUrl(field: Field, text: string, at: (string | number)[]): RequestFault[] {
+  const isEntry = at.length > 1;
+  if (isEntry && text.trim() === '') {
+    const message = `entry ${Number(at[1]) + 1} of \`${at[0]}\` is empty`;
+    return [{ code: 'MB1505', message, hint: 'remove it, or write a public https URL', at }];
+  }
   const why = field.url === true && text !== '' ? whyNotPublic(text) : undefined;
   if (why === undefined) return [];
   const message = `\`${shorten(text)}\` ${why}`;
-  const hint = 'the service fetches it: use a public https URL, without credentials, or the output of another task';
+  const hint = /\s|[,;]https?:/.test(text.trim())
+    ? 'write one URL an entry; {{split row.refs}} makes a list of a cell'
+    : 'the service fetches it: use a public https URL, without credentials, or the output of another task';
   return [{ code: 'MB1505', message, hint, at }];
 }
 
@@ -289,6 +296,8 @@ function lowerFirst(text: string): string {
 
 /** Explains why the service cannot fetch a URL; `undefined` when it looks public. No name is resolved. */
 function whyNotPublic(text: string): string | undefined {
+  if (/[,;|\s]\s*[a-z]+:\/\//i.test(text.trim())) return 'holds several URLs';
+  if (/\s/.test(text.trim())) return 'has white space in it';
   let url: URL;
   try {
     url = new URL(text);

@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
-import type { Json } from '../../ground/json.ts';
 import { describeValue, emptyMap, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
 import { type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { isTemplate } from '../../manifest/template/template.ts';
+import { readTruth } from '../../manifest/template/truth.ts';
 import { addressPart, forbiddenIn, maxKeyLength, stepAddress } from '../address.ts';
 import type { Expansion } from '../expansion.ts';
 import { renderValue } from '../render/render-value.ts';
@@ -103,13 +103,6 @@ function isWanted(draft: Draft, key: (typeof conditionKeys)[number], expansion: 
   const place = manifest.places.value(path);
   expansion.report(withTrail({ code: 'MB1409', severity: 'error', message, hint, place }, draft));
   return false;
-}
-
-/** Reads the texts of data files, too; an empty cell is false. */
-function readTruth(value: Json): boolean | undefined {
-  if (value === true || value === 'true') return true;
-  if (value === false || value === 'false' || value === '' || value === null) return false;
-  return undefined;
 }
 
 interface KeyedRow {

@@ -23,6 +23,7 @@ import { attributeNames, explainEmptyList, explainJoin, findLeftOut, joinConditi
 import { scopeOf } from '../expand/tables.ts';
 import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
+import { fitField } from './fit-field.ts';
 import { renderValue } from './render-value.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
 import { placeFault } from './templates.ts';
@@ -77,8 +78,9 @@ class StepRendering {
   request(): JsonMap {
     const { task } = this.#draft;
     const request = emptyMap();
+    const kind = task.kind === undefined ? undefined : kinds[task.kind];
     for (const { field, value, path } of task.with) {
-      request[field] = renderValue(value, path, {
+      const rendered = renderValue(value, path, {
         templates: this.#expansion.templates,
         scopeAt: (site) => ({
           ...this.#scope((output) => this.#output(output, site)),
@@ -86,12 +88,16 @@ class StepRendering {
         }),
         onFault: (fault, site) => this.#reportFault(fault, site),
       });
-      const refused = whyRefused(field, request[field] ?? null);
+      const fields = kind?.fields ?? {};
+      const fitted = fitField(rendered, value, Object.hasOwn(fields, field) ? fields[field] : undefined);
+      if (fitted === undefined) continue;
+      request[field] = fitted;
+      this.#warnOfTemplates(field, { written: value, value: fitted, path });
+      const refused = whyRefused(field, fitted);
       if (refused === undefined) continue;
       request[field] = unknownValue;
       this.#report({ severity: 'error', ...refused, place: this.#expansion.manifest.places.value(path) });
     }
-    const kind = task.kind === undefined ? undefined : kinds[task.kind];
     if (kind !== undefined) {
       const faults = checkRequest(kind, request, this.#expansion.facts);
       for (const fault of faults) this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
@@ -101,6 +107,17 @@ class StepRendering {
     for (const fault of checkTextLimits(request, task.limits ?? {}))
       this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
     return request;
+  }
+
+  /** Warns of text that looks like a template and is sent as it stands. */
+  #warnOfTemplates(field: string, { written, value, path }: { written: Json; value: Json; path: Path }): void {
+    const left =
+      findTemplateText(value) ?? (typeof written === 'string' ? /\$\{\{[^{}]*\}\}/.exec(written)?.[0] : undefined);
+    if (left === undefined) return;
+    const message = `\`${field}\` contains \`${shorten(left, 40)}\`, of which ${left.startsWith('$') ? 'the $ is' : 'all is'} sent as text`;
+    const hint = 'a template is {{row.name}}, with two braces and nothing before them; data is not rendered';
+    const place = this.#expansion.manifest.places.value(path);
+    this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });
   }
 
   /** Checks a request against the service's own description, when it is the only documentation. */
@@ -318,6 +335,19 @@ class StepRendering {
   #report(diagnostic: Diagnostic): void {
     this.#expansion.report(withTrail(diagnostic, this.#draft));
   }
+}
+
+const templateText = /\{\{[^{}]*\}\}|\{\s*(?:vars|row|matrix|tasks|tables)\.[^{}]*\}|\{\s*(?:row|key|take)\s*\}/;
+
+/** Finds text in a rendered value that looks like a template. */
+function findTemplateText(value: Json): string | undefined {
+  if (typeof value === 'string') return value.includes('{') ? templateText.exec(value)?.[0] : undefined;
+  if (value === null || typeof value !== 'object' || value === unknownValue) return undefined;
+  for (const item of Object.values(value) as Json[]) {
+    const found = findTemplateText(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Explains why the value of a field cannot be part of any request, whatever its kind. */

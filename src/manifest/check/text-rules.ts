@@ -125,6 +125,17 @@ export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
       if (typeof text !== 'string' || !isFreeText(kind, field)) continue;
       const { end, start } = places.value([...path, field]);
       const { text: source } = places.source;
+      const [anchor = '', name] =
+        /&([^\s,[\]{}]+)[ \t]+$/.exec(source.slice(Math.max(0, start.offset - 200), start.offset)) ?? [];
+      if (name !== undefined && !source.includes(`*${name}`)) {
+        diagnostics.push({
+          code: 'MB1009',
+          severity: 'warning',
+          message: `\`${field}\` begins after \`&${shorten(name)}\`, which YAML reads as an anchor that nothing uses`,
+          hint: 'put the text in quotes if the & belongs to it',
+          place: placeBetween(places.source, start.offset - anchor.length, start.offset),
+        });
+      }
       const comment = /^[ \t]+#[^\r\n]*/.exec(source.slice(end.offset));
       if (comment === null || /^["'|>]/.test(source.slice(start.offset))) continue;
       diagnostics.push({

@@ -1,9 +1,10 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
-import { emptyMap, shorten } from '../../ground/values.ts';
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import { shorten } from '../../ground/values.ts';
 import { flatText } from '../flat-text.ts';
 import { placeOfLine, type Source } from '../yaml/source.ts';
-import type { Row, Rows } from './rows.ts';
+import { hasValue, readTable, type TableRow } from './read-table.ts';
+import type { Rows } from './rows.ts';
 
 interface CsvRecord {
   cells: string[];
@@ -18,7 +19,7 @@ interface CsvRecord {
 export function readCsv(
   source: Source,
   label: string,
-  { separator: given, table }: { separator: string | undefined; table?: string | undefined },
+  { separator: given, table: name }: { separator: string | undefined; table?: string | undefined },
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
   const fail = (line: number, message: string, hint: string): Diagnostic => {
     return { code: 'MB1302', severity: 'error', message, hint, place: placeOfLine(source, line) };
@@ -30,11 +31,11 @@ export function readCsv(
     const names = found.either.map(nameSeparator);
     const message = `the columns of ${label} may be separated by ${names.join(' or ')}: its first line holds both`;
     const written = `{ file: ${label}, separator: ${writeSeparator(found.either.at(-1) ?? '')} }`;
-    const said = table === undefined ? `foreach: ${written}` : `tables: { ${table}: ${written} }`;
+    const said = name === undefined ? `foreach: ${written}` : `tables: { ${name}: ${written} }`;
     const hint = `say which, as in ${said}, or put names that hold one in double quotes`;
     return { diagnostics: [fail(firstLine(whole), message, hint)] };
   }
-  const conflict = /^(?:<{7}|={7}|>{7})(?: .*)?$/m.exec(whole);
+  const conflict = /^<{7}(?: .*)?\n(?:.*\n)*?={7}\n(?:.*\n)*?>{7}(?: .*)?$/m.exec(whole);
   if (conflict !== null) {
     const line = whole.slice(0, conflict.index).split('\n').length;
     const hint = 'settle the conflict: keep one of the two sides, and remove the lines <<<<<<<, ======= and >>>>>>>';
@@ -53,40 +54,31 @@ export function readCsv(
   if (header === undefined) {
     return { diagnostics: [fail(1, `${label} is empty`, 'the first line names the columns, as in sku,name,price')] };
   }
-  const columns = header.cells.map((cell) => cell.trim());
+  const named = header.cells.findLastIndex((cell) => cell.trim() !== '') + 1;
+  const table: TableRow[] = [{ cells: header.cells, label, place: () => placeOfLine(source, header.line) }];
   const diagnostics: Diagnostic[] = [];
-  const seen = new Set<string>();
-  for (const [index, column] of columns.entries()) {
-    if (column === '') {
-      diagnostics.push(
-        fail(header.line, `column ${index + 1} of ${label} has no name`, 'name it in the first line, or remove it'),
-      );
-    } else if (seen.has(column)) {
-      const message = `two columns of ${label} are named "${shorten(column)}"`;
-      diagnostics.push(fail(header.line, message, 'give each column a name of its own in the first line'));
-    }
-    seen.add(column);
-  }
-  const rows: Row[] = [];
-  for (const [index, record] of body.entries()) {
+  for (const [index, { cells, line }] of body.entries()) {
     const rowLabel = flatText('row ', String(index + 1), ' of ', label);
-    if (record.cells.length !== columns.length) {
-      const message = `${rowLabel} has ${count(record.cells.length, 'value')}, but the first line names ${count(columns.length, 'column')}`;
-      diagnostics.push(
-        fail(
-          record.line,
-          message,
-          `put values that hold ${separator === ',' ? 'a comma' : nameSeparator(separator)} in double quotes, and write empty values as ${separator === '\t' ? 'two tabs' : separator.repeat(2)}`,
-        ),
-      );
-      continue;
+    const width =
+      cells.length < header.cells.length ? cells.length : cells.findLastIndex((cell) => cell.trim() !== '') + 1;
+    if (width < named ? cells.length < named : width > header.cells.length) {
+      const message = `${rowLabel} has ${count(width, 'value')}, but the first line names ${count(named, 'column')}`;
+      const values = separator === ',' ? 'a comma' : nameSeparator(separator);
+      const empty = separator === '\t' ? 'two tabs' : separator.repeat(2);
+      const hint = `put values that hold ${values} in double quotes, and write empty values as ${empty}`;
+      diagnostics.push(fail(line, message, hint));
     }
-    const value = emptyMap();
-    for (const [position, column] of columns.entries()) value[column] = record.cells[position] ?? '';
-    rows.push({ value, label: rowLabel, place: (): Place => placeOfLine(source, record.line) });
+    table.push({ cells, label: rowLabel, place: () => placeOfLine(source, line) });
   }
   if (diagnostics.length > 0) return { diagnostics };
-  return { rows: { rows, label, columns, ...(separator !== ',' && { separator, isGuess: !found.said }) }, diagnostics };
+  const read = readTable(table, {
+    label,
+    first: 'first line',
+    nameCell: (row, column) => `\`${shorten(header.cells[column - 1]?.trim() ?? '')}\` of ${row.label}`,
+    nameColumn: String,
+  });
+  if (read.rows === undefined || separator === ',') return read;
+  return { ...read, rows: { ...read.rows, separator, isGuess: !found.said } };
 }
 
 function firstLine(text: string): number {
@@ -118,8 +110,7 @@ function readRecords(text: string, separator: string): CsvRecord[] {
   let line = 1;
   for (const { record, raw } of parsed) {
     const blank = /^\n*/.exec(raw)?.[0].length ?? 0;
-    // Spreadsheets write separators for rows that were emptied.
-    if (record.some((cell) => cell.trim() !== '')) records.push({ cells: record, line: line + blank });
+    if (hasValue({ cells: record })) records.push({ cells: record, line: line + blank });
     line += raw.split('\n').length - 1;
   }
   return records;

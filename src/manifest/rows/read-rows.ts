@@ -1,12 +1,13 @@
 import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, freshCopy, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
+import { describeValue, emptyMap, freshCopy, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
 import { findUnsendableInJson, nulWords } from '../check/unsendable.ts';
 import { flatText } from '../flat-text.ts';
 import type { Places } from '../yaml/places.ts';
 import { dataFaults, readYaml } from '../yaml/read-yaml.ts';
 import { placeBetween, placeOfLine, readSource, type Source } from '../yaml/source.ts';
 import { readCsv } from './read-csv.ts';
+import { cellValue, explainSheetError } from './read-table.ts';
 import type { Row, Rows } from './rows.ts';
 
 /**
@@ -87,7 +88,12 @@ export function rowsFromList(
   for (const [index, value] of list.entries()) {
     if (value === unknownValue) continue;
     if (isScalar(value) || isMap(value)) {
-      rows.push({ value, label: flatText('row ', String(index + 1), ' of ', label), place: () => placeOf(index) });
+      const rowLabel = flatText('row ', String(index + 1), ' of ', label);
+      rows.push({ value: cellsOf(value), label: rowLabel, place: () => placeOf(index) });
+      for (const [column, cell] of isMap(value) ? Object.entries(value) : []) {
+        const wrong = explainSheetError(cell, `\`${shorten(column)}\` of ${rowLabel}`);
+        if (wrong !== undefined) diagnostics.push({ code, severity: 'error', ...wrong, place: placeOf(index) });
+      }
       continue;
     }
     const message = `row ${index + 1} of ${label} is ${describeValue(value)}`;
@@ -96,6 +102,14 @@ export function rowsFromList(
   }
   if (diagnostics.length > 0) return { diagnostics };
   return { rows: { rows, label, ...columnsOf(rows) }, diagnostics };
+}
+
+/** Reads the values of a row's columns as those of a spreadsheet are read. */
+function cellsOf(row: Json): Json {
+  if (!isMap(row)) return cellValue(row);
+  const cells = emptyMap();
+  for (const [column, cell] of Object.entries(row)) cells[column] = cellValue(cell);
+  return cells;
 }
 
 function columnsOf(rows: readonly Row[]): { columns?: string[] } {
@@ -112,7 +126,7 @@ function columnsOf(rows: readonly Row[]): { columns?: string[] } {
 function readJson(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
   const parsed = parseJson(source.text, 0);
   if ('error' in parsed) return { diagnostics: [notJson(source, parsed, label)] };
-  const unsendable = unsendableIn(source, { text: source.text, start: 0 });
+  const unsendable = wrongIn(source, { text: source.text, start: 0 });
   if (unsendable.length > 0) return { diagnostics: tellSome(unsendable) };
   let places: Places | undefined;
   const placeOf = (index: number): Place => {
@@ -137,7 +151,7 @@ function readJsonLines(source: Source, label: string): { rows?: Rows; diagnostic
       );
       continue;
     }
-    unsendable.push(...unsendableIn(source, { text: line, start }));
+    unsendable.push(...wrongIn(source, { text: line, start }));
     values.push(parsed.value);
     lines.push(index + 1);
   }
@@ -156,12 +170,42 @@ function readYamlRows(source: Source, label: string): { rows?: Rows; diagnostics
   return { ...result, diagnostics: [...diagnostics, ...result.diagnostics] };
 }
 
-/** Finds unsendable values in JSON, each at its own place. */
-function unsendableIn(source: Source, part: { text: string; start: number }): Diagnostic[] {
-  return [...findUnsendableInJson(part.text)].map(({ written, problem, hint, start, end }): Diagnostic => {
-    const place = placeBetween(source, part.start + start, part.start + end);
-    return { code: 'MB1106', severity: 'error', message: `${written ?? 'a text'} ${problem}`, hint, place };
+/** Finds unsendable values and repeated keys in JSON, each at its own place. */
+function wrongIn(source: Source, part: { text: string; start: number }): Diagnostic[] {
+  const placeOf = ({ start, end }: { start: number; end: number }): Place =>
+    placeBetween(source, part.start + start, part.start + end);
+  const repeated = findRepeatedKeys(part.text).map((found): Diagnostic => {
+    const message = `the key "${shorten(found.key)}" stands twice in the same map`;
+    return { code: 'MB1004', severity: 'error', message, hint: 'remove one of the two', place: placeOf(found) };
   });
+  const unsendable = [...findUnsendableInJson(part.text)].map((found): Diagnostic => {
+    const { written, problem, hint } = found;
+    return {
+      code: 'MB1106',
+      severity: 'error',
+      message: `${written ?? 'a text'} ${problem}`,
+      hint,
+      place: placeOf(found),
+    };
+  });
+  return [...repeated, ...unsendable];
+}
+
+/** Finds keys that a map of a valid JSON text has had before, of which the parser silently keeps the last. */
+function findRepeatedKeys(text: string): { key: string; start: number; end: number }[] {
+  const found: { key: string; start: number; end: number }[] = [];
+  const open: Set<string>[] = [];
+  for (const { 0: token, 1: key, 2: colon, index } of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (key !== undefined && colon !== undefined) {
+      const name = key.includes('\\') ? (JSON.parse(key) as string) : key.slice(1, -1);
+      const keys = open.at(-1);
+      if (keys?.has(name) === true) found.push({ key: name, start: index, end: index + key.length });
+      keys?.add(name);
+    }
+  }
+  return found;
 }
 
 /** Reports a few of many alike: a column of ids makes the same mistake in every row. */

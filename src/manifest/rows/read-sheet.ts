@@ -1,8 +1,9 @@
 import { type Diagnostic, nameCell, nameColumn, type Place } from '../../ground/diagnostic.ts';
-import { emptyMap, shorten } from '../../ground/values.ts';
+import { shorten } from '../../ground/values.ts';
 import { flatText } from '../flat-text.ts';
 import { nearestName } from '../suggest.ts';
-import type { CellFault, Row, Rows, Sheet, Workbook } from './rows.ts';
+import { hasValue, readTable, type TableRow } from './read-table.ts';
+import type { CellFault, Rows, Sheet, Workbook } from './rows.ts';
 
 /**
  * Reads a sheet of a workbook as a table: the first row that is not empty names the columns, empty rows are left out, every
@@ -16,7 +17,7 @@ export function readSheet(
   const [only, another] = names;
   const wanted = name ?? (another === undefined ? only : undefined);
   const sheet = sheets.find((one) => one.name === wanted);
-  if (sheet !== undefined) return readTable(sheet, from);
+  if (sheet !== undefined) return readCells(sheet, from);
   const listed = names.map((one) => shorten(one, 40)).join(', ');
   const near = name === undefined ? undefined : nearestName(name, names);
   const example = near ?? only ?? 'Texts';
@@ -36,7 +37,7 @@ export function readSheet(
   };
 }
 
-function readTable(
+function readCells(
   sheet: Sheet,
   { file, label }: { file: string; label: string },
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
@@ -46,41 +47,34 @@ function readTable(
   const fail = (place: Place, message: string, hint: string): Diagnostic => {
     return { code: 'MB1302', severity: 'error', message, hint, place };
   };
-  const top = cells.findIndex(hasValue);
-  const header = cells[top];
-  if (header === undefined) {
+  const top = cells.findIndex((row) => hasValue({ cells: row }));
+  if (top === -1) {
     const hint = 'its first row names the columns, as in sku, name, price';
     return { diagnostics: [fail(placeAt(1, 1), `${own} is empty`, hint)] };
   }
-  const columns = header.map((cell) => cell.trim());
-  const body = cells.slice(top + 1);
-  const diagnostics = sheet.faults
+  const faults = sheet.faults
     .filter(({ row }) => row > top)
     .map((fault) => fail(placeAt(fault.row, fault.column), ...describeFault(fault, sheet.name)));
-  for (const [index, column] of columns.entries()) {
-    const place = placeAt(top + 1, index + 1);
-    if (column !== '' && columns.indexOf(column) < index) {
-      const message = `two columns of ${own} are named "${shorten(column)}"`;
-      diagnostics.push(fail(place, message, 'give each column a name of its own in the first row'));
-    } else if (column === '' && body.some((row) => (row[index] ?? '') !== '')) {
-      const message = `column ${nameColumn(index + 1)} of ${own} has values and no name`;
-      diagnostics.push(fail(place, message, 'name it in the first row, or remove it'));
-    }
-  }
-  if (diagnostics.length > 0) return { diagnostics };
-  const rows = body.flatMap((row, index): Row[] => {
-    if (!hasValue(row)) return [];
-    const number = top + 2 + index;
-    const value = emptyMap();
-    for (const [position, column] of columns.entries()) if (column !== '') value[column] = row[position] ?? '';
+  if (faults.length > 0) return { diagnostics: faults };
+  const table = cells.slice(top).map((row, index): TableRow => {
+    const number = top + 1 + index;
     const rowLabel = flatText('row ', String(number), ' of ', own);
-    return [{ value, label: rowLabel, place: () => placeAt(number, 1) }];
+    return { cells: row, label: rowLabel, place: (column) => placeAt(number, column) };
   });
-  return { rows: { rows, label: own, columns: columns.filter((column) => column !== '') }, diagnostics };
-}
-
-function hasValue(row: readonly string[]): boolean {
-  return row.some((cell) => cell.trim() !== '');
+  const read = readTable(table, {
+    label: own,
+    first: 'first row',
+    nameCell: (row, column) => `cell ${nameCell(row.place(1).start.line, column)} of sheet ${sheet.name}`,
+    nameColumn,
+  });
+  const hidden = sheet.hiddenRows.filter((row) => row > top + 1 && row <= cells.length);
+  if (hidden.length > 0) {
+    const message = `${own} has ${hidden.length} hidden row${hidden.length === 1 ? '' : 's'}, which make${hidden.length === 1 ? 's' : ''} steps, too`;
+    const place = placeAt(hidden[0] ?? 1, 1);
+    const hint = 'a filter hides rows without removing them: delete the rows, or show them again';
+    read.diagnostics.push({ code: 'MB1302', severity: 'warning', message, hint, place });
+  }
+  return read;
 }
 
 function describeFault({ row, column, is, shows }: CellFault, sheet: string): [message: string, hint: string] {

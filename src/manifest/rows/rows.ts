@@ -38,6 +38,8 @@ export interface Sheet {
   /** Its cells as texts, from A1 on. */
   cells: readonly (readonly string[])[];
   faults: readonly CellFault[];
+  /** Rows that are not shown, counted from 1. */
+  hiddenRows: readonly number[];
 }
 
 /** A cell whose value nobody knows. Row and column count from 1. */

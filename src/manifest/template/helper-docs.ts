@@ -90,6 +90,13 @@ export const helperDocs: readonly HelperDoc[] = [
     result: '{"cable":true,"height":40}',
   },
   {
+    name: 'split',
+    usage: '{{split text}} or {{split text separator}}',
+    description: 'A list of the parts between `;`, `,` and line breaks. It must stand alone, in the place of a list.',
+    example: '{{join (split "red; blue") " and "}}',
+    result: 'red and blue',
+  },
+  {
     name: 'truncate',
     usage: '{{truncate text count}}',
     description: 'At most so many characters from the beginning.',

@@ -2,6 +2,7 @@ import { canonicalJson, type Json } from '../../ground/json.ts';
 import { describeValue, isMap, isScalar, ownValue, shorten } from '../../ground/values.ts';
 import { whyTextIsUnsendable } from '../check/unsendable.ts';
 import { suggestName } from '../suggest.ts';
+import { holds } from './truth.ts';
 
 /** A value, or why there is none. */
 export type HelperResult = { value: Json } | { wrong: string } | { missing: string; hint: string };
@@ -18,6 +19,8 @@ export interface Helper {
   optional: boolean;
   /** True when it stands for the output of a step that it makes; like any output, it must then stand alone. */
   makesStep?: true;
+  /** True when it gives a list, which a template that is nothing else hands on. */
+  givesList?: true;
   run(values: readonly (Json | undefined)[]): HelperResult;
 }
 
@@ -38,25 +41,21 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
       true,
     ),
     json: helper('json row.facts', [1, 1], ([value]) => ({ value: canonicalJson(value ?? null) })),
+    split: { ...helper('split row.refs', [1, 2], ([text, separator]) => splitText(text, separator)), givesList: true },
     truncate: helper('truncate row.text 80', [2, 2], ([value, count]) => truncate(value, count)),
     pad: helper('pad row.number 3', [2, 3], ([value, width, fill]) => pad(value, width, fill)),
     replace: helper('replace row.name "&" "and"', [3, 3], ([value, from, to]) => replace(value, from, to)),
     eq: helper('eq row.kind "lamp"', [2, 2], ([a, b]) => ({ value: isEqual(a, b) }), true),
     ne: helper('ne row.kind "lamp"', [2, 2], ([a, b]) => ({ value: !isEqual(a, b) }), true),
-    and: helper('and row.name row.style', [2, 20], (values) => ({ value: values.every(isTrue) }), true),
-    or: helper('or row.name row.style', [2, 20], (values) => ({ value: values.some(isTrue) }), true),
+    and: helper('and row.name row.style', [2, 20], (values) => decide(values, (all) => !all.includes(false)), true),
+    or: helper('or row.name row.style', [2, 20], (values) => decide(values, (all) => all.includes(true)), true),
     upload: {
       ...helper('upload "assets/logo.png"', [1, 1], () => ({ wrong: 'can only stand in `with`' })),
       makesStep: true,
     },
-    not: helper('not row.style', [1, 1], ([value]) => ({ value: !isTrue(value) }), true),
+    not: helper('not row.style', [1, 1], (values) => decide(values, ([value]) => value !== true), true),
   }),
 );
-
-/** Follows Handlebars: nothing, `false`, 0, an empty text and an empty list are not true. */
-export function isTrue(value: Json | undefined): boolean {
-  return Array.isArray(value) ? value.length > 0 : Boolean(value);
-}
 
 /**
  * Makes lower-case words joined by `-`: accents are dropped, letters of every script stay. A text without letters and
@@ -84,6 +83,14 @@ function ofText(usage: string, change: (text: string) => string): Helper {
   return helper(usage, [1, 1], ([value]) =>
     isScalar(value) ? { value: change(String(value)) } : { wrong: `needs a text, and got ${describeValue(value)}` },
   );
+}
+
+/** Answers for values that are true or false. A text such as `no` is neither. */
+function decide(values: readonly (Json | undefined)[], answer: (truths: readonly boolean[]) => boolean): HelperResult {
+  const truths = values.map(holds);
+  const odd = truths.indexOf(undefined);
+  if (odd !== -1) return { wrong: `needs true or false, and got ${describeValue(values[odd])}` };
+  return { value: answer(truths as boolean[]) };
 }
 
 function titleCase(text: string): string {
@@ -114,6 +121,17 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
   const length = list.reduce<number>((sum, item) => sum + String(item).length + between.length, 0);
   if (length > longestResult) return { wrong: `would give more than ${longestResult} characters` };
   return { value: list.join(between) };
+}
+
+/** Makes a list of the parts of a text between `;`, `,` and line breaks. Empty parts are left out. */
+function splitText(text: Json | undefined, separator: Json | undefined): HelperResult {
+  if (Array.isArray(text)) return { value: text };
+  if (text !== null && !isScalar(text)) return { wrong: `needs a text, and got ${describeValue(text)}` };
+  if (separator !== undefined && (!isScalar(separator) || separator === '')) {
+    return { wrong: 'needs a text between the items' };
+  }
+  const parts = String(text ?? '').split(separator === undefined ? /[;,\n]/ : String(separator));
+  return { value: parts.map((part) => part.trim()).filter((part) => part !== '') };
 }
 
 function truncate(value: Json | undefined, count: Json | undefined): HelperResult {

@@ -31,9 +31,11 @@ export function reduceTemplate(text: string, program: hbs.AST.Program): ParsedTe
   return new Reduction(text).reduce(program);
 }
 
-/** Recognizes what keeps its type when it stands alone: a path, and the output of a step that a helper makes. */
+/** Recognizes what keeps its type when it stands alone: a path, and a step's output or a list that a helper gives. */
 function isTyped(value: Expression): value is NamePath | Call {
-  return value.is === 'name' || (value.is === 'call' && helpers[value.helper]?.makesStep === true);
+  if (value.is !== 'call') return value.is === 'name';
+  const helper = helpers[value.helper];
+  return helper?.makesStep === true || helper?.givesList === true;
 }
 
 /** One pass over one syntax tree. */
@@ -290,7 +292,7 @@ const loopNames: readonly string[] = ['index', 'key', 'first', 'last'];
 function literalValue(node: Node): { value: string | number | boolean | null } | undefined {
   switch (node.type) {
     case 'StringLiteral':
-      return { value: (node as hbs.AST.StringLiteral).value };
+      return { value: (node as hbs.AST.StringLiteral).value.replaceAll('\\n', '\n') };
     case 'NumberLiteral':
       return { value: (node as hbs.AST.NumberLiteral).value };
     case 'BooleanLiteral':

@@ -1,6 +1,6 @@
 import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, isScalar, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
-import { helpers, isTrue } from './helpers.ts';
+import { helpers } from './helpers.ts';
 import { holdsReference, isReference, makeReferenceText } from './references.ts';
 import {
   type Call,
@@ -14,6 +14,7 @@ import {
   type Template,
   type TemplateFault,
 } from './template.ts';
+import { holds } from './truth.ts';
 
 /** The values of the names in a template. */
 export interface Scope {
@@ -88,8 +89,10 @@ class Rendering {
           break;
         case 'choice': {
           const condition = this.#known(this.#evaluate(part.condition), part.condition, isReference);
+          const truth = condition === unknownValue ? undefined : holds(condition);
           if (condition === unknownValue) this.#unknown = true;
-          else this.#render(isTrue(condition) !== part.negated ? part.then : part.else);
+          else if (truth === undefined) this.#refuseCondition(condition, part.condition);
+          else this.#render(truth !== part.negated ? part.then : part.else);
           break;
         }
         case 'loop':
@@ -99,6 +102,13 @@ class Rendering {
           part satisfies never;
       }
     }
+  }
+
+  #refuseCondition(value: Json | undefined, condition: Expression): void {
+    const { written } = condition;
+    const message = `\`${shorten(written)}\` is ${describeValue(value)}, which is neither true nor false`;
+    const hint = `write true or false in the data, or compare it, as in (eq ${shorten(written)} "yes")`;
+    this.#fault('MB1204', condition, message, hint);
   }
 
   #renderValue(expression: Expression): void {

@@ -105,7 +105,7 @@ describe('measureFiles', () => {
     const { state, outputs, measure } = place({ 'a.wav': wav(2) });
     mkdirSync(state);
     const measures = { [outputs[0]?.sha256 ?? '']: { size: { durationSeconds: 99 } } };
-    writeFileSync(join(state, 'measures.json'), JSON.stringify({ version: 2, measures }));
+    writeFileSync(join(state, 'measures.json'), JSON.stringify({ version: 3, measures }));
     expect([...(await measure()).values()]).toEqual([{ durationSeconds: 2 }]);
   });
 });

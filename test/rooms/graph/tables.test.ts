@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Sheet, Workbook } from '../../../src/manifest/rows/rows.ts';
+import type { DataFile, Sheet, Workbook } from '../../../src/manifest/rows/rows.ts';
 import { describeChanges, findChanges } from '../../../src/plan/compare/changes.ts';
 import { type Facts, load, steps } from '../manifest/load.ts';
 import { testMistakes } from '../manifest/mistakes.ts';
@@ -135,6 +135,7 @@ const book: Workbook = {
         ['lamp', 'de', 'Licht'],
       ],
       faults: [],
+      hiddenRows: [],
     },
   ],
 };
@@ -142,7 +143,7 @@ const ofBook = ['copy: { file: copy.xlsx, sheet: Texts, on: [sku, locale] }'];
 
 /** The sheet with other cells. */
 function bookOf(cells: string[][], faults: Sheet['faults'] = []): Workbook {
-  return { ...book, sheets: [{ name: 'Texts', cells, faults }] };
+  return { ...book, sheets: [{ name: 'Texts', cells, faults, hiddenRows: [] }] };
 }
 
 describe('a workbook', () => {
@@ -501,3 +502,39 @@ testMistakes([
     ],
   },
 ]);
+
+test('one sheet gives the same requests as csv, JSON and a workbook', () => {
+  const requests = (file: string, data: DataFile | string) => {
+    const text = `version: 1
+name: t
+tasks:
+  a:
+    kind: video
+    foreach: ${file}
+    key: "{{row.sku}}"
+    when: "{{not row.done}}"
+    with: { prompt: "{{row.text}}{{#if row.glow}} glows{{/if}}", duration: "{{row.seconds}}", ratio: "16:9" }
+`;
+    const { graph, diagnostics } = load(text, { data: { [file]: data } });
+    expect(diagnostics).toEqual([]);
+    return graph?.steps.map(({ address, request }) => [address, request]);
+  };
+  const cells = [
+    ['sku', 'text', 'done', 'glow', 'seconds', ''],
+    ['a', 'warm\nlight', 'false', 'true', '5', ''],
+    ['b', 'dark', 'false', 'false', '10', ''],
+    ['c', 'dark', 'true', '', '5', ''],
+  ];
+  const csv =
+    'sku,text,done,glow,seconds,\r\na,"warm\r\nlight",FALSE,TRUE,5,\r\nb,dark,FALSE,FALSE,10,\r\nc,dark,TRUE,,5,\r\n';
+  const json = JSON.stringify([
+    { sku: 'a', text: 'warm\r\nlight', done: false, glow: true, seconds: 5 },
+    { sku: 'b', text: 'dark', done: false, glow: false, seconds: 10 },
+    { sku: 'c', text: 'dark', done: true, glow: null, seconds: 5 },
+  ]);
+  const workbook = { workbook: { names: ['S'], sheets: [{ name: 'S', cells, faults: [], hiddenRows: [] }] } };
+  const fromCsv = requests('p.csv', csv);
+  expect(fromCsv).toHaveLength(2);
+  expect(requests('p.json', json)).toEqual(fromCsv);
+  expect(requests('p.xlsx', workbook)).toEqual(fromCsv);
+});

@@ -1,0 +1,82 @@
+import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { emptyMap, shorten } from '../../ground/values.ts';
+import type { Row, Rows } from './rows.ts';
+
+/** One written row of a table: its header, or a row of data. */
+export interface TableRow {
+  cells: readonly string[];
+  label: string;
+  /** The place of a column, counted from 1. */
+  place(column: number): Place;
+}
+
+/** Errors that a spreadsheet shows in the place of a value, and exports as text. */
+const sheetError =
+  /^(?:#(?:REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|N\/A|SPILL!|CALC!|FIELD!|BUSY!|CONNECT!|BLOCKED!|UNKNOWN!|ERROR!|BEZUG!|WERT!|ZAHL!|NV)|Err:\d{3})$/;
+
+/**
+ * Returns the value of a cell, whatever the format of its file: line breaks are LF, and the TRUE and FALSE of a spreadsheet
+ * print as those of JSON do.
+ */
+export function cellValue(value: Json): Json {
+  if (typeof value !== 'string') return value;
+  if (value === 'TRUE' || value === 'FALSE') return value.toLowerCase();
+  return value.includes('\r') ? value.replaceAll(/\r\n?/g, '\n') : value;
+}
+
+/** Explains an error of a spreadsheet in a cell. Undefined when the cell holds a value. */
+export function explainSheetError(value: Json, cell: string): { message: string; hint: string } | undefined {
+  if (typeof value !== 'string' || !sheetError.test(value.trim())) return undefined;
+  return {
+    message: `${cell} shows the error ${shorten(value.trim(), 20)}`,
+    hint: 'mend its formula, or write the value itself',
+  };
+}
+
+/** Reads written rows as a table: the first names the columns. Rows and nameless columns without values are left out. */
+export function readTable(
+  [header, ...body]: readonly TableRow[],
+  of: {
+    label: string;
+    first: string;
+    nameCell(row: TableRow, column: number): string;
+    nameColumn(column: number): string;
+  },
+): { rows?: Rows; diagnostics: Diagnostic[] } {
+  const { label, first } = of;
+  const diagnostics: Diagnostic[] = [];
+  const fail = (place: Place, { message, hint }: { message: string; hint: string }): void => {
+    diagnostics.push({ code: 'MB1302', severity: 'error', message, hint, place });
+  };
+  const columns = (header?.cells ?? []).map((cell) => cell.trim());
+  const filled = body.filter(hasValue);
+  for (const [index, column] of columns.entries()) {
+    const place = (): Place => (header as TableRow).place(index + 1);
+    if (column !== '' && columns.indexOf(column) < index) {
+      const message = `two columns of ${label} are named "${shorten(column)}"`;
+      fail(place(), { message, hint: `give each column a name of its own in the ${first}` });
+    } else if (column === '' && filled.some(({ cells }) => (cells[index] ?? '').trim() !== '')) {
+      const message = `column ${of.nameColumn(index + 1)} of ${label} has values and no name`;
+      fail(place(), { message, hint: `name it in the ${first}, or remove it` });
+    }
+  }
+  const rows = filled.map((row): Row => {
+    const value = emptyMap();
+    for (const [index, column] of columns.entries()) {
+      if (column === '') continue;
+      const cell = row.cells[index] ?? '';
+      const wrong = explainSheetError(cell, of.nameCell(row, index + 1));
+      if (wrong !== undefined) fail(row.place(index + 1), wrong);
+      value[column] = cellValue(cell);
+    }
+    return { value, label: row.label, place: () => row.place(1) };
+  });
+  if (diagnostics.length > 0) return { diagnostics };
+  return { rows: { rows, label, columns: columns.filter((column) => column !== '') }, diagnostics };
+}
+
+/** Tells whether a row has a value. Spreadsheets write separators for rows that were emptied. */
+export function hasValue({ cells }: { cells: readonly string[] }): boolean {
+  return cells.some((cell) => cell.trim() !== '');
+}
