@@ -177,7 +177,6 @@ export const applyOptions = {
   }),
   quiet: here('-q, --quiet', 'say only what goes wrong, and how the run ended', { conflicts: 'verbose' }),
   verbose: here('-v, --verbose', 'a line for everything that happens, and no screen'),
-  bell: here('--bell', 'ring the bell of the terminal at the end, and when a gate waits for people'),
   events: here('--events <file>', 'write everything that happens as JSON Lines; - is stdout'),
   lockTimeoutMs: here('--lock-timeout <seconds>', 'how long to wait while another run holds the lock', {
     takes: 'seconds',

@@ -162,7 +162,6 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
         page: options.review === true ? () => address : undefined,
         latest: () => live?.latest ?? plan,
         detail: options.quiet === true ? 'quiet' : options.verbose === true ? 'events' : undefined,
-        bell: options.bell === true,
         elsewhere: engine !== undefined,
         filesStay,
       });

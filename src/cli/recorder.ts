@@ -14,13 +14,10 @@ import { plannedWork } from '../report/run/planned-work.ts';
 import { createRunTimes } from '../report/run/remaining-time.ts';
 import { createLines, type Detail } from '../report/run/run-lines.ts';
 import { createEventLines, type RunReporter, type RunTimes } from '../report/run/run-time.ts';
-import { createRunView, type RunView } from '../report/run/run-view.ts';
+import { createRunView } from '../report/run/run-view.ts';
 import { endText, runAnnotations } from '../report/run/run-words.ts';
 import { summaryText } from '../report/run/summary-text.ts';
-import { noProgress, progressSequence, showsProgress } from '../report/run/terminal-progress.ts';
 import { giveCursorBackAtExit, type Terminal, tellNotice, toCheckoutPath } from './terminal.ts';
-
-const bell = '\u0007';
 
 /** Where `--events` writes. Looked at before anything is planned, so that a wrong path costs nothing, and left as it is. */
 export function openEvents(
@@ -55,7 +52,6 @@ export async function makeRecorder(
     /** Gives the plan as it is carried out by now. */
     latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
     detail: Detail | undefined;
-    bell: boolean;
     /** Workers elsewhere carry it out, whether or not somebody watches. */
     elsewhere?: boolean;
     /** Whether what is saved stays in the store of the run. */
@@ -89,10 +85,6 @@ export async function makeRecorder(
         github === undefined || detail === 'quiet' ? lines : inGroup(lines, { write: github, title: 'run' }),
       );
     }
-    const progress = terminal.screen && showsProgress(process.env);
-    const bell = options.bell && process.stderr.isTTY;
-    if (progress || bell)
-      reporters.push(createAttention({ view, write: terminal.err, every: everyMs, bell, progress }));
   }
   return {
     times,
@@ -156,52 +148,4 @@ function everyMs(ms: number, call: () => void): () => void {
   const timer = setInterval(call, ms);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-interface AttentionOptions {
-  view: RunView;
-  write(text: string): void;
-  /** Ring when people are wanted: at a gate, and at the end. */
-  bell: boolean;
-  /** Show progress in the tab or window. */
-  progress: boolean;
-  /** Calls `call` every `ms` until the returned function is called. */
-  every(ms: number, call: () => void): () => void;
-}
-
-const tickMs = 1000;
-/** Ticks after which progress is shown anew. Terminals drop it after some 15 s: whoever showed it may be gone. */
-const renewTicks = 8;
-
-/** Shows a run on the terminal beside its text. However the process ends, the progress is taken away. */
-function createAttention({ view, write, every, ...options }: AttentionOptions): RunReporter {
-  let shown = '';
-  let ticks = 0;
-  let stopTicking = () => {};
-  const clear = () => write(noProgress);
-  const show = () => {
-    ticks += 1;
-    const sequence = progressSequence(view);
-    if (sequence === shown && ticks % renewTicks !== 0) return;
-    shown = sequence;
-    write(sequence);
-  };
-  return {
-    on(event) {
-      if (event.event === 'run-started' && options.progress) {
-        process.on('exit', clear);
-        stopTicking = every(tickMs, show);
-        show();
-      }
-      if (event.event === 'picks-awaited' && options.bell) write(bell);
-    },
-    async end() {
-      stopTicking();
-      if (shown !== '') {
-        process.off('exit', clear);
-        clear();
-      }
-      if (options.bell) write(bell);
-    },
-  };
 }

@@ -9,7 +9,7 @@ test('whoever leaves before anything of a run has begun is not told that all of 
   const { terminal, said } = bufferTerminal();
   const plan = { rows: [{ address: 'pic', action: 'create' }] } as unknown as Plan;
   const recorder = await makeRecorder(plan, {
-    ...{ terminal, clock: systemClock, events: undefined, detail: undefined, bell: false, latest: () => plan },
+    ...{ terminal, clock: systemClock, events: undefined, detail: undefined, latest: () => plan },
     paths: { state: 'no-such-folder', durations: 'durations.json', outputs: '.' } as CampaignPaths,
   });
   await recorder.end();

@@ -63,7 +63,6 @@ const headings: readonly (readonly [heading: string, flags: readonly string[]])[
       '--detailed-exitcode',
       '--quiet',
       '--verbose',
-      '--bell',
       '--events',
       '--notify',
       '--notify-details',
