@@ -3,12 +3,13 @@ import type { Approval } from '../contract/approval.ts';
 import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { keepApproval, listApprovals, lockName, readApproval } from '../disk/state/own-files.ts';
-import { findPurchases } from '../disk/state/spending-files.ts';
+import { readPurchases } from '../disk/state/purchase-journal.ts';
+import { isOpenSend } from '../lock/sends.ts';
 import type { Plan } from '../plan/plan.ts';
 import { isReplayed } from '../plan/purchases/open-sends.ts';
 import { requireAccess } from './environment.ts';
-import { findCharged } from './lost-lock/older-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { nameOfPurchases } from './restore-purchases.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
 /** Whether somebody has approved what is carried out. `why`: what became of their approval, as words after a colon. */
@@ -17,7 +18,7 @@ export type Approved = { is: 'approved'; approval: Approval } | { is: 'not'; why
 /** Returns the approval of a plan. It counts for this plan, lock and account, in its time, until the plan is done. */
 export async function findApproval(
   saved: Pick<SavedPlan, 'path' | 'digest'>,
-  { plan, campaign, now }: { plan: Plan; campaign: OpenCampaign; now: number },
+  { campaign, now }: { campaign: OpenCampaign; now: number },
 ): Promise<Approved> {
   const approval = await readApproval({ digest: saved.digest, lock: lockName(campaign.paths.lock) });
   if (approval === undefined) return { is: 'not', ...(await sayWhyNot(saved)) };
@@ -25,13 +26,7 @@ export async function findApproval(
   if (why !== undefined) return { is: 'not', why };
   const isOther = approval.account !== campaign.accountOf(saved.digest); // I43 (account)
   if (isOther) return { is: 'not', why: `${approval.by} approved it for another account, of another API key` };
-  // Nobody said yes to paying twice because a lock was cut, or put back.
-  const before = campaign.sandbox ? undefined : await findBoughtBefore(plan, campaign);
-  if (before === undefined) return { is: 'approved', approval };
-  return {
-    is: 'not',
-    why: `${approval.by} approved it once, and ${before} was charged here although the lock does not know it`,
-  };
+  return { is: 'approved', approval };
 }
 
 /** Why an approval counts no more; undefined: it does. A clock that was set back makes none of them younger than new. */
@@ -79,25 +74,24 @@ async function sayWhyNot({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): 
  * Marks open sends that only the lock knows of, and that are asked about by sending their keys again. In a colleague's lock
  * they are right; one that was written by hand has bought what nobody agreed to. Play money is asked about in any case.
  */
-export async function markStrangeSends({ rows }: Plan, { sandbox }: OpenCampaign): Promise<void> {
-  if (sandbox) return;
+export async function markStrangeSends({ campaign, rows }: Plan, open: OpenCampaign): Promise<void> {
   // With a fence a list is looked through, and nothing is sent.
   const asked = rows.filter(({ order }) => order?.send !== undefined && order.send.fence === undefined);
-  const known = await findPurchases(new Set(asked.flatMap(({ order }) => order?.key ?? [])));
+  if (open.sandbox || asked.length === 0) return;
+  const name = nameOfPurchases(open, campaign);
+  const records = name === undefined ? [] : await readPurchases(name, () => false);
+  const known = new Map<string | undefined, number>(
+    records.flatMap(({ purchases }) =>
+      purchases.filter(isOpenSend).map(({ send, since }) => [send, Date.parse(since ?? '')] as const),
+    ),
+  );
   const now = systemClock.now();
   for (const row of asked) {
     const { order, reason } = row;
     if (order?.send === undefined) continue;
     // A key that left long ago is no longer replayed: it would be bought anew.
-    const age = now - (known.get(order.key)?.at ?? Number.NEGATIVE_INFINITY);
-    if (isReplayed(age)) continue;
+    if (isReplayed(now - (known.get(order.send.id) ?? Number.NEGATIVE_INFINITY))) continue; // I43 (sent here)
     order.send = { ...order.send, isStrange: true };
     row.reason = { ...reason, text: `${reason.text}; it was sent elsewhere, or long ago, so it takes a yes` };
   }
-}
-
-/** The first step that would be bought anew for this lock, although it was charged for it on this machine. */
-async function findBoughtBefore(plan: Plan, { paths }: OpenCampaign): Promise<string | undefined> {
-  const [first] = await findCharged(plan, paths.lock);
-  return first?.order.address;
 }

@@ -3,6 +3,7 @@ import { BrokenRunError } from '../contract/errors.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { Downloads, Service } from '../contract/ports.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
+import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
 import { openSpending } from '../disk/state/spending-files.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
@@ -20,6 +21,7 @@ import { outputFilesOf } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { settle } from './options.ts';
 import { rehearse } from './rehearse.ts';
+import { nameOfPurchases } from './restore-purchases.ts';
 import { type RunResult, runPlan } from './run.ts';
 import { openRunLock } from './settle.ts';
 
@@ -77,11 +79,13 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
   let service: RunService | undefined;
   let spending: Awaited<ReturnType<typeof openSpending>>;
+  let purchases: Awaited<ReturnType<typeof openPurchases>>;
   try {
     spending = access === undefined || campaign.sandbox ? undefined : await openLedger(campaign);
+    purchases = access === undefined ? undefined : await openJournal(campaign, plan.campaign);
     service = access && (await openHttp(campaign, here, { access, durations }));
     const ports = {
-      ...{ lock, file, accountOf, clock: systemClock, service: service ?? noService, spending },
+      ...{ lock, file, accountOf, clock: systemClock, service: service ?? noService, spending, purchases },
       bodies: createRequestBodies(paths.state),
       outputs: fetchHere(service ?? noService, outputFilesOf(campaign)),
       isAlone: () => guard.stillOurs(),
@@ -98,10 +102,24 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   } finally {
     await file.close();
     await spending?.close();
+    await purchases?.close();
     await service?.close();
     await campaign.measures.keep();
     if (service !== undefined) await keepDurations(paths, durations.keep());
   }
+}
+
+/** Without a folder for it a run works, and says so once: then the lock alone knows what was bought. */
+async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typeof openPurchases> {
+  const journal = nameOfPurchases(campaign, name);
+  if (journal === undefined) return undefined;
+  const opened = await openPurchases(journal, systemClock);
+  if (opened === undefined) {
+    const text =
+      'no purchase journal is kept: the state folder of this user cannot be written. A lost lock is not restored';
+    campaign.tell({ is: 'notice', text, hint: 'set XDG_STATE_HOME to a folder outside of any working tree' });
+  }
+  return opened;
 }
 
 /** Play money counts for nothing. A limit that nothing can be held to is none: throws MB3301. */

@@ -90,11 +90,11 @@ export async function cost(campaign: Campaign, options: CostOptions = { by: ['ta
 
 /**
  * Reads a lock with its lines in any order, with duplicates, CRLF, a byte order mark or merge conflict markers. `file` is
- * its path, for messages; `isOwnTail`: its end was appended on this machine. Mistakes are in `diagnostics`.
+ * its path, for messages. Mistakes are in `diagnostics`.
  */
-export function readLock(file: string, bytes: Uint8Array, options: { isOwnTail?: boolean } = {}): LockReading {
-  checkCall('readLock', [file, bytes, options]);
-  return readLockBytes(file, bytes, options);
+export function readLock(file: string, bytes: Uint8Array): LockReading {
+  checkCall('readLock', [file, bytes]);
+  return readLockBytes(file, bytes);
 }
 
 /** The checked graph of a campaign. Throws when it has mistakes. */

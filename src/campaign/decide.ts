@@ -1,10 +1,11 @@
+import { systemClock } from '../contract/clock.ts';
 import { LockChangedError } from '../contract/errors.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
-import { noteBegunLock } from '../disk/lock/seen-lock.ts';
+import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { type Graph, outlineOf } from '../graph/graph.ts';
+import { kinds } from '../kinds/index.ts';
 import { joinInto } from '../lock/join.ts';
-import type { Lock } from '../lock/record.ts';
-import { countJobs } from '../lock/sends.ts';
+import type { Lock, LockLine, StepRecord } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
@@ -12,9 +13,9 @@ import { type Situation, situate } from '../plan/situation/situation.ts';
 import { holdGuard } from './hold-guard.ts';
 import { requireGraph } from './load-manifest.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
-import { requireOwnLock } from './lost-lock/whose-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { type LoadedLock, openLoadedLock, requireLock } from './read-lock.ts';
+import { type LoadedLock, openLoadedLock } from './read-lock.ts';
+import { nameOfPurchases, requireRestoredLock } from './restore-purchases.ts';
 
 /** Options that all decisions share. */
 export interface DecideOptions {
@@ -64,9 +65,9 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
   // Whoever only looks leaves nothing behind, not even a guard, and can do so where nothing can be written.
   const guard = dryRun ? undefined : await holdGuard(paths.lock, lockTimeoutMs, tell);
   try {
-    const loaded = await requireLock(campaign, options.service, { serviceMoved: askAboutMove !== undefined });
+    const { service } = options;
+    const loaded = await requireRestoredLock(campaign, graph, { service, serviceMoved: askAboutMove !== undefined });
     if (askAboutMove !== undefined && !dryRun) await agreeToMove(loaded, campaign, askAboutMove);
-    await requireOwnLock(campaign, { graph, lock: loaded.lock }, { onlyKin: true });
     const { lock } = loaded;
     const rulings = await rule({ campaign, graph, lock, situation: situate(graph, lock) });
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
@@ -74,7 +75,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
     if (isRecorded && !dryRun) {
       const agreed = await (options.confirm?.(rulings) ?? 'yes');
       if (agreed !== 'yes') return { is: agreed };
-      await record(rulings, { graph, loaded, path: paths.lock });
+      await record(rulings, { campaign, graph, loaded });
     }
     return { is: dryRun ? 'dry run' : 'recorded', rulings };
   } finally {
@@ -97,10 +98,10 @@ function requireSome(rulings: readonly Ruling[]): void {
 
 async function record(
   rulings: readonly Ruling[],
-  { graph, loaded, path }: { graph: Graph; loaded: LoadedLock; path: string },
+  { campaign, graph, loaded }: { campaign: OpenCampaign; graph: Graph; loaded: LoadedLock },
 ): Promise<void> {
   const { lock } = loaded;
-  const had = countJobs(lock);
+  const path = campaign.paths.lock;
   for (const ruling of rulings) {
     if (ruling.is !== 'recorded') continue;
     for (const one of ruling.records) joinInto(lock.steps, one);
@@ -108,11 +109,36 @@ async function record(
   const file = await openLoadedLock(path, loaded);
   try {
     await file.replace(writeLines(withoutMovedAway(lock, outlineOf(graph))));
-    if (had === 0 && countJobs(lock) > 0) await noteBegunLock(path);
+    await noteInJournal(campaign, graph, rulings);
   } catch (error) {
     throw error instanceof LockChangedError ? changedMeanwhile(path) : error;
   } finally {
     await file.close();
+  }
+}
+
+/** Has the purchase journal know what was decided about purchases: what is forgotten does not come back with a lost lock. */
+async function noteInJournal(campaign: OpenCampaign, graph: Graph, rulings: readonly Ruling[]): Promise<void> {
+  const name = nameOfPurchases(campaign, graph.name);
+  const journal = name === undefined ? undefined : await openPurchases(name, systemClock);
+  if (journal === undefined) return;
+  try {
+    for (const ruling of rulings) {
+      if (ruling.is !== 'recorded') continue;
+      for (const one of ruling.records) for (const line of purchaseLines(one)) await journal.add(line);
+    }
+  } finally {
+    await journal.close();
+  }
+}
+
+/** A line for each purchase. Of people's decisions only those about sends are of every clone on this machine. */
+function* purchaseLines({ address, kind: own, purchases, decisions, closes }: StepRecord): Generator<LockLine> {
+  const sends = decisions?.sends;
+  for (const { kind = own, ...purchase } of purchases) {
+    if (kinds[kind]?.recovery === 'again') continue;
+    const line: LockLine = { address, kind, ...purchase };
+    yield { ...line, ...(closes && { closes }), ...(sends && { decisions: { sends } }) };
   }
 }
 

@@ -11,9 +11,8 @@ import { situate } from '../plan/situation/situation.ts';
 import { changedMeanwhile } from './decide.ts';
 import { Bench, type Judged } from './decisions/judge-batch.ts';
 import { holdGuard } from './hold-guard.ts';
-import { requireOwnLock } from './lost-lock/whose-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { requireLock } from './read-lock.ts';
+import { requireRestoredLock } from './restore-purchases.ts';
 import { openRunLock } from './settle.ts';
 
 /** The lock as it was read, and as this process alone has written it since. */
@@ -106,9 +105,8 @@ export class Desk {
     await this.#letGo();
     const campaign = this.#campaign;
     const stamp = this.#stamp();
-    const loaded = await requireLock(campaign, undefined);
+    const loaded = await requireRestoredLock(campaign, graph);
     const { lock } = loaded;
-    await requireOwnLock(campaign, { graph, lock }, { onlyKin: true });
     const bench = new Bench(situate(graph, lock));
     const file = await openRunLock(campaign.paths.lock, { loaded, lock, claims: false });
     this.#held = { graph, lock, file, bench, stamp, isLonger: loaded.needsRewrite };

@@ -15,11 +15,11 @@ import { LiveRun } from './live-run.ts';
 import { agreeToMove } from './lock-service.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import { lookAtPosts } from './look-at-posts.ts';
-import { refuseLostLock } from './lost-lock/lost-lock.ts';
+import { refuseLostLock } from './lost-lock.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { planAgain } from './plan-again.ts';
-import { requireLock } from './read-lock.ts';
+import { requireRestoredLock } from './restore-purchases.ts';
 import { noteUpToDate } from './up-to-date.ts';
 
 /**
@@ -35,21 +35,22 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     forEngine: options.engine !== undefined,
   });
   try {
-    const loaded = await requireLock(campaign, service, { serviceMoved: askAboutMove !== undefined });
+    const moved = { service, serviceMoved: askAboutMove !== undefined, new: options.new };
+    const loaded = await requireRestoredLock(campaign, checked.graph, moved);
     if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
-    const { lock } = loaded;
+    const { lock, restored } = loaded;
     const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
     const planOf = ({ graph, facts, trace }: CheckedGraph, { again }: { again: boolean }) => {
       // What it has to tell has been told.
       const teller = again ? { ...campaign, tell: () => {} } : campaign;
-      return makePlan(teller, { graph, lock, facts, trace }, { ...options, chosen, isRun: true }); // I18
+      return makePlan(teller, { graph, lock, facts, trace, restored }, { ...options, chosen, isRun: true }); // I18
     };
     const held = await planByDocument(checked, planOf);
     const { graph, facts, asked, planned } = held;
     const { plan: made, states } = planned;
     await markStrangeSends(made, campaign);
     await lookAtPosts(made, campaign, { checked: held, asks: true });
-    await refuseLostLock(campaign, { graph, lock, plan: made, isNew: options.new === true });
+    await refuseLostLock(campaign, { lock, plan: made, isNew: options.new === true });
     if (saved !== undefined && !isAnew) refuseStale(saved, { plan: made, graph, service });
     options.verify?.(made, graph);
     if (agreement !== undefined) goOnUnder(agreement, made, lock);

@@ -170,7 +170,6 @@ export const libraryCalls = {
     takes: {
       file: text,
       bytes: shape('bytes, as readFile gives them', (value) => value instanceof Uint8Array),
-      options: optional(map({ isOwnTail: optional(flag) })),
     },
     example: "readLock('campaign.lock.jsonl', bytes)",
   },

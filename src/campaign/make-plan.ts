@@ -30,6 +30,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
 import { findPriceHints } from './price-hints.ts';
+import { tellRestored } from './restore-purchases.ts';
 import { makeSelector } from './select-steps.ts';
 import type { ServiceFacts } from './service-facts.ts';
 
@@ -67,7 +68,15 @@ export async function makePlan(
     lock,
     facts,
     trace,
-  }: { graph: Graph; lock: Lock; facts?: ServiceFacts | undefined; trace?: Tracer | undefined },
+    restored,
+  }: {
+    graph: Graph;
+    lock: Lock;
+    facts?: ServiceFacts | undefined;
+    trace?: Tracer | undefined;
+    /** Ids that the lock did not have, and this machine's purchase journal has. */
+    restored?: ReadonlySet<string> | undefined;
+  },
   options: MakePlanOptions,
 ): Promise<MadePlan> {
   const { paths, replays, accountOf, tell, onSize } = campaign;
@@ -101,6 +110,7 @@ export async function makePlan(
     ...(spending !== undefined && { spending }),
     ...(options.chosen?.leftOut !== undefined && { leftOut: options.chosen.leftOut }),
   });
+  tellRestored(plan, restored);
   Object.assign(plan.totals, await expectTimeOf(plan, paths));
   if (!campaign.sandbox && plan.rows.some(({ action }) => isSpending(action))) {
     const lastBalance = await readLastBalance(paths);

@@ -131,12 +131,10 @@ export const sharedOptions = {
     besideSaved: 'taken',
     compared: 'ignored',
   }),
-  /** Buys everything for a lock of its own that begins here, whatever looks as if it had been bought before. */
-  new: plan(
-    '--new',
-    'a lock of its own begins here, and everything is bought for it: no lock was lost, moved or renamed',
-    { compared: 'ignored' },
-  ),
+  /** Buys everything for this lock, whatever the purchase journal or a lost lock had. */
+  new: plan('--new', 'ignore the purchase journal once, and create every step again for this lock', {
+    compared: 'ignored',
+  }),
   refresh: here('--refresh', 'ask the service for its own description of requests, and for its prices'),
   strict: here('--strict', 'fields that neither this version nor the service lists are mistakes'),
   json: here('--json', 'one JSON document on stdout'),

@@ -7,11 +7,11 @@ import { graphOf, requireCheckedGraph } from './checked-graph.ts';
 import { goOnUnder } from './hold-and-plan.ts';
 import { type Campaign, collectNotices } from './load.ts';
 import { lookAtPosts } from './look-at-posts.ts';
-import { tellLostLock } from './lost-lock/lost-lock.ts';
+import { tellLostLock } from './lost-lock.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type PlanningOptions, pickPlanningOptions } from './options.ts';
-import { requireLock } from './read-lock.ts';
+import { requireRestoredLock } from './restore-purchases.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
 /** A plan, and all that `apply` needs to carry out exactly that. */
@@ -36,10 +36,11 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   const teller = { ...campaign, tell };
   const checked = graphOf(campaign.checked, teller, campaign.checked);
   const { graph, facts, trace } = checked;
-  const { lock } = await requireLock(teller, campaign.service);
-  const { plan: made, redo, selected } = await orFailure(makePlan(teller, { graph, lock, facts, trace }, options));
+  const { lock, restored } = await requireRestoredLock(teller, graph, { service: campaign.service, new: options.new });
+  const inputs = { graph, lock, facts, trace, restored };
+  const { plan: made, redo, selected } = await orFailure(makePlan(teller, inputs, options));
   await orFailure(lookAtPosts(made, teller, { checked, asks: false }));
-  await orFailure(tellLostLock(teller, { graph, lock, plan: made, isNew: options.new === true }));
+  await orFailure(tellLostLock(teller, { lock, plan: made, isNew: options.new === true }));
   return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
 }
 
@@ -49,11 +50,11 @@ export async function planSaved(saved: SavedPlan, campaign: OpenCampaign): Promi
   const { options } = saved;
   const checked = await requireCheckedGraph(campaign, {});
   const { graph, facts, trace } = checked;
-  const { lock } = await requireLock(campaign, service);
+  const { lock, restored } = await requireRestoredLock(campaign, graph, { service, new: options.new });
   const chosen = chosenBy(saved, lock);
-  const { plan } = await makePlan(campaign, { graph, lock, facts, trace }, { ...options, chosen });
+  const { plan } = await makePlan(campaign, { graph, lock, facts, trace, restored }, { ...options, chosen });
   await lookAtPosts(plan, campaign, { checked, asks: false });
-  await tellLostLock(campaign, { graph, lock, plan, isNew: options.new === true });
+  await tellLostLock(campaign, { lock, plan, isNew: options.new === true });
   refuseStale(saved, { plan, graph, service });
   goOnUnder(saved, plan, lock);
   return plan;

@@ -1,11 +1,8 @@
-import { basename, dirname, relative } from 'node:path';
+import { relative } from 'node:path';
 import { CampaignError, type Failure } from '../contract/failure.ts';
 import type { LockFile } from '../contract/ports.ts';
-import { isKnownToGit, readCommittedFile } from '../disk/git/git-command.ts';
 import { openLockFile, readLockBytes } from '../disk/lock/lock-file.ts';
-import { compareWithSeen, readSeenLock, type SeenLock, seenLockPath } from '../disk/lock/seen-lock.ts';
 import { type Digest, digestOf } from '../disk/outputs/hash-file.ts';
-import { type Advice, call, shell, way } from '../ground/advice.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { messageOf } from '../ground/values.ts';
 import { compareVersions } from '../ground/version.ts';
@@ -30,6 +27,8 @@ export interface LoadedLock {
   isMoved: boolean;
   /** Whether its header in the file is not that of this service yet: it must be, durably, before anything is bought. */
   isOfAnother: boolean;
+  /** Whether it has purchases that the file has not: they must be there before anything is bought. */
+  isLonger?: boolean;
 }
 
 /**
@@ -63,10 +62,7 @@ export async function requireLock(
       isOfAnother: false,
     };
   }
-  const seen = await readSeenLock(paths.lock);
-  const seenAs = seen === undefined ? 'other' : compareWithSeen(bytes, seen);
-  if (seen !== undefined && seenAs === 'cut') await refuseCutLock(bytes, { seen, path: paths.lock, shown });
-  const reading = readLock(shown, bytes, { isOwnTail: seenAs === 'grown', isOnlyRead });
+  const reading = readLock(shown, bytes, { isOnlyRead });
   if (hasErrors(reading.diagnostics) && !/"mediabatch"/.test(bytes.toString('utf8').replaceAll('\0', ''))) {
     throw new CampaignError({
       code: 'MB3407',
@@ -114,39 +110,4 @@ function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure 
   const [first] = diagnostics.filter(({ severity }) => severity === 'error');
   const code = first?.code === 'MB2002' || first?.code === 'MB2003' ? first.code : 'MB2001';
   return { code, message: first?.message ?? `the lock ${lock} is damaged`, lock, diagnostics, sources: new Map() };
-}
-
-/**
- * Refuses a lock that is a part of what this machine wrote last: whatever it does not tell of would be bought, and
- * posted, again. Whole lines that git has are an earlier version that somebody took from there.
- */
-async function refuseCutLock(
-  bytes: Buffer,
-  { seen, path, shown }: { seen: SeenLock; path: string; shown: string },
-): Promise<void> {
-  const folder = dirname(path);
-  if (bytes.at(-1) === 0x0a && (await isKnownToGit(folder, bytes))) return;
-  const zeros = bytes.length - bytes.toString('latin1').replace(/\0+$/, '').length;
-  const left = bytes.length - zeros;
-  throw new CampaignError({
-    code: 'MB3415',
-    message: `the end of the lock ${shown} is lost: of the ${seen.bytes} bytes that were written here last, ${left} are left${zeros > 0 ? `, and ${zeros} zero bytes` : ''}; nothing was sent`,
-    hint: wayBack(await readCommittedFile(folder, basename(path)), { seen, path, shown }),
-    lock: shown,
-  });
-}
-
-function wayBack(
-  committed: Buffer | undefined,
-  { seen, path, shown }: { seen: SeenLock; path: string; shown: string },
-): Advice {
-  const restore = shell('git', 'checkout', 'HEAD', '--', shown);
-  const meant = way('if it is meant to be like this', shell('rm', relative('', seenLockPath(path))));
-  if (committed === undefined) {
-    const copy = 'git does not have the file: take it from a copy';
-    return [copy, way('then find what no copy has at the service', call('adopt')), meant];
-  }
-  if (digestOf(committed).sha256 === seen.sha256) return [way('git has all of it', restore), meant];
-  const since = way('then find what was bought since at the service', call('adopt'));
-  return [way('git has an older version; to put it back', restore), since, meant];
 }

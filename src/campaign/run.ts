@@ -38,6 +38,7 @@ export type RunPorts = Pick<
   | 'times'
   | 'creates'
   | 'spending'
+  | 'purchases'
 >;
 
 export interface RunOptions extends RunSettings, Ending {

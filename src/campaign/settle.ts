@@ -14,8 +14,8 @@ import { withoutMovedAway } from '../plan/rows/orphans.ts';
 import { type LoadedLock, openLoadedLock } from './read-lock.ts';
 
 /**
- * Opens the lock for a run. Its header names the service before the first
- * line of a purchase does: whatever ends the run then, what it bought stands under the service that it was bought from.
+ * Opens the lock for a run. Restored purchases are in it, and its header names the service, before the first line of a
+ * purchase is: whatever ends the run then, what it bought stands under the service that it was bought from.
  */
 export async function openRunLock(
   path: string,
@@ -23,7 +23,7 @@ export async function openRunLock(
 ): Promise<LockFile> {
   const file = await openLoadedLock(path, loaded, lock);
   const isClaimed = claims && loaded.isOfAnother; // I22
-  if (!isClaimed) return file;
+  if (!isClaimed && loaded.isLonger !== true) return file;
   try {
     await file.replace(writeLines(lock));
     return file;

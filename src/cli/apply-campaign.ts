@@ -140,7 +140,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     async agree(made) {
       // While the lock is held: another run may have used it up.
       if (saved !== undefined && !isAnew) {
-        approved = await findApproval(saved, { plan: made, campaign, now: systemClock.now() });
+        approved = await findApproval(saved, { campaign, now: systemClock.now() });
       }
       tellApproved(approved, terminal);
       const agreed = await agreeTo(made, options, {

@@ -13,7 +13,6 @@ import {
   keyReference,
   kindReference,
   libraryReference,
-  lossReference,
   topicReference,
 } from '../report/manual/references.ts';
 import { examples, namedCommands } from './program/examples.ts';
@@ -62,8 +61,6 @@ async function makeReference(
       return codeReference();
     case 'library':
       return libraryReference(libraryCalls);
-    case 'loss':
-      return lossReference();
     case 'commands':
       return commandReference(describeCommands(program));
     default:

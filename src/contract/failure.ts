@@ -66,9 +66,7 @@ export const failures = {
   MB3407: { exit: wrongInput, title: 'the lock cannot be read' },
   MB3408: { exit: wrongUsage, title: 'the lock is not held by this run' },
   MB3409: { exit: wrongInput, title: 'a lock seems to be lost' },
-  MB3410: { exit: wrongInput, title: 'a lock has lost its manifest' },
-  MB3411: { exit: wrongInput, title: 'a lock that was named is not there' },
-  MB3415: { exit: wrongInput, title: 'the end of the lock is lost' },
+  MB3411: { exit: wrongInput, title: 'the folder of a named lock does not exist' },
   // git
   MB3601: { exit: wrongInput, title: 'the campaign is in no git repository' },
   MB3602: { exit: wrongInput, title: 'git knows no such commit' },
@@ -152,10 +150,8 @@ interface Facts {
   MB3406: { lock: string };
   MB3407: { lock: string };
   MB3408: { lock: string; holder?: Holder };
-  MB3409: { lock: string; files?: readonly string[]; jobs: number; credits?: number };
-  MB3410: { lock: string };
+  MB3409: { lock: string; files?: readonly string[]; jobs: number };
   MB3411: { lock: string };
-  MB3415: { lock: string };
   MB3602: { ref: string };
   MB3604: { file: string; ref: string };
   MB3607: { file: string; ref: string };

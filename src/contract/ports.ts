@@ -1,5 +1,5 @@
 import type { Media } from '../kinds/kind.ts';
-import type { Output, Purchase, PurchaseState } from '../lock/record.ts';
+import type { LockLine, Output, Purchase, PurchaseState, StepRecord } from '../lock/record.ts';
 import type { Aspect, MediaFacts } from '../plan/outputs/expectation.ts';
 import type { AskedSend, StepOrder } from '../plan/plan.ts';
 import type {
@@ -256,6 +256,30 @@ export interface Notifier {
   /** Sends a JSON document. Never rejects; what it says of a failure names neither the address nor a part of it. */
   send(body: string): Promise<{ is: 'sent' } | { is: 'unsent'; why: string }>;
 }
+
+/**
+ * Purchases of a user under one campaign name and account, by idempotency key, whatever became of the lock. Lines are
+ * those of the lock, written when they are: a run that is killed has sent nothing that the journal does not have.
+ */
+export interface PurchaseJournal {
+  /**
+   * Resolves when no other run can be buying under this key: it is reserved for this run, or its records are returned. A run
+   * that is buying it is waited for until `isStopped`. `asks`: the send whose answer is asked for under it.
+   */
+  reserve(key: string, options: ReserveOptions): Promise<Reservation>;
+  /** Gives a reservation back: no create is under way under this key any more. */
+  release(key: string): void;
+  /** Resolves when other processes see the line. It is durable when the lock's is. */
+  add(line: LockLine): Promise<void>;
+}
+
+export interface ReserveOptions {
+  asks: string | undefined;
+  isStopped(): boolean;
+}
+
+/** Answer to `reserve`; `known` comes with the purchases and unresolved creates under the key, by address. */
+export type Reservation = { is: 'reserved' } | { is: 'stopped' } | { is: 'known'; records: readonly StepRecord[] };
 
 /** The lock as a file that one run holds. */
 export interface LockFile {

@@ -1,6 +1,14 @@
 import type { Clock } from '../contract/clock.ts';
 import type { RunFact } from '../contract/event.ts';
-import type { LockFile, LostCreates, Outputs, Ports, RequestBodies, Service } from '../contract/ports.ts';
+import type {
+  LockFile,
+  LostCreates,
+  Outputs,
+  Ports,
+  PurchaseJournal,
+  RequestBodies,
+  Service,
+} from '../contract/ports.ts';
 import type { Spending } from '../contract/spending.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
@@ -26,6 +34,8 @@ export interface CarryOutOptions {
   signal: AbortSignal;
   /** Spending of this person over all campaigns; absent for play money. */
   spending?: Spending | undefined;
+  /** Purchases under this campaign name and account, whatever the lock. */
+  purchases?: PurchaseJournal | undefined;
   /** Digest of a send's id and the credential of this run. */
   accountOf(send: string): string | undefined;
   /** Whether this run still holds the lock. */
@@ -77,6 +87,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const ledger = new LocalLedger({
     ...{ lock, file, bodies, gate, totals: plan.totals, orders, learned: options.learned, accountOf, isAlone, emit },
     spending: options.spending,
+    purchases: options.purchases,
   });
   const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();

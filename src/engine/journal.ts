@@ -1,5 +1,13 @@
 import type { CreatedJob } from '../contract/answer.ts';
-import type { AnsweredSend, FinishedJob, IntendedRequest, LockFile, StepResult } from '../contract/ports.ts';
+import type {
+  AnsweredSend,
+  FinishedJob,
+  IntendedRequest,
+  LockFile,
+  PurchaseJournal,
+  StepResult,
+} from '../contract/ports.ts';
+import { kinds } from '../kinds/index.ts';
 import { mostRevision } from '../lock/decisions.ts';
 import { joinInto, recordOf } from '../lock/join.ts';
 import type { Lock, LockLine, Output, Purchase, StepRecord } from '../lock/record.ts';
@@ -15,13 +23,15 @@ export class Journal {
   /** True once anything was appended. */
   recorded = false;
   readonly #file: LockFile;
+  readonly #purchases: PurchaseJournal | undefined;
   readonly #keysByJob = new Map<string, string>();
   /** Addresses of purchases by kind and key: a lock of many steps is not scanned for each job. */
   readonly #addressesByKey = new Map<string, Set<string>>();
 
-  constructor(lock: Lock, file: LockFile) {
+  constructor(lock: Lock, file: LockFile, purchases: PurchaseJournal | undefined) {
     this.lock = lock;
     this.#file = file;
+    this.#purchases = purchases;
     for (const record of lock.steps.values()) {
       for (const { jobId, key, kind = record.kind } of record.purchases) {
         this.#noteKey(record.address, kind, key);
@@ -50,13 +60,31 @@ export class Journal {
     }
     this.recorded = true;
     try {
-      await this.#file.append(writeLine(line));
+      // The journal has it first: whatever ends this process then, a lock that is lost is restored from it. // I40 (journal)
+      const isPaid = kinds[line.kind]?.recovery !== 'again';
+      await Promise.all([isPaid && this.#purchases?.add(line), this.#file.append(writeLine(line))]);
     } catch (error) {
       // The job exists whatever the disk says: facts known here may still be saved when the lock is settled.
       if (line.jobId !== undefined) this.#fold(line);
       throw error;
     }
     this.#fold(line);
+  }
+
+  /** Adds what another run has on record of this order's key, and returns all that is known of it then. */
+  async restore(order: StepOrder, records: readonly StepRecord[]): Promise<Purchase[]> {
+    const { address, kind } = order;
+    for (const { purchases, closes = [] } of records) {
+      const settled = this.purchasesOf(order).filter((one) => isOpenSend(one) && closes.includes(one.send));
+      for (const { kind: _kind, ...facts } of [...purchases, ...settled]) {
+        const ends = closes.filter((id) => id === facts.send);
+        const line = { address, kind, ...facts, ...(ends.length > 0 && { closes: ends }) } as LockLine;
+        this.recorded = true;
+        await this.#file.append(writeLine(line));
+        this.#fold(line);
+      }
+    }
+    return this.purchasesOf(order);
   }
 
   /** Adds the decisions of a record to it. Resolves when they are durable. A line holds a purchase, whatever it says. */

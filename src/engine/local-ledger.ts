@@ -10,6 +10,7 @@ import type {
   IntendedRequest,
   Ledger,
   LockFile,
+  PurchaseJournal,
   RequestBodies,
   StepResult,
 } from '../contract/ports.ts';
@@ -17,9 +18,9 @@ import type { Spending } from '../contract/spending.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isJob, isOpenSend } from '../lock/sends.ts';
-import { orderId, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
+import { type AskedSend, orderId, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
 import { worstFactor } from '../plan/prices/price-sources.ts';
-import { isOwnSend, type SendFacts } from '../plan/purchases/open-sends.ts';
+import { askedSend, isOwnSend, type SendFacts } from '../plan/purchases/open-sends.ts';
 import { takeKeptBody } from '../run/kept-body.ts';
 import { AgreedCeiling } from './agreed-ceiling.ts';
 import { Budget, uncharged } from './budget.ts';
@@ -74,6 +75,7 @@ export class LocalLedger implements Ledger {
   readonly #emit: (fact: RunFact) => void;
   readonly #totals: PlanTotals;
   readonly #spending: Spending | undefined;
+  readonly #purchases: PurchaseJournal | undefined;
   readonly #isAlone: () => Promise<boolean>;
   balance: number | null = null;
   /** Whether something could not be made durable. */
@@ -90,6 +92,8 @@ export class LocalLedger implements Ledger {
     learned?: ReadonlyMap<string, number> | undefined;
     /** Spending of this person over all campaigns. Absent: play money, or somebody else's machine. */
     spending?: Spending | undefined;
+    /** Purchases of this user under this campaign name. Omitted for sandbox credits, or on somebody else's machine. */
+    purchases?: PurchaseJournal | undefined;
     /** Digest of a send's ID and this run's credential. */
     accountOf?: SendFacts['accountOf'];
     /** True while this run is the only one on this lock; checked before each create. */
@@ -98,7 +102,8 @@ export class LocalLedger implements Ledger {
   }) {
     const { totals, gate } = options;
     this.#isAlone = options.isAlone;
-    this.#journal = new Journal(options.lock, options.file);
+    this.#journal = new Journal(options.lock, options.file, options.purchases);
+    this.#purchases = options.purchases;
     this.#bodies = options.bodies;
     this.#gate = gate;
     this.#accountOf = options.accountOf;
@@ -166,10 +171,35 @@ export class LocalLedger implements Ledger {
         return { do: 'stop', because: 'limit' };
       }
       this.#announceCredits();
-      if (open === undefined) return { do: 'go', reserved: answer.credits };
-      const body = takeKeptBody(order.request, await this.#bodies.read(order.key));
-      return { do: 'go', reserved: answer.credits, open, body };
+      return this.#reserveKey(order, { reserved: answer.credits, open });
     }
+  }
+
+  /** Nothing is bought that this user has bought, or is buying, through another lock. */
+  async #reserveKey(
+    order: StepOrder,
+    { reserved, open }: { reserved: number | null; open: AskedSend | undefined },
+  ): Promise<Begin> {
+    const go = async (open: AskedSend | undefined): Promise<Begin> => {
+      if (open === undefined) return { do: 'go', reserved };
+      return { do: 'go', reserved, open, body: takeKeptBody(order.request, await this.#bodies.read(order.key)) };
+    };
+    if (this.#purchases === undefined || order.price.class === uncharged) return go(open);
+    const isStopped = () => this.#gate.stopped !== undefined;
+    const found = await this.#durably(this.#purchases.reserve(order.key, { asks: open?.id, isStopped })); // I40 (reserved)
+    if (found.is === 'reserved') return go(open);
+    if (found.is === 'known') {
+      const known = await this.#durably(this.#journal.restore(order, found.records));
+      const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
+      const left = known.find(isOpenSend);
+      if (job === undefined && left !== undefined && open === undefined) return go(askedSend(left));
+      this.release(order);
+      if (job === undefined) return this.begin(order);
+      this.#journal.claimJob(order, job.jobId);
+      return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
+    }
+    this.release(order);
+    return { do: 'stop', because: this.#gate.stopped ?? 'signal' };
   }
 
   /** Nothing leaves before all that this person spends bears it, whatever the campaign. */
@@ -231,14 +261,15 @@ export class LocalLedger implements Ledger {
         this.#spending?.release(orderId(order));
         this.#announceCredits();
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
+        this.#purchases?.release(order.key);
         await this.#keepAnswered(order);
         return;
       case 'unresolved':
         await this.#holdSends(order, result);
         return;
       case 'unsent':
-        this.release(order);
         await this.#record(order, { state: 'intent', send: result.send, ...what(order) }, [result.send]);
+        this.release(order);
         if (findReferences(order.request).length > 0) await this.#bodies.drop(order.key);
         return;
       case 'done':
@@ -287,6 +318,7 @@ export class LocalLedger implements Ledger {
     this.budget.release(orderId(order));
     this.ceiling.drop(orderId(order));
     this.#spending?.release(orderId(order));
+    this.#purchases?.release(order.key);
     this.#announceCredits();
   }
 
@@ -294,6 +326,7 @@ export class LocalLedger implements Ledger {
     this.budget.doubt(orderId(order));
     this.ceiling.doubt(order);
     this.#spending?.doubt(orderId(order));
+    this.#purchases?.release(order.key);
     this.#announceCredits();
   }
 

@@ -50,10 +50,10 @@ interface Findings {
 
 /**
  * Reads a lock with its lines in any order, with duplicates, CRLF, a byte order mark or merge conflict markers. `file`
- * is the path as the user gave it, for messages; `isOwnTail`: its end was appended on this machine; `isOnlyRead`: nobody asks
+ * is the path as the user gave it, for messages; `isOnlyRead`: nobody asks
  * whether it is to be rewritten, which takes as long as reading it.
  */
-export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false, isOnlyRead = false } = {}): LockReading {
+export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false } = {}): LockReading {
   const source: Source = { file, bytes };
   const findings: Findings = {
     parts: new Map(),
@@ -88,7 +88,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOwnTail = false, i
   if (headers.length === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
   if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
   if (torn !== undefined) {
-    const isLost = !isOwnTail && isLostEnd(bytes.subarray(torn.start), { lock, findings });
+    const isLost = isLostEnd(bytes.subarray(torn.start), { lock, findings });
     diagnostics.push(isLost ? lostEnd(source, torn) : tornTail(source, torn));
   }
   if (markers[0] !== undefined) diagnostics.push(conflictMarkers(source, { first: markers[0], count: markers.length }));

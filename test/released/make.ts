@@ -163,7 +163,7 @@ async function makeStore(): Promise<void> {
 
 function keepLock(name: string, text: string): void {
   writeFileSync(join(target, `${name}.lock.jsonl`), text);
-  const { lock } = readLock(name, Buffer.from(text), { isOwnTail: true });
+  const { lock } = readLock(name, Buffer.from(text));
   writeFileSync(join(target, `${name}.read.jsonl`), writeLock(lock));
 }
 

@@ -23,7 +23,7 @@ export const locksOf = (version: string) =>
     .map((name) => name.replace('.lock.jsonl', ''));
 
 export type LockReader = (text: string) => LockReading;
-export const readWhole: LockReader = (text) => readLock('campaign.lock.jsonl', Buffer.from(text), { isOwnTail: true });
+export const readWhole: LockReader = (text) => readLock('campaign.lock.jsonl', Buffer.from(text));
 
 type Line = { [name: string]: Json };
 const linesOf = (text: string) => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));

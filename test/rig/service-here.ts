@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Fault, LedgerEntry, SandboxRequest } from '../../src/sandbox/index.ts';
@@ -51,7 +53,12 @@ export async function serviceHere({ files = 'alike', ...options }: ServiceOption
   });
   const { url } = await sandbox.listen();
   return {
-    env: { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY: options.apiKey ?? sandboxKey },
+    env: {
+      MEDIABATCH_BASE_URL: url,
+      MEDIABATCH_API_KEY: options.apiKey ?? sandboxKey,
+      // Ports come back, and with them the purchase journal of another test.
+      XDG_STATE_HOME: join(process.env.XDG_STATE_HOME ?? tmpdir(), randomUUID()),
+    },
     ledger: () => sandbox.ledger(),
     requests: () => sandbox.requests(),
     balance: () => sandbox.balance(),

@@ -6,7 +6,13 @@ import type { Call, Shell } from '../../ground/advice.ts';
 import { doctorJson, doctorText } from '../../report/tables/doctor-text.ts';
 import { requireSomebody } from '../ask-person.ts';
 import { consentIn, withConsent } from '../consent.ts';
-import { checkEnvironment, consentFindings, limitFindings, nodeFinding } from '../doctor/check-environment.ts';
+import {
+  checkEnvironment,
+  consentFindings,
+  journalFinding,
+  limitFindings,
+  nodeFinding,
+} from '../doctor/check-environment.ts';
 import { checkFolder } from '../doctor/check-folder.ts';
 import { checkLocks } from '../doctor/check-locks.ts';
 import { checkService } from '../doctor/check-service.ts';
@@ -35,6 +41,7 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
     ...found.findings,
     ...consentFindings(process.env),
     ...(await limitFindings(found.environment, systemClock.now())),
+    ...(sandbox ? [] : [await journalFinding()]),
   ];
   if (found.access !== undefined) findings.push(...(await checkRemote({ ...options, yes }, terminal)));
   else if (options.verifyReplay === true) {

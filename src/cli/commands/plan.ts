@@ -1,8 +1,8 @@
 import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
 import { lookAtPosts } from '../../campaign/look-at-posts.ts';
-import { tellLostLock } from '../../campaign/lost-lock/lost-lock.ts';
+import { tellLostLock } from '../../campaign/lost-lock.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
-import { requireLock } from '../../campaign/read-lock.ts';
+import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
 import { savePlan } from '../../campaign/save-plan.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -37,9 +37,9 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
   const { service, replays } = campaign;
   const checked = await requireCheckedGraph(campaign, { refresh: options.refresh });
   const { graph, facts, trace } = checked;
-  const { lock } = await requireLock(campaign, service, options);
-  const { plan: made, redo } = await makePlan(campaign, { graph, lock, facts, trace }, options);
-  await tellLostLock(campaign, { graph, lock, plan: made, isNew: options.new === true });
+  const { lock, restored } = await requireRestoredLock(campaign, graph, { ...options, service });
+  const { plan: made, redo } = await makePlan(campaign, { graph, lock, facts, trace, restored }, options);
+  await tellLostLock(campaign, { lock, plan: made, isNew: options.new === true });
   await lookAtPosts(made, campaign, { checked, asks: options.refresh === true });
   tellCredential(made, replays, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });

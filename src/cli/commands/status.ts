@@ -4,7 +4,7 @@ import { lookAtOutputs } from '../../campaign/look-at-outputs.ts';
 import { engineOf } from '../../campaign/on-engine/engine-address.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
-import { requireLock } from '../../campaign/read-lock.ts';
+import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
 import { findFinishedJobs } from '../../campaign/runs-of-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { systemClock } from '../../contract/clock.ts';
@@ -36,7 +36,7 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const campaign = await open(file, options, terminal);
   const { paths } = campaign;
   const graph = await requireGraph(campaign);
-  const loaded = await requireLock(campaign, undefined);
+  const loaded = await requireRestoredLock(campaign, graph);
   const lock = await withEngine(loaded.lock, { campaign, name: graph.name, options, terminal });
   const recorded = situate(graph, lock);
   const { states: present, facts } = await lookAtOutputs(outputsToCheck(recorded.matches), campaign);

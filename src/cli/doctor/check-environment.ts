@@ -10,6 +10,7 @@ import {
 import { keyCommandName } from '../../campaign/key-command.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Finding, failureFinding } from '../../contract/notice.ts';
+import { makeOwnFolder, stateFolder } from '../../disk/state/own-secret.ts';
 import { proxyFor } from '../../service/proxy.ts';
 import { readCredential } from '../../service/secrets.ts';
 import { consentIn } from '../consent.ts';
@@ -122,6 +123,15 @@ export function consentFindings(env: NodeJS.ProcessEnv): Finding[] {
   if (consent.flags === 'count') return [];
   const text = `${consent.because}: for credits and posts a person is asked on a terminal, and neither --yes nor --publish counts`;
   return [{ about, state: 'ok', text }];
+}
+
+/** Names the folder of the purchase journal, or what becomes of a lost lock without one. */
+export async function journalFinding(): Promise<Finding> {
+  const about = 'journal';
+  const folder = await makeOwnFolder();
+  if (folder !== undefined) return { about, state: 'ok', text: `the purchase journal is in ${folder}` };
+  const text = `the purchase journal cannot be written${stateFolder() === undefined ? '' : `: ${stateFolder()}`}`;
+  return { about, state: 'warning', text, hint: 'set XDG_STATE_HOME: without the journal a lost lock is not restored' };
 }
 
 /** Checks the limits of whoever pays here, whatever the campaign. */

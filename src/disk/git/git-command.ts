@@ -168,26 +168,6 @@ export function gitRefusal(words: readonly string[], err: string): CampaignError
   });
 }
 
-/** Paths of a file in all working trees of its repository; empty where there is none, or no git. */
-export async function findInWorktrees(folder: string, name: string): Promise<string[]> {
-  const prefix = await orNothing(folder, ['rev-parse', '--show-prefix']);
-  const listed = prefix && (await orNothing(folder, ['worktree', 'list', '--porcelain']));
-  const trees = listed?.toString('utf8').match(/(?<=^worktree ).+$/gm) ?? [];
-  return trees.map((tree) => join(tree, prefix?.toString('utf8').trimEnd() ?? '', name));
-}
-
-/** Tells whether git has a file of just these bytes, whatever its name; false where there is no repository, or no git. */
-export async function isKnownToGit(folder: string, bytes: Buffer): Promise<boolean> {
-  const text = bytes.toString('utf8');
-  // Git may have given the file other line ends.
-  for (const content of new Set([text, text.replaceAll('\r\n', '\n')])) {
-    const hashed = await orNothing(folder, ['hash-object', '--no-filters', '--stdin'], { input: content });
-    const id = hashed?.toString('utf8').trim();
-    if (id !== undefined && (await orNothing(folder, ['cat-file', '-e', id])) !== undefined) return true;
-  }
-  return false;
-}
-
 /** Returns the full hash of the checked-out commit; undefined outside of a repository and before its first commit. */
 export async function findCheckedOutCommit(folder: string): Promise<string | undefined> {
   const out = await orNothing(folder, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
@@ -195,7 +175,7 @@ export async function findCheckedOutCommit(folder: string): Promise<string | und
 }
 
 /** The file as the checked-out commit has it; undefined where it does not. */
-export function readCommittedFile(folder: string, name: string): Promise<Buffer | undefined> {
+function readCommittedFile(folder: string, name: string): Promise<Buffer | undefined> {
   return orNothing(folder, ['cat-file', 'blob', `HEAD:./${name}`]);
 }
 

@@ -1,4 +1,4 @@
-import type { Hash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -12,7 +12,6 @@ import { PacedDisk } from '../fs/paced-disk.ts';
 import { noFollow, openPlainFile } from '../fs/plain-file.ts';
 import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
-import { keepSeenLock, LinesDigest, type SeenLock } from './seen-lock.ts';
 
 /**
  * Reads the bytes of the lock; undefined when there is none, or when it is larger than `mostBytes`. Refuses anything but
@@ -44,6 +43,26 @@ export async function openLockFile(
   return file;
 }
 
+/** Digest of bytes that are still added to. */
+class RunningDigest {
+  readonly #hash = createHash('sha256');
+  size = 0;
+
+  update(bytes: Uint8Array): void {
+    this.#hash.update(bytes);
+    this.size += bytes.length;
+  }
+
+  get sha256(): string {
+    return this.copyHash().digest('hex');
+  }
+
+  /** To go on with bytes that belong to something else. */
+  copyHash(): Hash {
+    return this.#hash.copy();
+  }
+}
+
 class AppendedFile implements LockFile {
   readonly path: string;
   readonly #header: string;
@@ -52,9 +71,7 @@ class AppendedFile implements LockFile {
   /** `undefined`: no file yet, or closed. */
   #handle: FileHandle | undefined;
   /** Digest of the bytes that are known to be in the file. */
-  #known = new LinesDigest();
-  /** The file as it was opened, until it is noted that this was seen. */
-  #opened: SeenLock | undefined = this.#known.seen;
+  #known = new RunningDigest();
   /** Bytes being written after those; after a failure some of them may be in the file. */
   #unsure: Uint8Array = new Uint8Array();
   /** Lines added in the same turn of the event loop share one write. */
@@ -84,7 +101,6 @@ class AppendedFile implements LockFile {
       const isUnfinished = this.#size > 0 && last !== 0x0a;
       if (isUnfinished) await this.#write('\n');
       if (isUnfinished || isTorn) await handle.sync();
-      this.#opened = this.#known.seen;
     } catch (error) {
       await this.#closeHandle();
       throw error;
@@ -106,7 +122,7 @@ class AppendedFile implements LockFile {
       }
       bytes += piece.length;
     }
-    return { whole: { sha256: (rest ?? this.#known.copyHash()).digest('hex'), bytes }, last };
+    return { whole: { sha256: rest?.digest('hex') ?? this.#known.sha256, bytes }, last };
   }
 
   append(line: string): Promise<void> {
@@ -134,8 +150,6 @@ class AppendedFile implements LockFile {
   }
 
   async #writeDurably(text: string): Promise<void> {
-    if (this.#opened !== undefined) await keepSeenLock(this.path, this.#opened); // I12 (opened)
-    this.#opened = undefined;
     if (this.#handle === undefined) return this.#create(text);
     await this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync(); // I2
@@ -166,7 +180,7 @@ class AppendedFile implements LockFile {
   async #replaceNow(lines: Iterable<string>): Promise<void> {
     if (this.#handle === undefined && this.#failure !== undefined) throw this.#failure.error;
     if (await this.#isChanged()) throw new LockChangedError(this.path);
-    const written = new LinesDigest();
+    const written = new RunningDigest();
     const noted = function* () {
       for (const piece of piecesOf(lines)) {
         written.update(piece);
@@ -179,9 +193,7 @@ class AppendedFile implements LockFile {
       await replaceFile(this.path, noted());
       await this.#closeHandle();
       this.#known = written;
-      this.#opened = undefined;
       this.#unsure = new Uint8Array();
-      await keepSeenLock(this.path, written.seen); // I12 (finished)
     } finally {
       // As it was where it could not be replaced: what is paid from now on goes to its end.
       this.#handle ??= await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
@@ -193,7 +205,7 @@ class AppendedFile implements LockFile {
     const handle = await openPlainFile(this.path, constants.O_RDONLY);
     if (handle === undefined) return this.#size > 0;
     try {
-      const known = new LinesDigest();
+      const known = new RunningDigest();
       let at = 0;
       for await (const piece of readPieces(handle)) {
         const ours = Math.min(piece.length, Math.max(0, this.#size - at));
@@ -203,7 +215,7 @@ class AppendedFile implements LockFile {
         if (Buffer.compare(rest, this.#unsure.subarray(begun, begun + rest.length)) !== 0) return true;
         at += piece.length;
       }
-      return at < this.#size || known.seen.sha256 !== this.#known.seen.sha256;
+      return at < this.#size || known.sha256 !== this.#known.sha256;
     } finally {
       await handle.close();
     }

@@ -1,13 +1,15 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { link, unlink } from 'node:fs/promises';
+import { appendFile, link, unlink } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { makeFolders } from '../fs/folders.ts';
-import { hasNoLinks, isErrno, noFollow, orAbsent } from '../fs/plain-file.ts';
+import { listFolder, makeFolders } from '../fs/folders.ts';
+import { hasNoLinks, isErrno, lstatOrAbsent, noFollow, orAbsent, readSmallFile } from '../fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../fs/replace.ts';
 
 const fileName = 'key';
+/** In bytes. */
+const mostMonthBytes = 256 * 1024 ** 2;
 const form = /^[0-9a-f]{64}\n$/;
 
 interface Own {
@@ -40,46 +42,58 @@ export async function makeOwnFolder(): Promise<string | undefined> {
 }
 
 function findOwn(): Own | undefined {
-  for (const folder of foldersOfSecret()) {
-    const secret = readSecret(join(folder, fileName));
-    if (secret !== undefined) return { folder, secret };
-  }
-  return undefined;
+  const folder = stateFolder();
+  const secret = folder === undefined ? undefined : readSecret(join(folder, fileName));
+  return folder === undefined || secret === undefined ? undefined : { folder, secret };
 }
 
 async function makeOwn(): Promise<Own | undefined> {
   const known = findOwn();
-  if (known !== undefined) return known;
-  for (const folder of foldersOfSecret()) {
-    const path = join(folder, fileName);
-    try {
-      await makeFolders(folder, 0o700);
-      await writeSecret(folder, path);
-    } catch (error) {
-      // Read-only, full, or someone else's: the next place may do.
-      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    }
-    const secret = readSecret(path);
-    if (secret !== undefined) return { folder, secret };
+  const folder = stateFolder();
+  if (known !== undefined || folder === undefined) return known;
+  try {
+    await makeFolders(folder, 0o700);
+    await writeSecret(folder, join(folder, fileName));
+    await takeInTemporary(folder);
+  } catch (error) {
+    // Read-only, full, or someone else's.
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
   }
-  return undefined;
+  return findOwn();
 }
 
-/** Lists where a person's programs keep their state; if that is read-only, a per-user folder for temporary files. */
-function foldersOfSecret(): string[] {
+/**
+ * Path of the folder in which a user's programs keep their state. It is never one for temporary files, which a reboot
+ * empties. Undefined for a user without a home.
+ */
+export function stateFolder(): string | undefined {
   const name = 'mediabatch';
-  const temporary = join(tmpdir(), `${name}-state-${process.getuid?.() ?? 'user'}`);
   const { XDG_STATE_HOME: given, LOCALAPPDATA: local } = process.env;
-  if (given !== undefined && isAbsolute(given)) return [join(given, name), temporary];
+  if (given !== undefined && isAbsolute(given)) return join(given, name);
   const home = findHome();
-  if (home === undefined) return [temporary];
+  if (home === undefined) return undefined;
   switch (process.platform) {
     case 'win32':
-      return [join(local || join(home, 'AppData', 'Local'), name), temporary];
+      return join(local || join(home, 'AppData', 'Local'), name);
     case 'darwin':
-      return [join(home, 'Library', 'Application Support', name), temporary];
+      return join(home, 'Library', 'Application Support', name);
     default:
-      return [join(home, '.local', 'state', name), temporary];
+      return join(home, '.local', 'state', name);
+  }
+}
+
+/** Moves the sums of months that an earlier version began in the folder for temporary files. */
+async function takeInTemporary(folder: string): Promise<void> {
+  const old = join(tmpdir(), `mediabatch-state-${process.getuid?.() ?? 'user'}`, 'spending');
+  const stats = lstatOrAbsent(old);
+  if (stats?.isDirectory() !== true || stats.uid !== (process.getuid?.() ?? stats.uid)) return;
+  const spending = join(folder, 'spending');
+  await makeFolders(spending, 0o700);
+  for (const { name } of await listFolder(old)) {
+    const bytes = readSmallFile(join(old, name), mostMonthBytes);
+    if (bytes === undefined || !name.endsWith('.jsonl')) continue;
+    await appendFile(join(spending, name), bytes, { mode: 0o600 });
+    await unlink(join(old, name));
   }
 }
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap } from '../../ground/values.ts';
 import { coalesce } from '../fs/coalesce.ts';
 import { makeFolders } from '../fs/folders.ts';
 import { isErrno, noFollow, openPlainFile, statPlainFile } from '../fs/plain-file.ts';
@@ -13,7 +12,7 @@ import { digestOf } from '../outputs/hash-file.ts';
 import { lockName } from './own-files.ts';
 import { findOwnFolder, makeOwnFolder } from './own-secret.ts';
 import { type SpendingClock, type SpendingHome, SpendingLedger } from './spending-ledger.ts';
-import { type Finder, readLine, type SpendingLine, SpendingSums, type Verdict } from './spending-sums.ts';
+import { type Finder, type SpendingLine, SpendingSums, type Verdict } from './spending-sums.ts';
 
 /** Below the folder of this person's secret, a file for each month. */
 const folderName = 'spending';
@@ -86,9 +85,9 @@ class SpendingFiles implements SpendingHome {
     const text = lines.map((line) => `\n${JSON.stringify(line)}\n`).join('');
     const { bytesWritten } = await month.handle.write(text);
     if (bytesWritten < Buffer.byteLength(text)) throw new Error(`${month.path} took only a part of what was written`);
-    if (!lines.some((line) => 'hold' in line)) return;
+    // Without a limit nothing rests on them that the lock does not have.
+    if ((this.limits.day ?? this.limits.month) === undefined || !lines.some((line) => 'hold' in line)) return;
     await month.handle.datasync();
-    if ((this.limits.day ?? this.limits.month) === undefined) return;
     for (const { line, verdict } of await month.readOn()) {
       if (lines.some((own) => 'line' in own && own.line === line)) this.#verdicts.set(line, verdict);
     }
@@ -154,61 +153,6 @@ export async function readSpent(now: number): Promise<{ day: number; month: numb
   return (await readSums(folder, lastMonth(folder, at))).spentAt(at);
 }
 
-/** A purchase as this machine knows it: when it was held first and last, in ms, and for which locks it was charged. */
-export interface KnownPurchase {
-  since: number;
-  at: number;
-  chargedFor: ReadonlySet<string>;
-  /** Locks that have begun anew since: for them it is to be bought again, whoever was charged. */
-  givenUpBy: ReadonlySet<string>;
-}
-
-const never = { since: Number.POSITIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
-
-/** Notes that somebody lets a lock begin anew: what was charged for it until now is to be bought again. */
-export async function noteNewLock(lock: string, now: number): Promise<void> {
-  const own = await makeOwnFolder();
-  if (own === undefined) return;
-  const folder = join(own, folderName);
-  await makeFolders(folder, 0o700);
-  const at = new Date(now).toISOString();
-  const { handle } = await OpenMonth.open(folder, lastMonth(folder, at));
-  try {
-    await handle.write(`\n${JSON.stringify({ at, anew: true, lock: digestOfLock(lock) })}\n`);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Looks up keys among what was held and charged here in this month and the one before. */
-export async function findPurchases(keys: ReadonlySet<string>): Promise<ReadonlyMap<string, KnownPurchase>> {
-  const found = new Map<string, { since: number; at: number; chargedFor: Set<string>; givenUpBy: Set<string> }>();
-  const own = keys.size === 0 ? undefined : findOwnFolder();
-  if (own === undefined) return found;
-  const folder = join(own, folderName);
-  for (const name of monthsIn(folder).sort().slice(-2)) {
-    for (const value of valuesOf(await readMonth(join(folder, name)))) {
-      const line = readLine(value);
-      if (line === undefined && isMap(value) && value.anew === true) {
-        for (const { givenUpBy } of found.values()) givenUpBy.add(String(value.lock));
-      }
-      const key = line === undefined ? undefined : 'hold' in line ? line.hold : line.charged;
-      if (line === undefined || key === undefined || !keys.has(key)) continue;
-      const known = found.get(key) ?? { ...never, chargedFor: new Set(), givenUpBy: new Set() };
-      found.set(key, known);
-      if ('hold' in line) {
-        const at = Date.parse(line.at);
-        known.since = Math.min(known.since, at);
-        known.at = Math.max(known.at, at);
-      } else if (line.isLost !== true && line.isUnsent !== true) {
-        known.chargedFor.add(line.lock);
-        known.givenUpBy.delete(line.lock);
-      }
-    }
-  }
-  return found;
-}
-
 async function readSums(folder: string, name: string): Promise<SpendingSums> {
   const sums = new SpendingSums();
   for (const value of valuesOf(await readMonth(join(folder, name)))) sums.add(value);
@@ -240,7 +184,7 @@ function monthsIn(folder: string): string[] {
 }
 
 /** How the ledger names a lock. */
-export function digestOfLock(path: string): string {
+function digestOfLock(path: string): string {
   return digestOf(Buffer.from(lockName(path))).sha256.slice(0, 16);
 }
 

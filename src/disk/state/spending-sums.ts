@@ -170,7 +170,7 @@ function dayOf(at: string): string {
 }
 
 /** Half a line, or one that somebody else has written, is none. */
-export function readLine(value: Json): SpendingLine | undefined {
+function readLine(value: Json): SpendingLine | undefined {
   if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return undefined;
   const { credits, lock, hold, charged, line, held = 0 } = value;
   const isNamed = (typeof hold === 'string' && typeof line === 'string') || typeof charged === 'string';

@@ -136,6 +136,7 @@ const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   missing: 'paid; their files are missing',
   edited: 'paid; their files are not the ones that were saved',
   'saved-elsewhere': 'saved under new names',
+  restored: "restored from this machine's purchase journal",
   unfit: 'their outputs do not fit `expect`; change it, take them with `accept`, or buy them again with --redo',
   posted: 'posted',
   'not-needed': 'not needed',

@@ -1,8 +1,6 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { readSeenLock } from '../../../src/disk/lock/seen-lock.ts';
-import { digestOf } from '../../../src/disk/outputs/hash-file.ts';
 import type { BookedJob, BookingService, Fate } from '../../rig/booking-service.ts';
 import { seeded } from '../../rig/random.ts';
 import { HistoryOracle } from './history-oracle.ts';
@@ -96,8 +94,6 @@ export class RandomHistory {
       [2, 'another key', () => this.#changeKey()],
       [2, 'time passes', () => this.#studio.time.pass(this.#pick([1, 5, 25, 48]) * hour)],
       [1, 'the clock is set', () => this.#setClock()],
-      [3, 'without its lock', () => this.#runWithoutLock()],
-      [2, 'a part of its lock', () => this.#runWithPartOfLock()],
       [2, 'lists lie', () => this.#makeListsLie()],
       [2, 'prices rise', () => this.#runAtRisenPrices()],
     ];
@@ -321,46 +317,6 @@ export class RandomHistory {
 
   #setClock(): void {
     this.#studio.time.skewMs = this.#pick([0, 0, 26, -26, 5]) * hour;
-  }
-
-  /** The lock is gone, left behind, or misspelt: nothing is bought until it is back. */
-  async #runWithoutLock(): Promise<void> {
-    const { folder, lock, lockPath, manifest } = this.#copy;
-    const at = (...names: string[]) => join(folder, ...names);
-    const place = this.#pick(['lost', 'renamed', 'moved', 'misspelt', 'set aside']);
-    this.told.push(`(${place})`);
-    const booked = this.#service.ledger.length;
-    const apply = (file: string, ...args: string[]) => this.#copy.run('apply', file, '--yes', '--publish', ...args);
-    const elsewhere = place === 'moved' ? at('spring', 'campaign.yaml') : at('spring.yaml');
-    mkdirSync(at('spring'), { recursive: true });
-    if (place === 'lost') rmSync(lockPath);
-    if (place === 'set aside') renameSync(lockPath, `${lockPath}.bak`);
-    if (place === 'renamed' || place === 'moved') renameSync(manifest, elsewhere);
-    const { code, err } = await apply(
-      place === 'renamed' || place === 'moved' ? elsewhere : manifest,
-      ...(place === 'misspelt' ? ['--lock', at('campain.lock.jsonl')] : []),
-    );
-    for (const name of ['spring', 'spring.yaml', 'spring.lock.jsonl', 'campaign.lock.jsonl.bak', 'campain.lock.jsonl'])
-      rmSync(at(name), { recursive: true, force: true });
-    this.#writeTasks();
-    writeFileSync(lockPath, lock);
-    expect([code, this.#service.ledger.length], err).toEqual([65, booked]);
-  }
-
-  /** The end of a finished lock is gone, or became zero bytes: nothing is bought until it is back. */
-  async #runWithPartOfLock(): Promise<void> {
-    const { lock, lockPath, manifest } = this.#copy;
-    const bytes = Buffer.from(lock);
-    if ((await readSeenLock(lockPath))?.sha256 !== digestOf(bytes).sha256) return;
-    const left = Math.floor(this.#random() * (bytes.length - 2));
-    // Whole lines may be an earlier version that git has.
-    const isZeroed = bytes[left - 1] === 0x0a || this.#random() < 0.5;
-    this.told.push(`(${left} of ${bytes.length} bytes${isZeroed ? ', and zeros' : ''})`);
-    const booked = this.#service.ledger.length;
-    writeFileSync(lockPath, Buffer.concat([bytes.subarray(0, left), Buffer.alloc(isZeroed ? bytes.length - left : 0)]));
-    const { code, err } = await this.#copy.run('apply', manifest, '--yes', '--publish');
-    writeFileSync(lockPath, lock);
-    expect([code, this.#service.ledger.length], err).toEqual([65, booked]);
   }
 
   /** What a list says of a charge is believed upwards only. */

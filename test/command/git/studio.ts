@@ -18,6 +18,7 @@ export class Studio {
   readonly #services: BookingService[] = [];
   readonly #folder: string;
   readonly #listeners = new Map(signals.map((name) => [name, new Set(process.listeners(name))]));
+  readonly #usualHome = process.env.XDG_STATE_HOME;
   #copies = 0;
   #running = 0;
 
@@ -40,6 +41,10 @@ export class Studio {
     return this.service;
   }
 
+  get #home(): string {
+    return join(this.#folder, 'home');
+  }
+
   /** A working copy of a repository of its own, with `.gitattributes` as `init` writes it. */
   copy(): Copy {
     this.#copies += 1;
@@ -57,7 +62,8 @@ export class Studio {
   }
 
   async run(copy: Copy, args: string[]): Promise<Ran> {
-    Object.assign(process.env, { MEDIABATCH_BASE_URL: this.service.url, MEDIABATCH_API_KEY: copy.key });
+    const XDG_STATE_HOME = this.#home;
+    Object.assign(process.env, { MEDIABATCH_BASE_URL: this.service.url, MEDIABATCH_API_KEY: copy.key, XDG_STATE_HOME });
     const { terminal, said } = bufferTerminal();
     this.#running += 1;
     try {
@@ -69,6 +75,11 @@ export class Studio {
     }
   }
 
+  /** From now on the purchase journal is that of another machine. */
+  forgetPurchases(): void {
+    rmSync(join(this.#home, 'mediabatch', 'purchases'), { recursive: true, force: true });
+  }
+
   /** Ctrl-C, for the commands that are running. */
   interrupt(): void {
     for (const listener of this.#own('SIGINT')) listener('SIGINT');
@@ -77,6 +88,7 @@ export class Studio {
   async close(): Promise<void> {
     for (const service of this.#services) await service.close();
     for (const name of ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY']) delete process.env[name];
+    process.env.XDG_STATE_HOME = this.#usualHome;
   }
 
   /** A command keeps its process for itself. */

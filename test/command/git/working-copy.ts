@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { noteNewLock } from '../../../src/disk/state/spending-files.ts';
 import { prices } from '../../rig/booking-kinds.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 import { compareNumbers, type Numbers } from './compare-numbers.ts';
@@ -63,7 +62,7 @@ export class Copy {
   /** The manifest says what everything costs. */
   saysPrices = true;
   readonly #studio: Studio;
-  /** Whoever works on another branch has a machine of their own, which was charged for nothing of this lock. */
+  /** A user of another branch has another machine, whose purchase journal is empty. */
   #isElsewhere = false;
 
   constructor(studio: Studio, folder: string) {
@@ -126,7 +125,7 @@ export class Copy {
   }
 
   async run(...args: string[]): Promise<Ran> {
-    if (this.#isElsewhere) await noteNewLock(this.lockPath, Date.now());
+    if (this.#isElsewhere) this.#studio.forgetPurchases();
     this.#isElsewhere = false;
     return this.#studio.run(this, args);
   }

@@ -1354,6 +1354,67 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I40 (restored)',
+    off: 'what the purchase journal knows, and the lock does not, is in the plan',
+    file: 'src/campaign/restore-purchases.ts',
+    switch: { line: '    return loaded;' },
+    built: true,
+    seenBy: {
+      file: 'test/command/purchase-journal.test.ts',
+      title: 'says in text, Markdown and JSON what is restored, and a plan writes nothing',
+    },
+  },
+  {
+    mark: 'I40 (reserved)',
+    off: 'a key is reserved in the purchase journal before it is sent',
+    file: ledger,
+    switch: { line: "    const found = { is: 'reserved' } as Awaited<ReturnType<PurchaseJournal['reserve']>>;" },
+    built: true,
+    seenBy: {
+      file: 'test/command/purchase-journal.test.ts',
+      title: 'has runs of one campaign through three paths at once buy each key once, and the budget stays whole',
+    },
+  },
+  {
+    mark: 'I40 (journal)',
+    off: 'the purchase journal has each send and job of the lock',
+    file: 'src/engine/journal.ts',
+    switch: { part: 'isPaid && this.#purchases?.add(line)', by: 'isPaid && undefined' },
+    built: true,
+    seenBy: {
+      file: 'test/command/purchase-journal.test.ts',
+      title: 'has another name, another account or --new buy separately; --new says what it does not restore, once',
+    },
+  },
+  {
+    mark: 'I40 (files)',
+    off: 'on another machine outputs where steps save tell that a lock was lost',
+    file: 'src/campaign/lost-lock.ts',
+    switch: { part: 'await findFiles(campaign, plan)', by: '[] as string[]' },
+    seenBy: { file: 'test/rooms/campaign/lost-lock.test.ts', title: 'a file where a step saves' },
+  },
+  {
+    mark: 'I40 (git)',
+    off: 'on another machine the lock that git has tells that one was lost',
+    file: 'src/campaign/lost-lock.ts',
+    switch: { part: 'await findCommitted(campaign)', by: 'undefined as Awaited<ReturnType<typeof findCommitted>>' },
+    seenBy: {
+      file: 'test/rooms/campaign/lost-lock.test.ts',
+      title: 'the lock of the last commit, or of the one before it was removed',
+    },
+  },
+  {
+    mark: 'I43 (sent here)',
+    off: 'an open create is recovered without an approval where this machine has sent it',
+    file: 'src/campaign/approvals.ts',
+    switch: { part: 'known.get(order.send.id) ?? Number.NEGATIVE_INFINITY', by: 'known.get(order.send.id) ?? now' },
+    built: true,
+    seenBy: {
+      file: 'test/command/purchase-journal.test.ts',
+      title: 'a lock line that was refused here, edited into an open create, takes an approval (A1)',
+    },
+  },
+  {
     mark: 'I44',
     off: 'what all campaigns spend and hold stays below the limit',
     file: 'src/disk/state/spending-sums.ts',
@@ -1460,90 +1521,6 @@ export const controls: readonly Control[] = [
     built: true,
   },
   {
-    mark: 'I40 (orphan)',
-    off: 'a lock that has lost its manifest ends whoever would begin another one',
-    file: 'src/campaign/lost-lock/whose-lock.ts',
-    switch: { line: '' },
-    seenBy: {
-      file: 'test/rooms/campaign/whose-lock.test.ts',
-      title: 'counts with open sends only, and with jobs: film',
-    },
-  },
-  {
-    mark: 'I40 (renamed)',
-    off: 'a table of the manifest’s old name is no manifest',
-    file: 'src/campaign/lost-lock/other-locks.ts',
-    switch: { line: 'return true;' },
-    seenBy: { file: 'test/rooms/campaign/whose-lock.test.ts', title: 'has none in a table of its name' },
-  },
-  {
-    mark: 'I40 (named)',
-    off: 'a lock that was named, and is not there beside one that is, is a slip',
-    file: 'src/campaign/lost-lock/whose-lock.ts',
-    switch: { line: '' },
-    seenBy: {
-      file: 'test/rooms/campaign/whose-lock.test.ts',
-      title: 'that is not there beside one of nearly this name',
-    },
-  },
-  {
-    mark: 'I40 (older)',
-    off: 'a lock of which an older version was put back is told by what this machine was charged for it',
-    file: 'src/campaign/lost-lock/older-lock.ts',
-    switch: { part: '? [] : [one.order]', by: '? [] : []' },
-    seenBy: {
-      file: 'test/command/older-lock.test.ts',
-      title: 'what was bought for a lock is not bought again when an older version of it is put back',
-    },
-    built: true,
-  },
-  {
-    mark: 'I40 (age)',
-    off: 'a key heals for a day, and where this machine knows that it is no longer',
-    file: 'src/campaign/lost-lock/traces.ts',
-    switch: { part: 'since !== undefined && isReplayed(now - since)', by: 'since !== 0' },
-    seenBy: { file: 'test/rooms/campaign/lost-lock.test.ts', title: 'pictures heal for a day' },
-  },
-  {
-    mark: 'I40 (name)',
-    off: 'only what was bought under this name is found again by its key',
-    file: 'src/campaign/lost-lock/traces.ts',
-    switch: {
-      part: 'isKeyed ? Math.min(at, known?.since ?? at) : known?.since',
-      by: 'Math.min(at, known?.since ?? at)',
-    },
-    seenBy: { file: 'test/rooms/campaign/lost-lock.test.ts', title: 'pictures heal for a day' },
-  },
-  {
-    mark: 'I40 (told)',
-    off: 'a plan tells that a lock seems to be lost',
-    file: 'src/campaign/lost-lock/lost-lock.ts',
-    switch: { line: 'return;' },
-    seenBy: { file: 'test/rooms/campaign/lost-lock.test.ts', title: 'a file where a step saves' },
-  },
-  {
-    mark: 'I40 (lists)',
-    off: 'before the first create the lists of the service are looked through',
-    file: 'src/campaign/lost-lock/lost-lock.ts',
-    switch: { line: 'return [];' },
-    seenBy: {
-      file: 'test/command/lost-lock.test.ts',
-      title: 'of which only the service knows is not bought again in silence (I40)',
-    },
-    built: true,
-  },
-  {
-    mark: 'I40 (begun)',
-    off: 'what a person did not bring back is asked about once the lock has jobs, too',
-    file: 'src/campaign/lost-lock/lost-lock.ts',
-    switch: { part: ' && !isBegun', by: '' },
-    seenBy: {
-      file: 'test/command/lost-lock.test.ts',
-      title: 'comes back in part: the rest is asked about all the same',
-    },
-    built: true,
-  },
-  {
     mark: 'I39 (alike)',
     off: 'what failed five times for one reason is bought no more',
     file: 'src/engine/breaker.ts',
@@ -1581,26 +1558,6 @@ export const controls: readonly Control[] = [
     seenBy: {
       file: 'test/rooms/engine/takeovers.test.ts',
       title: 'I39 whoever takes the run over goes on under the same ceiling',
-    },
-  },
-  {
-    mark: 'I12 (finished)',
-    off: 'what this machine wrote last is noted',
-    file: 'src/disk/lock/lock-file.ts',
-    switch: { line: '' },
-    seenBy: {
-      file: 'test/rooms/disk/seen-lock.test.ts',
-      title: 'is what was there when the first line was appended, then what was written in its place',
-    },
-  },
-  {
-    mark: 'I12 (opened)',
-    off: 'what is appended to is noted before',
-    file: 'src/disk/lock/lock-file.ts',
-    switch: { line: '' },
-    seenBy: {
-      file: 'test/rooms/disk/seen-lock.test.ts',
-      title: 'is what was there when the first line was appended, then what was written in its place',
     },
   },
   {

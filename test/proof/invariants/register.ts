@@ -29,8 +29,7 @@ const committed = 'test/command/security/committed-state.test.ts';
 const named = 'test/command/security/named-files.test.ts';
 const oneRun = 'test/command/conduct/one-run.test.ts';
 const posts = 'test/command/posts.test.ts';
-const lostLock = 'test/command/lost-lock.test.ts';
-const whoseLock = 'test/rooms/campaign/whose-lock.test.ts';
+const purchaseJournal = 'test/command/purchase-journal.test.ts';
 const newerLock = 'test/command/newer-lock.test.ts';
 
 /** What must hold, and where it is shown. `test/proof/controls` shows that each of these tests is able to fail. */
@@ -167,8 +166,6 @@ export const invariants: readonly Invariant[] = [
       },
       { file: lockFile, title: 'ends a last line that has no LF, and cuts a torn one' },
       { file: 'test/rooms/lock/torn.test.ts', title: 'I12 the end of a finished file is lost, not torn' },
-      { file: 'test/rooms/disk/seen-lock.test.ts', title: 'is what was there when the first line was appended' },
-      { file: 'test/command/cut-lock.test.ts', title: 'I12 a finished lock with' },
       {
         file: 'test/rooms/lock/edited-files.test.ts',
         title: 'is refused where its last line tells of a job that no line before announces, at whatever byte',
@@ -283,10 +280,6 @@ export const invariants: readonly Invariant[] = [
       { file: git, title: 'I20 two clones with one account buy each image and each song once' },
       { file: resume, title: 'in a second clone: the same jobs' },
       { file: resume, title: 'without its lock, within a day: the service hands the same jobs out again' },
-      {
-        file: 'test/command/lost-lock-kinds.test.ts',
-        title: 'a lock that is lost with everything beside it, at a service that',
-      },
     ],
   },
   {
@@ -586,15 +579,22 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: 'I40',
-    says: 'an absence is no proof: a lock that is lost, moved, renamed or misspelt is noticed before money, by files, history, git, other locks and the lists of the service',
+    says: 'a missing record is no proof: on the machine that paid, the purchase journal restores a lock that is lost, older, moved, renamed, linked or copied; elsewhere a missing lock next to outputs, or one that git has, stops the run',
     shown: [
-      { file: lostLock, title: '%s is not bought again in silence (I40)' },
-      { file: lostLock, title: 'comes back by what the refusal prints: adopt, without a credit' },
-      { file: 'test/rooms/campaign/lost-lock.test.ts', title: 'pictures heal for a day' },
-      { file: whoseLock, title: 'counts with open sends only, and with jobs: %s' },
-      { file: whoseLock, title: 'has none in a table of its name' },
-      { file: whoseLock, title: 'when the manifest was moved %s, it counts with any of its steps' },
-      { file: whoseLock, title: 'that is not there beside one of nearly this name' },
+      { file: purchaseJournal, title: 'restores nine kinds %s, whatever became of the lock' },
+      {
+        file: purchaseJournal,
+        title: 'has runs of one campaign through three paths at once buy each key once, and the budget stays whole',
+      },
+      {
+        file: purchaseJournal,
+        title:
+          'is empty on another machine: a lock that is missing beside outputs stops the run, and names the ways on',
+      },
+      {
+        file: 'test/rooms/campaign/lost-lock.test.ts',
+        title: 'a file where a step saves, with bytes that its kind makes',
+      },
     ],
   },
   {

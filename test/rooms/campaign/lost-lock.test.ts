@@ -1,8 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { importStep, load, plan } from '../../../src/index.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import { gitEnvironment } from '../../rig/git-environment.ts';
 
 const environment = { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'sk_live_x' };
 const manifest = `version: 1
@@ -36,19 +38,10 @@ function place(text = manifest) {
   return { path: (name: string) => join(folder.path, name), write, told };
 }
 
-/** A run on the lock that began so many hours ago. */
-function runOf(hours: number, ...events: [event: string, address: string][]) {
-  const at = new Date(Date.now() - hours * 3_600_000).toISOString();
-  const header = { mediabatch: 'run', version: 1, id: 'x', at, campaign: 'spring', lock: 'campaign.lock.jsonl' };
-  const lines = events.map(([event, address]) => ({
-    at,
-    event,
-    address,
-    ...(event === 'job-created' && { jobId: `job_${address}` }),
-  }));
-  return [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
-}
-const run = '.mediabatch/runs/2026-11-22-0435-k3f9.jsonl';
+const home = process.env.XDG_STATE_HOME;
+afterEach(() => {
+  process.env.XDG_STATE_HOME = home;
+});
 
 describe('a lost lock is told by', () => {
   test('a file where a step saves, with bytes that its kind makes', async () => {
@@ -75,58 +68,20 @@ describe('a lost lock is told by', () => {
     expect(await told()).toBeUndefined();
   });
 
-  test('what a run here bought, or sent without an answer; not by what was refused, or uploaded, or on another lock', async () => {
-    for (const address of ['film', 'tell', 'gone']) {
-      const { write, told } = place();
-      write(run, runOf(1, ['create-intended', address], ['job-created', address]));
-      expect(await told(), address).toContain(`bought ${address}`);
-      write(run, runOf(1, ['create-intended', address]));
-      expect(await told(), address).toContain(`bought ${address}`);
-      write(run, runOf(1, ['create-intended', address], ['step-finished', address]));
-      expect(await told(), address).toBeUndefined();
-      write(run, runOf(1, ['job-created', address]).replace('campaign.lock', 'other.lock'));
-      write('other.lock.jsonl', '');
-      expect(await told(), address).toBeUndefined();
-    }
-    const { write, told } = place();
-    write(run, runOf(1, ['create-intended', 'logo'], ['job-created', 'logo']));
-    expect(await told()).toBeUndefined();
-  });
-
-  test('what a campaign of this name bought on a lock that is gone: it was renamed, or lost under another name', async () => {
-    const { write, told } = place();
-    const before = runOf(1, ['job-created', 'film']).replace('campaign.lock', 'old.lock');
-    write(run, before.replace('"spring"', '"summer"'));
-    expect(await told()).toBeUndefined();
-    write(run, before);
-    expect(await told()).toContain('bought film');
-  });
-
-  test('a lock that was written here, where no run tells what it held: a job was imported, or it is long ago', async () => {
+  test('the lock of the last commit, or of the one before it was removed', async () => {
     const { path, told, write } = place();
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: dirname(path('x')), env: gitEnvironment });
+    git('init', '-q');
     const campaign = await load(path('campaign.yaml'), { environment });
     await importStep(campaign, { address: 'film', job: 'job_film', credits: 20, offline: true });
-    expect(await told()).toBeUndefined();
-    rmSync(path('campaign.lock.jsonl'));
-    expect(await told()).toContain('this machine wrote one that is gone');
-    write(run, runOf(1, ['create-intended', 'pic'], ['step-finished', 'pic']));
-    expect(await told()).toBeUndefined();
+    git('add', '-A');
+    git('commit', '-qm', 'bought');
+    write('campaign.lock.jsonl', '');
+    // Another machine: its journal is empty.
+    process.env.XDG_STATE_HOME = path('home');
+    expect(await told()).toContain('the last commit has it with 1 job');
+    git('rm', '-q', '-f', 'campaign.lock.jsonl');
+    git('commit', '-qm', 'removed');
+    expect(await told()).toMatch(/commit [0-9a-f]+ has it with 1 job/);
   });
-});
-
-test('pictures heal for a day, as far as this machine knows that it is no longer, and nothing else was bought', async () => {
-  const { write, told } = place();
-  write('images/pic.png', png);
-  write(run, runOf(2, ['job-created', 'pic']));
-  expect(await told()).toBeUndefined();
-  // The name is part of the key: under another one the service knows of no purchase.
-  write(run, runOf(2, ['job-created', 'pic']).replace('"spring"', '"summer"'));
-  expect(await told()).toContain('images/pic.png');
-  write(run, runOf(26, ['job-created', 'pic']));
-  expect(await told()).toContain('images/pic.png');
-  // Made anew since: the first of its keys is what is asked for.
-  write('.mediabatch/runs/2026-11-23-0435-k3f9.jsonl', runOf(2, ['job-created', 'pic']));
-  expect(await told()).toContain('images/pic.png');
-  write(run, runOf(2, ['job-created', 'pic'], ['job-created', 'tell']));
-  expect(await told()).toContain('tell');
 });

@@ -195,12 +195,14 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
     expect(await everything(state)).toEqual(nothing);
   });
 
-  test('a person whose home is read-only keeps the secret with the temporary files', async () => {
+  test('a user whose home is read-only keeps no secret: nothing falls back to a folder for temporary files', async () => {
     const taken = join(makeFolder(), 'file');
     writeFileSync(taken, '');
-    setHome(taken, makeFolder());
+    const temporary = makeFolder();
+    setHome(taken, temporary);
     await keepAll();
-    expect((await everything(state)).body).toBe('{"prompt":"theirs"}');
+    expect((await everything(state)).body).toBeUndefined();
+    expect(readdirSync(temporary)).toEqual([]);
   });
 });
 

@@ -3,13 +3,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writ
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  digestOfLock,
-  findPurchases,
-  noteNewLock,
-  openSpending,
-  readSpent,
-} from '../../../src/disk/state/spending-files.ts';
+import { openSpending, readSpent } from '../../../src/disk/state/spending-files.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -168,23 +162,6 @@ describe('I44 what a person spends in all campaigns', () => {
     const refused = { name: 'UnsafeFileError' };
     await expect(one.hold('x', 1)).rejects.toMatchObject(refused);
     await expect(readSpent(now)).rejects.toMatchObject(refused);
-    await expect(findPurchases(new Set(['x']))).rejects.toMatchObject(refused);
-    await expect(noteNewLock('/a/campaign.lock.jsonl', now)).rejects.toMatchObject(refused);
-  });
-
-  test('a lock that begins anew was charged for nothing; what came before is still known', async () => {
-    const one = await ledgerOf('/a/campaign.lock.jsonl');
-    const other = await ledgerOf('/b/campaign.lock.jsonl');
-    for (const { ledger, hold } of [one, other]) {
-      await hold('x', 1);
-      ledger.charge('x', 1);
-      await ledger.close();
-    }
-    await noteNewLock('/a/campaign.lock.jsonl', now);
-    const known = (await findPurchases(new Set(['key of x']))).get('key of x');
-    const [a, b] = ['/a/campaign.lock.jsonl', '/b/campaign.lock.jsonl'].map(digestOfLock);
-    expect(known).toMatchObject({ since: noon, at: noon, chargedFor: new Set([a, b]), givenUpBy: new Set([a]) });
-    expect(await readSpent(now)).toEqual({ day: 2, month: 2 });
   });
 
   const spender = fileURLToPath(new URL('../../rig/spend-here.ts', import.meta.url));

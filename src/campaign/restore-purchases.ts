@@ -1,0 +1,144 @@
+import { readPurchases } from '../disk/state/purchase-journal.ts';
+import type { Graph } from '../graph/graph.ts';
+import { joinInto, joinLocks } from '../lock/join.ts';
+import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
+import { isJob, mayBeCharged } from '../lock/sends.ts';
+import { emptyLock } from '../lock/write.ts';
+import { asForgotten } from '../plan/decisions/forget.ts';
+import type { Plan } from '../plan/plan.ts';
+import { isPost } from '../plan/posts/post-record.ts';
+import { reasonOf } from '../plan/reason.ts';
+import { situate } from '../plan/situation/situation.ts';
+import { countOf } from '../report/numbers.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { type LoadedLock, requireLock } from './read-lock.ts';
+
+const restoredText = "restored from this machine's purchase journal";
+
+/** A lock with what this machine's purchase journal knows of its campaign. */
+export interface RestoredLock extends LoadedLock {
+  /** Job and send ids that the journal has, and the lock had not. Omitted where there are none. */
+  restored?: ReadonlySet<string>;
+}
+
+/**
+ * Name of a campaign's purchase journal: one for each service, account and campaign name. Undefined for sandbox credits, and
+ * where service or account are unknown.
+ */
+export function nameOfPurchases(
+  { sandbox, service, accountOf }: Pick<OpenCampaign, 'sandbox' | 'service' | 'accountOf'>,
+  campaign: string,
+): string | undefined {
+  return sandbox || service === undefined ? undefined : accountOf(`purchases ${service} ${campaign}`);
+}
+
+/**
+ * Reads the lock, and joins it with purchases of this machine that it lacks: what is bought for the steps of the graph is
+ * on record, whatever became of the lock. Writes nothing. `new`: what it lacks counts as forgotten, but for posts and
+ * unresolved creates.
+ */
+export async function requireRestoredLock(
+  campaign: OpenCampaign,
+  graph: Graph,
+  options: Parameters<typeof requireLock>[2] & { service?: string | undefined; new?: boolean | undefined } = {},
+): Promise<RestoredLock> {
+  const loaded = await requireLock(campaign, options.service, options);
+  const name = nameOfPurchases(campaign, graph.name);
+  if (name === undefined) return loaded;
+  const records = await findLacking(name, graph, loaded.lock);
+  if (records.length === 0) return loaded;
+  const joined = joinLocks(loaded.lock, lockOf(records));
+  const restored = idsOf(joined);
+  for (const id of idsOf(loaded.lock)) restored.delete(id);
+  if (restored.size === 0) return { ...loaded, lock: joined };
+  if (options.new !== true) {
+    const text = `${countOf(restored.size, 'purchase')} that the lock does not have ${restored.size === 1 ? 'is' : 'are'} ${restoredText}, for 0 credits`;
+    campaign.tell({ is: 'notice', text });
+    return { ...loaded, lock: joined, restored, isLonger: true }; // I40 (restored)
+  }
+  const forgotten = forgetAt(graph, records);
+  tellForgotten(campaign, records, restored);
+  return { ...loaded, lock: joinLocks(loaded.lock, lockOf(forgotten)), isLonger: true };
+}
+
+/** Says of rows that rest on restored purchases where those come from. */
+export function tellRestored({ rows }: Plan, restored: ReadonlySet<string> | undefined): void {
+  if (restored === undefined) return;
+  for (const row of rows) {
+    const { jobId, send = row.order?.send?.id, reason, action } = row;
+    const isOpen = send !== undefined && restored.has(send);
+    if (!isOpen && (jobId === undefined || !restored.has(jobId))) continue;
+    const isOwn = action === 'attach' || action === 'download' || reason.code === 'up-to-date';
+    row.reason =
+      isOwn && !isOpen ? reasonOf('restored', restoredText) : { ...reason, text: `${reason.text}; ${restoredText}` };
+  }
+}
+
+/** Records of the journal that steps of the graph ask for, as far as the lock does not have their jobs. */
+async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
+  const jobs = new Set<string>();
+  const bought = new Set<string>();
+  for (const { purchases } of lock.steps.values()) {
+    for (const one of purchases) {
+      if (!isJob(one)) continue;
+      jobs.add(`${one.key} ${one.jobId}`);
+      bought.add(one.key);
+    }
+  }
+  const records = await readPurchases(name, (key, jobId) => jobs.has(`${key} ${jobId}`));
+  if (records.length === 0) return [];
+  const addresses = new Set(graph.steps.map(({ address }) => address));
+  // A job of this very key has answered its sends, whoever recorded it.
+  const isLacking = (one: Purchase) => !(mayBeCharged(one) && bought.has(one.key));
+  const wantedBy = (fingerprints: ReadonlySet<string>) =>
+    records.flatMap((record): StepRecord[] => {
+      const isOut = isPost(record.kind) && addresses.has(record.address);
+      const purchases = record.purchases.filter(
+        (one) => (isOut || fingerprints.has(one.fingerprint)) && isLacking(one),
+      );
+      return purchases.length === 0 && record.closes === undefined ? [] : [{ ...record, purchases }];
+    });
+  const own = new Set(graph.steps.map(({ fingerprint }) => fingerprint));
+  const found = wantedBy(own);
+  if ((graph.gates ?? []).length === 0) return found;
+  // What was picked is part of the requests that follow it.
+  const decided = situate(graph, joinLocks(lock, lockOf(found))).matches;
+  return wantedBy(new Set([...own, ...decided.map(({ step }) => step.fingerprint)]));
+}
+
+function lockOf(records: readonly StepRecord[]): Lock {
+  const lock = emptyLock();
+  for (const record of records) joinInto(lock.steps, record);
+  return lock;
+}
+
+function idsOf({ steps }: Lock): Set<string> {
+  const made = [...steps.values()].flatMap(({ purchases }) => purchases);
+  return new Set(made.flatMap((one) => (isJob(one) ? one.jobId : mayBeCharged(one) ? one.send : [])));
+}
+
+/** At the address that the graph has for their request, so that the next purchase there has the next key. */
+function forgetAt(graph: Graph, records: readonly StepRecord[]): StepRecord[] {
+  const addressOf = new Map(graph.steps.map(({ fingerprint, address }) => [fingerprint, address]));
+  return records.flatMap((record) =>
+    record.purchases.map((one) => {
+      const isLasting = isPost(record.kind) || mayBeCharged(one);
+      const address = isLasting ? record.address : (addressOf.get(one.fingerprint) ?? record.address);
+      return { ...record, address, purchases: [isLasting ? one : asForgotten(one)] };
+    }),
+  );
+}
+
+function tellForgotten(
+  { tell }: Pick<OpenCampaign, 'tell'>,
+  records: readonly StepRecord[],
+  restored: ReadonlySet<string>,
+): void {
+  const jobs = records.flatMap(({ kind, purchases }) =>
+    isPost(kind) ? [] : purchases.filter(isJob).filter(({ jobId }) => restored.has(jobId)),
+  );
+  if (jobs.length === 0) return;
+  const credits = jobs.reduce((sum, one) => sum + (one.credits ?? 0), 0);
+  const text = `--new: ${countOf(jobs.length, 'job')} of ${countOf(credits, 'credit')} would be restored from this machine's purchase journal for 0 credits; the plan buys them again`;
+  tell({ is: 'notice', text });
+}

@@ -1,0 +1,261 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { gitEnvironment } from '../rig/git-environment.ts';
+import { firstAccount } from '../rig/service-here.ts';
+import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** The nine kinds. */
+const manifest = (account: string) => `version: 1
+name: launch
+budget: { credits: 500 }
+tasks:
+  logo: { kind: upload, with: { file: logo.png } }
+  hero: { kind: image, with: { prompt: a lamp, resolution: 1k }, save: out/hero }
+  host: { kind: influencer, with: { prompt: a presenter }, save: out/host }
+  bed: { kind: music, with: { model: song-7.5, prompt: calm }, save: out/bed }
+  voice: { kind: voiceover, with: { text: A lamp, voice_id: Alice }, save: out/voice }
+  film: { kind: video, with: { prompt: a push in }, save: out/film }
+  cuts: { kind: clipping, with: { videoUrl: "https://example.com/talk.mp4" }, save: out/cuts }
+  cover: { kind: thumbnail, with: { title: A lamp }, save: out/cover }
+  share: { kind: post, with: { accountIds: [${account}], caption: Hello } }
+`;
+const lock = 'campaign.lock.jsonl';
+const film = (name = 'spring') => `version: 1
+name: ${name}
+budget: { credits: 200 }
+tasks:
+  film: { kind: video, foreach: [a, b, c], with: { prompt: "a lamp {{row}}" }, save: "out/{{row}}" }
+`;
+
+async function nineKinds(): Promise<Trial> {
+  const trial = await makeTrial('');
+  trial.write('campaign.yaml', manifest(await firstAccount(trial.sandbox)));
+  trial.write('logo.png', 'PNG');
+  writeFileSync(trial.path('logo.png'), Buffer.from('89504e470d0a1a0a0000000d494844520000000100000001', 'hex'));
+  return trial;
+}
+
+const keys = (trial: Trial) => trial.sandbox.ledger().map(({ id }) => id);
+
+/** What may happen to a lock, or to what lies beside it; `old`: a version of it from before most was bought. */
+const events: [string, (at: (name: string) => string, old: string) => void][] = [
+  ['is lost', (at) => rmSync(at(lock))],
+  [
+    'is lost with all that was made',
+    (at) => {
+      for (const name of [lock, '.mediabatch', 'out']) rmSync(at(name), { recursive: true, force: true });
+    },
+  ],
+  ['is emptied', (at) => writeFileSync(at(lock), '')],
+  ['is older', (at, old) => writeFileSync(at(lock), old)],
+  [
+    'is cut at a line',
+    (at) => writeFileSync(at(lock), `${readFileSync(at(lock), 'utf8').split('\n').slice(0, 3).join('\n')}\n`),
+  ],
+  ['is renamed', (at) => renameSync(at(lock), at('other.lock.jsonl'))],
+];
+
+/** Where the campaign is carried on. Returns its folder and the manifest there. */
+const places: [string, (folder: string) => [folder: string, manifest: string]][] = [
+  ['in the same folder', (folder) => [folder, 'campaign.yaml']],
+  [
+    'in a folder that was renamed',
+    (folder) => {
+      renameSync(folder, `${folder}-renamed`);
+      onTestFinished(() => renameSync(`${folder}-renamed`, folder));
+      return [`${folder}-renamed`, 'campaign.yaml'];
+    },
+  ],
+  [
+    'in another working tree',
+    (folder) => {
+      const tree = `${folder}-tree`;
+      execFileSync('git', ['worktree', 'add', '-q', '--detach', tree], { cwd: folder, env: gitEnvironment });
+      onTestFinished(() => rmSync(tree, { recursive: true }));
+      return [tree, 'campaign.yaml'];
+    },
+  ],
+  [
+    'by a symbolic link',
+    (folder) => {
+      rmSync(join(folder, 'latest.yaml'), { force: true });
+      symlinkSync('campaign.yaml', join(folder, 'latest.yaml'));
+      return [folder, 'latest.yaml'];
+    },
+  ],
+  [
+    'by a hard link',
+    (folder) => {
+      rmSync(join(folder, 'hard.yaml'), { force: true });
+      linkSync(join(folder, 'campaign.yaml'), join(folder, 'hard.yaml'));
+      return [folder, 'hard.yaml'];
+    },
+  ],
+];
+
+describe('I40 the purchase journal', () => {
+  test.each(places)('restores nine kinds %s, whatever became of the lock', async (_place, move) => {
+    const trial = await nineKinds();
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: trial.folder, env: gitEnvironment });
+    git('init', '-q');
+    expect((await trial.apply(['-s', 'hero'])).code).toBe(0);
+    const old = readFileSync(trial.path(lock), 'utf8');
+    writeFileSync(trial.path('.gitignore'), 'out\n*.jsonl\n.mediabatch\n');
+    git('add', '-A');
+    git('commit', '-qm', 'begun');
+    const first = await trial.apply(['--publish']);
+    expect(first.code, first.err).toBe(0);
+    const bought = keys(trial);
+    const [folder, file] = move(trial.folder);
+    const at = (name: string) => join(folder, name);
+    const own = file.replace('yaml', 'lock.jsonl');
+    for (const [event, happen] of events) {
+      if (!existsSync(at(own))) writeFileSync(at(own), '');
+      happen((name) => at(name === lock ? own : name), old);
+      const again = await trial.run(['apply', file, '--yes', '--publish', '--poll-interval', '10'], { cwd: folder });
+      expect([event, again.code, keys(trial)], again.err).toEqual([event, 0, bought]);
+      expect(readFileSync(at(own), 'utf8').match(/"jobId"/g)?.length, event).toBeGreaterThanOrEqual(8);
+      const plan = await trial.run(['plan', file, '--detailed-exitcode'], { cwd: folder });
+      expect([event, plan.code], plan.err).toEqual([event, 0]);
+    }
+  });
+
+  test('says in text, Markdown and JSON what is restored, and a plan writes nothing', async () => {
+    const trial = await makeTrial(film());
+    expect((await trial.apply()).code).toBe(0);
+    rmSync(trial.path(lock));
+    rmSync(trial.path('out'), { recursive: true });
+    const restored = "restored from this machine's purchase journal";
+    const text = await trial.run(['plan', 'campaign.yaml']);
+    expect(text.out).toContain(`v film  video  3 steps  ${restored}`);
+    expect(text.err).toContain(`3 purchases that the lock does not have are ${restored}, for 0 credits`);
+    expect((await trial.run(['plan', 'campaign.yaml', '--format', 'markdown'])).out).toContain(restored);
+    const { rows, totals } = JSON.parse((await trial.run(['plan', 'campaign.yaml', '--json'])).out);
+    expect(rows.map((row: { action: string; reason: object }) => [row.action, row.reason])).toEqual(
+      Array(3).fill(['download', { code: 'restored', text: restored }]),
+    );
+    expect(totals).toMatchObject({ alreadyPaid: 60, budgetLeft: 140 });
+    expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('3 of 3');
+    expect(existsSync(trial.path(lock))).toBe(false);
+  });
+
+  test('has another name, another account or --new buy separately; --new says what it does not restore, once', async () => {
+    const trial = await makeTrial(film());
+    expect((await trial.apply()).code).toBe(0);
+    rmSync(trial.path(lock));
+    const meant = await trial.apply(['--new']);
+    expect(meant.code, meant.err).toBe(0);
+    expect(meant.err).toContain('--new: 3 jobs of 60 credits would be restored');
+    expect(keys(trial)).toHaveLength(6);
+    for (const more of [[], ['--new']]) expect((await trial.apply(more)).code).toBe(0);
+    rmSync(trial.path(lock));
+    expect((await trial.apply()).code).toBe(0);
+    expect(keys(trial)).toHaveLength(6);
+    trial.write('other.yaml', film('summer').replaceAll('out/', 'summer/'));
+    expect((await trial.run(['apply', 'other.yaml', '--yes'])).code).toBe(0);
+    expect(keys(trial)).toHaveLength(9);
+  });
+
+  test('knows what was forgotten and redone: neither comes back with a lost lock, and each number is bought once', async () => {
+    const trial = await makeTrial(film());
+    expect((await trial.apply()).code).toBe(0);
+    expect((await trial.run(['forget', 'campaign.yaml', 'film@a'])).code).toBe(0);
+    rmSync(trial.path(lock));
+    const { rows } = JSON.parse((await trial.run(['plan', 'campaign.yaml', '--json'])).out);
+    expect(rows.map(({ action }: { action: string }) => action)).toEqual(['create', 'keep', 'keep']);
+    expect((await trial.apply()).code).toBe(0);
+    expect((await trial.apply(['--redo', 'film@b'])).code).toBe(0);
+    expect(keys(trial)).toHaveLength(5);
+    rmSync(trial.path(lock));
+    expect((await trial.apply()).code).toBe(0);
+    expect(keys(trial)).toHaveLength(5);
+  });
+
+  test('has runs of one campaign through three paths at once buy each key once, and the budget stays whole', async () => {
+    const trial = await makeTrial(film());
+    symlinkSync('campaign.yaml', trial.path('latest.yaml'));
+    linkSync(trial.path('campaign.yaml'), trial.path('hard.yaml'));
+    const files = ['campaign.yaml', 'latest.yaml', 'hard.yaml'];
+    const ran = await Promise.all(
+      files.map((file) => trial.run(['apply', file, '--yes', '--poll-interval', '10'], { apart: true })),
+    );
+    expect(
+      ran.map(({ code }) => code),
+      ran.map(({ err }) => err).join(),
+    ).toEqual([0, 0, 0]);
+    expect(keys(trial)).toHaveLength(3);
+    for (const file of files) expect((await trial.run(['plan', file, '--detailed-exitcode'])).code).toBe(0);
+  });
+
+  test.each(['post', 'film'])(
+    'a create of a %s that was cut off with its lock is unresolved, and sent by nobody',
+    async (kind) => {
+      const fault = withFaults([
+        { on: kind === 'film' ? 'create' : 'post', times: 1, do: { type: 'reset', booked: true } },
+      ]);
+      const trial = await makeTrial('', fault);
+      const post = `version: 1\nname: spring\ntasks:\n  share: { kind: post, with: { accountIds: [${await firstAccount(trial.sandbox)}], caption: Hello } }\n`;
+      trial.write('campaign.yaml', kind === 'film' ? film().replace('[a, b, c]', '[a]') : post);
+      const cut = await trial.apply(['--publish', '--on-unknown', 'hold']);
+      expect(cut.code, cut.err).toBe(6);
+      rmSync(trial.path(lock));
+      const plan = await trial.run(['plan', 'campaign.yaml', '--json']);
+      expect(plan.err).toContain('1 purchase that the lock does not have is restored');
+      expect(JSON.parse(plan.out).rows).toMatchObject([
+        { reason: { code: kind === 'film' ? 'answer-lost' : expect.anything() } },
+      ]);
+      expect((await trial.apply(['--publish', '--on-unknown', 'hold'])).code).toBe(6);
+      expect(keys(trial)).toHaveLength(1);
+    },
+  );
+
+  test('works without a state folder and says so once; with a limit it is refused (73)', async () => {
+    const trial = await makeTrial(film());
+    trial.write('home', '');
+    const env = { XDG_STATE_HOME: trial.path('home') };
+    const limited = await trial.apply([], { env: { ...env, MEDIABATCH_LIMIT: '100/month' } });
+    expect(limited.code, limited.err).toBe(73);
+    expect(keys(trial)).toEqual([]);
+    const went = await trial.apply([], { env });
+    expect(went.code, went.err).toBe(0);
+    expect(went.err.split('no purchase journal is kept')).toHaveLength(2);
+    expect((await trial.run(['doctor'], { env })).out).toContain('the purchase journal cannot be written');
+  });
+
+  test('is empty on another machine: a lock that is missing beside outputs stops the run, and names the ways on', async () => {
+    const trial = await makeTrial(film());
+    expect((await trial.apply()).code).toBe(0);
+    rmSync(trial.path(lock));
+    const env = { XDG_STATE_HOME: trial.path('elsewhere') };
+    const refused = await trial.apply([], { env });
+    expect(refused.code, refused.err).toBe(65);
+    expect(refused.err).toMatch(
+      /MB3409[\s\S]*3 outputs exist[\s\S]*mediabatch adopt campaign.yaml[\s\S]*mediabatch apply campaign.yaml[^\n]* --new/,
+    );
+    expect(keys(trial)).toHaveLength(3);
+    const adopted = await trial.run(['adopt', 'campaign.yaml', '--yes'], { env });
+    expect(adopted.code, adopted.err).toBe(0);
+    expect((await trial.apply([], { env })).code).toBe(0);
+    expect(keys(trial)).toHaveLength(3);
+  });
+
+  test('a lock line that was refused here, edited into an open create, takes an approval (A1)', async () => {
+    const trial = await makeTrial(
+      'version: 1\nname: spring\nprices: { image: 2 }\ntasks:\n  hero: { kind: image, with: { prompt: a lamp, resolution: 1k } }\n',
+      { service: { credits: 0 } },
+    );
+    expect((await trial.apply()).code).toBe(4);
+    const text = readFileSync(trial.path(lock), 'utf8').replace(
+      '"state":"refused"',
+      `"state":"intent","send":"0123456789abcdef","since":"${new Date().toISOString()}"`,
+    );
+    writeFileSync(trial.path(lock), text.replace(/,"error":"[^"]*"/, ''));
+    const asked = await trial.run(['apply', 'campaign.yaml'], { env: { AI_AGENT: 'x' } });
+    expect(asked.code, asked.err).toBe(5);
+    expect(asked.err.replaceAll(/\s+/g, ' ')).toContain('it takes a yes');
+  });
+});
