@@ -17,7 +17,8 @@ export function dropDefaults(kind: Kind | undefined, request: Body): Body {
 
 /** Returns the value of a field in a request, or its documented default. */
 export function meantValue(kind: Kind | undefined, name: string, request: Body): Json | undefined {
-  return ownValue(request, name) ?? defaultOf(kind, name);
+  const value = ownValue(request, name);
+  return value === undefined ? defaultOf(kind, name) : value;
 }
 
 /** Returns a default that holds for every model: no model lists values of its own for the field. */

@@ -23,9 +23,15 @@ const embedded = 'campaign/embed-sandbox.ts';
 describe('each guard stands in one place', () => {
   test('the standard streams are reached in few places, and written to in one', () => {
     expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
-    // Others ask how wide they are, wait until all is said, hand the terminal to the screen, or let readline ask on it.
+    // Others listen for lost output, read the width, wait for the end of the output, or pass the terminal to screen and readline.
     const others = filesWith(/process\.(stdout|stderr)(?!\.(isTTY|write))/);
-    expect(others).toEqual(['cli/ask-person.ts', 'cli/commands/follow.ts', 'cli/recorder.ts', 'cli/terminal.ts']);
+    expect(others).toEqual([
+      'cli/ask-person.ts',
+      'cli/bin.ts',
+      'cli/commands/follow.ts',
+      'cli/recorder.ts',
+      'cli/terminal.ts',
+    ]);
   });
 
   test('the key is taken out of texts by one function', () => {
@@ -48,14 +54,15 @@ describe('each guard stands in one place', () => {
     expect(others).toEqual([...engine, 'review/serve/serve-review.ts']);
     expect(filesWith(/server\.listen\(/)).toEqual([asked, 'review/serve/serve-review.ts']);
     // `node:net` elsewhere is arithmetic on addresses, and a pipe that somebody has opened for `--events`.
-    expect(filesWith(/\b(createConnection|net\.connect)\(/)).toEqual([]);
+    // An agent whose connections are tunnels of the user's proxy.
+    expect(filesWith(/\b(createConnection|net\.connect)\(/)).toEqual(['service/proxy.ts']);
     // Which port is free is found out by listening to it for a moment.
     expect(filesWith(/\bcreateServer\(/)).toEqual([asked, 'review/serve/serve-review.ts']);
     expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
   });
 
   test('an address is judged by one room, wherever a link of somebody else is followed', () => {
-    expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/links.ts']);
+    expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/links.ts', 'service/proxy.ts']);
     expect(filesWith(/\bexchange\(/)).toEqual([
       'service/exchange.ts',
       'service/http.ts',
