@@ -83,10 +83,14 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     const { trial, approvals, approve, apply } = await savedPlan();
     await approve();
     expect((await apply()).code).toBe(0);
-    for (const name of readdirSync(trial.folder).filter((one) => !/^(campaign\.yaml|shop)/.test(one)))
-      rmSync(trial.path(name), { recursive: true });
-    expect((await apply()).code).toBe(65);
-    rmSync(join(approvals, '..', 'spending'), { recursive: true });
+    const empty = () => {
+      for (const name of readdirSync(trial.folder).filter((one) => !/^(campaign\.yaml|shop)/.test(one)))
+        rmSync(trial.path(name), { recursive: true });
+    };
+    empty();
+    expect((await apply()).code).toBe(0);
+    empty();
+    rmSync(join(approvals, '..', 'purchases'), { recursive: true });
     const again = await apply();
     expect(again.code, again.err).toBe(5);
     expect(again.err).toMatch(/what Ada approved at .* is done/);
@@ -118,7 +122,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
   });
 
   test('is not paid for twice when the lock is put back in between', async () => {
-    const { trial, approve, apply, run } = await savedPlan(manifest.replace('[a, b]', '[a, b, c, d]'));
+    const { trial, approve, apply } = await savedPlan(manifest.replace('[a, b]', '[a, b, c, d]'));
     await approve();
     const begun = await apply(['-v', '--concurrency', '1'], {
       onErr: (seen, child) => {
@@ -126,13 +130,11 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
       },
     });
     expect(begun.signal, begun.err).toBe('SIGKILL');
-    const before = trial.sandbox.ledger().length;
     for (const name of readdirSync(trial.folder).filter((one) => !/^(campaign\.yaml|shop)/.test(one)))
       rmSync(trial.path(name), { recursive: true });
     const again = await apply();
-    expect([5, 65], again.err).toContain(again.code);
-    expect((await run(['apply', 'shop.plan.json', '--poll-interval', '10'])).code).not.toBe(0);
-    expect(trial.sandbox.ledger().length).toBe(before);
+    expect(again.code, again.err).toBe(0);
+    expect(kinds(trial)).toEqual(['image', 'image', 'image', 'image', 'post']);
   });
 
   test('counts for seven days, or as long as was said, and not before it was approved', async () => {

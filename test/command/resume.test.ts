@@ -208,7 +208,7 @@ describe('running again pays nothing again', () => {
     const trial = await shop();
     await trial.apply();
     const before = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
-    writeFileSync(trial.path('campaign.lock.jsonl'), `${before}{"address":"hero@a","ki`);
+    writeFileSync(trial.path('campaign.lock.jsonl'), `${before}{"kind":"image","addre`);
     const again = await trial.apply();
     expect(again.code, again.err).toBe(0);
     expect(again.err).toContain('MB2004');
