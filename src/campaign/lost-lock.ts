@@ -55,7 +55,9 @@ async function findLoss(campaign: OpenCampaign, { lock, plan, isNew }: Question)
   const lacks = lstatOrAbsent(campaign.paths.lock) === undefined ? 'does not exist' : 'has no purchases';
   const found = [
     ...(committed === undefined ? [] : [`${committed.name} has it with ${countOf(committed.jobs, 'job')}`]),
-    ...(files.length === 0 ? [] : [`${countOf(files.length, 'output')} exist (${namesOf(files)})`]),
+    ...(files.length === 0
+      ? []
+      : [`${countOf(files.length, 'output')} ${files.length === 1 ? 'exists' : 'exist'} (${namesOf(files)})`]),
   ];
   const restore: Advice =
     committed === undefined ? ['put the lock back from a copy'] : [way('restore the lock', committed.restore)];

@@ -41,8 +41,9 @@ export class Studio {
     return this.service;
   }
 
-  get #home(): string {
-    return join(this.#folder, 'home');
+  /** Each working copy is on a machine of its own. */
+  #homeOf({ folder }: Copy): string {
+    return `${folder}-home`;
   }
 
   /** A working copy of a repository of its own, with `.gitattributes` as `init` writes it. */
@@ -62,7 +63,7 @@ export class Studio {
   }
 
   async run(copy: Copy, args: string[]): Promise<Ran> {
-    const XDG_STATE_HOME = this.#home;
+    const XDG_STATE_HOME = this.#homeOf(copy);
     Object.assign(process.env, { MEDIABATCH_BASE_URL: this.service.url, MEDIABATCH_API_KEY: copy.key, XDG_STATE_HOME });
     const { terminal, said } = bufferTerminal();
     this.#running += 1;
@@ -76,8 +77,8 @@ export class Studio {
   }
 
   /** From now on the purchase journal is that of another machine. */
-  forgetPurchases(): void {
-    rmSync(join(this.#home, 'mediabatch', 'purchases'), { recursive: true, force: true });
+  forgetPurchases(copy: Copy): void {
+    rmSync(join(this.#homeOf(copy), 'mediabatch', 'purchases'), { recursive: true, force: true });
   }
 
   /** Ctrl-C, for the commands that are running. */

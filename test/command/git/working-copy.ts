@@ -125,7 +125,7 @@ export class Copy {
   }
 
   async run(...args: string[]): Promise<Ran> {
-    if (this.#isElsewhere) this.#studio.forgetPurchases();
+    if (this.#isElsewhere) this.#studio.forgetPurchases(this);
     this.#isElsewhere = false;
     return this.#studio.run(this, args);
   }
@@ -222,7 +222,7 @@ export class Copy {
   }
 }
 
-const bringsOthers = /^(checkout|merge|cherry-pick|revert|stash|reset|restore|pull)$/;
+const bringsOthers = /^(checkout|merge|cherry-pick|revert|stash|pull)$/;
 
 /** The lock, and what is kept beside it, but not who holds it: that is this process, which lives. */
 function copyJournal(from: string, to: string): void {
