@@ -35,9 +35,11 @@ export function readCsv(
     const hint = `say which, as in ${said}, or put names that hold one in double quotes`;
     return { diagnostics: [fail(firstLine(whole), message, hint)] };
   }
-  const conflict = /^<{7}(?: .*)?\n(?:.*\n)*?={7}\n(?:.*\n)*?>{7}(?: .*)?$/m.exec(whole);
-  if (conflict !== null) {
-    const line = whole.slice(0, conflict.index).split('\n').length;
+  const conflict = whole.search(/^<{7}(?: .*)?$/m);
+  const ours = conflict === -1 ? '' : whole.slice(conflict);
+  const divider = ours.search(/^={7}$/m);
+  if (divider !== -1 && /^>{7}(?: .*)?$/m.test(ours.slice(divider))) {
+    const line = whole.slice(0, conflict).split('\n').length;
     const hint = 'settle the conflict: keep one of the two sides, and remove the lines <<<<<<<, ======= and >>>>>>>';
     return { diagnostics: [fail(line, `${label} holds merge conflict markers`, hint)] };
   }

@@ -91,7 +91,7 @@ export function rowsFromList(
       const rowLabel = flatText('row ', String(index + 1), ' of ', label);
       rows.push({ value: cellsOf(value), label: rowLabel, place: () => placeOf(index) });
       for (const [column, cell] of isMap(value) ? Object.entries(value) : []) {
-        const wrong = explainSheetError(cell, `\`${shorten(column)}\` of ${rowLabel}`);
+        const wrong = explainSheetError(cell, () => `\`${shorten(column)}\` of ${rowLabel}`);
         if (wrong !== undefined) diagnostics.push({ code, severity: 'error', ...wrong, place: placeOf(index) });
       }
       continue;

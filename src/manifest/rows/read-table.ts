@@ -26,10 +26,10 @@ export function cellValue(value: Json): Json {
 }
 
 /** Explains an error of a spreadsheet in a cell. Undefined when the cell holds a value. */
-export function explainSheetError(value: Json, cell: string): { message: string; hint: string } | undefined {
+export function explainSheetError(value: Json, name: () => string): { message: string; hint: string } | undefined {
   if (typeof value !== 'string' || !sheetError.test(value.trim())) return undefined;
   return {
-    message: `${cell} shows the error ${shorten(value.trim(), 20)}`,
+    message: `${name()} shows the error ${shorten(value.trim(), 20)}`,
     hint: 'mend its formula, or write the value itself',
   };
 }
@@ -51,22 +51,24 @@ export function readTable(
   };
   const columns = (header?.cells ?? []).map((cell) => cell.trim());
   const filled = body.filter(hasValue);
+  const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {
     const place = (): Place => (header as TableRow).place(index + 1);
-    if (column !== '' && columns.indexOf(column) < index) {
+    if (column !== '' && seen.has(column)) {
       const message = `two columns of ${label} are named "${shorten(column)}"`;
       fail(place(), { message, hint: `give each column a name of its own in the ${first}` });
     } else if (column === '' && filled.some(({ cells }) => (cells[index] ?? '').trim() !== '')) {
       const message = `column ${of.nameColumn(index + 1)} of ${label} has values and no name`;
       fail(place(), { message, hint: `name it in the ${first}, or remove it` });
     }
+    seen.add(column);
   }
   const rows = filled.map((row): Row => {
     const value = emptyMap();
     for (const [index, column] of columns.entries()) {
       if (column === '') continue;
       const cell = row.cells[index] ?? '';
-      const wrong = explainSheetError(cell, of.nameCell(row, index + 1));
+      const wrong = explainSheetError(cell, () => of.nameCell(row, index + 1));
       if (wrong !== undefined) fail(row.place(index + 1), wrong);
       value[column] = cellValue(cell);
     }

@@ -32,7 +32,7 @@ tasks:
       aspectRatio: "{{matrix.ratio}}"
       referenceImages: ["https://a.example/{{row.sku}}.png", "https://a.example/logo.png"]
 `;
-const products = 'sku,name,sale\nlamp,Aurora Lamp,\nchair,"Fjord\nChair",yes\n';
+const products = 'sku,name,sale\nlamp,Aurora Lamp,\nchair,"Fjord\nChair",true\n';
 
 function open(text: string, facts: Facts = {}) {
   const { graph, trace, found } = load(text, { data: { 'products.csv': products }, ...facts });
@@ -96,10 +96,10 @@ describe('what made a value of a request another one', () => {
     ],
     [
       'a row that takes another branch',
-      rows('Aurora Lamp,', 'Aurora Lamp,yes'),
+      rows('Aurora Lamp,', 'Aurora Lamp,true'),
       { prompt: 'data sale products.csv:2' },
     ],
-    ['a row that leaves a branch', rows(',yes', ','), { prompt: 'data sale products.csv:3' }, 'hero@chair,1:1'],
+    ['a row that leaves a branch', rows(',true', ','), { prompt: 'data sale products.csv:3' }, 'hero@chair,1:1'],
     [
       'words of a branch',
       changed('red label', 'blue label'),
