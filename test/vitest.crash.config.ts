@@ -12,7 +12,6 @@ const deepened = [
   'lock/{histories,join,read,schema,torn}',
   'manifest/{format,meaning}',
   'plan/{compare-versions,names,verdicts}',
-  'report/diagram',
   'sandbox/openapi',
   'service/polling/hints',
 ].map((name) => `test/rooms/${name}.test.ts`);

@@ -116,7 +116,6 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   expand: [['campaign.yaml']],
   schema: [['kinds'], ['helpers']],
   outputs: [here],
-  graph: [here],
   approve: [['--list']],
   explain: [
     ['campaign.yaml', 'draft@lamp/1', '--sandbox'],
@@ -166,7 +165,7 @@ test('every command that takes --json prints a document that is described', asyn
   }
   expect([...seen].sort()).toEqual([
     ...['accounts', 'approvals', 'destroy', 'diagnostics', 'doctor', 'expansion', 'explanation', 'failure', 'gc'],
-    ...['graph', 'helpers', 'jobs', 'kinds', 'models', 'outputs', 'uploads', 'voices'],
+    ...['helpers', 'jobs', 'kinds', 'models', 'outputs', 'uploads', 'voices'],
   ]);
 });
 

@@ -117,7 +117,7 @@ async function makeBought(): Promise<void> {
 async function keepDocuments(): Promise<void> {
   cpSync(target, join(home, 'clone'), { recursive: true });
   writeFileSync(join(home, 'clone', 'campaign.lock.jsonl'), read('bought', 'campaign.lock.jsonl'));
-  for (const name of ['plan', 'status', 'outputs', 'cost', 'graph']) {
+  for (const name of ['plan', 'status', 'outputs', 'cost']) {
     writeFileSync(join(target, `${name}.json`), await run('clone', [name, '--json']));
   }
 }

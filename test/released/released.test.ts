@@ -18,7 +18,7 @@ import { findForgotten, findMissing, locksOf, pathInSet, readInSet, readWhole, r
 /** Knows of no line that a lock has given back. */
 const noDatabase: Sql = { query: async () => [] };
 
-const documents = ['plan', 'status', 'outputs', 'cost', 'graph'];
+const documents = ['plan', 'status', 'outputs', 'cost'];
 
 /** The campaign of a set in a folder of its own, with its lock or as it was before anything was bought. */
 function placeOf(version: string, is: 'bought' | 'new'): string {

@@ -16,7 +16,6 @@ const schemaNames = [
   'diagnostics',
   'status',
   'outputs',
-  'graph',
   'result',
   'comparison',
   'diff',

@@ -58,8 +58,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   graph: [
     ['mediabatch graph --sandbox', 'Mermaid, for a README'],
-    ['mediabatch graph --sandbox --out campaign.svg', 'a picture, light and dark'],
-    ['mediabatch graph --steps --select +cover --format dot', 'one step with all it is made from'],
+    ['mediabatch graph --steps --select +cover', 'one step with all it is made from'],
   ],
   review: [
     ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],

@@ -181,17 +181,9 @@ function addGraphCommand(program: Command, { terminal, exit }: ProgramContext): 
         .addArgument(manifestArgument())
         .summary('draw what is made from what, and how far it is')
         .description(
-          'Draws the tasks: their steps by state, credits spent and to spend, gates, and how each is made from others. Needs no network.',
+          'Prints the tasks as Mermaid: which uses which, their steps by state, credits spent. Needs no network.',
         )
-        .addOption(
-          new Option(
-            '--format <format>',
-            'mermaid (default) for Markdown, svg for the eye, dot for Graphviz, json for programs',
-          ).choices(['mermaid', 'svg', 'dot', 'json']),
-        )
-        .option('--json', 'the same as --format json')
-        .option('--steps', 'a node for each step instead of each task, 300 at most')
-        .option('--out <file>', 'write it here; .svg, .mmd, .md, .dot, .gv or .json says the format'),
+        .option('--steps', 'a node for each step instead of each task'),
     ),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/graph.ts')).graph(file, options, terminal)),

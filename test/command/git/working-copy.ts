@@ -147,14 +147,14 @@ export class Copy {
 
   /** What each command says of the money of this copy. */
   async numbers(): Promise<Omit<Numbers, 'run'>> {
-    const json = async (command: string, ...format: string[]) => {
-      const words = [command, this.manifest, ...(format.length > 0 ? format : ['--json'])];
+    const json = async (command: string) => {
+      const words = [command, this.manifest, '--json'];
       const { out, err } = await this.run(...words);
       if (out === '') throw new Error(`no ${words.join(' ')}: ${err}`);
       return JSON.parse(out);
     };
     const told = { status: await json('status'), plan: await json('plan'), cost: await json('cost') };
-    return { ...told, runs: await json('runs'), graph: await json('graph', '--format', 'json') };
+    return { ...told, runs: await json('runs') };
   }
 
   /** Where it is asked which create is meant, the first that is named. */

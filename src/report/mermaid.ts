@@ -1,0 +1,113 @@
+import type { Step } from '../graph/graph.ts';
+import { listCharges } from '../plan/prices/list-charges.ts';
+import type { Situation } from '../plan/situation/situation.ts';
+import { type StepState, stateOfStep, stepStates } from '../plan/situation/step-state.ts';
+import { countOf, creditsText } from './numbers.ts';
+import { safeText } from './safe-text.ts';
+
+/** Limits of Mermaid's viewers; no text can raise them. */
+export const mermaidLimits = { edges: 500, characters: 50_000 } as const;
+
+export interface MermaidOptions {
+  /** Addresses to draw. Absent: all steps. */
+  selected: ReadonlySet<string> | undefined;
+  /** A node for each step instead of each task. */
+  bySteps: boolean;
+}
+
+interface Node {
+  name: string;
+  kind: string;
+  states: Map<StepState, number>;
+  spent: number;
+  /** Credits of creates whose outcome is not known, as far as their price is known. */
+  held: number;
+}
+
+/** A campaign as a Mermaid flowchart, ending with a line feed. Undefined when no viewer would draw so much. */
+export function mermaidText(situation: Situation, { selected, bySteps }: MermaidOptions): string | undefined {
+  const steps = situation.written.steps.filter(({ address }) => selected?.has(address) ?? true);
+  const idOf = ({ address, task }: Pick<Step, 'address' | 'task'>) => (bySteps ? address : task);
+  const nodes = new Map<string, Node>();
+  for (const step of steps) {
+    const id = idOf(step);
+    const node = nodes.get(id) ?? { name: id, kind: step.kind, states: new Map(), spent: 0, held: 0 };
+    nodes.set(id, node);
+    const state = stateOfStep(situation.byAddress.get(step.address), situation);
+    node.states.set(state, (node.states.get(state) ?? 0) + 1);
+  }
+  const shown = new Set(steps.map(({ address }) => address));
+  for (const charge of listCharges(situation)) {
+    // A task was charged for rows that it no longer has, too.
+    const node = selected === undefined || shown.has(charge.address) ? nodes.get(idOf(charge)) : undefined;
+    if (node !== undefined) node[charge.went === 'held' ? 'held' : 'spent'] += charge.credits ?? 0;
+  }
+  const names = new Map([...nodes.keys()].map((id, index) => [id, `n${index}`]));
+  const edges = findEdges(situation, { shown, idOf, names });
+  if (edges === undefined) return undefined;
+  const lines = [
+    'flowchart LR',
+    // Mermaid knows no entity codes in a title.
+    `  accTitle: ${safeText(situation.written.name).replace(special, ' ')}`,
+    ...[...nodes].map(
+      ([id, node]) => `  ${names.get(id)}["${labelOf(node, bySteps).map(withEntities).join('<br/>')}"]`,
+    ),
+    ...edges,
+  ];
+  const text = `${lines.join('\n')}\n`;
+  return text.length > mermaidLimits.characters ? undefined : text;
+}
+
+interface EdgeFacts {
+  shown: ReadonlySet<string>;
+  idOf(step: Step): string;
+  /** Names of nodes in Mermaid, by their id. */
+  names: ReadonlyMap<string, string>;
+}
+
+/** Finds who uses whom, with all steps of a gate where one of them is picked. Undefined: too many edges. */
+function findEdges({ written }: Situation, { shown, idOf, names }: EdgeFacts): string[] | undefined {
+  const steps = new Map(written.steps.flatMap((step) => (shown.has(step.address) ? [[step.address, step]] : [])));
+  const sources = new Map<string, Set<string>>();
+  for (const address of steps.keys()) addSource(address, address);
+  for (const { name, members } of written.gates ?? []) for (const address of members) addSource(name, address);
+  function addSource(name: string, address: string): void {
+    const step = steps.get(address);
+    if (step !== undefined) sources.set(name, (sources.get(name) ?? new Set()).add(idOf(step)));
+  }
+  const edges = new Set<string>();
+  for (const step of steps.values()) {
+    for (const from of step.needs.flatMap((need) => [...(sources.get(need) ?? [])])) {
+      edges.add(`  ${names.get(from)} --> ${names.get(idOf(step))}`);
+      if (edges.size > mermaidLimits.edges) return undefined;
+    }
+  }
+  return [...edges];
+}
+
+/** Limit of a name in a label, in characters. */
+const longestName = 100;
+
+function labelOf({ name, kind, states, spent, held }: Node, isStep: boolean): string[] {
+  const counts = stepStates.flatMap((state) => {
+    const count = states.get(state) ?? 0;
+    const word = state.replace('-', ' ');
+    return count === 0 ? [] : [isStep ? word : `${creditsText(count)} ${word}`];
+  });
+  const steps = [...states.values()].reduce((sum, count) => sum + count, 0);
+  return [
+    safeText(name, longestName),
+    `${safeText(kind, longestName)}${isStep ? '' : ` · ${countOf(steps, 'step')}`}`,
+    counts.join(' · '),
+    ...(spent > 0 ? [`${creditsText(spent)} cr spent`] : []),
+    ...(held > 0 ? [`${creditsText(held)} cr reserved`] : []),
+  ];
+}
+
+/** Characters that may mean something to Mermaid, its HTML or its Markdown within a quoted text. */
+const special = /[^\p{L}\p{M}\p{N} .,/@+·…-]/gu;
+
+/** Writes entity codes for special characters. */
+function withEntities(text: string): string {
+  return text.replace(special, (character) => `#${character.codePointAt(0)};`);
+}
