@@ -1,8 +1,10 @@
-import { basename, dirname, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { lstatOrAbsent } from '../disk/fs/plain-file.ts';
 import { readLastCommitted } from '../disk/git/git-command.ts';
+import { hashFile } from '../disk/outputs/hash-file.ts';
 import { findStrangers, mayBeOutput } from '../disk/outputs/outputs.ts';
+import { SavedFiles } from '../disk/outputs/saved-files.ts';
 import { type Advice, call, shell, way } from '../ground/advice.ts';
 import { kinds } from '../kinds/index.ts';
 import { readLock } from '../lock/read.ts';
@@ -13,6 +15,7 @@ import type { Plan, PlanRow } from '../plan/plan.ts';
 import { wantedPath } from '../plan/select/names.ts';
 import { countOf } from '../report/numbers.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { nameOfPurchases } from './restore-purchases.ts';
 
 interface Question {
   /** With what the purchase journal of this machine has restored. */
@@ -73,8 +76,12 @@ async function findLoss(campaign: OpenCampaign, { lock, plan, isNew }: Question)
   };
 }
 
-/** Paths of files where steps that are to be bought save, by a media type that these would have. */
-async function findFiles({ paths }: OpenCampaign, { rows }: Plan): Promise<string[]> {
+/**
+ * Lists files at the paths where the steps of the plan save, of a media type that these produce. Files that this user's runs
+ * saved on this machine prove nothing: the purchase journal has their jobs, and another campaign may save there.
+ */
+async function findFiles(campaign: OpenCampaign, { campaign: name, rows }: Plan): Promise<string[]> {
+  const { paths } = campaign;
   const saves = rows.flatMap(({ address, kind, order }) =>
     order === undefined ||
     order.save === '' ||
@@ -85,10 +92,15 @@ async function findFiles({ paths }: OpenCampaign, { rows }: Plan): Promise<strin
   );
   const kindOf = new Map(rows.map(({ address, kind }) => [address, kind]));
   const found = await findStrangers(paths.outputs, saves, () => false);
-  return found.flatMap(({ address, path }) => {
+  const outputs = found.filter(({ address, path }) => {
     const media = kinds[kindOf.get(address) ?? '']?.media ?? 'none';
-    return media !== 'none' && mayBeOutput(paths.outputs, path, media) ? [path] : [];
+    return media !== 'none' && mayBeOutput(paths.outputs, path, media);
   });
+  const files = outputs.map(({ path }) => path);
+  if (nameOfPurchases(campaign, name) === undefined) return files;
+  const digests = await Promise.all(files.map((path) => hashFile(join(paths.outputs, path))));
+  const saved = new SavedFiles(paths.state, paths.outputs);
+  return files.filter((path, index) => !saved.has(path, digests[index]?.sha256 ?? ''));
 }
 
 /** The lock of the last commit that has it, if that has purchases. */

@@ -60,9 +60,10 @@ export class Journal {
     }
     this.recorded = true;
     try {
-      // The journal has it first: whatever ends this process then, a lock that is lost is restored from it. // I40 (journal)
+      // The journal has it first: whatever ends this process then, a lost lock is restored from it.
       const isPaid = kinds[line.kind]?.recovery !== 'again';
-      await Promise.all([isPaid && this.#purchases?.add(line), this.#file.append(writeLine(line))]);
+      const noted = isPaid && this.#purchases?.add(line); // I40 (journal)
+      await Promise.all([noted, this.#file.append(writeLine(line))]);
     } catch (error) {
       // The job exists whatever the disk says: facts known here may still be saved when the lock is settled.
       if (line.jobId !== undefined) this.#fold(line);

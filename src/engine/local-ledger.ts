@@ -138,12 +138,36 @@ export class LocalLedger implements Ledger {
     const known = this.#journal.purchasesOf(order);
     const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
     const open = known.some((one) => isOpenSend(one) && one.send === order.send?.id) ? order.send : undefined;
-    const isOpen = open !== undefined;
     // An order that asks about a send wants its own answer, whatever else is known of its key.
-    if (job !== undefined && !(order.asksOnly && isOpen)) {
-      return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
-    }
+    if (job !== undefined && !(order.asksOnly && open !== undefined)) return attachTo(job.jobId);
+    const { stopped } = this.#gate;
+    if (stopped !== undefined) return { do: 'stop', because: stopped };
+    const key = await this.#reserveKey(order, open);
+    if ('do' in key) return key;
+    const begun = await this.#reserveCredits(order, key.open);
+    if (begun.do === 'stop') this.#purchases?.release(order.key);
+    return begun;
+  }
+
+  /** Reserves the key first: between the reservation of credits and the request nothing else is waited for. */
+  async #reserveKey(order: StepOrder, open: AskedSend | undefined): Promise<Begin | { open: AskedSend | undefined }> {
+    if (this.#purchases === undefined || order.price.class === uncharged) return { open };
+    const isStopped = () => this.#gate.stopped !== undefined;
+    const found = await this.#durably(this.#purchases.reserve(order.key, { asks: open?.id, isStopped })); // I40 (reserved)
+    if (found.is === 'reserved') return { open };
+    if (found.is === 'stopped') return { do: 'stop', because: this.#gate.stopped ?? 'signal' };
+    const known = await this.#durably(this.#journal.restore(order, found.records));
+    const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
+    const left = known.find(isOpenSend);
+    if (job === undefined && left !== undefined && open === undefined) return { open: askedSend(left) };
+    if (job === undefined) return this.begin(order);
+    this.#journal.claimJob(order, job.jobId);
+    return attachTo(job.jobId);
+  }
+
+  async #reserveCredits(order: StepOrder, open: AskedSend | undefined): Promise<Begin> {
     const name = orderId(order);
+    const isOpen = open !== undefined;
     for (;;) {
       const { stopped } = this.#gate;
       if (stopped !== undefined) return { do: 'stop', because: stopped };
@@ -165,41 +189,16 @@ export class LocalLedger implements Ledger {
       }
       const held = await this.#holdSpending(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
       if (held !== 'held') {
-        this.release(order);
+        this.#releaseCredits(order);
         if (held === 'later') continue;
         this.#stopSpending('limit', held.over);
         return { do: 'stop', because: 'limit' };
       }
       this.#announceCredits();
-      return this.#reserveKey(order, { reserved: answer.credits, open });
+      if (open === undefined) return { do: 'go', reserved: answer.credits };
+      const body = takeKeptBody(order.request, await this.#bodies.read(order.key));
+      return { do: 'go', reserved: answer.credits, open, body };
     }
-  }
-
-  /** Nothing is bought that this user has bought, or is buying, through another lock. */
-  async #reserveKey(
-    order: StepOrder,
-    { reserved, open }: { reserved: number | null; open: AskedSend | undefined },
-  ): Promise<Begin> {
-    const go = async (open: AskedSend | undefined): Promise<Begin> => {
-      if (open === undefined) return { do: 'go', reserved };
-      return { do: 'go', reserved, open, body: takeKeptBody(order.request, await this.#bodies.read(order.key)) };
-    };
-    if (this.#purchases === undefined || order.price.class === uncharged) return go(open);
-    const isStopped = () => this.#gate.stopped !== undefined;
-    const found = await this.#durably(this.#purchases.reserve(order.key, { asks: open?.id, isStopped })); // I40 (reserved)
-    if (found.is === 'reserved') return go(open);
-    if (found.is === 'known') {
-      const known = await this.#durably(this.#journal.restore(order, found.records));
-      const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
-      const left = known.find(isOpenSend);
-      if (job === undefined && left !== undefined && open === undefined) return go(askedSend(left));
-      this.release(order);
-      if (job === undefined) return this.begin(order);
-      this.#journal.claimJob(order, job.jobId);
-      return { do: 'go', reserved: 0, job: { jobId: job.jobId, credits: 0 } };
-    }
-    this.release(order);
-    return { do: 'stop', because: this.#gate.stopped ?? 'signal' };
   }
 
   /** Nothing leaves before all that this person spends bears it, whatever the campaign. */
@@ -315,10 +314,14 @@ export class LocalLedger implements Ledger {
   }
 
   release(order: StepOrder): void {
+    this.#purchases?.release(order.key);
+    this.#releaseCredits(order);
+  }
+
+  #releaseCredits(order: StepOrder): void {
     this.budget.release(orderId(order));
     this.ceiling.drop(orderId(order));
     this.#spending?.release(orderId(order));
-    this.#purchases?.release(order.key);
     this.#announceCredits();
   }
 
@@ -432,4 +435,9 @@ export function chargeOf(
   if (isFree || fall <= 0) return null;
   const most = worstFactor * (reserved || price.held || Number.POSITIVE_INFINITY);
   return fall > most ? null : Math.max(fall, reserved ?? 0); // I14 (balance)
+}
+
+/** Goes on with a job that is on record: nothing is reserved for it. */
+function attachTo(jobId: string): Begin {
+  return { do: 'go', reserved: 0, job: { jobId, credits: 0 } };
 }

@@ -29,7 +29,7 @@ async function limited(limit: string) {
 test('I44 three campaigns at once never pass the limit of a day, nor does what follows', async () => {
   const { apply, run, spent } = await limited('10/day,100/month');
   const ran = await Promise.all(['campaign.yaml', 'vase.yaml', 'clock.yaml'].map((file) => apply(file)));
-  expect(spent()).toBe(10);
+  expect(spent(), ran.map(({ err }) => err).join('\n')).toBe(10);
   expect(ran.map(({ code }) => code)).toContain(4);
   const plan = await run(['plan', 'clock.yaml', '--json']);
   expect(JSON.parse(plan.out).totals.limit).toEqual({ credits: 10, per: 'day', left: 0 });

@@ -154,13 +154,15 @@ describe('what the service lists', () => {
     await run('--refresh', '--out', 'a.plan.json');
     const elsewhere = folderWith({ 'campaign.yaml': only });
     copyFileSync(join(folder, 'a.plan.json'), join(elsewhere, 'a.plan.json'));
-    for (const [place, bought] of [
-      [folder, 1],
-      [elsewhere, 2],
+    // Another machine has no purchase journal of this one.
+    const other = { ...env, XDG_STATE_HOME: folderWith({}) };
+    for (const [place, own, bought] of [
+      [folder, env, 1],
+      [elsewhere, other, 2],
     ] as const) {
-      const first = await runInProcess(['apply', 'a.plan.json', '--yes', '--patience', '1s'], env, place);
+      const first = await runInProcess(['apply', 'a.plan.json', '--yes', '--patience', '1s'], own, place);
       expect({ code: first.code, bought: creates() }, first.err).toEqual({ code: 4, bought });
-      const again = await runInProcess(['apply', 'a.plan.json', '--yes', '--patience', '1s'], env, place);
+      const again = await runInProcess(['apply', 'a.plan.json', '--yes', '--patience', '1s'], own, place);
       expect({ code: again.code, bought: creates() }, again.err).toEqual({ code: 65, bought });
       expect(again.err).toContain('hero@b would be bought now for 9');
     }

@@ -198,7 +198,10 @@ describe('a service that has moved', () => {
       campaign.writeLock(lock);
       campaign.dropState();
       const words = ['apply', 'campaign.yaml', '--yes', '--service-moved', '--poll-interval', '10'];
-      const death = dyingAt({ write: at, when: 'after' }, after.env);
+      // Each time a machine that has not seen this before: its purchase journal is empty.
+      const { path: state, remove } = temporaryFolder();
+      onTestFinished(remove);
+      const death = dyingAt({ write: at, when: 'after' }, { ...after.env, XDG_STATE_HOME: state });
       const { signal } = await command(words, { cwd: campaign.folder, ...death });
       if (signal === null) break;
       const own = digestOf(after);

@@ -239,6 +239,7 @@ class EngineCarrier implements Carrier {
           };
           const result = await watchOnEngine(engine, campaign, {
             ...of,
+            name: plan.campaign,
             access: isOpen ? access : undefined,
             store,
             signal: closing.signal,

@@ -1,25 +1,32 @@
+import { systemClock } from '../../contract/clock.ts';
 import { LockChangedError } from '../../contract/errors.ts';
 import type { RunFact } from '../../contract/event.ts';
 import type { LockFile } from '../../contract/ports.ts';
+import { openPurchases } from '../../disk/state/purchase-journal.ts';
 import type { GraphOutline } from '../../graph/graph.ts';
+import { kinds } from '../../kinds/index.ts';
 import { agreeOnSends, joinInto } from '../../lock/join.ts';
 import { readLock } from '../../lock/read.ts';
-import type { Lock, StepRecord } from '../../lock/record.ts';
+import type { Lock, LockLine, StepRecord } from '../../lock/record.ts';
 import { writeLines } from '../../lock/write.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import type { LoadedLock } from '../read-lock.ts';
+import { nameOfPurchases } from '../restore-purchases.ts';
 import { openRunLock, settleLock } from '../settle.ts';
+
+type Purchases = Awaited<ReturnType<typeof openPurchases>>;
 
 interface Ending {
   outline: GraphOutline;
   emit(fact: RunFact): void;
 }
 
-/** The lock here, with the lines of a run on an engine as they come. */
+/** The local lock and the purchase journal of this user, with the lines of a run on an engine as they come. */
 export class MirroredLock {
   readonly #file: LockFile;
   readonly #loaded: LoadedLock;
   readonly #first: Lock;
+  readonly #purchases: Purchases;
   /** All lines that were in the lock, and all that came. */
   readonly #known: Set<string>;
   #news = 0;
@@ -29,20 +36,23 @@ export class MirroredLock {
   /** Whether another program has written the file: what comes is kept, and joined with it at the end. */
   #isElses = false;
 
-  private constructor(file: LockFile, loaded: LoadedLock, first: Lock) {
+  private constructor(file: LockFile, loaded: LoadedLock, first: Lock, purchases: Purchases) {
     this.#file = file;
     this.#loaded = loaded;
     this.#first = first;
+    this.#purchases = purchases;
     this.#known = new Set(writeLines(first));
     this.#steps = new Map(first.steps);
   }
 
-  static async open(
-    { paths, service }: Pick<OpenCampaign, 'paths' | 'service'>,
-    loaded: LoadedLock,
-  ): Promise<MirroredLock> {
+  /** `name`: of the campaign, for the purchase journal. */
+  static async open(campaign: OpenCampaign, loaded: LoadedLock, name?: string): Promise<MirroredLock> {
+    const { paths, service } = campaign;
     const lock = { ...loaded.lock, ...(service !== undefined && { service }) };
-    return new MirroredLock(await openRunLock(paths.lock, { loaded, lock, claims: true }), loaded, lock);
+    const file = await openRunLock(paths.lock, { loaded, lock, claims: true });
+    const journal = name === undefined ? undefined : nameOfPurchases(campaign, name);
+    const purchases = journal === undefined ? undefined : await openPurchases(journal, systemClock);
+    return new MirroredLock(file, loaded, lock, purchases);
   }
 
   /** Appends those that the lock does not have, and resolves with their number when they are on disk. */
@@ -51,6 +61,7 @@ export class MirroredLock {
     for (const line of fresh) this.#known.add(line);
     this.#news += fresh.length;
     for (const line of fresh) this.#unfolded.push(line);
+    await this.#note(fresh);
     if (this.#isElses) return fresh.length;
     try {
       await Promise.all(fresh.map((line) => this.#file.append(line)));
@@ -59,6 +70,15 @@ export class MirroredLock {
       this.#isElses = true;
     }
     return fresh.length;
+  }
+
+  async #note(lines: readonly string[]): Promise<void> {
+    if (this.#purchases === undefined) return;
+    for (const text of lines) {
+      const line = JSON.parse(text) as Partial<LockLine>;
+      const isPaid = line.key !== undefined && kinds[line.kind ?? '']?.recovery !== 'again';
+      if (isPaid) await this.#purchases.add(line as LockLine);
+    }
   }
 
   /** Not from the file, which git or an editor may have written since: what was mirrored must not be lost with it. */
@@ -88,6 +108,7 @@ export class MirroredLock {
       if (this.#isElses && ending === undefined) throw new LockChangedError(this.#file.path);
       if (this.#isElses && ending !== undefined) await this.settle(ending);
     } finally {
+      await this.#purchases?.close();
       await this.#file.close();
     }
   }

@@ -24,6 +24,8 @@ import { MirroredLock } from './mirrored-lock.ts';
 export interface WatchOptions {
   /** Id of the run. */
   run: string;
+  /** Name of the campaign. */
+  name: string;
   outline: GraphOutline;
   loaded: LoadedLock;
   /** How its files are fetched, where they are saved here. Absent: the run has ended. */
@@ -40,9 +42,9 @@ export interface WatchOptions {
  * ended, the lock is settled as after any run.
  */
 export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<RunResult> {
-  const { run, outline, loaded, store, signal, on } = options;
+  const { run, name, outline, loaded, store, signal, on } = options;
   const { paths, tell } = campaign;
-  const mirror = await MirroredLock.open(campaign, loaded);
+  const mirror = await MirroredLock.open(campaign, loaded, name);
   const ending = { outline, emit: (fact: RunFact) => on({ at: new Date().toISOString(), ...fact }) };
   const bringer = store === undefined ? undefined : makeBringer(store, campaign, signal);
   const kindOf = new Map<string, string>();

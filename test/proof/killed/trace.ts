@@ -65,7 +65,7 @@ export function readCalls(trace: string): Call[] {
 export function crashPoints(survey: readonly Call[], options: { everyPiece: number }): Call[] {
   let pieces = 0;
   const worthy = survey.filter(({ target }) => {
-    if (/eventfd|^pipe:|\/dev\/|anon_inode/.test(target)) return false;
+    if (/eventfd|^pipe:|\/dev\/(?!shm\/)|anon_inode/.test(target)) return false;
     if (!target.endsWith('.part')) return true;
     pieces += 1;
     return pieces % options.everyPiece === 1;

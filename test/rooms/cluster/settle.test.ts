@@ -41,6 +41,7 @@ test.each(['nobody', 'git'])(
     const loaded = await requireLock(campaign, undefined);
     const result = await watchOnEngine({ database: db, boss, account, shown: 'x', close: async () => {} }, campaign, {
       run: id,
+      name: 'c',
       outline: { tasks: [], addresses: new Set() },
       loaded,
       access: undefined,
@@ -71,6 +72,7 @@ test('whoever is attached hears why a run was put aside; what it has bought is i
   const campaign = { paths, service: undefined, tell: () => {} } as unknown as OpenCampaign;
   const watched = watchOnEngine({ database: db, boss, account, shown: 'x', close: async () => {} }, campaign, {
     run: id,
+    name: 'c',
     outline: { tasks: [], addresses: new Set() },
     loaded: await requireLock(campaign, undefined),
     access: undefined,
@@ -105,6 +107,7 @@ async function watchWithoutFile({ store }: { store: string | null }) {
   const campaign = { paths: { lock, folder, outputs: folder }, service: undefined, tell } as unknown as OpenCampaign;
   const result = await watchOnEngine({ database: db, boss, account, shown: 'x', close: async () => {} }, campaign, {
     run: id,
+    name: 'c',
     outline: { tasks: [], addresses: new Set(['hero@1']) },
     loaded: await requireLock(campaign, undefined),
     access: undefined,
@@ -142,6 +145,7 @@ async function watchOpenRun() {
   const heard: string[] = [];
   const watched = watchOnEngine({ database: db, boss, account, shown: 'x', close: async () => {} }, campaign, {
     run: id,
+    name: 'c',
     outline: { tasks: [], addresses: new Set(['hero@1', 'hero@2', 'hero@3']) },
     loaded: await requireLock(campaign, undefined),
     access: undefined,
