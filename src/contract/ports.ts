@@ -275,6 +275,8 @@ export interface PurchaseJournal {
 
 export interface ReserveOptions {
   asks: string | undefined;
+  /** Whether the lock has the end of this unresolved create: an answer, or a decision about it. */
+  isClosed(send: string): boolean;
   isStopped(): boolean;
 }
 

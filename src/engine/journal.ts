@@ -11,7 +11,7 @@ import { kinds } from '../kinds/index.ts';
 import { mostRevision } from '../lock/decisions.ts';
 import { joinInto, recordOf } from '../lock/join.ts';
 import type { Lock, LockLine, Output, Purchase, StepRecord } from '../lock/record.ts';
-import { type AwaitedSend, isJob, isOpenSend } from '../lock/sends.ts';
+import { type AwaitedSend, closedSends, isJob, isOpenSend } from '../lock/sends.ts';
 import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/open-sends.ts';
@@ -86,6 +86,11 @@ export class Journal {
       }
     }
     return this.purchasesOf(order);
+  }
+
+  /** Whether the lock has the end of this unresolved create. */
+  isClosed(send: string): boolean {
+    return closedSends(this.lock).has(send);
   }
 
   /** Adds the decisions of a record to it. Resolves when they are durable. A line holds a purchase, whatever it says. */

@@ -153,7 +153,9 @@ export class LocalLedger implements Ledger {
   async #reserveKey(order: StepOrder, open: AskedSend | undefined): Promise<Begin | { open: AskedSend | undefined }> {
     if (this.#purchases === undefined || order.price.class === uncharged) return { open };
     const isStopped = () => this.#gate.stopped !== undefined;
-    const found = await this.#durably(this.#purchases.reserve(order.key, { asks: open?.id, isStopped })); // I40 (reserved)
+    const isClosed = (send: string) => this.#journal.isClosed(send);
+    const asked = { asks: open?.id, isClosed, isStopped };
+    const found = await this.#durably(this.#purchases.reserve(order.key, asked)); // I40 (reserved)
     if (found.is === 'reserved') return { open };
     if (found.is === 'stopped') return { do: 'stop', because: this.#gate.stopped ?? 'signal' };
     const known = await this.#durably(this.#journal.restore(order, found.records));

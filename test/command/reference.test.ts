@@ -39,7 +39,7 @@ describe('help', () => {
   test.each(['MB1203', 'mb1203'])('%s explains the code', async (code) => {
     const { out } = await run('help', code);
     expect(out).toContain('MB1203: a template names something that does not exist');
-    expect(out).toContain('did you mean `row.name`?');
+    expect(out).toContain('Fix: use a name from the hint, here `row.name`.');
   });
 
   test('without a topic it is the usual help and the contents of the manual; for a command its help', async () => {

@@ -96,11 +96,17 @@ describe('gc', () => {
 
   test('deletes the files of steps that are gone, after asking, and says how much it freed', async () => {
     const trial = await finished();
-    expect((await runInProcess(['gc', 'campaign.yaml'], {}, trial.folder)).err).toContain('nothing to delete');
+    expect((await runInProcess(['gc', 'campaign.yaml'], trial.sandbox.env, trial.folder)).err).toContain(
+      'nothing to delete',
+    );
     trial.write('campaign.yaml', manifest.replace(/ {2}song.*\n/, ''));
-    const unasked = await runInProcess(['gc', 'campaign.yaml'], {}, trial.folder);
+    const unasked = await runInProcess(['gc', 'campaign.yaml'], trial.sandbox.env, trial.folder);
     expect([unasked.code, unasked.err.includes('output/song.mp3')]).toEqual([64, true]);
-    const { out, err } = await runInProcess(['gc', 'campaign.yaml', '--yes', '--json'], {}, trial.folder);
+    const { out, err } = await runInProcess(
+      ['gc', 'campaign.yaml', '--yes', '--json'],
+      trial.sandbox.env,
+      trial.folder,
+    );
     const { files, bytesFreed } = JSON.parse(out);
     expect(files, err).toMatchObject([{ path: 'output/song.mp3', deleted: true, bytes: bytesFreed }]);
     expect(() => readFileSync(trial.path('output/song.mp3'))).toThrow('ENOENT');

@@ -169,7 +169,7 @@ class PurchaseFile implements PurchaseJournal {
     this.#clock = options.clock;
   }
 
-  async reserve(key: string, { asks, isStopped }: ReserveOptions): Promise<Reservation> {
+  async reserve(key: string, { asks, isClosed, isStopped }: ReserveOptions): Promise<Reservation> {
     this.#held.add(key);
     await this.#put({ key, is: 'hold', id: this.#run, at: this.#clock.now(), by: this.#self });
     for (;;) {
@@ -178,7 +178,7 @@ class PurchaseFile implements PurchaseJournal {
       const [first] = entry?.holds ?? [];
       const records = entry?.records() ?? [];
       const isOurs = first === undefined || first.id === this.#run;
-      if (isAnswered(records, { asks, isOurs })) {
+      if (isAnswered(records, { asks, isOurs, isClosed })) {
         this.release(key);
         return { is: 'known', records };
       }
@@ -244,10 +244,15 @@ class PurchaseFile implements PurchaseJournal {
 }
 
 /** Tells whether a key is not to be sent: it has a job, or a send of a killed run. A step that `asks` wants its own answer. */
-function isAnswered(records: readonly StepRecord[], { asks, isOurs }: { asks: string | undefined; isOurs: boolean }) {
+function isAnswered(
+  records: readonly StepRecord[],
+  { asks, isOurs, isClosed }: Pick<ReserveOptions, 'asks' | 'isClosed'> & { isOurs: boolean },
+): boolean {
   if (asks !== undefined) return records.some(({ closes }) => closes?.includes(asks));
   const made = records.flatMap(({ purchases }) => purchases);
-  return made.some((one) => (isJob(one) && one.forgotten !== true) || (isOurs && isOpenSend(one)));
+  return made.some(
+    (one) => (isJob(one) && one.forgotten !== true) || (isOurs && isOpenSend(one) && !isClosed(one.send)),
+  );
 }
 
 /** A send that came to nothing: it did not leave, or a list shows that no job came of it. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
 import { readLines, temporaryFolder } from '../../rig/command.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
@@ -101,6 +101,13 @@ describe('a body that came with a branch', () => {
       .filter(({ kind }) => kind === 'image')
       .map(({ body }) => body);
 
+  /** Stores a body as a run of this user does, sealed with the secret of the trial's state folder. */
+  async function keepHere(trial: Trial, key: string, body: object): Promise<void> {
+    vi.stubEnv('XDG_STATE_HOME', trial.sandbox.env.XDG_STATE_HOME);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await createRequestBodies(trial.path('.mediabatch')).keep(key, JSON.stringify(body));
+  }
+
   test('is never sent, neither as it is nor behind a link', async () => {
     const { trial, key } = await makeLost();
     place(trial, `.mediabatch/bodies/${key}.json`, JSON.stringify(theirs));
@@ -111,14 +118,14 @@ describe('a body that came with a branch', () => {
 
   test('is not sent either when it was kept here, and says something else than the plan', async () => {
     const { trial, key } = await makeLost();
-    await createRequestBodies(trial.path('.mediabatch')).keep(key, JSON.stringify(theirs));
+    await keepHere(trial, key, theirs);
     expect((await trial.apply()).code).toBe(0);
     expect(sent(trial)).toMatchObject([{ prompt: 'a lamp', resolution: '1k' }]);
   });
 
   test('a control: one that was kept here for this request is sent again, with the same bytes', async () => {
     const { trial, key } = await makeLost();
-    await createRequestBodies(trial.path('.mediabatch')).keep(key, JSON.stringify(ours));
+    await keepHere(trial, key, ours);
     expect((await trial.apply()).code).toBe(0);
     expect(sent(trial)).toEqual([ours]);
   });
