@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { writeSealedFile } from '../../src/disk/state/sealed-file.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
 
@@ -28,6 +28,9 @@ interface Finding {
 /** A campaign of which everything is there, and a run that has found that out and kept it. */
 async function makeDone(): Promise<Trial> {
   const trial = await makeTrial(manifest);
+  // The finding is sealed with the secret of the trial's user.
+  vi.stubEnv('XDG_STATE_HOME', trial.sandbox.env.XDG_STATE_HOME);
+  onTestFinished(() => void vi.unstubAllEnvs());
   mkdirSync(trial.path('notes'));
   trial.write('notes/one.txt', 'one');
   trial.write('more.yaml', included);

@@ -104,7 +104,7 @@ describe('the accounts of posts', () => {
   test('a post that another campaign has sent is told of before it goes out here, too', async () => {
     const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
     expect((await trial.apply(['--publish'])).code).toBe(0);
-    trial.write('other.yaml', campaignOf('acc_36c3a20f22ac6098'));
+    trial.write('other.yaml', campaignOf('acc_36c3a20f22ac6098').replace('name: shop', 'name: other'));
     const planned = await trial.run(['plan', 'other.yaml']);
     expect(planned.err).toContain(
       '1 post may be out already, sent by another campaign: share (share of campaign.lock.jsonl is',

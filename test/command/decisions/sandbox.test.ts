@@ -18,17 +18,20 @@ describe('against the service', () => {
     const { lock } = readLock('lock', readFileSync(trial.path('campaign.lock.jsonl')));
     const jobOf = (address: string) => lock.steps.get(address)?.purchases[0]?.jobId ?? '';
     rmSync(trial.path('campaign.lock.jsonl'));
-    const adopted = await trial.run(['adopt', 'campaign.yaml', '--yes']);
+    // On another machine, whose purchase journal is empty.
+    const elsewhere = { env: { XDG_STATE_HOME: trial.path('elsewhere') } };
+    const adopted = await trial.run(['adopt', 'campaign.yaml', '--yes'], elsewhere);
     expect(adopted.code, adopted.err).toBe(0);
     expect(adopted.err).toContain(`adopted say/1: its job is ${jobOf('say/1')}`);
     for (const address of ['pic', 'next']) {
-      const imported = await trial.run(['import', 'campaign.yaml', address, jobOf(address), '--credits', '2']);
+      const words = ['import', 'campaign.yaml', address, jobOf(address), '--credits', '2'];
+      const imported = await trial.run(words, elsewhere);
       expect(imported.code, imported.err).toBe(0);
     }
-    const wrong = await trial.run(['import', 'campaign.yaml', 'pic', jobOf('say/1')]);
+    const wrong = await trial.run(['import', 'campaign.yaml', 'pic', jobOf('say/1')], elsewhere);
     expect(wrong.code).toBe(64);
     const before = trial.sandbox.ledger().length;
-    const { code, err } = await trial.apply();
+    const { code, err } = await trial.apply([], elsewhere);
     expect(code, err).toBe(0);
     expect(trial.sandbox.ledger()).toHaveLength(before);
     const collected = readLock('lock', readFileSync(trial.path('campaign.lock.jsonl'))).lock;

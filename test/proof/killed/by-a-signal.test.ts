@@ -42,8 +42,9 @@ describe('the second signal', () => {
     await until(() => place.service.ledger().length === 1);
     run.child.kill('SIGINT');
     await until(() => run.err().includes('a second time leaves at once'));
-    run.child.kill('SIGINT');
-    expect(await run.ended).toEqual({ code: 130, signal: null });
+    // Right after the first one it counts as the same wish.
+    const repeated = setInterval(() => run.child.kill('SIGINT'), 400);
+    expect(await run.ended.finally(() => clearInterval(repeated))).toEqual({ code: 130, signal: null });
     expect(run.err()).toContain('1 create was on the wire, its outcome is not known yet; run again to find out');
     expectNothingLost(place);
     const again = await place.apply();
