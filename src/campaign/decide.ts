@@ -3,7 +3,7 @@ import { LockChangedError } from '../contract/errors.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
 import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { type Graph, outlineOf } from '../graph/graph.ts';
-import { kinds } from '../kinds/index.ts';
+import { isFreelyRepeated } from '../kinds/index.ts';
 import { joinInto } from '../lock/join.ts';
 import type { Lock, LockLine, StepRecord } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
@@ -136,7 +136,7 @@ async function noteInJournal(campaign: OpenCampaign, graph: Graph, rulings: read
 function* purchaseLines({ address, kind: own, purchases, decisions, closes }: StepRecord): Generator<LockLine> {
   const sends = decisions?.sends;
   for (const { kind = own, ...purchase } of purchases) {
-    if (kinds[kind]?.recovery === 'again') continue;
+    if (isFreelyRepeated(kind)) continue;
     const line: LockLine = { address, kind, ...purchase };
     yield { ...line, ...(closes && { closes }), ...(sends && { decisions: { sends } }) };
   }

@@ -6,7 +6,7 @@ import { hashFile } from '../disk/outputs/hash-file.ts';
 import { findStrangers, mayBeOutput } from '../disk/outputs/outputs.ts';
 import { SavedFiles } from '../disk/outputs/saved-files.ts';
 import { type Advice, call, shell, way } from '../ground/advice.ts';
-import { kinds } from '../kinds/index.ts';
+import { isFreelyRepeated, kinds } from '../kinds/index.ts';
 import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { countJobs } from '../lock/sends.ts';
@@ -48,8 +48,7 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
 }
 
 async function findLoss(campaign: OpenCampaign, { lock, plan, isNew }: Question) {
-  const isBought = (row: PlanRow) =>
-    row.later !== undefined || (isSpending(row.action) && kinds[row.kind]?.recovery !== 'again');
+  const isBought = (row: PlanRow) => row.later !== undefined || (isSpending(row.action) && !isFreelyRepeated(row.kind));
   if (isNew || countJobs(lock) > 0 || !plan.rows.some(isBought)) return undefined;
   const files = await findFiles(campaign, plan); // I40 (files)
   const committed = await findCommitted(campaign); // I40 (git)
@@ -83,10 +82,7 @@ async function findLoss(campaign: OpenCampaign, { lock, plan, isNew }: Question)
 async function findFiles(campaign: OpenCampaign, { campaign: name, rows }: Plan): Promise<string[]> {
   const { paths } = campaign;
   const saves = rows.flatMap(({ address, kind, order }) =>
-    order === undefined ||
-    order.save === '' ||
-    (kinds[kind]?.media ?? 'none') === 'none' ||
-    kinds[kind]?.recovery === 'again'
+    order === undefined || order.save === '' || (kinds[kind]?.media ?? 'none') === 'none' || isFreelyRepeated(kind)
       ? []
       : [{ address, save: wantedPath(order, 0) }],
   );

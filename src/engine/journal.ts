@@ -7,7 +7,7 @@ import type {
   PurchaseJournal,
   StepResult,
 } from '../contract/ports.ts';
-import { kinds } from '../kinds/index.ts';
+import { isFreelyRepeated } from '../kinds/index.ts';
 import { mostRevision } from '../lock/decisions.ts';
 import { joinInto, recordOf } from '../lock/join.ts';
 import type { Lock, LockLine, Output, Purchase, StepRecord } from '../lock/record.ts';
@@ -61,7 +61,7 @@ export class Journal {
     this.recorded = true;
     try {
       // The journal has it first: whatever ends this process then, a lost lock is restored from it.
-      const isPaid = kinds[line.kind]?.recovery !== 'again';
+      const isPaid = !isFreelyRepeated(line.kind);
       const noted = isPaid && this.#purchases?.add(line); // I40 (journal)
       await Promise.all([noted, this.#file.append(writeLine(line))]);
     } catch (error) {

@@ -23,6 +23,11 @@ export function requireKind(name: string): Kind {
   return kind;
 }
 
+/** Whether a request of this kind can be repeated for nothing: it is no purchase, and no journal needs it. */
+export function isFreelyRepeated(name: string): boolean {
+  return kinds[name]?.recovery === 'again';
+}
+
 /** Returns what a kind is known to have: who calls has asked. */
 export function requireOf<Part extends 'status' | 'remove'>(name: string, part: Part): NonNullable<Kind[Part]> {
   const found = requireKind(name)[part];

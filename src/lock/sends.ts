@@ -1,4 +1,4 @@
-import { kinds } from '../kinds/index.ts';
+import { isFreelyRepeated } from '../kinds/index.ts';
 import type { Job, Lock, OpenSend, Purchase, StepRecord } from './record.ts';
 
 /** Recognizes a create that left, or was about to, and whose answer is unknown: it may have been charged. */
@@ -73,7 +73,7 @@ export function writtenOffSends(lock: Lock): ReadonlySet<string> {
 export function countJobs({ steps }: Lock): number {
   let count = 0;
   for (const { kind, purchases } of steps.values()) {
-    if (kinds[kind]?.recovery === 'again') continue;
+    if (isFreelyRepeated(kind)) continue;
     for (const { state } of purchases) if (state !== 'refused') count += 1;
   }
   return count;

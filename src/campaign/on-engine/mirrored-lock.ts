@@ -4,7 +4,7 @@ import type { RunFact } from '../../contract/event.ts';
 import type { LockFile } from '../../contract/ports.ts';
 import { openPurchases } from '../../disk/state/purchase-journal.ts';
 import type { GraphOutline } from '../../graph/graph.ts';
-import { kinds } from '../../kinds/index.ts';
+import { isFreelyRepeated } from '../../kinds/index.ts';
 import { agreeOnSends, joinInto } from '../../lock/join.ts';
 import { readLock } from '../../lock/read.ts';
 import type { Lock, LockLine, StepRecord } from '../../lock/record.ts';
@@ -61,24 +61,25 @@ export class MirroredLock {
     for (const line of fresh) this.#known.add(line);
     this.#news += fresh.length;
     for (const line of fresh) this.#unfolded.push(line);
-    await this.#note(fresh);
-    if (this.#isElses) return fresh.length;
     try {
-      await Promise.all(fresh.map((line) => this.#file.append(line)));
+      if (!this.#isElses) await Promise.all(fresh.map((line) => this.#file.append(line)));
     } catch (error) {
       if (!(error instanceof LockChangedError)) throw error; // I46 (left)
       this.#isElses = true;
     }
+    // After the lock: these are bought already, and a full journal must not keep them out of it.
+    await this.#note(fresh);
     return fresh.length;
   }
 
   async #note(lines: readonly string[]): Promise<void> {
     if (this.#purchases === undefined) return;
+    const noted: Promise<void>[] = [];
     for (const text of lines) {
-      const line = JSON.parse(text) as Partial<LockLine>;
-      const isPaid = line.key !== undefined && kinds[line.kind ?? '']?.recovery !== 'again';
-      if (isPaid) await this.#purchases.add(line as LockLine);
+      const line = JSON.parse(text) as LockLine;
+      if (line.key !== undefined && !isFreelyRepeated(line.kind)) noted.push(this.#purchases.add(line));
     }
+    await Promise.all(noted);
   }
 
   /** Not from the file, which git or an editor may have written since: what was mirrored must not be lost with it. */
