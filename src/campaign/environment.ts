@@ -203,22 +203,6 @@ function checkBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/**
- * Reads `MEDIABATCH_NOTIFY_URL` of the process, and nothing else: neither a manifest nor a `.env` that came with a
- * branch may say where words about a run go. Undefined when it is not set. As secret as a key: no error repeats it.
- */
-export function readNotifyAddress(env: NodeJS.ProcessEnv): string | undefined {
-  const text = env.MEDIABATCH_NOTIFY_URL?.trim();
-  if (text === undefined || text === '') return undefined;
-  const wrong = (why: string) =>
-    new CampaignError({
-      code: 'MB3207',
-      message: `MEDIABATCH_NOTIFY_URL ${why}; nothing was sent, and nothing was spent`,
-      hint: 'copy the address as the chat service shows it (it begins with https://), or unset the variable',
-    });
-  return requireSafeUrl(text, wrong).href;
-}
-
 /** An address to which secrets may go: https, or http to this machine, and without a login. */
 function requireSafeUrl(text: string, wrong: (problem: string) => CampaignError, because = ''): URL {
   if (!URL.canParse(text)) throw wrong('is not a URL');

@@ -1,5 +1,3 @@
-import { type NotifyReason, notifyReasons } from '../contract/ports.ts';
-
 /** Values by how a command line writes them. Times in ms. */
 export interface Written {
   text: string;
@@ -14,8 +12,6 @@ export interface Written {
   duration: number;
   /** `auto`, or ms. */
   interval: number | undefined;
-  /** Several words, with commas. */
-  list: NotifyReason[];
 }
 
 export interface Range {
@@ -217,12 +213,6 @@ export const applyOptions = {
     'after failures: go on, but wait with what is like five that failed alike; continue with that, too; or only finish what has begun',
     { words: ['wait', 'continue', 'finish'], standard: 'wait', shown: '"wait"' },
   ),
-  notify: here(
-    '--notify <reasons>',
-    'tell MEDIABATCH_NOTIFY_URL how the run ended: done, failed, budget, gate (default: all of them)',
-    { takes: 'list', words: notifyReasons },
-  ),
-  notifyDetails: here('--notify-details', 'with the names of failed steps and open gates'),
   sandboxCredits: here('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', credits),
   sandboxSpeed: here(
     '--sandbox-speed <factor>',

@@ -22,7 +22,6 @@ import { agreeTo, canAskAgain } from './agree.ts';
 import { askAboutMove } from './ask-person.ts';
 import { type Consent, consentIn, withConsent } from './consent.ts';
 import { engineFor } from './engine-choice.ts';
-import { openNotification } from './notify.ts';
 import type { ApplyOptions } from './open.ts';
 import { findUnselected, tellCredential, tellUnselected, type Unselected } from './plan-notices.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
@@ -75,9 +74,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes } = options;
   const engine = engineFor(options);
-  const notification = openNotification(options, terminal);
   let events: ReturnType<typeof openEvents>;
-  let begun: string | undefined;
   let interruption: Interruption | undefined;
   let unselected: Unselected | undefined;
   let live: LiveRun | undefined;
@@ -100,7 +97,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     tellUnselected(unselected, terminal, { ends: true });
     tellCredential(planned, replays, terminal);
   };
-  const work = applyGraph(campaign, {
+  const applied = await applyGraph(campaign, {
     async check() {
       const checked = await requireCheckedGraph(campaign, { refresh: options.refresh, isRun: true });
       const ours = [
@@ -150,7 +147,6 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
       return interruption?.signal.aborted === true ? 'interrupted' : agreed;
     },
     async observe({ plan, filesStay }) {
-      begun = plan.campaign;
       if (plan.rows.some(({ action }) => isSpending(action))) {
         // From here on the lock knows of purchases: a command to go on with begins none.
         const { new: isNew, ...given } = terminal.called.options;
@@ -188,10 +184,6 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
       };
     },
   });
-  const applied = await work.catch(async (error: unknown) => {
-    if (begun !== undefined) await notification?.broke(begun, error);
-    throw error;
-  });
   if (applied.is !== 'ran') {
     terminal.err(`nothing ${isAnew ? 'more ' : ''}was spent\n`);
     return { exit: applied.is === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
@@ -201,7 +193,6 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   if (approved?.is === 'approved' && isDone(applied)) await endApproval(approved.approval, systemClock.now());
   tellWaiting(applied.carriedOut, { ...context, consent, file, options, planned: applied.made, outcomes });
   tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
-  await notification?.ended(applied);
   return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
 }
 

@@ -81,8 +81,6 @@ export type WorkerNews =
   | { is: 'put aside'; campaign: string; run: string; error: string; againAfterMs: number }
   /** It goes on by itself. */
   | { is: 'failed'; error: string; againAfterMs: number }
-  /** How a run has ended was told to nobody; it is tried again. */
-  | { is: 'not told'; campaign: string; error: string }
   /** It is asked to end, and waits for the answers of creates that are on the wire. */
   | { is: 'leaving'; because: string; creates: number }
   /** It is asked to end as soon as no run of the account is open. */

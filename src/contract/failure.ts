@@ -49,7 +49,6 @@ export const failures = {
   MB3204: { exit: unreachable, title: 'the service gave an answer that cannot be used' },
   MB3205: { exit: exitCodes.someFailed, title: 'the service refused a request, or has no such thing' },
   MB3206: { exit: wrongUsage, title: 'the address of the service cannot be used' },
-  MB3207: { exit: wrongUsage, title: 'the address for notifications cannot be used' },
   // This machine
   MB3301: { exit: cannotWrite, title: 'a file or a folder cannot be written' },
   MB3302: { exit: cannotWrite, title: 'the embedded service cannot start' },

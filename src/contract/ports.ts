@@ -247,16 +247,6 @@ export interface OutputFiles {
   measure(output: Output, aspects: readonly Aspect[]): Promise<MediaFacts | undefined>;
 }
 
-/** Reasons for telling that a run has ended: it is done, steps failed, credits ran out, or it waits for a person. */
-export const notifyReasons = ['done', 'failed', 'budget', 'gate'] as const;
-export type NotifyReason = (typeof notifyReasons)[number];
-
-/** Tells somebody elsewhere, at most so often as it takes to be heard once. */
-export interface Notifier {
-  /** Sends a JSON document. Never rejects; what it says of a failure names neither the address nor a part of it. */
-  send(body: string): Promise<{ is: 'sent' } | { is: 'unsent'; why: string }>;
-}
-
 /**
  * Purchases of a user under one campaign name and account, by idempotency key, whatever became of the lock. Lines are
  * those of the lock, written when they are: a run that is killed has sent nothing that the journal does not have.

@@ -17,7 +17,6 @@ const levels: Partial<Record<WorkerNews['is'], 'warn' | 'error'>> = {
   'not for it': 'warn',
   'no store': 'warn',
   'server away': 'warn',
-  'not told': 'warn',
   'put aside': 'error',
   failed: 'error',
 };
@@ -73,11 +72,6 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
       return {
         word: style.red('error'),
         text: `${safeText(news.error, longestError)}; the next attempt is in ${spanText(news.againAfterMs)}`,
-      };
-    case 'not told':
-      return {
-        word: style.yellow('notice'),
-        text: `nobody was told how the run of ${news.campaign} has ended (MEDIABATCH_NOTIFY_URL): ${safeText(news.error, longestError)}`,
       };
     case 'leaving':
       return {

@@ -62,20 +62,6 @@ describe('doctor', () => {
     expect(answers[1]?.out).toContain('→ something else may answer there');
   });
 
-  test('says whether anybody is told of runs, and never who', async () => {
-    const { env } = await sandbox();
-    const address = 'https://chat.example/hooks/T0000-x2y3z4secret';
-    const told = await run(['doctor'], { ...env, MEDIABATCH_NOTIFY_URL: address });
-    expect(told.out).toContain('MEDIABATCH_NOTIFY_URL is set: apply says there how a run ends');
-    const plain = await run(['doctor'], { ...env, MEDIABATCH_NOTIFY_URL: address.replace('https', 'http') });
-    expect(plain.code).toBe(64);
-    expect(plain.out).toContain('MEDIABATCH_NOTIFY_URL must be https');
-    const filed = await run(['doctor'], env, folderWith({ '.env': `MEDIABATCH_NOTIFY_URL=${address}\n` }));
-    expect(filed.out).toContain('MEDIABATCH_NOTIFY_URL in .env is not read');
-    expect(filed.out).not.toContain('is set');
-    for (const { out, err } of [told, plain, filed]) expect(out + err).not.toMatch(/chat\.example|secret/);
-  });
-
   test.each([
     ['a damaged line', `${header}\n{"address":}\n${record({ jobId: 'j' })}\n`, 65, 'MB2001'],
     ['no lock at all', 'hello\n', 65, 'no header line'],

@@ -42,7 +42,7 @@ export async function runInProcess(
   return { code, ...texts };
 }
 
-const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY', 'MEDIABATCH_NOTIFY_URL'];
+const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY'];
 
 function enter(env: Record<string, string>, folder: string): void {
   const before = process.cwd();

@@ -1,8 +1,6 @@
-import type { TellEnd } from '../../cluster/worker/end-teller.ts';
 import { systemClock } from '../../contract/clock.ts';
 import type { WorkerNews } from '../../contract/engine-state.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
-import { notificationJson, reasonToNotify } from '../../report/run/notification.ts';
 import { type Access, accountDigest } from '../environment.ts';
 
 export interface WorkOnEngineOptions {
@@ -17,8 +15,6 @@ export interface WorkOnEngineOptions {
   port: { port: number; host: string } | undefined;
   /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
-  /** Where somebody is told how runs end. */
-  notify?: string | undefined;
   /** Ended runs of the account go after this time, in ms. */
   keepMs?: number | undefined;
   exitWhenIdle: boolean;
@@ -37,18 +33,5 @@ export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> 
   const { startWorker } = await import('../../cluster/worker/start-worker.ts');
   const { access } = options;
   const accountOf = (send: string) => accountDigest(send, false, access);
-  const tellEnd = options.notify === undefined ? undefined : tellerAt(options.notify);
-  await startWorker({ ...options, accountOf, tellEnd, clock: systemClock });
-}
-
-/** Says at an address how a run has ended. One that a person ended is no news. */
-function tellerAt(address: string): TellEnd {
-  return async ({ campaign, exit, end }) => {
-    const reason = reasonToNotify(exit);
-    if (reason === undefined) return;
-    const { createNotifier } = await import('../../service/notifier.ts');
-    const notifier = createNotifier({ address, clock: systemClock });
-    const sent = await notifier.send(JSON.stringify(notificationJson({ campaign, exit, end, sandbox: false }, reason)));
-    if (sent.is === 'unsent') throw new Error(sent.why);
-  };
+  await startWorker({ ...options, accountOf, clock: systemClock });
 }

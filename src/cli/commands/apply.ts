@@ -148,7 +148,7 @@ function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | 
     onError,
     ...others
   } = options;
-  const { sandboxCredits, sandboxSpeed, sandboxFailRate, notify, notifyDetails, ...planned } = others;
+  const { sandboxCredits, sandboxSpeed, sandboxFailRate, ...planned } = others;
   const { file, paths, vars, service, replays } = campaign;
   const given = { file, paths, planned, vars, service, replays };
   const version = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readEnvironment, readLimits, readNotifyAddress, requireAccess } from '../../campaign/environment.ts';
+import { readEnvironment, readLimits, requireAccess } from '../../campaign/environment.ts';
 import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import { workOnEngine } from '../../campaign/on-engine/work-on-engine.ts';
 import { systemClock } from '../../contract/clock.ts';
@@ -40,7 +40,6 @@ export async function worker(options: WorkerCommandOptions, terminal: Terminal):
     store: options.store,
     files: options.files,
     port: options.port === undefined ? undefined : { port: options.port, host: options.host },
-    notify: readNotifyAddress(env),
     keepMs: options.keep,
     limits: readLimits(options.limit, '--limit') ?? environment.limits,
     exitWhenIdle: options.exitWhenIdle === true,

@@ -3,7 +3,6 @@ import {
   type Environment,
   readDotEnv,
   readEnvironment,
-  readNotifyAddress,
   requireAccess,
   tightestLimit,
 } from '../../campaign/environment.ts';
@@ -25,7 +24,7 @@ export function checkEnvironment(
 ): { findings: Finding[]; environment: Environment; access?: Access } {
   const environment = readEnvironment(env, folder);
   const findings = [nodeFinding(process.versions.node)];
-  findings.push(...sourceFindings(env, folder), ...notifyFindings(env, folder));
+  findings.push(...sourceFindings(env, folder));
   try {
     const access = requireAccess(environment);
     findings.push({ about, state: 'ok', text: `the service is ${access.baseUrl}` });
@@ -94,27 +93,6 @@ function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
     });
   }
   return findings;
-}
-
-/** Whether anybody is told of runs. Never shows the address: whoever knows it can write there. */
-function notifyFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
-  const name = 'MEDIABATCH_NOTIFY_URL';
-  const filed = readDotEnv(folder);
-  const findings: Finding[] = [];
-  if (filed !== 'unreadable' && filed[name]?.trim()) {
-    findings.push({
-      about,
-      state: 'warning',
-      text: `${name} in .env is not read`,
-      hint: 'put it into the environment: a file that came with a branch must not say where words about a run go',
-    });
-  }
-  try {
-    if (readNotifyAddress(env) === undefined) return findings;
-    return [...findings, { about, state: 'ok', text: `${name} is set: apply says there how a run ends` }];
-  } catch (error) {
-    return [...findings, failureFinding(about, error)];
-  }
 }
 
 /** Whether --yes and --publish count here, and what says that they do not. */

@@ -42,7 +42,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch apply --sandbox --review', 'draft, pick, final: a page opens, the run waits', 'not run'],
     ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
     ['mediabatch apply campaign.plan.json', 'what was planned, and nothing else', 'not run'],
-    ['mediabatch apply --yes --notify failed,gate', 'MEDIABATCH_NOTIFY_URL hears of it', 'not run'],
   ],
   approve: [
     ['mediabatch approve campaign.plan.json', 'shows it, and asks', 'not run'],

@@ -64,8 +64,6 @@ const headings: readonly (readonly [heading: string, flags: readonly string[]])[
       '--quiet',
       '--verbose',
       '--events',
-      '--notify',
-      '--notify-details',
       '--dry-run',
     ],
   ],
@@ -96,7 +94,7 @@ export function underHeadings(command: Command): Command {
 
 function optionOf(row: OptionRow): Option {
   const option = new Option(row.flags, row.about).hideHelp(row.isHidden === true);
-  if (row.words !== undefined && row.takes === undefined) option.choices(row.words);
+  if (row.words !== undefined) option.choices(row.words);
   const reader = readerOf(row);
   if (reader !== undefined) option.argParser(reader);
   if (row.conflicts !== undefined) option.conflicts(row.conflicts);
@@ -106,7 +104,7 @@ function optionOf(row: OptionRow): Option {
 type Reader = (text: string, earlier: unknown) => unknown;
 
 /** Reader of an option's value. Absent where the text is what is meant. */
-function readerOf({ takes, range = { least: 0 }, words = [] }: OptionRow): Reader | undefined {
+function readerOf({ takes, range = { least: 0 } }: OptionRow): Reader | undefined {
   switch (takes) {
     case 'texts':
     case 'paths':
@@ -121,8 +119,6 @@ function readerOf({ takes, range = { least: 0 }, words = [] }: OptionRow): Reade
       return duration;
     case 'interval':
       return pollInterval;
-    case 'list':
-      return wordsAmong(words);
     case 'text':
     case 'path':
     case undefined:
@@ -150,15 +146,6 @@ export function numberIn({ least, most, whole }: Range): (text: string) => numbe
 }
 
 export const wholeNumber = numberIn({ least: 0, whole: true });
-
-/** Reads words with commas: `done,failed`. */
-function wordsAmong(known: readonly string[]): (text: string) => string[] {
-  return (text) => {
-    const words = text.split(',').map((word) => word.trim());
-    if (words.every((word) => known.includes(word))) return words;
-    throw new InvalidArgumentError(`give one or several of ${known.join(', ')}`);
-  };
-}
 
 /** Reads seconds, and gives ms. */
 function secondsIn({ least }: Range): (text: string) => number {

@@ -109,7 +109,6 @@ const migrations = [
   ALTER TABLE mediabatch.account ADD COLUMN spent jsonb;
   `,
   'ALTER TABLE mediabatch.run ADD COLUMN paused timestamptz',
-  'ALTER TABLE mediabatch.run ADD COLUMN notice timestamptz',
 ] as const;
 
 /** Advisory lock of all programs that use this database: nobody else migrates meanwhile. */

@@ -39,8 +39,6 @@ export interface HeadRunGround {
   dispatcher: FileDispatcher;
   /** Means of this process to fetch files itself. */
   own: (OwnHand & { marks: Marks }) | undefined;
-  /** Hears when the end of a run is on record that somebody is to be told of. Absent: nobody is. */
-  onEnd?: (() => void) | undefined;
   /** Hears how many steps a run has before they are read. */
   onSize(known: { steps: number }): void;
   /** Digest of a send's id and the credential. */
@@ -273,7 +271,7 @@ export class HeadRun {
   }
 
   async #end({ header, resumed, told }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {
-    const { db, clock, onEnd } = this.#ground;
+    const { db, clock } = this.#ground;
     const found = endOfRun({
       plan: header.plan,
       ends,
@@ -293,9 +291,7 @@ export class HeadRun {
     const end = { at: new Date(clock.now()).toISOString(), ...found.end };
     this.#events.add(end);
     await this.#events.flush();
-    const isToBeTold = onEnd !== undefined;
-    await endRun(db, this.#term, { exit, outcomes: Object.fromEntries(outcomes), end }, { isToBeTold });
-    onEnd?.();
+    await endRun(db, this.#term, { exit, outcomes: Object.fromEntries(outcomes), end });
   }
 
   /** Gives up: nothing counts any more, work under way runs to its end, and the next head finds what became of it. */

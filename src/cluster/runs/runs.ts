@@ -131,19 +131,18 @@ export function writeEnds(
 }
 
 const updateRun = `${held}, written AS (
-    UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4, error = NULL, notice = CASE WHEN $5 THEN now() END WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
+    UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4, error = NULL WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
   , answered AS (DELETE FROM mediabatch.body WHERE run = $3 AND EXISTS (SELECT FROM held))
   , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND task IS NOT NULL AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Ends a run. `isToBeTold`: a worker tells somebody. What was kept for its way goes: bodies, links, files that nobody fetches any more. */
+/** Ends a run. What was kept for its way goes: bodies, links, files that nobody fetches any more. */
 export async function endRun(
   database: Database,
   { run, ...term }: Term & { run: string },
   result: RunResultRecord,
-  { isToBeTold = false }: { isToBeTold?: boolean } = {},
 ): Promise<void> {
-  await writeAsHead(database, term, updateRun, [run, JSON.stringify(result), isToBeTold]);
+  await writeAsHead(database, term, updateRun, [run, JSON.stringify(result)]);
 }
 
 /** Takes an open run, and its account, from whoever is the head: the epoch rises. Undefined: it is not open. */

@@ -14,7 +14,6 @@ import { Head } from '../head/head.ts';
 import { makeSeal } from '../seal.ts';
 import { openStore } from '../store/store.ts';
 import { type Store, StoreMissingError } from '../store/store-marker.ts';
-import { EndTeller, type TellEnd } from './end-teller.ts';
 import { keepHouse } from './keep-house.ts';
 import { type OperatorPort, openOperatorPort } from './operator-port.ts';
 import { serveFiles } from './serve-files.ts';
@@ -46,8 +45,6 @@ export interface StartWorkerOptions {
   port?: { port: number; host: string } | undefined;
   /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
-  /** Tells somebody how a run has ended. Undefined: nobody is to be told. */
-  tellEnd?: TellEnd | undefined;
   /** Ended runs of the account go after this time, in ms. Undefined: they stay. */
   keepMs?: number | undefined;
 }
@@ -101,7 +98,6 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
     const filesOf = store && keepEach(store.filesOf);
     const own = store && filesOf && { store: store.id, slots, downloads, filesOf, marks: store };
     const hand = { db, boss, account, seal, clock, worker: id };
-    const ends = options.tellEnd && new EndTeller({ db, account, clock, tell, tellEnd: options.tellEnd });
     try {
       await work({
         ...{ db, boss, clock, id, account, files, redact, signal, tell },
@@ -117,17 +113,14 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
             onSize: options.onSize,
             limits: options.limits,
             watch: port,
-            onEnd: ends && (() => ends.wake()),
             accountOf: digestOf,
             replays: readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
           }),
         ...(own && {
           serveFiles: (until, isQuiet) => serveFiles({ ...hand, ...own, place: own.store, isQuiet, signal: until }),
         }),
-        keepHouse: async (until, isQuiet) => {
-          const house = { db, boss, clock, account, keepMs: options.keepMs, isQuiet, signal: until };
-          await Promise.all([keepHouse(house), ends?.keepTelling(until)]);
-        },
+        keepHouse: (until, isQuiet) =>
+          keepHouse({ db, boss, clock, account, keepMs: options.keepMs, isQuiet, signal: until }),
       });
     } finally {
       await downloads.close();

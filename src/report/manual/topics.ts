@@ -28,7 +28,7 @@ export const topicGroups = {
   },
   'In a team': {
     agents: 'what a program at the keys may do, and what it shows to whom',
-    ci: 'pull requests, unattended runs, notifications',
+    ci: 'pull requests, unattended runs',
     engine: 'several machines: a database and workers',
     sandbox: 'the same with play money',
     library: 'the same from a program',

@@ -18,8 +18,7 @@ const readForm = (name: string) => parse(readFileSync(join(forms, name), 'utf8')
 
 /** What a service says back: the key, a link with a signature, one with a password. */
 const refusal = `no: ${key} https://user:hunter2@cdn.example/a.png?X-Amz-Signature=abcdef&x=1`;
-const secrets = [key, 'verysecret', 'hunter2', 'abcdef', 'x2y3z4', 'op://vault', 'a brass lamp'];
-const hook = 'https://chat.example/hooks/T0000-x2y3z4';
+const secrets = [key, 'verysecret', 'hunter2', 'abcdef', 'op://vault', 'a brass lamp'];
 
 async function broken() {
   const { env } = await scripted({
@@ -29,9 +28,9 @@ async function broken() {
   const folder = folderWith({
     'campaign.yaml':
       'version: 1\nname: spring\nprices: { image: 1 }\ntasks: { hero: { kind: image, with: { prompt: a brass lamp } } }\n',
-    '.env': `MEDIABATCH_API_KEY=${key}\nMEDIABATCH_NOTIFY_URL=${hook}\nMEDIABATCH_API_KEY_COMMAND=read op://vault\n`,
+    '.env': `MEDIABATCH_API_KEY=${key}\nMEDIABATCH_API_KEY_COMMAND=read op://vault\n`,
   });
-  return { folder, env: { ...env, MEDIABATCH_NOTIFY_URL: hook } };
+  return { folder, env };
 }
 
 describe('what a report of a mistake asks for', () => {
