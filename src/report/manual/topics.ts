@@ -30,6 +30,7 @@ export const topicGroups = {
     agents: 'what a program at the keys may do, and what it shows to whom',
     ci: 'pull requests, unattended runs',
     engine: 'several machines: a database and workers',
+    operate: 'an engine in production: database, limits, monitoring, TLS',
     sandbox: 'the same with play money',
     library: 'the same from a program',
     service: 'keys, addresses, which operation is used for what',
