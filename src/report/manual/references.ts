@@ -245,7 +245,6 @@ function code(text: string): string {
   return longest === 0 ? `${ticks}${text}${ticks}` : `${ticks} ${text} ${ticks}`;
 }
 
-/** A row of a table. */
 function row(...cells: string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 }
