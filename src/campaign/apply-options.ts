@@ -14,7 +14,7 @@ import type { SavedPlan } from './saved-plan.ts';
 /** Who watches a run, and may end it. */
 export interface Observer extends Ending {
   on: (event: RunEvent) => void;
-  /** Time left and usual durations, which go into the history for whoever follows the run. */
+  /** Time left, which goes into the history for whoever follows the run. */
   times?: RunTimes | undefined;
   /** Whose approval the run is carried out under, and of when. */
   approved?: { by: string; at: string } | undefined;

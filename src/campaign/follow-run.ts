@@ -4,9 +4,9 @@ import type { Holder } from '../contract/failure.ts';
 import { readLiveHolder } from '../disk/lock/guard.ts';
 import { RunHistory, type RunTail } from '../disk/state/run-history.ts';
 import { type RunStory, tellRun } from '../report/history/run-story.ts';
+import type { Remaining } from '../report/run/run-time.ts';
 import { historyLines, listRuns } from './find-run.ts';
 import type { CampaignPaths } from './paths.ts';
-import type { ToldTimes } from './record-time.ts';
 
 /** How following a run came to its end. */
 export type Followed =
@@ -23,8 +23,8 @@ export interface FollowOptions {
   signal: AbortSignal;
   /** Hears the events of the run, those from before as well. */
   on(event: RunEvent): void;
-  /** Hears what the run says of time. */
-  times: ToldTimes;
+  /** Receives the time left whenever the run shows another. */
+  onTime(remaining: Remaining | undefined): void;
   /** Somebody holds the lock, and has not begun a run. Called once. */
   onWait(holder: Holder): void;
 }
@@ -70,7 +70,7 @@ async function followTail(
   tail: RunTail,
   id: string,
   paths: CampaignPaths,
-  { clock, signal, on, times }: FollowOptions,
+  { clock, signal, on, onTime }: FollowOptions,
 ): Promise<Followed> {
   const ends: HistoryLine[] = [];
   let goneAt: number | undefined;
@@ -80,7 +80,7 @@ async function followTail(
       if ('event' in line) {
         on(line);
         if (line.event === 'run-ended') ends.push(line);
-      } else if (line.mediabatch === 'run-time') times.hear(line);
+      } else if (line.mediabatch === 'run-time') onTime(line.remaining);
       else if (line.mediabatch === 'run-close') return { is: 'ended', run: tellRun(id, [...ends, line]) };
     }
     // There may be more of them at once.

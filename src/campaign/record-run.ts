@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Clock } from '../contract/clock.ts';
 import { UnsafeFileError } from '../contract/errors.ts';
-import type { RunClose, RunEvent, RunHeader } from '../contract/event.ts';
+import type { RunClose, RunEvent, RunHeader, RunTime } from '../contract/event.ts';
 import { readSmallFile } from '../disk/fs/plain-file.ts';
 import { findCheckedOutCommit } from '../disk/git/git-command.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
@@ -11,23 +11,19 @@ import { messageOf } from '../ground/values.ts';
 import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { countSteps } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { RunTimes } from '../report/run/run-time.ts';
+import type { Remaining, RunTimes } from '../report/run/run-time.ts';
 import { safeJson } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { ownVersion } from './own-version.ts';
-import { TimeLines } from './record-time.ts';
 import type { RunResult } from './run.ts';
 
 /** Limit for the history of one run, whose later events are left out. Leaves room for others below the limit of all. */
 const mostCharacters = 48 * 1024 ** 2;
 
-/** Time between two looks at what the run says of time, in ms. */
-const timeEveryMs = 2000;
-
 interface Watched {
   on(event: RunEvent): void;
   clock: Clock;
-  /** Times that those who watch are told; absent when nobody is told. */
+  /** Time left as it is shown. Omitted when nothing is shown. */
   times?: RunTimes | undefined;
   /** Who approved what it carries out; absent where nobody was asked before. */
   approved?: RunHeader['approved'] | undefined;
@@ -56,21 +52,21 @@ export async function recordRun(
     else on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });
   };
   const journal = await openJournal(plan, campaign, { clock, lost, approved, engineRun });
-  const timeLines = journal && times && new TimeLines(times);
-  const timer = timeLines && setInterval(() => sayTime(journal, timeLines, clock), timeEveryMs).unref();
+  let shown: Remaining | undefined;
   let spentNow = 0;
   const hear = (event: RunEvent) => {
     progress = event.event === 'run-ended' ? 'over' : 'running';
     on(event);
     journal?.add(safeJson(event));
-    timeLines?.on(event);
+    const remaining = times?.shown?.();
+    if (remaining !== shown) journal?.add(safeJson(timeLine(event.at, remaining)));
+    shown = remaining;
     if (event.event === 'credits-changed' || event.event === 'run-ended') spentNow = event.spentNow;
     if (event.event === 'run-started' && unsaid !== undefined) {
       on({ at: event.at, event: 'noticed', message: unsaid });
     }
   };
   const close = (end: Pick<RunClose, 'how' | 'exit' | 'error' | 'outcomes' | 'unsaved'>) => {
-    clearInterval(timer);
     const at = new Date(clock.now()).toISOString();
     const dropped = journal !== undefined && journal.dropped > 0 ? { dropped: journal.dropped } : {};
     const elapsedMs = clock.now() - startedAt;
@@ -89,9 +85,9 @@ export async function recordRun(
   }
 }
 
-function sayTime(journal: RunJournal, lines: TimeLines, clock: Clock): void {
-  const line = lines.next(clock.now());
-  if (line !== undefined) journal.add(safeJson(line));
+/** For whoever follows the run. */
+function timeLine(at: string, remaining: Remaining | undefined): RunTime {
+  return { mediabatch: 'run-time', version: 1, at, ...(remaining !== undefined && { remaining }) };
 }
 
 function endOf({ exit, outcomes, unsaved }: NonNullable<RunResult['end']>) {

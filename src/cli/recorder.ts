@@ -73,9 +73,8 @@ export async function makeRecorder(
   const cursorIsBack = hasScreen ? giveCursorBackAtExit() : () => {};
   if (hasWork) {
     const durations = await readKeptDurations(paths);
-    times = createRunTimes({ view, plan: options.latest, durations, now, isLive: page !== undefined });
+    times = createRunTimes({ view, plan: options.latest, durations, now });
     const common = { style, now, view, times, ...(page && { page }) };
-    reporters.push({ on: times.on, end: async () => {} });
     if (hasScreen) {
       const { createScreen } = await import('../report/run/run-screen.ts');
       reporters.push(createScreen({ stream: process.stderr, ...common, planned: plannedWork(plan) }));

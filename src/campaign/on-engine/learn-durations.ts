@@ -2,7 +2,7 @@ import type { RunEvent } from '../../contract/event.ts';
 import type { KeptDurations } from '../../contract/ports.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { timedAs } from '../../plan/simulate-ends.ts';
+import { timedAs } from '../../plan/time-left.ts';
 import { Durations } from '../../service/polling/durations.ts';
 
 /** Learns from the events of a run how long its jobs took, as a run here does from its queries: the next plan goes by it. */

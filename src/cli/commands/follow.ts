@@ -1,14 +1,13 @@
 import { relative } from 'node:path';
 import { type Followed, followRun } from '../../campaign/follow-run.ts';
 import { type CampaignPaths, campaignPaths } from '../../campaign/paths.ts';
-import { ToldTimes } from '../../campaign/record-time.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { call } from '../../ground/advice.ts';
 import { clockText } from '../../report/numbers.ts';
 import { foldEvent } from '../../report/run/fold-event.ts';
 import { createLines } from '../../report/run/run-lines.ts';
-import type { RunReporter, RunTimes } from '../../report/run/run-time.ts';
+import type { Remaining, RunReporter, RunTimes } from '../../report/run/run-time.ts';
 import { createRunView, type RunView } from '../../report/run/run-view.ts';
 import { summaryText } from '../../report/run/summary-text.ts';
 import { safeText } from '../../report/safe-text.ts';
@@ -27,8 +26,8 @@ export interface FollowCommandOptions {
 export async function follow(file: string, options: FollowCommandOptions, terminal: Terminal): Promise<number> {
   const paths = campaignPaths(file, options);
   const view = createRunView();
-  const times = new ToldTimes();
-  const reporter = await makeReporter({ view, times }, terminal);
+  let remaining: Remaining | undefined;
+  const reporter = await makeReporter({ view, times: { remaining: () => remaining } }, terminal);
   const cursorIsBack = terminal.screen ? giveCursorBackAtExit() : () => {};
   const interruption = listenForInterruption();
   const followed = await followRun(paths, {
@@ -38,7 +37,9 @@ export async function follow(file: string, options: FollowCommandOptions, termin
       foldEvent(view, event);
       reporter.on(event);
     },
-    times,
+    onTime(shown) {
+      remaining = shown;
+    },
     onWait({ host, since }) {
       const began = clockText(since, systemClock.now());
       terminal.err(safeText(`a command on ${host} has held the lock since ${began}; waiting for its run`));

@@ -17,6 +17,7 @@ import { noticeText, settledText } from './run-words.ts';
 import { noteTrouble } from './troubles.ts';
 
 const mostNotices = 100;
+const mostDurations = 100;
 
 /**
  * Folds one event into the view. Events of different steps may come in any order; late ones for an ended step change
@@ -73,7 +74,10 @@ export function foldEvent(view: RunView, event: RunEvent): void {
     }
     case 'job-completed': {
       const { address, jobId, at } = event;
-      const madeAt = view.stepsByAddress.get(address)?.madeAt ?? Date.parse(at);
+      const step = view.stepsByAddress.get(address);
+      const madeAt = step?.madeAt ?? Date.parse(at);
+      if (step !== undefined && step.madeAt === undefined)
+        noteDuration(view, step, madeAt - (step.createdAt ?? madeAt));
       changeStep(view, address, { stage: 'saving', madeAt, jobId, hasCompletedJob: true });
       return;
     }
@@ -134,7 +138,7 @@ function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started'
   view.campaign = event.campaign;
   view.steps = event.steps;
   for (const { id, kind, steps } of event.tasks)
-    view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, rate: new Rate() });
+    view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, rate: new Rate(), tookMs: [] });
   view.money = {
     spentNow: 0,
     spentEver: totals.alreadyPaid,
@@ -159,7 +163,11 @@ function finishStep(view: RunView, event: Extract<RunEvent, { event: 'step-finis
   if (step === undefined || hasEnded(step.stage)) return;
   if (scheduledFor !== undefined) view.scheduledPosts += 1;
   noteTrouble(view.troubles, event, step.jobId);
-  if (outcome === 'done') view.tasks.get(step.task)?.rate.add(Date.parse(event.at));
+  if (outcome === 'done') {
+    const at = Date.parse(event.at);
+    view.tasks.get(step.task)?.rate.add(at);
+    if (step.jobId === undefined && !step.isAttached) noteDuration(view, step, at - (step.begunAt ?? at));
+  }
   changeStep(view, address, {
     stage: stageOf(outcome),
     credits,
@@ -169,6 +177,11 @@ function finishStep(view: RunView, event: Extract<RunEvent, { event: 'step-finis
     ...(recoverable && { recoverable }),
     ...(scheduledFor !== undefined && { isScheduled: true }),
   });
+}
+
+function noteDuration(view: RunView, { task }: StepView, ms: number): void {
+  const { tookMs = [] } = view.tasks.get(task) ?? {};
+  if (ms > 0 && tookMs.push(ms) > mostDurations) tookMs.shift();
 }
 
 /** Orphans are not steps of the manifest: they are counted nowhere. */

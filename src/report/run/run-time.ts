@@ -1,18 +1,16 @@
-import type { RunEvent } from '../../contract/event.ts';
+import type { RunEvent, RunTime } from '../../contract/event.ts';
 import { safeJson } from '../safe-text.ts';
 
-/**
- * When a run is expected to end. `low`, `high`: seconds from now, between which it ends in three runs of five; `until`:
- * what that is the time to, when not the end. `unknown`: too few jobs of a kind were timed. `overdue`: it should have
- * ended by now.
- */
-export type Remaining = { low: number; high: number; until?: 'gate' } | 'unknown' | 'overdue';
+/** Time until a run is expected to end. `unknown`: no job of a kind was timed. `overdue`: it should have ended by now. */
+export type Remaining = NonNullable<RunTime['remaining']>;
 
-/** Times that are known beside the events of a run. Asked once for each frame, so the answers are ready. */
+/** Times that are known in addition to the events of a run. */
 export interface RunTimes {
-  /** Undefined: nothing is said about it, as while a run waits for credits. */
+  /** Undefined while nothing is known to say, for example while a run waits for credits. */
   remaining?(): Remaining | undefined;
-  /** Usual duration of the job of a step, in ms; undefined when too few like it were timed. */
+  /** The last answer of `remaining`. */
+  shown?(): Remaining | undefined;
+  /** Usual duration of the job of a step, in ms; undefined if none like it was timed. */
   usual?(address: string): number | undefined;
 }
 

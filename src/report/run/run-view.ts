@@ -87,6 +87,8 @@ export interface TaskView {
   spent: number;
   /** Rate of jobs that are done. */
   rate: Rate;
+  /** Durations of the jobs that this run has seen start and end, in ms: the latest. */
+  tookMs: number[];
 }
 
 export interface Money {

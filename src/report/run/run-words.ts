@@ -211,7 +211,7 @@ const tenMinutes: Unit = { name: 'min', seconds: 60, step: 10 };
 const hours: Unit = { name: 'h', seconds: 3600, step: 1 };
 
 /**
- * `about 5–7 min left`, `under 2 min left`, `about 1–2 min to the first gate`, `longer than usual`, `time unknown`.
+ * `about 5–7 min left`, `under 2 min left`, `longer than usual`, `time unknown`.
  * `short`: `5–7 min`, `<2 min`, `~1 min`, `late`, `time ?`. Never `0`.
  */
 export function remainingText(remaining: Remaining, { short = false } = {}): string {
@@ -222,7 +222,7 @@ export function remainingText(remaining: Remaining, { short = false } = {}): str
   const isOne = low === high;
   const range = isOne || low === 0 ? to : betweenText(low, to, unit);
   if (short) return low === 0 ? `<${range}` : `${isOne ? '~' : ''}${range}`;
-  return `${low === 0 ? 'under' : 'about'} ${range} ${remaining.until === 'gate' ? 'to the first gate' : 'left'}`;
+  return `${low === 0 ? 'under' : 'about'} ${range} left`;
 }
 
 function betweenText(low: number, to: string, unit: Unit): string {
@@ -231,9 +231,14 @@ function betweenText(low: number, to: string, unit: Unit): string {
 
 /**
  * Rounds so coarsely that a range keeps its words for a while: to one number where both ends round to it, else outward.
- * `low`, `high`: in steps of the unit, `high` at least 1.
+ * `low`, `high` of the answer: in steps of the unit, `high` at least 1.
  */
-export function shownRange({ low, high }: { low: number; high: number }): { unit: Unit; low: number; high: number } {
+export function shownRange({ lowMs, highMs }: { lowMs: number; highMs: number }): {
+  unit: Unit;
+  low: number;
+  high: number;
+} {
+  const [low, high] = [lowMs / 1000, highMs / 1000];
   const unit = unitOf(high);
   const size = unit.seconds * unit.step;
   const nearest = Math.max(1, Math.round((low + high) / 2 / size));

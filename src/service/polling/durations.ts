@@ -1,5 +1,5 @@
 import type { KeptDurations } from '../../contract/ports.ts';
-import { type Distribution, estimate, type Mass, smooth } from '../../plan/distribution.ts';
+import { type Distribution, estimate, type Mass, smooth } from './distribution.ts';
 
 /** Weight of the fitted distribution, in jobs. */
 const fittedJobs = 6;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StepOrder, WorkRow } from '../../../src/plan/plan.ts';
-import { expectTime } from '../../../src/plan/simulate-ends.ts';
+import { expectTime } from '../../../src/plan/time-left.ts';
 import { row } from '../report/samples.ts';
 
 function job(address: string, { model, needs = [] }: { model?: string; needs?: string[] } = {}): WorkRow {

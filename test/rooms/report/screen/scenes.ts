@@ -48,7 +48,7 @@ export const huge: SimulatedTask[] = [
 ];
 
 export const times: RunTimes = {
-  remaining: () => ({ low: 5 * 60, high: 7 * 60 }),
+  remaining: () => ({ lowMs: 5 * 60_000, highMs: 7 * 60_000 }),
   usual: (address) => (address.startsWith('theme') ? 20_000 : 30_000),
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Distribution } from '../../../../src/plan/distribution.ts';
+import { Distribution } from '../../../../src/service/polling/distribution.ts';
 import { Durations, KnownDurations } from '../../../../src/service/polling/durations.ts';
 import { independent, layered } from '../../../bench/steps.ts';
 import { logNormal, seeded } from '../../../rig/random.ts';

@@ -1,10 +1,3 @@
-/** Time left for a job that is older than any: at least this, and on average this share of its age. */
-const shortestMs = 1;
-const overtime = 0.3;
-
-/** Two runs differ by more than chance: a service has quicker days and slower ones. */
-const daily = 0.05;
-
 /** A weight of jobs with this duration. */
 export interface Mass {
   ms: number;
@@ -12,8 +5,8 @@ export interface Mass {
 }
 
 /**
- * Distribution of job durations, observed and assumed. It says how long a job still takes, and, for polling, when the
- * wait for news that may already be there reaches a threshold.
+ * Distribution of job durations, observed and assumed. Returns when the wait for news that may already be there reaches
+ * a threshold.
  */
 export class Distribution {
   readonly #ages: Float64Array;
@@ -61,26 +54,8 @@ export class Distribution {
   }
 
   quantile(share: number): number {
-    return this.#quantileFrom(0, share);
-  }
-
-  get meanMs(): number {
-    return this.#momentOf(0, this.#ages.length) / this.#weightOf(0, this.#ages.length);
-  }
-
-  /** How much longer a job takes that was not over at `age`; `chance` in [0, 1) picks among the possible ones. */
-  remaining(age: number, chance: number): number {
-    const from = this.#countUpTo(age);
-    if (from < this.#ages.length) return this.#quantileFrom(from, chance) - age;
-    // Longer than any: the longer something has taken, the longer it still takes.
-    return Math.max(shortestMs, -overtime * age * Math.log(1 - chance));
-  }
-
-  /** Finds a quantile among the masses from the n-th on. */
-  #quantileFrom(from: number, share: number): number {
-    const before = this.#weights[from] ?? 0;
-    const wanted = before + share * this.#weightOf(from, this.#ages.length);
-    let low = from;
+    const wanted = share * this.#weightOf(0, this.#ages.length);
+    let low = 0;
     let high = this.#ages.length - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -136,34 +111,19 @@ export function estimate(ended: readonly Mass[], running: readonly number[] = []
   return new Distribution(masses);
 }
 
-/** Finished jobs as they were, each of the same weight. */
-export function asSeen(samples: readonly number[]): Mass[] {
-  return samples.map((ms) => ({ ms, weight: 1 }));
-}
-
 /**
  * Smooths the samples a little: between two jobs there would have been others. In logarithms, with Silverman's
  * bandwidth; jobs that all take the same time stay as they are.
  */
 export function smooth(samples: readonly number[]): Mass[] {
-  const { logs, variance } = logarithmsOf(samples);
-  const width = 1.06 * Math.sqrt(variance) * Math.max(1, logs.length) ** -0.2;
+  const logs = samples.map((ms) => Math.log(ms + 1));
+  const count = Math.max(1, logs.length);
+  const mean = logs.reduce((sum, log) => sum + log, 0) / count;
+  const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / count;
+  const width = 1.06 * Math.sqrt(variance) * count ** -0.2;
   if (width < 0.01) return samples.map((ms) => ({ ms, weight: 1 }));
   const spread = width * Math.sqrt(1.5);
   return logs.flatMap((log) =>
     [-spread, 0, spread].map((off) => ({ ms: Math.max(0, Math.exp(log + off) - 1), weight: 1 / 3 })),
   );
-}
-
-/** How far the centre of the samples may be from that of the jobs to come, as a standard deviation of logarithms. */
-export function doubtOf(samples: readonly number[]): number {
-  const { logs, variance } = logarithmsOf(samples);
-  return variance === 0 ? 0 : Math.sqrt(variance / Math.max(1, logs.length - 1) + daily ** 2);
-}
-
-function logarithmsOf(samples: readonly number[]): { logs: number[]; variance: number } {
-  const logs = samples.map((ms) => Math.log(ms + 1));
-  const count = Math.max(1, logs.length);
-  const mean = logs.reduce((sum, log) => sum + log, 0) / count;
-  return { logs, variance: logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / count };
 }
