@@ -5,7 +5,6 @@ import type { Downloads, Service } from '../contract/ports.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
 import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
-import { openSpending } from '../disk/state/spending-files.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
 import { lookUpTimes } from '../engine/lost-creates.ts';
 import type { Scope } from '../ground/scope.ts';
@@ -78,14 +77,12 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths));
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
   let service: RunService | undefined;
-  let spending: Awaited<ReturnType<typeof openSpending>>;
   let purchases: Awaited<ReturnType<typeof openPurchases>>;
   try {
-    spending = access === undefined || campaign.sandbox ? undefined : await openLedger(campaign);
     purchases = access === undefined ? undefined : await openJournal(campaign, plan.campaign);
     service = access && (await openHttp(campaign, here, { access, durations }));
     const ports = {
-      ...{ lock, file, accountOf, clock: systemClock, service: service ?? noService, spending, purchases },
+      ...{ lock, file, accountOf, clock: systemClock, service: service ?? noService, purchases },
       bodies: createRequestBodies(paths.state),
       outputs: fetchHere(service ?? noService, outputFilesOf(campaign)),
       isAlone: () => guard.stillOurs(),
@@ -101,7 +98,6 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
     throw new BrokenRunError(error, paths.lock);
   } finally {
     await file.close();
-    await spending?.close();
     await purchases?.close();
     await service?.close();
     await campaign.measures.keep();
@@ -109,30 +105,28 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   }
 }
 
-/** Without a folder for it a run works, and says so once: then the lock alone knows what was bought. */
+/** Without a folder for it a run works, and says so once: then the lock alone knows what was bought. A limit: MB3301. */
 async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typeof openPurchases> {
   const journal = nameOfPurchases(campaign, name);
   if (journal === undefined) return undefined;
-  const opened = await openPurchases(journal, systemClock);
-  if (opened === undefined) {
-    const text =
-      'no purchase journal is kept: the state folder of this user cannot be written. A lost lock is not restored';
-    campaign.tell({ is: 'notice', text, hint: 'set XDG_STATE_HOME to a folder outside of any working tree' });
-  }
-  return opened;
-}
-
-/** Play money counts for nothing. A limit that nothing can be held to is none: throws MB3301. */
-async function openLedger({ paths, environment }: OpenCampaign): ReturnType<typeof openSpending> {
+  const { paths, environment, tell } = campaign;
   const { limits } = environment;
-  const ledger = await openSpending(paths.lock, { limits: limits ?? {}, clock: systemClock });
-  if (ledger !== undefined || limits === undefined) return ledger;
-  throw new CampaignError({
-    code: 'MB3301',
-    message: 'MEDIABATCH_LIMIT cannot be held: there is no folder of this user that can be written',
-    hint: 'set XDG_STATE_HOME to a folder outside of any working tree; nothing was sent',
-    path: 'mediabatch/spending',
-  });
+  const spending = { limits: limits ?? {}, lock: paths.lock };
+  const opened = await openPurchases(journal, { clock: systemClock, spending });
+  if (opened !== undefined) return opened;
+  const folder = 'set XDG_STATE_HOME to a folder outside of any working tree';
+  if (limits !== undefined) {
+    throw new CampaignError({
+      code: 'MB3301',
+      message: 'MEDIABATCH_LIMIT cannot be held: there is no folder of this user that can be written',
+      hint: `${folder}; nothing was sent`,
+      path: 'mediabatch/spending',
+    });
+  }
+  const text =
+    'no purchase journal is kept: the state folder of this user cannot be written. A lost lock is not restored';
+  tell({ is: 'notice', text, hint: folder });
+  return undefined;
 }
 
 type RunService = Service & Downloads & { close(): Promise<void> };

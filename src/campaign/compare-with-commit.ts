@@ -19,6 +19,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { findPriceHints } from './price-hints.ts';
 import { readCommittedCampaign, readCommittedLock } from './read-committed.ts';
 import { requireLock } from './read-lock.ts';
+import { requireRestoredLock } from './restore-purchases.ts';
 
 /** Changes of the working tree as seen from a commit. */
 export interface CommitComparison extends Comparison {
@@ -36,7 +37,7 @@ export async function compareWithCommit(
   { graph, trace, facts }: CheckedGraph,
   { ref, serviceMoved }: { ref: string; serviceMoved?: boolean | undefined },
 ): Promise<CommitComparison> {
-  const { lock } = await requireLock(campaign, campaign.service, { serviceMoved });
+  const { lock } = await requireRestoredLock(campaign, graph, { service: campaign.service, serviceMoved });
   const there = await readCommittedCampaign(campaign, ref);
   const { commit, repository } = there;
   if (there.isAbsent && lock.steps.size > 0) {

@@ -22,7 +22,7 @@ import { seeExpected } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 import { readCommittedLock } from './read-committed.ts';
-import { requireLock } from './read-lock.ts';
+import { requireRestoredLock } from './restore-purchases.ts';
 import { runsOfLock } from './runs-of-lock.ts';
 
 /** Names the run that a job was bought in, by the address and the id that it had there; undefined when nobody knows. */
@@ -86,7 +86,7 @@ async function readCharges(
   graph: Graph,
   { by, since: ref }: CostOptions,
 ): Promise<Pick<Cost, 'since' | 'approved'> & { charges: Charge[]; keysOf(charge: Charge): (string | null)[] }> {
-  const { lock } = await requireLock(campaign, undefined, { isOnlyRead: true });
+  const { lock } = await requireRestoredLock(campaign, graph, { isOnlyRead: true });
   const recorded = situate(graph, lock);
   const situation = withFiles(recorded, await seeExpected(recorded, campaign));
   let charges = listCharges(situation);

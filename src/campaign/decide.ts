@@ -120,7 +120,7 @@ async function record(
 /** Has the purchase journal know what was decided about purchases: what is forgotten does not come back with a lost lock. */
 async function noteInJournal(campaign: OpenCampaign, graph: Graph, rulings: readonly Ruling[]): Promise<void> {
   const name = nameOfPurchases(campaign, graph.name);
-  const journal = name === undefined ? undefined : await openPurchases(name, systemClock);
+  const journal = name === undefined ? undefined : await openPurchases(name, { clock: systemClock });
   if (journal === undefined) return;
   try {
     for (const ruling of rulings) {

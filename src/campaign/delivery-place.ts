@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { OutputError, UnsafeFileError } from '../contract/errors.ts';
 import { CampaignError } from '../contract/failure.ts';
-import { findWayOut } from '../disk/fs/own-tree.ts';
+import { findHiddenPart, findWayOut } from '../disk/fs/own-tree.ts';
 import { deliverFile, lookAtDelivery } from '../disk/outputs/deliver-file.ts';
 import { messageOf } from '../ground/values.ts';
 import type { Output } from '../lock/record.ts';
@@ -28,7 +28,8 @@ export interface DeliveryPlace {
 /** A folder, which is made where there is none. `lock`: path of the lock of the campaign. */
 export function folderPlace(to: string, { lock }: { lock: string }): DeliveryPlace {
   const root = resolve(to);
-  const wayOut = findWayOut(root);
+  const hidden = findHiddenPart(root);
+  const wayOut = hidden === undefined ? findWayOut(root) : `it has the hidden part ${hidden}`;
   if (wayOut !== undefined) {
     const message = `--to: nothing is delivered to ${to}: ${wayOut}`;
     throw new CampaignError({ code: 'MB3301', message, hint: 'choose another folder', path: to });

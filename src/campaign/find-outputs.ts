@@ -8,7 +8,7 @@ import { requireTracedGraph } from './load-manifest.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './options.ts';
-import { requireLock } from './read-lock.ts';
+import { requireRestoredLock } from './restore-purchases.ts';
 import { makeSelector } from './select-steps.ts';
 
 export interface OutputsOptions extends Pick<PlanningOptions, 'select' | 'exclude'> {
@@ -29,7 +29,7 @@ export interface FoundOutputs {
 export async function findOutputs(campaign: OpenCampaign, options: OutputsOptions): Promise<FoundOutputs> {
   const rows = new Map<string, Json>();
   const { graph } = await requireTracedGraph(campaign, rows);
-  const { lock } = await requireLock(campaign, undefined, { isOnlyRead: true });
+  const { lock } = await requireRestoredLock(campaign, graph, { isOnlyRead: true });
   const recorded = situate(graph, lock);
   const earlier = recorded.matches.flatMap((match) => {
     const { purchase, isEarlier } = findSaved(match);

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, relative } from 'node:path';
 import { systemClock } from '../contract/clock.ts';
@@ -10,6 +9,7 @@ import { type Guard, type GuardAnswer, takeGuard } from '../disk/lock/guard.ts';
 import { findOpenPage } from '../disk/state/own-files.ts';
 import { type Advice, call, way } from '../ground/advice.ts';
 import { clockText } from '../report/numbers.ts';
+import { requireLockFolder } from './read-lock.ts';
 
 /**
  * The right to be the only run on this lock, or exit 75 naming who has it. Whoever is waited for is named before. While an
@@ -31,14 +31,7 @@ export async function holdGuard(
       path: shown,
     });
   }
-  if (!statSync(dirname(lockPath), { throwIfNoEntry: false })?.isDirectory()) {
-    throw new CampaignError({
-      code: 'MB3411',
-      message: `the lock ${shown} cannot be written: ${relative('', dirname(lockPath))} is not a folder`,
-      hint: 'make the folder, or give --lock a file in a folder that exists',
-      lock: shown,
-    });
-  }
+  requireLockFolder(lockPath);
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });
   const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell }) : first;
   if (answer.is === 'held') throw heldError(shown, answer, await pageOf(lockPath, answer));

@@ -1,4 +1,5 @@
-import { relative } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { CampaignError, type Failure } from '../contract/failure.ts';
 import type { LockFile } from '../contract/ports.ts';
 import { openLockFile, readLockBytes } from '../disk/lock/lock-file.ts';
@@ -31,6 +32,19 @@ export interface LoadedLock {
   isLonger?: boolean;
 }
 
+/** Throws MB3411 where a lock cannot lie. */
+export function requireLockFolder(path: string): void {
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  const shown = relative('', path) || path;
+  throw new CampaignError({
+    code: 'MB3411',
+    message: `the lock ${shown} cannot be used: ${relative('', folder) || folder} is not a folder`,
+    hint: 'make the folder, or give --lock a file in a folder that exists',
+    lock: shown,
+  });
+}
+
 /**
  * The lock, or the end of the command before anything is sent. `service` is the digest that the lock must belong to;
  * undefined when nobody knows where the service is. With `serviceMoved` it may have been made against another address:
@@ -42,6 +56,7 @@ export async function requireLock(
   { serviceMoved = false, isOnlyRead = false }: { serviceMoved?: boolean | undefined; isOnlyRead?: boolean } = {},
 ): Promise<LoadedLock> {
   const shown = relative('', paths.lock) || paths.lock;
+  requireLockFolder(paths.lock);
   let bytes: Buffer | undefined;
   try {
     bytes = await readLockBytes(paths.lock);

@@ -37,7 +37,6 @@ export type RunPorts = Pick<
   | 'isAlone'
   | 'times'
   | 'creates'
-  | 'spending'
   | 'purchases'
 >;
 

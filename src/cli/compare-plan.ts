@@ -4,7 +4,7 @@ import { compareWithCommit } from '../campaign/compare-with-commit.ts';
 import { makePlan } from '../campaign/make-plan.ts';
 import type { OptionRow } from '../campaign/option-table.ts';
 import { findGiven, flagOf } from '../campaign/options.ts';
-import { requireLock } from '../campaign/read-lock.ts';
+import { requireRestoredLock } from '../campaign/restore-purchases.ts';
 import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError, failureOf, failures } from '../contract/failure.ts';
@@ -38,7 +38,7 @@ export async function comparePlan(file: string, options: PlanCommandOptions, ter
     return exitOf(!isSame(view), view.fit?.missing);
   } catch (error) {
     if (formOf(options) !== 'markdown' || !isUnusableThere(error)) throw error;
-    const { lock } = await requireLock(campaign, campaign.service, { serviceMoved });
+    const { lock } = await requireRestoredLock(campaign, checked.graph, { service: campaign.service, serviceMoved });
     const { plan } = await makePlan(campaign, { ...checked, lock }, {});
     const notes = [
       `There is nothing to compare with, so this is the whole plan: ${markdownCode(error.failure.message)}`,

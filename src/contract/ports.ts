@@ -17,6 +17,7 @@ import type {
 } from './answer.ts';
 import type { Clock } from './clock.ts';
 import type { RunFact, StopReason } from './event.ts';
+import type { Hold, HoldAnswer } from './spending.ts';
 
 /** Place where a download becomes a file. */
 export interface OutputTarget {
@@ -248,8 +249,9 @@ export interface OutputFiles {
 }
 
 /**
- * Purchases of a user under one campaign name and account, by idempotency key, whatever became of the lock. Lines are
- * those of the lock, written when they are: a run that is killed has sent nothing that the journal does not have.
+ * Purchases under one campaign name and account, by idempotency key, whatever became of the lock, and the limits that they
+ * share with other campaigns. Lines are those of the lock, written when they are: a run that is killed has sent nothing that
+ * the journal does not have. Its homes are files of this user, and tables of an engine.
  */
 export interface PurchaseJournal {
   /**
@@ -257,13 +259,20 @@ export interface PurchaseJournal {
    * that is buying it is waited for until `isStopped`. `asks`: the send whose answer is asked for under it.
    */
   reserve(key: string, options: ReserveOptions): Promise<Reservation>;
-  /** Gives a reservation back: no create is under way under this key any more. */
+  /**
+   * Counts credits over all campaigns and processes, before a create leaves: durable where a limit is set. What is held and
+   * charged together never passes a limit, but for a charge above its hold.
+   */
+  hold(purchase: Hold): Promise<HoldAnswer>;
+  /** No create is under way under this key any more. Credits of a create request without an answer stay held. */
   release(key: string): void;
   /** Resolves when other processes see the line. It is durable when the lock's is. */
   add(line: LockLine): Promise<void>;
 }
 
 export interface ReserveOptions {
+  /** Fingerprint of the request: records of another one are no answer. */
+  fingerprint: string;
   asks: string | undefined;
   /** Whether the lock has the end of this unresolved create: an answer, or a decision about it. */
   isClosed(send: string): boolean;

@@ -37,8 +37,6 @@ export function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
 
 /** One purchase, before it leaves. */
 export interface Hold {
-  /** Names the order within this run. */
-  name: string;
   /** Idempotency key of the create. */
   key: string;
   /** `null`: nobody knows. */
@@ -49,17 +47,5 @@ export interface Hold {
   isSent: boolean;
 }
 
-/**
- * Spending of this person on this machine, over all campaigns and processes. Nothing leaves before its hold is durable,
- * and what is held and charged together never passes a limit, but for a charge above its hold.
- */
-export interface Spending {
-  /** `later`: somebody is finding a price out, which may be all that is left; asked again, it waits. Otherwise it is over. */
-  hold(purchase: Hold): Promise<'held' | 'later' | { over: string }>;
-  /** `null`: the service did not say. */
-  charge(name: string, credits: number | null): void;
-  /** It did not leave, or was refused. */
-  release(name: string): void;
-  /** Nobody will learn here what became of it: it stays held. */
-  doubt(name: string): void;
-}
+/** `later`: somebody is finding a price out, which may be all that is left; asked again, it waits. Otherwise it is over. */
+export type HoldAnswer = 'held' | 'later' | { over: string };

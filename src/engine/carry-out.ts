@@ -9,7 +9,6 @@ import type {
   RequestBodies,
   Service,
 } from '../contract/ports.ts';
-import type { Spending } from '../contract/spending.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
@@ -32,9 +31,7 @@ export interface CarryOutOptions {
   emit(fact: RunFact): void;
   /** Aborted: nothing new is paid for; what is on the wire is awaited. */
   signal: AbortSignal;
-  /** Spending of this person over all campaigns; absent for play money. */
-  spending?: Spending | undefined;
-  /** Purchases under this campaign name and account, whatever the lock. */
+  /** Purchases under this campaign name and account, whatever the lock, and limits. Omitted for sandbox credits. */
   purchases?: PurchaseJournal | undefined;
   /** Digest of a send's id and the credential of this run. */
   accountOf(send: string): string | undefined;
@@ -86,7 +83,6 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderId(order)) !== true ? [order] : []));
   const ledger = new LocalLedger({
     ...{ lock, file, bodies, gate, totals: plan.totals, orders, learned: options.learned, accountOf, isAlone, emit },
-    spending: options.spending,
     purchases: options.purchases,
   });
   const hold = options.onUnknown === 'hold';

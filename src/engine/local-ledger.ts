@@ -14,7 +14,7 @@ import type {
   RequestBodies,
   StepResult,
 } from '../contract/ports.ts';
-import type { Spending } from '../contract/spending.ts';
+import type { HoldAnswer } from '../contract/spending.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isJob, isOpenSend } from '../lock/sends.ts';
@@ -74,7 +74,6 @@ export class LocalLedger implements Ledger {
   readonly #accountOf: SendFacts['accountOf'];
   readonly #emit: (fact: RunFact) => void;
   readonly #totals: PlanTotals;
-  readonly #spending: Spending | undefined;
   readonly #purchases: PurchaseJournal | undefined;
   readonly #isAlone: () => Promise<boolean>;
   balance: number | null = null;
@@ -90,9 +89,7 @@ export class LocalLedger implements Ledger {
     /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
     learned?: ReadonlyMap<string, number> | undefined;
-    /** Spending of this person over all campaigns. Absent: play money, or somebody else's machine. */
-    spending?: Spending | undefined;
-    /** Purchases of this user under this campaign name. Omitted for sandbox credits, or on somebody else's machine. */
+    /** Purchases under this campaign name, and limits over all campaigns. Omitted for sandbox credits. */
     purchases?: PurchaseJournal | undefined;
     /** Digest of a send's ID and this run's credential. */
     accountOf?: SendFacts['accountOf'];
@@ -109,7 +106,6 @@ export class LocalLedger implements Ledger {
     this.#accountOf = options.accountOf;
     this.#emit = options.emit;
     this.#totals = totals;
-    this.#spending = options.spending;
     this.budget = new Budget({
       spentEver: totals.alreadyPaid,
       heldBefore: totals.held,
@@ -149,22 +145,30 @@ export class LocalLedger implements Ledger {
     return begun;
   }
 
-  /** Reserves the key first: between the reservation of credits and the request nothing else is waited for. */
-  async #reserveKey(order: StepOrder, open: AskedSend | undefined): Promise<Begin | { open: AskedSend | undefined }> {
-    if (this.#purchases === undefined || order.price.class === uncharged) return { open };
+  /**
+   * Reserves the key first: between the reservation of credits and the request nothing else is waited for. Each round asks
+   * about another create request than the one before, or is the last.
+   */
+  async #reserveKey(order: StepOrder, asked: AskedSend | undefined): Promise<Begin | { open: AskedSend | undefined }> {
+    if (this.#purchases === undefined || order.price.class === uncharged) return { open: asked };
     const isStopped = () => this.#gate.stopped !== undefined;
     const isClosed = (send: string) => this.#journal.isClosed(send);
-    const asked = { asks: open?.id, isClosed, isStopped };
-    const found = await this.#durably(this.#purchases.reserve(order.key, asked)); // I40 (reserved)
-    if (found.is === 'reserved') return { open };
-    if (found.is === 'stopped') return { do: 'stop', because: this.#gate.stopped ?? 'signal' };
-    const known = await this.#durably(this.#journal.restore(order, found.records));
-    const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
-    const left = known.find(isOpenSend);
-    if (job === undefined && left !== undefined && open === undefined) return { open: askedSend(left) };
-    if (job === undefined) return this.begin(order);
-    this.#journal.claimJob(order, job.jobId);
-    return attachTo(job.jobId);
+    const { key, fingerprint } = order;
+    for (let open = asked; ; ) {
+      const question = { fingerprint, asks: open?.id, isClosed, isStopped };
+      const found = await this.#durably(this.#purchases.reserve(key, question)); // I40 (reserved)
+      if (found.is === 'reserved') return { open };
+      if (found.is === 'stopped') return { do: 'stop', because: this.#gate.stopped ?? 'signal' };
+      const known = await this.#durably(this.#journal.restore(order, found.records));
+      const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
+      if (job !== undefined) {
+        this.#journal.claimJob(order, job.jobId);
+        return attachTo(job.jobId);
+      }
+      const left = known.find(isOpenSend);
+      if (left?.send === open?.id) return this.#durably(Promise.reject(new Error(contradiction(order))));
+      open = left && askedSend(left);
+    }
   }
 
   async #reserveCredits(order: StepOrder, open: AskedSend | undefined): Promise<Begin> {
@@ -189,7 +193,7 @@ export class LocalLedger implements Ledger {
         this.#tellOverBudget(order);
         return { do: 'stop', because: 'budget' };
       }
-      const held = await this.#holdSpending(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
+      const held = await this.#holdCredits(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
       if (held !== 'held') {
         this.#releaseCredits(order);
         if (held === 'later') continue;
@@ -203,15 +207,13 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Nothing leaves before all that this person spends bears it, whatever the campaign. */
-  async #holdSpending(
-    order: StepOrder,
+  /** Counts the credits of a create over all campaigns, before it leaves. */
+  async #holdCredits(
+    { key, price }: StepOrder,
     { credits, isSent }: { credits: number | null; isSent: boolean },
-  ): Promise<Awaited<ReturnType<Spending['hold']>>> {
-    const { key, price } = order;
-    if (this.#spending === undefined || price.class === uncharged) return 'held';
-    const hold = { name: orderId(order), key, credits, likely: price.likely ?? 0, isSent };
-    return this.#durably(this.#spending.hold(hold));
+  ): Promise<HoldAnswer> {
+    if (this.#purchases === undefined || price.class === uncharged) return 'held';
+    return this.#durably(this.#purchases.hold({ key, credits, likely: price.likely ?? 0, isSent }));
   }
 
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
@@ -250,7 +252,6 @@ export class LocalLedger implements Ledger {
     const charged = chargeOf(job, { price: order.price, reserved, fall });
     this.estimates.note(order.price, charged);
     this.ceiling.charge(order, charged);
-    this.#spending?.charge(orderId(order), charged);
     return { credits: charged ?? reserved, charged };
   }
 
@@ -259,7 +260,6 @@ export class LocalLedger implements Ledger {
       case 'refused':
         this.budget.settle(orderId(order), 0);
         this.ceiling.drop(orderId(order));
-        this.#spending?.release(orderId(order));
         this.#announceCredits();
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
         this.#purchases?.release(order.key);
@@ -323,14 +323,12 @@ export class LocalLedger implements Ledger {
   #releaseCredits(order: StepOrder): void {
     this.budget.release(orderId(order));
     this.ceiling.drop(orderId(order));
-    this.#spending?.release(orderId(order));
     this.#announceCredits();
   }
 
   doubt(order: StepOrder): void {
     this.budget.doubt(orderId(order));
     this.ceiling.doubt(order);
-    this.#spending?.doubt(orderId(order));
     this.#purchases?.release(order.key);
     this.#announceCredits();
   }
@@ -437,6 +435,10 @@ export function chargeOf(
   if (isFree || fall <= 0) return null;
   const most = worstFactor * (reserved || price.held || Number.POSITIVE_INFINITY);
   return fall > most ? null : Math.max(fall, reserved ?? 0); // I14 (balance)
+}
+
+function contradiction({ address, key }: StepOrder): string {
+  return `the purchase journal has a purchase of ${address} (${key}) that the lock gives up: nothing is bought for it`;
 }
 
 /** Goes on with a job that is on record: nothing is reserved for it. */

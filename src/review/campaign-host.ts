@@ -5,7 +5,7 @@ import { requireTracedGraph } from '../campaign/load-manifest.ts';
 import { type Asked, ManifestInputs } from '../campaign/manifest-inputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { findPriceHints } from '../campaign/price-hints.ts';
-import { requireLock } from '../campaign/read-lock.ts';
+import { requireRestoredLock } from '../campaign/restore-purchases.ts';
 import { makeSelector } from '../campaign/select-steps.ts';
 import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
@@ -168,7 +168,7 @@ export class CampaignHost implements ReviewHost {
     // What changes while it is read makes another stamp.
     const source = await this.#stampSource();
     const graph = await this.#graph.get();
-    const { lock } = await requireLock(this.#campaign, undefined);
+    const { lock } = await requireRestoredLock(this.#campaign, graph);
     const situation = situate(graph, lock);
     const { rows } = planForPage(this.#campaign, situation, await this.#priceHints(situation));
     const described = describeCampaign({

@@ -128,6 +128,8 @@ describe('deliver', () => {
     expect((await run()).err).toContain('--to is missing');
     expect((await run('--to', 'ftp://shop/spring')).err).toContain('to a folder or to s3://');
     expect((await run('--to', 's3://SHOP')).err).toContain('names no bucket');
+    const hidden = await run('--to', 'handed/../.git/x');
+    expect(hidden).toMatchObject({ code: 73, err: expect.stringContaining('it has the hidden part .git') });
   });
 
   test('puts files into a bucket, once, and leaves alone what else is there', async () => {

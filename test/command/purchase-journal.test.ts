@@ -139,7 +139,17 @@ describe('I40 the purchase journal', () => {
       Array(3).fill(['download', { code: 'restored', text: restored }]),
     );
     expect(totals).toMatchObject({ alreadyPaid: 60, budgetLeft: 140 });
-    expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('3 of 3');
+    for (const [words, shown] of [
+      [['status'], '3 of 3'],
+      [['graph'], '60'],
+      [['cost'], '60'],
+      [['explain', 'campaign.yaml', 'film@a'], restored],
+    ] as const) {
+      const [command, ...more] = words;
+      expect((await trial.run([command, ...(more.length > 0 ? more : ['campaign.yaml'])])).out).toContain(shown);
+    }
+    const listed = JSON.parse((await trial.run(['outputs', 'campaign.yaml', '--format', 'json'])).out);
+    expect(listed.files).toHaveLength(3);
     expect(existsSync(trial.path(lock))).toBe(false);
   });
 
@@ -209,6 +219,12 @@ describe('I40 the purchase journal', () => {
         { reason: { code: kind === 'film' ? 'answer-lost' : expect.anything() } },
       ]);
       expect((await trial.apply(['--publish', '--on-unknown', 'hold'])).code).toBe(6);
+      expect(keys(trial)).toHaveLength(1);
+      rmSync(trial.path(lock));
+      const address = kind === 'film' ? 'film@a' : 'share';
+      const resolved = await trial.run(['resolve', 'campaign.yaml', address, '--job', keys(trial)[0] ?? '']);
+      expect(resolved.code, resolved.err).toBe(0);
+      expect((await trial.apply(['--publish'])).code).toBe(0);
       expect(keys(trial)).toHaveLength(1);
     },
   );

@@ -2,7 +2,8 @@
 //   argv: lock, holds, credits of each, limit of a day, `unknown` or `known`
 //   CLOCK_MS: time between its clock and noon of this day: whatever the time is, a few hours either way are the same day
 //   DIE_AT: dies by SIGKILL right after its hold of this number, before it is charged
-import { openSpending } from '../../src/disk/state/spending-files.ts';
+import { openPurchases } from '../../src/disk/state/purchase-journal.ts';
+import type { LockLine } from '../../src/lock/record.ts';
 
 const [lock = '', holds = '0', credits = '0', day = '0', price = 'known'] = process.argv.slice(2);
 const dieAt = Number(process.env.DIE_AT ?? 0);
@@ -12,13 +13,13 @@ const clock = {
   now: () => Date.now() - startedAt + noon + Number(process.env.CLOCK_MS ?? 0),
   sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
 };
-const ledger = await openSpending(lock, { limits: { day: Number(day) }, clock });
+const spending = { limits: { day: Number(day) }, lock };
+const ledger = await openPurchases(lock.split('/')[1] ?? '', { clock, spending });
 if (ledger === undefined) throw new Error('nothing can be kept');
 let held = 0;
 for (let number = 1; number <= Number(holds); number += 1) {
   const name = `${number}`;
   const hold = {
-    name,
     key: `key-${name}`,
     credits: price === 'known' ? Number(credits) : null,
     likely: 1,
@@ -32,6 +33,13 @@ for (let number = 1; number <= Number(holds); number += 1) {
   process.stdout.write(`${credits}\n`);
   if (held === dieAt) process.kill(process.pid, 'SIGKILL');
   await clock.sleep(1);
-  ledger.charge(name, Number(credits));
+  await ledger.add({
+    address: name,
+    kind: 'image',
+    key: hold.key,
+    state: 'running',
+    jobId: name,
+    credits: Number(credits),
+  } as LockLine);
 }
 await ledger.close();

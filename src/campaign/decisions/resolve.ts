@@ -9,8 +9,10 @@ import { openSendsOf, settlingOf } from '../../plan/purchases/open-sends.ts';
 import { checkCall } from '../check-call.ts';
 import { checkJob } from '../check-options.ts';
 import { holdGuard } from '../hold-guard.ts';
+import { requireGraph } from '../load-manifest.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { openLoadedLock, requireLock } from '../read-lock.ts';
+import { type LoadedLock, openLoadedLock, requireLock } from '../read-lock.ts';
+import { requireRestoredLock } from '../restore-purchases.ts';
 
 /**
  * Records what a person has found out about a create whose answer was lost. Spends nothing itself. `send`: the id of the
@@ -35,7 +37,7 @@ async function record(
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell);
   let kind: string;
   try {
-    const loaded = await requireLock(campaign, undefined);
+    const loaded = await requireOpen(campaign, address);
     const record = loaded.lock.steps.get(address);
     const open = chooseSend(address, { record, lock: loaded.lock, wanted: send });
     if (record === undefined) throw nothingOpen(address, [...loaded.lock.steps.values()]);
@@ -134,8 +136,15 @@ function neverTwice(address: string): CampaignError {
 
 /** Finds out whether there is anything to decide about a step; throws where there is not. */
 export async function requireOpenSend(campaign: OpenCampaign, address: string): Promise<void> {
-  const { lock } = await requireLock(campaign, undefined);
+  const { lock } = await requireOpen(campaign, address);
   if (undecided(lock.steps.get(address), lock).length === 0) throw nothingOpen(address, [...lock.steps.values()]);
+}
+
+/** Reads the lock; where it has no unresolved create at the address, with what the purchase journal restores. */
+async function requireOpen(campaign: OpenCampaign, address: string): Promise<LoadedLock> {
+  const loaded = await requireLock(campaign, undefined);
+  if (undecided(loaded.lock.steps.get(address), loaded.lock).length > 0) return loaded;
+  return requireRestoredLock(campaign, await requireGraph(campaign));
 }
 
 function nothingOpen(address: string, records: StepRecord[]): CampaignError {

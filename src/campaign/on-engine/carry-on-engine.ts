@@ -93,8 +93,6 @@ export async function carryOnEngine(
 
 class EngineCarrier implements Carrier {
   readonly #ground: Ground;
-  /** The last run of this name that had ended when the lock was found to know all that it bought. */
-  #last: string | null | undefined;
 
   constructor(ground: Ground) {
     this.#ground = ground;
@@ -110,7 +108,10 @@ class EngineCarrier implements Carrier {
     const noted = note && (await readRun(engine.database, note.run));
     if (noted === undefined && note?.submitted === true) throw lostRun(note.run, engine);
     if (noted === undefined && note !== undefined) await forgetSubmit(this.#ground, note.run);
-    const run = noted ?? (await findOpenRun(engine.database, engine.account, graph.name)) ?? (await this.#findUnseen());
+    const run =
+      noted ??
+      (await findOpenRun(engine.database, engine.account, graph.name)) ??
+      (await findUnseenRun(engine, campaign, graph));
     if (run === undefined) {
       if (options.engine.store !== undefined) await checkStore(options.engine.store);
       return undefined;
@@ -139,14 +140,6 @@ class EngineCarrier implements Carrier {
     return 'result' in loaded ? loaded : this.#submit(plan, { ...held, loaded });
   }
 
-  /** Finds a run whose end nobody saw. */
-  async #findUnseen(): Promise<RunRecord | undefined> {
-    const { engine, campaign, graph } = this.#ground;
-    const { unseen, last } = await findUnseenRun(engine, campaign, graph);
-    this.#last = last;
-    return unseen;
-  }
-
   /** Uploads and moves, if there are any; then the lock as they leave it. `result`: one of them failed, and nothing is submitted. */
   async #doHere(plan: Plan, held: Held): Promise<LoadedLock | { result: RunResult }> {
     const { access, campaign, options } = this.#ground;
@@ -173,7 +166,7 @@ class EngineCarrier implements Carrier {
       seal: await sealOf(campaign),
     });
     await noteRun(this.#ground, submission.id, { submitted: false, since: new Date(systemClock.now()) });
-    const submitting = submitRun(engine.database, engine.boss, { ...submission, last: this.#last });
+    const submitting = submitRun(engine.database, engine.boss, submission);
     const { id, attached } = await submitting.catch(async (error: unknown) => {
       // Refused, and not lost on the way: the engine has nothing of it.
       if (error instanceof CampaignError) await removeEngineNote(campaign.paths.lock);

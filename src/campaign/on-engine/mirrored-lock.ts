@@ -51,7 +51,7 @@ export class MirroredLock {
     const lock = { ...loaded.lock, ...(service !== undefined && { service }) };
     const file = await openRunLock(paths.lock, { loaded, lock, claims: true });
     const journal = name === undefined ? undefined : nameOfPurchases(campaign, name);
-    const purchases = journal === undefined ? undefined : await openPurchases(journal, systemClock);
+    const purchases = journal === undefined ? undefined : await openPurchases(journal, { clock: systemClock });
     return new MirroredLock(file, loaded, lock, purchases);
   }
 

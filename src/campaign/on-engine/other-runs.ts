@@ -17,30 +17,28 @@ const mostNamesakes = 10;
 
 /**
  * The last run of this campaign that has ended on the engine and has bought what this lock does not know: whoever
- * submitted it went away before its end, and their clone perhaps with them. `last`: the last one that has ended, whatever
- * became of it.
+ * submitted it went away before its end, and their clone perhaps with them.
  */
 export async function findUnseenRun(
   { database, account }: Engine,
   campaign: OpenCampaign,
   graph: Pick<Graph, 'name' | 'steps'>,
-): Promise<{ unseen: RunRecord | undefined; last: string | null }> {
+): Promise<RunRecord | undefined> {
   const [{ lastEndedRuns }, { readHeader }, seal] = await Promise.all([
     import('../../cluster/runs/runs.ts'),
     import('../../cluster/runs/header.ts'),
     sealOf(campaign),
   ]);
   const ended = await lastEndedRuns(database, { account, campaign: graph.name, most: mostNamesakes });
-  const last = ended[0]?.id ?? null;
   let lock: Lock | undefined;
   for (const run of ended) {
     if (!isOfGraph(await readHeader(database, seal, run), graph)) continue;
     // What there is to say of the lock is said when it is read for the run.
     lock ??= (await requireLock({ ...campaign, tell: () => {} }, campaign.service, { serviceMoved: true })).lock;
     // A newer run of another clone says nothing of what an older one bought.
-    if (hasNews(await lockOfRun(database, run.id), lock)) return { unseen: run, last };
+    if (hasNews(await lockOfRun(database, run.id), lock)) return run;
   }
-  return { unseen: undefined, last };
+  return undefined;
 }
 
 /** Whether one lock tells of a payment that another knows nothing of, whatever became of it there. */

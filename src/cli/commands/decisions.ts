@@ -4,7 +4,7 @@ import * as decisions from '../../campaign/decisions/steps.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { nameInGit } from '../../campaign/person.ts';
-import { requireLock } from '../../campaign/read-lock.ts';
+import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
@@ -107,7 +107,7 @@ function refuseWithFrom(names: readonly string[], { select, note, by }: VerbOpti
 /** Lists the open gates for a `pick` that names nothing. */
 async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
   const graph = await requireGraph(campaign);
-  const { lock } = await requireLock(campaign, undefined);
+  const { lock } = await requireRestoredLock(campaign, graph);
   const { gates } = makeStatus({ situation: situate(graph, lock), present: new Map() });
   const [first] = gates ?? [];
   const named = (gates ?? []).map(gateText);

@@ -1,7 +1,7 @@
 import { requireStep } from '../../campaign/choose-steps.ts';
 import { requireGraph, requireTracedGraph } from '../../campaign/load-manifest.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
-import { requireLock } from '../../campaign/read-lock.ts';
+import { requireRestoredLock, tellRestored } from '../../campaign/restore-purchases.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { situate } from '../../plan/situation/situation.ts';
@@ -31,8 +31,9 @@ export async function explain(file: string, name: string, { options, terminal }:
   }
   const campaign = await open(file, options, terminal);
   const { graph, trace } = await requireTracedGraph(campaign);
-  const { lock } = await requireLock(campaign, undefined);
+  const { lock, restored } = await requireRestoredLock(campaign, graph);
   const { plan } = await makePlan(campaign, { graph, lock, trace }, {});
+  tellRestored(plan, restored);
   const step = requireStep(name, situate(graph, lock).graph);
   const { address } = step;
   const row = plan.rows.find((candidate) => candidate.address === address);

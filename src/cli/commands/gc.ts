@@ -12,7 +12,7 @@ import { holdGuard } from '../../campaign/hold-guard.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import type { CampaignPaths } from '../../campaign/paths.ts';
-import { requireLock } from '../../campaign/read-lock.ts';
+import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -105,7 +105,7 @@ interface Findings {
 async function lookAtOutputs(campaign: OpenCampaign, options: GcOptions): Promise<Findings> {
   const { paths } = campaign;
   const graph = await requireGraph(campaign);
-  const { lock } = await requireLock(campaign, undefined);
+  const { lock } = await requireRestoredLock(campaign, graph);
   const find = options.unpicked === true ? findUnpicked : findLeftovers;
   const found = await find(paths.outputs, {
     situation: situate(graph, lock),
@@ -121,7 +121,7 @@ async function lookAtKept(campaign: OpenCampaign, { sandbox = false, olderThan }
   const { paths } = campaign;
   const files = new KeptFiles(paths.state, paths.kept);
   const graph = await requireGraph(campaign);
-  const { lock } = await requireLock(campaign, undefined);
+  const { lock } = await requireRestoredLock(campaign, graph);
   const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
   const wanted = await findWanted(situate(graph, lock), paths.outputs);
   const found = await findReplaced(files, { lock, others, wanted, now: systemClock.now(), olderThanMs: olderThan });

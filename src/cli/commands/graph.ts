@@ -1,7 +1,7 @@
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { seeExpected } from '../../campaign/look-at-outputs.ts';
 import type { PlanningOptions } from '../../campaign/options.ts';
-import { requireLock } from '../../campaign/read-lock.ts';
+import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -20,7 +20,7 @@ export interface GraphOptions extends StateOptions, Pick<PlanningOptions, 'selec
 export async function graph(file: string, options: GraphOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const written = await requireGraph(campaign);
-  const { lock } = await requireLock(campaign, undefined, { isOnlyRead: true });
+  const { lock } = await requireRestoredLock(campaign, written, { isOnlyRead: true });
   const recorded = situate(written, lock);
   const situation = withFiles(recorded, await seeExpected(recorded, campaign));
   const selected = makeSelector(situation).chosen(options);

@@ -1,16 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../contract/clock.ts';
+import type { PurchaseJournal, Reservation, ReserveOptions } from '../../contract/ports.ts';
 import {
+  type Hold,
+  type HoldAnswer,
   lowestOf,
-  type Spending,
   type SpendingLeft,
   type SpendingLimits,
   tightestOf,
 } from '../../contract/spending.ts';
+import { isAnswered } from '../../disk/state/purchase-lines.ts';
 import { type SpendingHome, SpendingLedger } from '../../disk/state/spending-ledger.ts';
 import { type Finder, type SpendingLine, SpendingSums, type Verdict } from '../../disk/state/spending-sums.ts';
 import type { Json } from '../../ground/json.ts';
-import type { Lock, Purchase } from '../../lock/record.ts';
+import type { Lock, LockLine, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { RunRecord } from '../runs/run-record.ts';
@@ -96,11 +99,11 @@ export class AccountSpending implements SpendingHome {
     return { at, ...this.#month.sums.spentAt(at) };
   }
 
-  /** Returns the ledger of a run. */
-  of({ id, campaign }: RunRecord): Spending {
+  /** Returns the purchase journal of a run. `earlier`: what heads have recorded in earlier runs of its campaign. */
+  of({ id, campaign }: RunRecord, earlier: Lock): PurchaseJournal {
     const { clock } = this.#options;
     const server = { now: () => this.#now(), sleep: clock.sleep.bind(clock) };
-    return new SpendingLedger(this, { lock: campaign, path: campaign, by: id, clock: server });
+    return new RunPurchases(earlier, new SpendingLedger(this, { campaign, path: campaign, by: id, clock: server }));
   }
 
   async add(line: SpendingLine): Promise<Verdict> {
@@ -132,9 +135,9 @@ export class AccountSpending implements SpendingHome {
   takeUp({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);
     if (open.length === 0) return;
-    const made = purchasesByKey(lock);
+    const made = recordsByKey(lock);
     for (const { hold, credits } of open) {
-      const purchases = made.get(hold) ?? [];
+      const purchases = (made.get(hold) ?? []).flatMap((record) => record.purchases);
       const job = purchases.find(isJob);
       const settled =
         job !== undefined
@@ -144,7 +147,7 @@ export class AccountSpending implements SpendingHome {
             : { credits: 0, isUnsent: true as const };
       if (settled === undefined) continue;
       const at = new Date(this.#now()).toISOString();
-      this.add({ at, charged: hold, lock: campaign, ...settled }).catch(() => undefined);
+      this.add({ at, charged: hold, campaign, ...settled }).catch(() => undefined);
     }
   }
 
@@ -162,6 +165,37 @@ export class AccountSpending implements SpendingHome {
     const name = laterOf(monthOf(this.#now()), this.#month.name);
     if (name !== this.#month.name) this.#month = new Month(name, this.#options);
     return this.#month;
+  }
+}
+
+/**
+ * The purchase journal of a run on an engine. An account has one open run of a campaign (`one_open_run`), so a key is
+ * reserved for it; its lines are those of the runs, so none is written twice.
+ */
+class RunPurchases implements PurchaseJournal {
+  readonly #ledger: SpendingLedger;
+  readonly #records: ReadonlyMap<string, StepRecord[]>;
+
+  constructor(earlier: Lock, ledger: SpendingLedger) {
+    this.#ledger = ledger;
+    this.#records = recordsByKey(earlier);
+  }
+
+  async reserve(key: string, options: ReserveOptions): Promise<Reservation> {
+    const records = this.#records.get(key) ?? [];
+    return isAnswered(records, { ...options, isOurs: true }) ? { is: 'known', records } : { is: 'reserved' }; // I40 (engine)
+  }
+
+  hold(purchase: Hold): Promise<HoldAnswer> {
+    return this.#ledger.hold(purchase);
+  }
+
+  release(key: string): void {
+    this.#ledger.release(key);
+  }
+
+  async add(line: LockLine): Promise<void> {
+    this.#ledger.note(line);
   }
 }
 
@@ -245,12 +279,11 @@ async function readLimitsThere(sql: Sql, account: string): Promise<SpendingLimit
   return rows.map(({ limits }) => limits);
 }
 
-function purchasesByKey(lock: Lock): Map<string, Purchase[]> {
-  const made = new Map<string, Purchase[]>();
-  for (const { purchases } of lock.steps.values()) {
-    for (const purchase of purchases) {
-      if (purchase.key !== undefined) made.set(purchase.key, [...(made.get(purchase.key) ?? []), purchase]);
-    }
+function recordsByKey({ steps }: Lock): Map<string, StepRecord[]> {
+  const made = new Map<string, StepRecord[]>();
+  for (const record of steps.values()) {
+    for (const one of record.purchases)
+      made.set(one.key, [...(made.get(one.key) ?? []), { ...record, purchases: [one] }]);
   }
   return made;
 }

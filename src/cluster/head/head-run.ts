@@ -26,7 +26,7 @@ import type { Seat } from './account.ts';
 import type { AccountSpending } from './account-spending.ts';
 import type { FileDispatcher, OwnHand } from './file-dispatcher.ts';
 import { held, type Term, writeAsHead } from './guarded.ts';
-import { openLines, readAllLines } from './lines.ts';
+import { openLines, readAllLines, readEarlierLines } from './lines.ts';
 import { factsBefore, isLettingGo, readToldEvents, type ToldEvents } from './told-events.ts';
 
 /** Everything that the runs of a head share. */
@@ -60,6 +60,8 @@ export interface HeadRunGround {
 interface Found {
   header: RunHeader;
   lock: Lock;
+  /** Purchases that earlier runs of its campaign have recorded under its keys. */
+  earlier: Lock;
   /** How many lines that is. */
   lines: number;
   resumed: ResumedPlan;
@@ -184,7 +186,9 @@ export class HeadRun {
       },
     );
     for (const [name, end] of resumed.newEnds) this.#ends.add(name, end);
-    return { header, resumed, lock, lines: lines.length, told };
+    const keys = new Set([...orders.values()].map(({ key }) => key));
+    const earlier = this.#fold(await readEarlierLines(db, { ...this.#record, keys }));
+    return { header, resumed, lock, earlier, lines: lines.length, told };
   }
 
   /** Where the mark of this run is, if this process reaches its store. */
@@ -210,7 +214,7 @@ export class HeadRun {
     return lock;
   }
 
-  #carryOut({ lock, resumed, told }: Found, lines: LockFile): CarriedOut {
+  #carryOut({ lock, earlier, resumed, told }: Found, lines: LockFile): CarriedOut {
     const { db, seal, clock, signal, service, shared, accountOf, dispatcher, own } = this.#ground;
     const { id, settings } = this.#record;
     const { plan, ends, learned } = resumed;
@@ -227,7 +231,7 @@ export class HeadRun {
       onUnknown: settings.onUnknown,
       onError: settings.onError,
       account: shared,
-      spending: this.#ground.spending.of(this.#record),
+      purchases: this.#ground.spending.of(this.#record, earlier),
       run: id,
       onEnd: (name, end) => this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }, told),
     });

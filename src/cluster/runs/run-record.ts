@@ -91,6 +91,4 @@ export interface Submission {
   orders: Iterable<StepOrder>;
   /** Lines of the lock, each with its LF. */
   lines: Iterable<string>;
-  /** The last run of this name that the lock takes into account; null: there was none. Absent: whatever has ended. */
-  last?: string | null | undefined;
 }

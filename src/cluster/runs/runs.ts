@@ -23,15 +23,14 @@ const columns = `id, account, protocol, campaign, state, settings, totals, origi
 
 /**
  * Puts a run on record, with the job of its head, in one transaction. Keys are made from the campaign's name, so an account
- * has one open run of each: `attached` when there is one already, or one has ended that the submitter has not seen, and
- * nothing was submitted.
+ * has one open run of each: `attached` when there is one already, and nothing was submitted.
  */
 export async function submitRun(
   database: Database,
   boss: Boss,
   submission: Submission,
 ): Promise<{ id: string; attached: boolean }> {
-  const { id, account, campaign, last } = submission;
+  const { id, account, campaign } = submission;
   const [orders, lines] = [repeatable(submission.orders), repeatable(submission.lines)];
   const queue = headQueue(account);
   await database.persist(() => boss.createQueue(queue, headQueueOptions));
@@ -46,8 +45,6 @@ export async function submitRun(
     );
     const same = open.find((one) => one.id === id) ?? open.find((one) => one.campaign === campaign);
     if (same !== undefined) return { id: same.id, attached: same.id !== id };
-    const [ended] = last === undefined ? [] : await lastEndedRuns(sql, { account, campaign, most: 1 });
-    if (ended !== undefined && ended.id !== last) return { id: ended.id, attached: true };
     for (const one of open) requireOwnProtocol(one);
     await refuseTwin(sql, { ...submission, orders });
     await insertRun(sql, submission, server);

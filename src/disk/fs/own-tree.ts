@@ -23,6 +23,12 @@ export function findWayOut(path: string): string | undefined {
   return undefined;
 }
 
+/** Returns the first hidden part of a path below its repository, or else below the working folder: a tool's folder. */
+export function findHiddenPart(path: string): string | undefined {
+  const way = relative(repositoryOf(path) ?? process.cwd(), resolve(path)).split(sep);
+  return way[0] === '..' ? undefined : way.find((name) => name.startsWith('.'));
+}
+
 /** True when the repository that holds `path` also holds `other`, or when no repository holds `path`. */
 export function isInSameRepository(path: string, other: string): boolean {
   const repository = repositoryOf(path);

@@ -1,15 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { appendFile, link, unlink } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { link, unlink } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { listFolder, makeFolders } from '../fs/folders.ts';
-import { hasNoLinks, isErrno, lstatOrAbsent, noFollow, orAbsent, readSmallFile } from '../fs/plain-file.ts';
+import { makeFolders } from '../fs/folders.ts';
+import { hasNoLinks, isErrno, noFollow, orAbsent } from '../fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../fs/replace.ts';
 
 const fileName = 'key';
-/** In bytes. */
-const mostMonthBytes = 256 * 1024 ** 2;
 const form = /^[0-9a-f]{64}\n$/;
 
 interface Own {
@@ -54,7 +52,6 @@ async function makeOwn(): Promise<Own | undefined> {
   try {
     await makeFolders(folder, 0o700);
     await writeSecret(folder, join(folder, fileName));
-    await takeInTemporary(folder);
   } catch (error) {
     // Read-only, full, or someone else's.
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -79,21 +76,6 @@ export function stateFolder(): string | undefined {
       return join(home, 'Library', 'Application Support', name);
     default:
       return join(home, '.local', 'state', name);
-  }
-}
-
-/** Moves the sums of months that an earlier version began in the folder for temporary files. */
-async function takeInTemporary(folder: string): Promise<void> {
-  const old = join(tmpdir(), `mediabatch-state-${process.getuid?.() ?? 'user'}`, 'spending');
-  const stats = lstatOrAbsent(old);
-  if (stats?.isDirectory() !== true || stats.uid !== (process.getuid?.() ?? stats.uid)) return;
-  const spending = join(folder, 'spending');
-  await makeFolders(spending, 0o700);
-  for (const { name } of await listFolder(old)) {
-    const bytes = readSmallFile(join(old, name), mostMonthBytes);
-    if (bytes === undefined || !name.endsWith('.jsonl')) continue;
-    await appendFile(join(spending, name), bytes, { mode: 0o600 });
-    await unlink(join(old, name));
   }
 }
 

@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../contract/clock.ts';
 import type { PurchaseJournal, Reservation, ReserveOptions } from '../../contract/ports.ts';
+import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.ts';
 import { isMap, type JsonMap } from '../../ground/values.ts';
 import { joinParts, partOf } from '../../lock/join.ts';
 import type { LockLine, StepRecord } from '../../lock/record.ts';
-import { isJob, isOpenSend } from '../../lock/sends.ts';
 import { writeLine } from '../../lock/write.ts';
 import { coalesce } from '../fs/coalesce.ts';
 import { makeFolders } from '../fs/folders.ts';
-import { noFollow, openPlainFile, statPlainFile } from '../fs/plain-file.ts';
 import {
   endedWithItsMachine,
   identifyThisProcess,
   isCertainlyDead,
   type ProcessIdentity,
 } from '../lock/process-identity.ts';
+import { lockName } from './own-files.ts';
 import { findOwnFolder, makeOwnFolder } from './own-secret.ts';
+import { isAnswered, isUnsent } from './purchase-lines.ts';
+import { readSharedLines, SharedLines } from './shared-lines.ts';
+import { SpendingFiles } from './spending-files.ts';
+import { type SpendingClock, SpendingLedger } from './spending-ledger.ts';
 
 /** Below the user's state folder, a file for each account and campaign name. */
 const folderName = 'purchases';
-const pieceBytes = 1 << 18;
 const waitMs = 200;
 /** A reservation of a process that cannot be checked from here (another container, a shared home) is void after this. */
 const foreignMs = 24 * 3_600_000;
@@ -30,7 +30,7 @@ const foreignMs = 24 * 3_600_000;
 /** Beginning of a line, so that most lines are never parsed. `hold`: reserved; `free`: given back. */
 const lineForm = /^\{"key":"([^"\\]+)","is":"(send|job|end|hold|free)","id":"([^"\\]*)"/;
 
-interface Hold {
+interface Reserved {
   id: string;
   at: number;
   by: ProcessIdentity;
@@ -40,7 +40,7 @@ interface Hold {
 class Entry {
   readonly texts: string[] = [];
   readonly jobs = new Set<string>();
-  holds: Hold[] = [];
+  holds: Reserved[] = [];
   sends = 0;
   #last: string | undefined;
 
@@ -48,7 +48,10 @@ class Entry {
     if (is === 'free') this.holds = this.holds.filter((hold) => hold.id !== id);
     else if (is === 'hold') {
       const { at, by } = parseLine(text) ?? {};
-      if (typeof at === 'number' && isMap(by)) this.holds.push({ id, at, by: by as unknown as ProcessIdentity });
+      if (typeof at !== 'number' || !isMap(by)) return;
+      const known = this.holds.find((hold) => hold.id === id);
+      if (known === undefined) this.holds.push({ id, at, by: by as unknown as ProcessIdentity });
+      else known.at = at;
     } else {
       this.#last = is;
       this.texts.push(text);
@@ -81,19 +84,13 @@ class Entry {
 /** The lines of a file, by key. */
 class Entries {
   readonly byKey = new Map<string, Entry>();
-  #rest = '';
 
-  add(text: string): void {
-    const lines = (this.#rest + text).split('\n');
-    // A line that is not ended yet is another process's.
-    this.#rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const [, key, is, id] = lineForm.exec(line) ?? [];
-      if (key === undefined || is === undefined || id === undefined) continue;
-      const known = this.byKey.get(key) ?? new Entry();
-      this.byKey.set(key, known);
-      known.add(is, id, line);
-    }
+  add(line: string): void {
+    const [, key, is, id] = lineForm.exec(line) ?? [];
+    if (key === undefined || is === undefined || id === undefined) return;
+    const known = this.byKey.get(key) ?? new Entry();
+    this.byKey.set(key, known);
+    known.add(is, id, line);
   }
 }
 
@@ -106,38 +103,49 @@ export async function readPurchases(
   isKnown: (key: string, jobId: string) => boolean,
 ): Promise<StepRecord[]> {
   const own = findOwnFolder();
-  const handle = own === undefined ? undefined : await openPlainFile(fileOf(own, name), constants.O_RDONLY);
-  if (handle === undefined) return [];
-  try {
-    const entries = new Entries();
-    entries.add(await handle.readFile('utf8'));
-    return [...entries.byKey].flatMap(([key, entry]) =>
-      entry.isKnownBy((jobId) => isKnown(key, jobId)) ? [] : entry.records(),
-    );
-  } finally {
-    await handle.close();
-  }
+  if (own === undefined) return [];
+  const entries = new Entries();
+  for (const line of await readSharedLines(fileOf(own, name))) entries.add(line);
+  return [...entries.byKey].flatMap(([key, entry]) =>
+    entry.isKnownBy((jobId) => isKnown(key, jobId)) ? [] : entry.records(),
+  );
+}
+
+interface OpenOptions {
+  clock: SpendingClock;
+  /** Limits over all campaigns, and the lock that they are counted for. Omitted: nothing is going to be held. */
+  spending?: { limits: SpendingLimits; lock: string };
 }
 
 /** Opens the journal for a run, or for a decision. Undefined where this user has no state folder that can be written. */
 export async function openPurchases(
   name: string,
-  clock: Pick<Clock, 'now' | 'sleep'>,
+  { clock, spending }: OpenOptions,
 ): Promise<(PurchaseJournal & { close(): Promise<void> }) | undefined> {
   const own = await makeOwnFolder();
   if (own === undefined) return undefined;
   try {
     const folder = join(own, folderName);
     await makeFolders(folder, 0o700);
-    const path = fileOf(own, name);
-    statPlainFile(path);
-    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | noFollow;
-    const handle = await open(path, flags, 0o600);
-    return new PurchaseFile(handle, { folder, self: await identifyThisProcess(), clock });
+    const lines = await SharedLines.open(fileOf(own, name));
+    const self = await identifyThisProcess();
+    const { limits = {}, lock = '' } = spending ?? {};
+    const home = spending && (await SpendingFiles.open(own, { limits, self, clock }));
+    const ledger = home && new SpendingLedger(home, { campaign: name, path: lockName(lock), by: self, clock });
+    return new PurchaseFile({ lines, folder, self, clock, home, ledger });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return undefined;
   }
+}
+
+interface PurchaseFileParts {
+  lines: SharedLines;
+  folder: string;
+  self: ProcessIdentity;
+  clock: SpendingClock;
+  home: SpendingFiles | undefined;
+  ledger: SpendingLedger | undefined;
 }
 
 /**
@@ -145,119 +153,91 @@ export async function openPurchases(
  * them in one order: of two reservations of a key the first in the file counts.
  */
 class PurchaseFile implements PurchaseJournal {
-  readonly #handle: FileHandle;
-  readonly #folder: string;
-  readonly #self: ProcessIdentity;
-  readonly #clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly #of: PurchaseFileParts;
   readonly #run = randomBytes(8).toString('hex');
   readonly #entries = new Entries();
-  readonly #buffer = Buffer.alloc(pieceBytes);
-  readonly #decoder = new TextDecoder();
-  readonly #held = new Set<string>();
-  readonly #flush = coalesce(() => this.#write());
-  readonly #readOn = coalesce(() => this.#read());
-  #position = 0;
-  #waiting: string[] = [];
+  /** When each key was reserved. */
+  readonly #held = new Map<string, number>();
+  readonly #readOn = coalesce(() => this.#of.lines.readOn((line) => this.#entries.add(line)));
 
-  constructor(
-    handle: FileHandle,
-    options: { folder: string; self: ProcessIdentity; clock: Pick<Clock, 'now' | 'sleep'> },
-  ) {
-    this.#handle = handle;
-    this.#folder = options.folder;
-    this.#self = options.self;
-    this.#clock = options.clock;
+  constructor(parts: PurchaseFileParts) {
+    this.#of = parts;
   }
 
-  async reserve(key: string, { asks, isClosed, isStopped }: ReserveOptions): Promise<Reservation> {
-    this.#held.add(key);
-    await this.#put({ key, is: 'hold', id: this.#run, at: this.#clock.now(), by: this.#self });
+  async reserve(key: string, options: ReserveOptions): Promise<Reservation> {
+    await this.#putHold(key);
     for (;;) {
       await this.#readOn();
       const entry = this.#entries.byKey.get(key);
       const [first] = entry?.holds ?? [];
       const records = entry?.records() ?? [];
       const isOurs = first === undefined || first.id === this.#run;
-      if (isAnswered(records, { asks, isOurs, isClosed })) {
+      if (isAnswered(records, { ...options, isOurs })) {
         this.release(key);
         return { is: 'known', records };
       }
       if (isOurs) return { is: 'reserved' };
-      if (isStopped()) {
+      if (options.isStopped()) {
         this.release(key);
         return { is: 'stopped' };
       }
       // Whoever was killed before its send was on record has sent nothing: it is recorded before it leaves.
       if (await this.#isGone(first)) await this.#put({ key, is: 'free', id: first.id });
-      else await this.#clock.sleep(waitMs);
+      else await this.#of.clock.sleep(waitMs);
     }
+  }
+
+  async hold(purchase: Hold): Promise<HoldAnswer> {
+    return this.#of.ledger === undefined ? 'held' : this.#of.ledger.hold(purchase);
   }
 
   release(key: string): void {
-    if (!this.#held.delete(key)) return;
-    this.#put({ key, is: 'free', id: this.#run }).catch(() => undefined);
+    this.#of.ledger?.release(key);
+    if (this.#held.delete(key)) this.#put({ key, is: 'free', id: this.#run }).catch(() => undefined);
   }
 
-  add(line: LockLine): Promise<void> {
+  async add(line: LockLine): Promise<void> {
     const { earlier: _earlier, ...own } = line;
-    if (own.jobId !== undefined) this.#held.delete(own.key);
-    const is = own.jobId !== undefined ? 'job' : own.state === 'refused' || isEnd(own) ? 'end' : 'send';
+    const is = own.jobId !== undefined ? 'job' : isUnsent(own) ? 'end' : 'send';
+    if (is === 'send') await this.#confirm(own.key);
+    this.#of.ledger?.note(own);
+    if (is === 'job') this.#held.delete(own.key);
     const id = own.jobId ?? ('send' in own ? own.send : undefined) ?? '';
-    return this.#put({ key: own.key, is, id }, writeLine(own).trimEnd());
+    await this.#put({ key: own.key, is, id }, writeLine(own).trimEnd());
   }
 
   async close(): Promise<void> {
-    for (const key of this.#held) this.release(key);
-    await this.#flush().catch(() => undefined);
-    await this.#handle.close();
+    for (const key of this.#held.keys()) this.release(key);
+    await this.#of.lines.close();
+    await this.#of.home?.close();
   }
 
-  async #put(head: { key: string; is: string; id: string; [field: string]: unknown }, line?: string): Promise<void> {
+  #put(head: { key: string; is: string; id: string; [field: string]: unknown }, line?: string): Promise<void> {
     const text = JSON.stringify(head).slice(0, -1);
-    // What a crash cut off ends at the line feed before.
-    this.#waiting.push(`\n${text}${line === undefined ? '' : `,"line":${line}`}}\n`);
-    await this.#flush();
+    return this.#of.lines.append(`${text}${line === undefined ? '' : `,"line":${line}`}}`);
   }
 
-  async #write(): Promise<void> {
-    if (this.#waiting.length === 0) return;
-    const text = this.#waiting.join('');
-    this.#waiting = [];
-    const { bytesWritten } = await this.#handle.write(text);
-    if (bytesWritten < Buffer.byteLength(text)) throw new Error('the purchase journal took only a part of a line');
+  #putHold(key: string): Promise<void> {
+    const at = this.#of.clock.now();
+    this.#held.set(key, at);
+    return this.#put({ key, is: 'hold', id: this.#run, at, by: this.#of.self });
   }
 
-  async #read(): Promise<void> {
-    for (;;) {
-      const { bytesRead } = await this.#handle.read(this.#buffer, 0, pieceBytes, this.#position);
-      if (bytesRead === 0) return;
-      this.#position += bytesRead;
-      this.#entries.add(this.#decoder.decode(this.#buffer.subarray(0, bytesRead), { stream: true }));
-    }
+  /** Renews a reservation that is old enough for others to void it soon. Throws where they have: this run was suspended. */
+  async #confirm(key: string): Promise<void> {
+    const at = this.#held.get(key);
+    if (at === undefined || Math.abs(this.#of.clock.now() - at) < foreignMs / 2) return;
+    await this.#putHold(key);
+    await this.#readOn();
+    const [first] = this.#entries.byKey.get(key)?.holds ?? [];
+    if (first?.id !== this.#run) throw new Error(`the reservation of ${key} was given to another run`);
   }
 
-  async #isGone({ by, at }: Hold): Promise<boolean> {
-    if (await isCertainlyDead(by, this.#self)) return true;
-    if (await endedWithItsMachine(by, this.#self, this.#folder)) return true;
-    return by.namespace !== this.#self.namespace && this.#clock.now() - at > foreignMs;
+  async #isGone({ by, at }: Reserved): Promise<boolean> {
+    if (await isCertainlyDead(by, this.#of.self)) return true;
+    if (await endedWithItsMachine(by, this.#of.self, this.#of.folder)) return true;
+    return by.namespace !== this.#of.self.namespace && this.#of.clock.now() - at > foreignMs;
   }
-}
-
-/** Tells whether a key is not to be sent: it has a job, or a send of a killed run. A step that `asks` wants its own answer. */
-function isAnswered(
-  records: readonly StepRecord[],
-  { asks, isOurs, isClosed }: Pick<ReserveOptions, 'asks' | 'isClosed'> & { isOurs: boolean },
-): boolean {
-  if (asks !== undefined) return records.some(({ closes }) => closes?.includes(asks));
-  const made = records.flatMap(({ purchases }) => purchases);
-  return made.some(
-    (one) => (isJob(one) && one.forgotten !== true) || (isOurs && isOpenSend(one) && !isClosed(one.send)),
-  );
-}
-
-/** A send that came to nothing: it did not leave, or a list shows that no job came of it. */
-function isEnd({ closes, ...line }: LockLine): boolean {
-  return 'send' in line && line.send !== undefined && closes?.includes(line.send) === true;
 }
 
 function fileOf(folder: string, name: string): string {

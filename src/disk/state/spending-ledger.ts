@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../contract/clock.ts';
-import type { Hold, Spending, SpendingLimits } from '../../contract/spending.ts';
+import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.ts';
+import type { LockLine } from '../../lock/record.ts';
+import { isUnsent } from './purchase-lines.ts';
 import type { ChargeLine, Finder, HoldLine, SpendingLine, UnknownHold, Verdict } from './spending-sums.ts';
 
 export type SpendingClock = Pick<Clock, 'now' | 'sleep'>;
@@ -20,38 +22,36 @@ export interface SpendingHome {
   isGone(finder: Finder): Promise<boolean>;
 }
 
+interface Held {
+  line: HoldLine;
+  isSent: boolean;
+}
+
 /**
  * Spending of a run from a home that it shares with others: a line before each create leaves, and one when its charge is
- * known. Who is killed leaves held what they held.
+ * known. A create request that left and has no answer stays held.
  */
-export class SpendingLedger implements Spending {
+export class SpendingLedger {
   readonly #home: SpendingHome;
-  readonly #lock: string;
-  readonly #path: string;
-  readonly #by: Finder;
-  readonly #clock: SpendingClock;
-  readonly #held = new Map<string, HoldLine>();
+  readonly #of: { campaign: string; path: string; by: Finder; clock: SpendingClock };
+  readonly #held = new Map<string, Held>();
 
-  /** `lock`: names what is bought for it; `path`: the same for people. `by`: who finds prices out. */
-  constructor(home: SpendingHome, options: { lock: string; path: string; by: Finder; clock: SpendingClock }) {
+  /** `campaign`: tells its keys from those of others; `path`: names it for users. `by`: who finds prices out. */
+  constructor(home: SpendingHome, of: { campaign: string; path: string; by: Finder; clock: SpendingClock }) {
     this.#home = home;
-    this.#lock = options.lock;
-    this.#path = options.path;
-    this.#by = options.by;
-    this.#clock = options.clock;
+    this.#of = of;
   }
 
-  async hold({ name, key, credits, likely, isSent }: Hold): Promise<'held' | 'later' | { over: string }> {
-    if (this.#held.has(name)) return 'held';
-    const { limits, named } = this.#home;
-    const { day, month } = limits;
+  async hold({ key, credits, likely, isSent }: Hold): Promise<HoldAnswer> {
+    if (this.#held.has(key)) return 'held';
+    const { day, month } = this.#home.limits;
     const line: HoldLine = {
       at: this.#now(),
       hold: key,
-      lock: this.#lock,
+      campaign: this.#of.campaign,
       line: randomBytes(8).toString('hex'),
       credits: credits ?? Math.max(1, likely),
-      ...(credits === null && { unknown: { by: this.#by, path: this.#path } }),
+      ...(credits === null && { unknown: { by: this.#of.by, path: this.#of.path } }),
       ...(isSent && { isSent }),
       ...(!isSent &&
         (day ?? month) !== undefined && {
@@ -61,11 +61,11 @@ export class SpendingLedger implements Spending {
     const verdict: Verdict = await this.#home.add(line);
     switch (verdict.is) {
       case 'held':
-        this.#held.set(name, line);
+        this.#held.set(key, { line, isSent });
         return 'held';
       case 'over':
         return {
-          over: `${verdict.most} credits a ${verdict.per} are the limit (${named}), and ${verdict.left} are left`,
+          over: `${verdict.most} credits a ${verdict.per} are the limit (${this.#home.named}), and ${verdict.left} are left`,
         };
       case 'lost':
         return {
@@ -79,37 +79,45 @@ export class SpendingLedger implements Spending {
     }
   }
 
-  charge(name: string, credits: number | null): void {
-    const line = this.#held.get(name);
-    if (line === undefined) return;
-    this.#held.delete(name);
-    this.#settle(line, { credits: credits ?? line.credits });
+  /** Learns from a line of the lock what became of a create that is held. */
+  note(line: LockLine): void {
+    const held = this.#held.get(line.key);
+    if (held === undefined) return;
+    const isEnded = line.jobId !== undefined || isUnsent(line);
+    if (!isEnded) {
+      held.isSent = true;
+      return;
+    }
+    this.#held.delete(line.key);
+    this.#settle(held.line, isUnsent(line) ? unsent : { credits: line.credits ?? held.line.credits });
   }
 
-  release(name: string): void {
-    const line = this.#held.get(name);
-    if (line === undefined) return;
-    this.#held.delete(name);
-    this.#settle(line, { credits: 0, isUnsent: true });
-  }
-
-  doubt(name: string): void {
-    const line = this.#held.get(name);
-    if (line?.unknown !== undefined) this.#settle(line, { credits: line.credits, isLost: true });
+  /** Nothing is under way under this key any more: it did not leave, or nobody learns here what became of it. */
+  release(key: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined) return;
+    if (!held.isSent) {
+      this.#held.delete(key);
+      this.#settle(held.line, unsent);
+    } else if (held.line.unknown !== undefined) {
+      this.#settle(held.line, { credits: held.line.credits, isLost: true });
+    }
   }
 
   /** Whoever died while finding a price out will not say it. */
   async #await(other: UnknownHold): Promise<void> {
     if (await this.#home.isGone(other.unknown.by)) this.#settle(other, { credits: other.credits, isLost: true });
-    else await this.#clock.sleep(waitMs);
+    else await this.#of.clock.sleep(waitMs);
   }
 
-  #settle({ hold, lock, credits: held }: HoldLine, became: Pick<ChargeLine, 'credits' | 'isLost' | 'isUnsent'>): void {
+  #settle({ hold, campaign, credits: held }: HoldLine, became: Pick<ChargeLine, 'credits' | 'isLost' | 'isUnsent'>) {
     // Until it is written it counts as held.
-    this.#home.add({ at: this.#now(), charged: hold, lock, held, ...became }).catch(() => undefined);
+    this.#home.add({ at: this.#now(), charged: hold, campaign, held, ...became }).catch(() => undefined);
   }
 
   #now(): string {
-    return new Date(this.#clock.now()).toISOString();
+    return new Date(this.#of.clock.now()).toISOString();
   }
 }
+
+const unsent = { credits: 0, isUnsent: true } as const;

@@ -13,13 +13,13 @@ export interface HoldLine {
   at: string;
   /** Its key. */
   hold: string;
-  /** The lock that it is for: a digest. */
-  lock: string;
+  /** Tells its key from the same key of another campaign. */
+  campaign: string;
   /** Tells this line from every other. */
   line: string;
   /** The amount that counts: the expected one where nobody knows. */
   credits: number;
-  /** Nobody knows its price, and it may cost all that is left: who finds it out, and for which lock. */
+  /** Nobody knows its price, and it may cost all that is left: who finds it out, and for which lock or campaign. */
   unknown?: { by: Finder; path: string };
   /** Its create left before, and is asked about again. */
   isSent?: true;
@@ -31,7 +31,7 @@ export interface HoldLine {
 export interface ChargeLine {
   at: string;
   charged: string;
-  lock: string;
+  campaign: string;
   credits: number;
   /** Credits that counted until now: in another month, if its hold stands there. */
   held?: number;
@@ -44,7 +44,7 @@ export type Verdict =
   | { is: 'held' }
   /** Another one finds its price out. */
   | { is: 'later'; other: UnknownHold }
-  /** Another one may have been charged anything, and only a run for its lock tells. */
+  /** Another one may have been charged anything, and only a run for its campaign tells. */
   | { is: 'lost'; path: string }
   | { is: 'over'; per: 'day' | 'month'; most: number; left: number };
 
@@ -70,7 +70,7 @@ export class SpendingSums {
   readonly #unknown = new Set<Entry>();
 
   /** Takes a line in. Gives the verdict on a hold. */
-  add(value: Json): { line: string; verdict: Verdict } | undefined {
+  add(value: Json | undefined): { line: string; verdict: Verdict } | undefined {
     const line = readLine(value);
     if (line === undefined) return undefined;
     this.#passTo(line.at);
@@ -86,9 +86,10 @@ export class SpendingSums {
     return { day: dayOf(at) > dayOf(this.#at) ? 0 : this.#today, month: this.#month };
   }
 
-  /** Holds for a lock of which nobody has said what became of them. */
-  openOf(lock: string): HoldLine[] {
-    return [...this.#entries.values()].flatMap(({ line, isOpen }) => (isOpen && line.lock === lock ? [line] : []));
+  /** Holds for a campaign of which nobody has said what became of them. */
+  openOf(campaign: string): HoldLine[] {
+    const entries = [...this.#entries.values()];
+    return entries.flatMap(({ line, isOpen }) => (isOpen && line.campaign === campaign ? [line] : []));
   }
 
   #passTo(at: string): void {
@@ -98,7 +99,7 @@ export class SpendingSums {
   }
 
   #hold(line: HoldLine): Verdict {
-    const name = `${line.lock} ${line.hold}`;
+    const name = `${line.campaign} ${line.hold}`;
     const known = this.#entries.get(name);
     // Its create was about to leave before, or has left: nothing is added.
     if (known?.isOpen === true) return { is: 'held' };
@@ -139,9 +140,9 @@ export class SpendingSums {
     return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
   }
 
-  /** The last word counts: what was held for somebody who died is known once their lock is gone on with. */
-  #charge({ charged, lock, credits, held = credits, isLost }: ChargeLine): void {
-    const entry = this.#entries.get(`${lock} ${charged}`);
+  /** The last word counts: what was held for somebody who died is known once their campaign is gone on with. */
+  #charge({ charged, campaign, credits, held = credits, isLost }: ChargeLine): void {
+    const entry = this.#entries.get(`${campaign} ${charged}`);
     if (entry === undefined) {
       const above = Math.max(0, credits - held);
       this.#month += above;
@@ -170,11 +171,11 @@ function dayOf(at: string): string {
 }
 
 /** Half a line, or one that somebody else has written, is none. */
-function readLine(value: Json): SpendingLine | undefined {
+function readLine(value: Json | undefined): SpendingLine | undefined {
   if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return undefined;
-  const { credits, lock, hold, charged, line, held = 0 } = value;
+  const { credits, campaign, hold, charged, line, held = 0 } = value;
   const isNamed = (typeof hold === 'string' && typeof line === 'string') || typeof charged === 'string';
-  if (!isNamed || typeof lock !== 'string' || typeof credits !== 'number' || credits < 0) return undefined;
+  if (!isNamed || typeof campaign !== 'string' || typeof credits !== 'number' || credits < 0) return undefined;
   if (typeof held !== 'number') return undefined;
   return value as unknown as SpendingLine;
 }

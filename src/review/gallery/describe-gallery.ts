@@ -4,7 +4,7 @@ import { longestLock } from '../../campaign/find-locks.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
 import { readCommittedCampaign } from '../../campaign/read-committed.ts';
-import { requireLock } from '../../campaign/read-lock.ts';
+import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { readListings } from '../../campaign/service-facts.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -52,7 +52,7 @@ export async function describeGallery(
   const { paste } = options;
   const checked = await requireCheckedGraph(campaign, {});
   const { graph } = checked;
-  const { lock } = await requireLock(campaign, undefined);
+  const { lock } = await requireRestoredLock(campaign, graph);
   const situation = situate(graph, lock);
   const hints = await findPriceHints(campaign, { ...situation, facts: checked.facts });
   const plan = planForPage(campaign, situation, hints);

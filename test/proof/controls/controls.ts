@@ -1387,6 +1387,17 @@ export const controls: readonly Control[] = [
     },
   },
   {
+    mark: 'I40 (engine)',
+    off: 'what earlier runs of a campaign bought on an engine is restored',
+    file: 'src/cluster/head/account-spending.ts',
+    switch: { part: 'isAnswered(records, { ...options, isOurs: true })', by: 'records.length > 99' },
+    seenBy: {
+      file: 'test/rooms/cluster/account-spending.test.ts',
+      title:
+        'I40 a key that an earlier run of the campaign bought is restored, and one that it left open is asked about',
+    },
+  },
+  {
     mark: 'I40 (files)',
     off: 'on another machine outputs where steps save tell that a lock was lost',
     file: 'src/campaign/lost-lock.ts',
@@ -1427,8 +1438,8 @@ export const controls: readonly Control[] = [
     off: 'a run asks the ledger of all campaigns before a create leaves',
     file: ledger,
     switch: {
-      part: 'await this.#holdSpending(order, { credits: answer.credits, isSent: isOpen })',
-      by: "'held' as Awaited<ReturnType<Spending['hold']>>",
+      part: 'await this.#holdCredits(order, { credits: answer.credits, isSent: isOpen })',
+      by: "'held' as HoldAnswer",
     },
     seenBy: {
       file: 'test/command/limit.test.ts',

@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { holdGuard } from '../../../src/campaign/hold-guard.ts';
+import type { CampaignPaths } from '../../../src/campaign/paths.ts';
+import { requireLock } from '../../../src/campaign/read-lock.ts';
 import { failureOf } from '../../../src/contract/failure.ts';
 import { noteOpenPage } from '../../../src/disk/state/own-files.ts';
 import { temporaryFolder } from '../../rig/command.ts';
@@ -41,7 +43,10 @@ test('refuses a lock in a folder that does not exist, or below a file', async ()
   onTestFinished(() => folder.remove());
   writeFileSync(join(folder.path, 'campaign.yaml'), '');
   for (const name of ['x/y/z.jsonl', 'campaign.yaml/z.jsonl']) {
-    const held = holdGuard(join(folder.path, name), 0, () => undefined);
-    await expect(held).rejects.toMatchObject({ failure: { code: 'MB3411' } });
+    const lock = join(folder.path, name);
+    const tell = () => undefined;
+    for (const used of [holdGuard(lock, 0, tell), requireLock({ paths: { lock } as CampaignPaths, tell }, undefined)]) {
+      await expect(used).rejects.toMatchObject({ failure: { code: 'MB3411' } });
+    }
   }
 });

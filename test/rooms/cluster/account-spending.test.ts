@@ -3,7 +3,7 @@ import { AccountSpending, readLimit, readSpendingLeft } from '../../../src/clust
 import type { RunRecord } from '../../../src/cluster/runs/run-record.ts';
 import { HeadLostError } from '../../../src/contract/errors.ts';
 import type { SpendingLimits } from '../../../src/contract/spending.ts';
-import type { Lock } from '../../../src/lock/record.ts';
+import type { Lock, LockLine } from '../../../src/lock/record.ts';
 import { openFresh } from '../../rig/postgres.ts';
 
 const account = 'a'.repeat(32);
@@ -25,11 +25,12 @@ async function accountHere() {
     const spending = await AccountSpending.open({ db, clock, account, epoch, own, drives });
     const holdFor = (campaign: string) => {
       driven.add(runOf(campaign).id);
-      const ledger = spending.of(runOf(campaign));
-      if (ledger === undefined) throw new Error('play money');
+      const journal = spending.of(runOf(campaign), lockWith());
       const hold = (name: string, credits: number | null, { isSent = false, likely = 1 } = {}) =>
-        ledger.hold({ name, key: `key of ${name}`, credits, likely, isSent });
-      return { ledger, hold };
+        journal.hold({ key: `key of ${name}`, credits, likely, isSent });
+      const charge = (name: string, credits: number) =>
+        void journal.add({ key: `key of ${name}`, state: 'running', jobId: name, credits } as LockLine);
+      return { journal, hold, charge, release: (name: string) => journal.release(`key of ${name}`) };
     };
     return { spending, holdFor };
   };
@@ -56,9 +57,9 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     const both = await Promise.all([one.hold('x', 6), other.hold('x', 5)]);
     expect(both).toEqual(['held', { over: '10 credits a day are the limit (worker --limit), and 4 are left' }]);
     expect(await other.hold('y', 4)).toBe('held');
-    one.ledger.release('x');
+    one.release('x');
     expect(await other.hold('z', 6)).toBe('held');
-    other.ledger.charge('y', 7);
+    other.charge('y', 7);
     expect(spending.spent()).toMatchObject({ day: 13, month: 13 });
   });
 
@@ -95,13 +96,13 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     const first = await head();
     const killed = first.holdFor('lamp');
     expect(await killed.hold('x', 8)).toBe('held');
-    killed.ledger.charge('x', 8);
+    killed.charge('x', 8);
     await first.spending.idle();
     const { spending, holdFor } = await head();
     const next = holdFor('lamp');
     expect(await next.hold('x', 8, { isSent: true })).toBe('held');
     expect(spending.spent()).toMatchObject({ day: 8 });
-    next.ledger.charge('x', 7);
+    next.charge('x', 7);
     expect(spending.spent()).toMatchObject({ day: 7 });
   });
 
@@ -125,7 +126,7 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     expect(await other.hold('y', 1)).toBe('later');
     expect(await other.hold('y', 1)).toEqual({ over: expect.stringContaining('a run for lamp finds out') });
     expect(await holdFor('lamp').hold('x', null)).toBe('held');
-    one.ledger.charge('x', 9);
+    one.charge('x', 9);
     expect(await other.hold('y', 1)).toBe('held');
   });
 
@@ -148,12 +149,12 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     const { head, tellLimits, db } = await accountHere();
     await tellLimits('long gone', { day: 1 }, '2 hours');
     const { spending, holdFor } = await head({ day: 10 });
-    const { hold, ledger } = holdFor('lamp');
+    const { hold, charge } = holdFor('lamp');
     expect(await hold('x', 9)).toBe('held');
     await tellLimits('careful', { day: 8, month: 500 });
     await spending.look();
     expect(await hold('y', 1)).toMatchObject({ over: expect.stringContaining('8 credits a day') });
-    ledger.charge('x', 2);
+    charge('x', 2);
     expect(await hold('y', 6)).toBe('held');
     await db.query('UPDATE mediabatch.account SET spent = $1', [JSON.stringify(spending.spent())]);
     const left = { credits: 8, per: 'day', left: 0, of: 'engine' };
@@ -164,14 +165,29 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
   test('is known of a time without a limit, too', async () => {
     const { head } = await accountHere();
     const { spending, holdFor } = await head({});
-    const { hold, ledger } = holdFor('lamp');
+    const { hold, charge } = holdFor('lamp');
     for (const name of ['x', 'y']) {
       expect(await hold(name, 50)).toBe('held');
-      ledger.charge(name, 50);
+      charge(name, 50);
     }
     await spending.idle();
     const limited = (await head({ month: 110 })).holdFor('lamp');
     expect(await limited.hold('z', 11)).toMatchObject({ over: expect.stringContaining('10 are left') });
     expect(await limited.hold('z', 10)).toBe('held');
+  });
+
+  test('I40 a key that an earlier run of the campaign bought is restored, and one that it left open is asked about', async () => {
+    const { head } = await accountHere();
+    const { spending } = await head();
+    const reserve = (purchase: object, asks?: string) =>
+      spending.of(runOf('lamp'), lockWith({ fingerprint: 'f', ...purchase })).reserve('key of x', {
+        ...{ fingerprint: 'f', asks, isClosed: () => false, isStopped: () => false },
+      });
+    const records = [expect.objectContaining({ address: 'x' })];
+    expect(await reserve({ state: 'done', jobId: 'job-1' })).toEqual({ is: 'known', records });
+    expect(await reserve({ state: 'unresolved', send: 'lost' })).toEqual({ is: 'known', records });
+    expect(await reserve({ state: 'unresolved', send: 'lost' }, 'lost')).toEqual({ is: 'reserved' });
+    expect(await reserve({ state: 'refused', error: 'no' })).toEqual({ is: 'reserved' });
+    expect(await reserve({ state: 'done', jobId: 'job-1', fingerprint: 'other' })).toEqual({ is: 'reserved' });
   });
 });

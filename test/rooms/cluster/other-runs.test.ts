@@ -75,8 +75,7 @@ test('an older run that bought what nobody saw is found behind newer ones of whi
     { id: 'empty', addresses: ['film'], lock: none },
     { id: 'bought', addresses: ['film'], lock: lockOf('film', bought('running', { jobId: 'j' })) },
   ]);
-  const { unseen, last } = await findUnseenRun(engine, campaign, graph);
-  expect([unseen?.id, last]).toEqual(['bought', 'namesake']);
+  expect(await findUnseenRun(engine, campaign, graph)).toMatchObject({ id: 'bought' });
 });
 
 test('a submit that came to nothing is forgotten, but not what was submitted while the lock was waited for', async () => {

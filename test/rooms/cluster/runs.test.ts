@@ -3,7 +3,7 @@ import { headQueue } from '../../../src/cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
 import { migrate } from '../../../src/cluster/database/schema.ts';
 import { openBodies } from '../../../src/cluster/head/head-run.ts';
-import { readLines } from '../../../src/cluster/head/lines.ts';
+import { openLines, readEarlierLines, readLines } from '../../../src/cluster/head/lines.ts';
 import { EventWriter, readEvents } from '../../../src/cluster/runs/events.ts';
 import { readOrders } from '../../../src/cluster/runs/orders.ts';
 import type { Submission } from '../../../src/cluster/runs/run-record.ts';
@@ -81,14 +81,18 @@ describe('a submit', () => {
     expect(await count(db, 'mediabatch.run')).toBe(1);
   });
 
-  test('with a lock that does not know the run that ended last attaches to that one', async () => {
+  test('finds what heads have written under its keys in earlier runs of its campaign', async () => {
     const { db, boss, run, term } = await runHere();
-    const submit = (last: string | null) => submitRun(db, boss, { ...submission({ account }), last });
-    expect(await submit(null)).toEqual({ id: run, attached: true });
+    const line = (key: string) => `{"address":"hero","key":"${key}"}\n`;
+    const lines = openLines(db, term);
+    await Promise.all([lines.append(line('mine')), lines.append(line('other'))]);
     await endRun(db, term, { exit: 0, outcomes: {} });
-    expect(await submit(null)).toEqual({ id: run, attached: true });
-    expect(await count(db, "mediabatch.run WHERE state = 'open'")).toBe(0);
-    expect(await submit(run)).toMatchObject({ attached: false });
+    const later = { ...submission({ account }), keys: new Set(['mine']) };
+    expect(await submitRun(db, boss, later)).toMatchObject({ attached: false });
+    expect(await readEarlierLines(db, later)).toEqual([line('mine')]);
+    for (const other of [{ id: run }, { campaign: 'summer' }, { account: 'b'.repeat(32) }]) {
+      expect(await readEarlierLines(db, { ...later, ...other })).toEqual([]);
+    }
     expect(await lastEndedRuns(db, { account, campaign: 'spring', most: 5 })).toMatchObject([{ id: run }]);
     expect(await lastEndedRuns(db, { account: 'b'.repeat(32), campaign: 'spring', most: 5 })).toEqual([]);
   });
