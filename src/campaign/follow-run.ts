@@ -1,9 +1,9 @@
 import type { Clock } from '../contract/clock.ts';
-import type { HistoryLine, RunEvent } from '../contract/event.ts';
+import type { RunClose, RunEvent } from '../contract/event.ts';
 import type { Holder } from '../contract/failure.ts';
 import { readLiveHolder } from '../disk/lock/guard.ts';
-import { RunHistory, type RunTail } from '../disk/state/run-history.ts';
-import { type RunStory, tellRun } from '../report/history/run-story.ts';
+import { RunHistory } from '../disk/state/run-history.ts';
+import type { RunStory } from '../report/history/run-story.ts';
 import type { Remaining } from '../report/run/run-time.ts';
 import { historyLines, listRuns } from './find-run.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -12,7 +12,7 @@ import type { CampaignPaths } from './paths.ts';
 export type Followed =
   /** Nothing runs; `last` is over. */
   | { is: 'idle'; last?: RunStory }
-  | { is: 'ended'; run: RunStory }
+  | { is: 'ended'; close: RunClose }
   /** Its process is gone, and has said nothing of its end. */
   | { is: 'gone'; id: string }
   /** The caller's signal was aborted. */
@@ -44,14 +44,7 @@ export async function followRun(paths: CampaignPaths, options: FollowOptions): P
     const holder = await holderOf(paths);
     const [newest] = await listRuns(paths);
     if (newest !== undefined && newest.how === undefined && isOf(newest, holder)) {
-      const tail = await new RunHistory(paths.state, paths.runs).follow(newest.id);
-      if (tail !== undefined) {
-        try {
-          return await followTail(tail, newest.id, paths, options);
-        } finally {
-          await tail.close();
-        }
-      }
+      return followTail(newest.id, paths, options);
     }
     if (holder === undefined) return { is: 'idle', ...(newest !== undefined && { last: newest }) };
     if (!isTold) options.onWait(holder);
@@ -67,24 +60,22 @@ function isOf(run: RunStory, holder: Holder | undefined): boolean {
 }
 
 async function followTail(
-  tail: RunTail,
   id: string,
   paths: CampaignPaths,
   { clock, signal, on, onTime }: FollowOptions,
 ): Promise<Followed> {
-  const ends: HistoryLine[] = [];
+  const history = new RunHistory(paths.state, paths.runs);
   let goneAt: number | undefined;
-  while (!signal.aborted) {
-    const lines = await tail.more();
-    for (const line of historyLines(lines)) {
-      if ('event' in line) {
-        on(line);
-        if (line.event === 'run-ended') ends.push(line);
-      } else if (line.mediabatch === 'run-time') onTime(line.remaining);
-      else if (line.mediabatch === 'run-close') return { is: 'ended', run: tellRun(id, [...ends, line]) };
+  for (let position = 0; !signal.aborted; ) {
+    const { values, next } = (await history.readFrom(id, position)) ?? { values: [], next: position };
+    for (const line of historyLines(values)) {
+      if ('event' in line) on(line);
+      else if (line.mediabatch === 'run-time') onTime(line.remaining);
+      else if (line.mediabatch === 'run-close') return { is: 'ended', close: line };
     }
-    // There may be more of them at once.
-    if (lines.length > 0) continue;
+    const isMore = next > position;
+    position = next;
+    if (isMore) continue;
     if (goneAt !== undefined && clock.now() - goneAt > lastWordsMs) return { is: 'gone', id };
     if (goneAt === undefined && (await holderOf(paths)) === undefined) goneAt = clock.now();
     await pause(lookEveryMs, { clock, signal });

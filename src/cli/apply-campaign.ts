@@ -16,7 +16,8 @@ import type { Plan, PlanRow } from '../plan/plan.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { clockText } from '../report/numbers.ts';
 import { planText } from '../report/plan/plan-text.ts';
-import { noteEnd, resultText, type StepEnds } from '../report/run/result-json.ts';
+import { resultText } from '../report/run/result-json.ts';
+import { createRunView, type RunView } from '../report/run/run-view.ts';
 import { safeText } from '../report/safe-text.ts';
 import { agreeTo, canAskAgain } from './agree.ts';
 import { askAboutMove } from './ask-person.ts';
@@ -81,7 +82,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   let address: string | undefined;
   let isPassed = false;
   let approved: Approved | undefined;
-  const ends: StepEnds = new Map();
+  let view = createRunView();
   const show = (planned: Plan) => {
     // Whoever is asked to agree sees what to.
     const isQuiet = options.quiet === true && (yes === true || !terminal.interactive);
@@ -161,6 +162,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
         elsewhere: engine !== undefined,
         filesStay,
       });
+      view = recorder.view;
       // Before a run begins a signal ends the process, and an error that nobody awaits as well.
       const listening = listenForInterruption();
       interruption = listening;
@@ -168,7 +170,6 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
       return {
         on(event) {
           if (event.event === 'spending-stopped' && event.because === 'price') isPassed = true;
-          if (options.json === true) noteEnd(ends, event);
           recorder.on(event);
         },
         times: recorder.times,
@@ -188,7 +189,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     terminal.err(`nothing ${isAnew ? 'more ' : ''}was spent\n`);
     return { exit: applied.is === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
   }
-  if (options.json === true) await printResult(applied, { ...context, file, options, ends });
+  if (options.json === true) await printResult(applied, { ...context, file, options, view });
   const { exit, outcomes } = applied.result;
   if (approved?.is === 'approved' && isDone(applied)) await endApproval(approved.approval, systemClock.now());
   tellWaiting(applied.carriedOut, { ...context, consent, file, options, planned: applied.made, outcomes });
@@ -199,7 +200,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
 /** One document on stdout: how the run ended, how each step stands now, and what leads on. */
 async function printResult(
   applied: Extract<Applied, { is: 'ran' }>,
-  { ends, ...context }: ApplyContext & { file: string; options: ApplyOptions; ends: StepEnds },
+  { view, ...context }: ApplyContext & { file: string; options: ApplyOptions; view: RunView },
 ): Promise<void> {
   const { carriedOut, result } = applied;
   const { outcomes, end } = result;
@@ -212,7 +213,7 @@ async function printResult(
   }
   const { nextOfRun } = await import('./next-steps.ts');
   const next = nextOfRun(applied, context);
-  context.terminal.out(resultText({ plan: carriedOut, outcomes, ends, end, next }));
+  context.terminal.out(resultText({ plan: carriedOut, outcomes, view, end, next }));
 }
 
 /** Under an approval nobody is asked: whose it is stands there instead. */

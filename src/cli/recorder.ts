@@ -14,7 +14,7 @@ import { plannedWork } from '../report/run/planned-work.ts';
 import { createRunTimes } from '../report/run/remaining-time.ts';
 import { createLines, type Detail } from '../report/run/run-lines.ts';
 import { createEventLines, type RunReporter, type RunTimes } from '../report/run/run-time.ts';
-import { createRunView } from '../report/run/run-view.ts';
+import { createRunView, type RunView } from '../report/run/run-view.ts';
 import { endText, runAnnotations } from '../report/run/run-words.ts';
 import { summaryText } from '../report/run/summary-text.ts';
 import { giveCursorBackAtExit, type Terminal, tellNotice, toCheckoutPath } from './terminal.ts';
@@ -57,7 +57,7 @@ export async function makeRecorder(
     /** Whether what is saved stays in the store of the run. */
     filesStay?: boolean | undefined;
   },
-): Promise<RunReporter & { times?: RunTimes | undefined }> {
+): Promise<RunReporter & { view: RunView; times?: RunTimes | undefined }> {
   const { terminal, events, clock, paths, page, detail } = options;
   const { style, github } = terminal;
   const now = () => clock.now();
@@ -86,9 +86,10 @@ export async function makeRecorder(
     }
   }
   return {
+    view,
     times,
     on(event) {
-      if (hasWork) foldEvent(view, event);
+      foldEvent(view, event);
       for (const reporter of reporters) {
         try {
           reporter.on(event);

@@ -42,8 +42,7 @@ export async function follow(file: string, options: FollowCommandOptions, termin
     },
     onWait({ host, since }) {
       const began = clockText(since, systemClock.now());
-      terminal.err(safeText(`a command on ${host} has held the lock since ${began}; waiting for its run`));
-      terminal.err('\n');
+      terminal.err(`${safeText(`a command on ${host} has held the lock since ${began}; waiting for its run`)}\n`);
     },
   });
   await reporter.end();
@@ -85,7 +84,7 @@ function endText(followed: Followed, { view, paths, file, options, terminal }: E
     case 'left':
       return 'no longer followed; the run goes on\n';
     case 'ended': {
-      const { exit, how, error } = followed.run;
+      const { exit = view.end?.exit, how, error } = followed.close;
       const why = error === undefined ? '' : `: ${safeText(error)}`;
       const end =
         exit === undefined

@@ -9,14 +9,8 @@ import { runsText, runText } from '../../report/history/run-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { outJson, type Terminal, tableOptions } from '../terminal.ts';
 
-export interface RunsOptions {
-  sandbox?: boolean;
-  lock?: string;
-  json?: boolean;
-}
-
 interface Context {
-  options: RunsOptions;
+  options: { sandbox?: boolean; lock?: string; json?: boolean };
   terminal: Terminal;
 }
 
@@ -51,7 +45,7 @@ export async function showRun(file: string, name: string, { options, terminal }:
 }
 
 /** Reads earlier runs, newest first. `running`: id of the newest, where it has no end and somebody holds the lock. */
-async function readRuns(file: string, options: RunsOptions) {
+async function readRuns(file: string, options: Context['options']) {
   const paths = campaignPaths(file, options);
   const history = new RunHistory(paths.state, paths.runs);
   const stories = await listRuns(paths);

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, readdir, unlink } from 'node:fs/promises';
+import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Json } from '../../ground/json.ts';
@@ -16,8 +16,8 @@ const historyLimits: HistoryLimits = { runs: 100, bytes: 64 * 1024 ** 2 };
 
 /** `2026-11-22-0435-k3f9`: when the run began, UTC, and four characters without those that look alike. */
 const runName = /^(\d{4}-\d{2}-\d{2}-\d{4}-[0-9a-hjkmnp-tv-z]{4})\.jsonl$/;
-/** The first line is short, and so is the last one. */
-const endBytes = 1 << 16;
+/** The first line is shorter, and so is the last one. */
+const endBytes = 1 << 18;
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** `now`: ms since 1970. `random`: in [0, 1), called once for each character. */
@@ -25,6 +25,15 @@ export function makeRunId(now: number, random: () => number): string {
   const [day, time] = new Date(now).toISOString().split('T');
   const end = Array.from({ length: 4 }, () => letters[Math.floor(random() * letters.length)]);
   return `${day}-${time?.slice(0, 5).replace(':', '')}-${end.join('')}`;
+}
+
+/** Part of a file of lines. */
+export interface Lines {
+  values: Json[];
+  /** Position, in bytes, at which to go on. */
+  next: number;
+  /** Bytes of the file. */
+  size: number;
 }
 
 /**
@@ -61,26 +70,38 @@ export class RunHistory {
 
   /** Values of the lines of a run, without those that are no JSON. Undefined when it cannot be read. */
   async read(id: string): Promise<Json[] | undefined> {
-    return this.#readParts(id, (size) => [[0, Math.min(size, 2 * historyLimits.bytes)]]);
+    return (await this.readFrom(id, 0, 2 * historyLimits.bytes))?.values;
   }
 
   /** The same for the first and the last lines only. */
   async readEnds(id: string): Promise<Json[] | undefined> {
-    return this.#readParts(id, (size) =>
-      size <= 2 * endBytes
-        ? [[0, size]]
-        : [
-            [0, endBytes],
-            [size - endBytes, endBytes],
-          ],
-    );
+    const first = await this.readFrom(id, 0, endBytes);
+    if (first === undefined || first.size <= endBytes) return first?.values;
+    const last = await this.readFrom(id, Math.max(endBytes, first.size - endBytes), endBytes);
+    return [...first.values, ...(last?.values ?? [])];
   }
 
-  /** A run as it is written, to be closed by the caller. Undefined when it cannot be read. */
-  async follow(id: string): Promise<RunTail | undefined> {
+  /**
+   * Reads lines from a position on, in bytes, as the file grows. `next`: the end of the last whole line. Undefined when
+   * it cannot be read.
+   */
+  async readFrom(id: string, position: number, most = endBytes): Promise<Lines | undefined> {
+    if (!runName.test(`${id}.jsonl`)) return undefined;
     try {
-      const handle = await this.#open(id);
-      return handle === undefined ? undefined : new RunTail(handle);
+      if (!hasRealFolders(this.#state, this.#folder)) return undefined;
+      const handle = await openPlainFile(this.#pathOf(id), constants.O_RDONLY);
+      if (handle === undefined) return undefined;
+      try {
+        const { size } = await handle.stat();
+        const buffer = Buffer.alloc(Math.max(0, Math.min(size - position, most)));
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
+        const end = buffer.lastIndexOf(0x0a, bytesRead - 1) + 1;
+        // No run writes a longer line.
+        const read = end === 0 && bytesRead === most ? bytesRead : end;
+        return { values: valuesOfLines(buffer.toString('utf8', 0, end)), next: position + read, size };
+      } finally {
+        await handle.close();
+      }
     } catch (error) {
       return orNothing(error, undefined);
     }
@@ -98,35 +119,6 @@ export class RunHistory {
     }
   }
 
-  async #readParts(
-    id: string,
-    partsOf: (size: number) => [start: number, length: number][],
-  ): Promise<Json[] | undefined> {
-    try {
-      const handle = await this.#open(id);
-      if (handle === undefined) return undefined;
-      try {
-        const { size } = await handle.stat();
-        const values: Json[] = [];
-        for (const [start, length] of partsOf(size)) {
-          const buffer = Buffer.alloc(length);
-          const { bytesRead } = await handle.read(buffer, 0, length, start);
-          for (const value of valuesOfLines(buffer.toString('utf8', 0, bytesRead))) values.push(value);
-        }
-        return values;
-      } finally {
-        await handle.close();
-      }
-    } catch (error) {
-      return orNothing(error, undefined);
-    }
-  }
-
-  async #open(id: string): Promise<FileHandle | undefined> {
-    if (!runName.test(`${id}.jsonl`) || !hasRealFolders(this.#state, this.#folder)) return undefined;
-    return openPlainFile(this.#pathOf(id), constants.O_RDONLY);
-  }
-
   #pathOf(id: string): string {
     return join(this.#state, this.#folder, `${id}.jsonl`);
   }
@@ -139,39 +131,7 @@ function orNothing<T>(error: unknown, nothing: T): T {
   throw error;
 }
 
-const pieceBytes = 1 << 18;
-/** A line that is longer is nothing that a run has written. */
-const mostLineBytes = 1 << 22;
-
-/** Reads a file of lines while it grows. */
-export class RunTail {
-  readonly #handle: FileHandle;
-  #position = 0;
-  /** The beginning of a line whose end is not written yet. */
-  #rest: Buffer = Buffer.alloc(0);
-
-  constructor(handle: FileHandle) {
-    this.#handle = handle;
-  }
-
-  /** Values of the lines since the last call, without those that are no JSON; at most a quarter of a MiB of them. */
-  async more(): Promise<Json[]> {
-    const buffer = Buffer.alloc(pieceBytes);
-    const { bytesRead } = await this.#handle.read(buffer, 0, pieceBytes, this.#position);
-    if (bytesRead === 0) return [];
-    this.#position += bytesRead;
-    const bytes = Buffer.concat([this.#rest, buffer.subarray(0, bytesRead)]);
-    const end = bytes.lastIndexOf(0x0a) + 1;
-    this.#rest = bytes.length - end > mostLineBytes ? Buffer.alloc(0) : bytes.subarray(end);
-    return valuesOfLines(bytes.toString('utf8', 0, end));
-  }
-
-  async close(): Promise<void> {
-    await this.#handle.close();
-  }
-}
-
-/** Half a line, or one that somebody else has written, is left out. */
+/** Skips what is no JSON: half a line, or text of somebody else. */
 function valuesOfLines(text: string): Json[] {
   const values: Json[] = [];
   for (const line of text.split('\n')) {

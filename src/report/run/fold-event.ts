@@ -84,9 +84,9 @@ export function foldEvent(view: RunView, event: RunEvent): void {
     case 'output-saved': {
       const files = event.how === 'moved' ? 'movedFiles' : 'files';
       view[files] = addFile(view[files], event.output.path);
-      const path = view.stepsByAddress.get(event.address)?.path ?? event.output.path;
+      const saved = [...(view.stepsByAddress.get(event.address)?.files ?? []), event.output.path];
       const isMoved = event.how === 'moved' ? { isMoved: true as const } : {};
-      changeStep(view, event.address, { path, hasCompletedJob: true, ...isMoved });
+      changeStep(view, event.address, { files: saved, hasCompletedJob: true, ...isMoved });
       return;
     }
     case 'step-finished':
@@ -121,9 +121,9 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       if (view.notices.size < mostNotices) view.notices.add(noticeText(event));
       return;
     case 'run-ended': {
-      const { spentNow, spentEver, held, balance, exit, elapsedMs } = event;
+      const { spentNow, spentEver, held, balance, exit, elapsedMs, outcomes, unsaved } = event;
       view.money = { ...view.money, spentNow, spentEver, held, balance };
-      view.end = { exit, elapsedMs };
+      view.end = { exit, elapsedMs, outcomes, ...(unsaved !== undefined && { unsaved }) };
       delete view.awaitedGates;
       if (event.estimated !== undefined) view.estimated = event.estimated;
       return;
@@ -161,7 +161,7 @@ function finishStep(view: RunView, event: Extract<RunEvent, { event: 'step-finis
   const { address, outcome, credits, error, need, because, recoverable, scheduledFor } = event;
   const step = view.stepsByAddress.get(address);
   if (step === undefined || hasEnded(step.stage)) return;
-  if (scheduledFor !== undefined) view.scheduledPosts += 1;
+  if (scheduledFor !== undefined) view.scheduledPosts.set(address, scheduledFor);
   noteTrouble(view.troubles, event, step.jobId);
   if (outcome === 'done') {
     const at = Date.parse(event.at);
@@ -175,7 +175,8 @@ function finishStep(view: RunView, event: Extract<RunEvent, { event: 'step-finis
     ...(need !== undefined && { need }),
     ...(because !== undefined && { because }),
     ...(recoverable && { recoverable }),
-    ...(scheduledFor !== undefined && { isScheduled: true }),
+    ...(scheduledFor !== undefined && { scheduledFor }),
+    ...(event.unsaved && { hasCompletedJob: true }),
   });
 }
 
@@ -221,7 +222,7 @@ function putStep(
     settleStep(view.settled, { address, stage });
     return;
   }
-  const put: StepView = { address, task, kind, action, hasCompletedJob: false, credits: 0, ...change };
+  const put: StepView = { address, task, kind, action, hasCompletedJob: false, credits: 0, files: [], ...change };
   view.stepsByAddress.set(address, put);
   if (put.begunAt !== undefined && view.firstBegun.size <= mostStepsShown) view.firstBegun.set(address, put);
 }
@@ -239,7 +240,7 @@ function changeStep(view: RunView, address: string, change: Partial<StepView>): 
   if (task !== undefined) task.spent += (step.credits ?? 0) - (before ?? 0);
   if (!isSettled(stage)) return;
   settleStep(view.settled, { address, stage });
-  view.stepsByAddress.delete(address);
+  if (!view.keepsDone) view.stepsByAddress.delete(address);
 }
 
 function count(view: RunView, step: Pick<StepView, 'task' | 'stage'>, by: 1 | -1): void {

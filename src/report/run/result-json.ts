@@ -5,26 +5,17 @@ import { stateLeft } from '../../plan/actions.ts';
 import { type Plan, type PlanRow, rowId } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { safeJson } from '../safe-text.ts';
-
-type StepFinished = Extract<RunEvent, { event: 'step-finished' }>;
-
-/** Ends of the steps of a run, as it told them, by address. */
-export type StepEnds = Map<string, Pick<StepFinished, 'outcome' | 'credits' | 'error' | 'need' | 'scheduledFor'>>;
+import { hasEnded, type RunView } from './run-view.ts';
 
 /** Texts of the service may be long, and `status --json` has them whole. */
 const longestError = 300;
-
-/** Notes how a step has ended. */
-export function noteEnd(ends: StepEnds, event: RunEvent): void {
-  if (event.event === 'step-finished') ends.set(event.address, event);
-}
 
 /** A run that has ended: how each step of its plan stands now, and what leads on. */
 export interface EndedPlan {
   /** The plan as it was carried out. */
   plan: Pick<Plan, 'campaign' | 'rows' | 'gates'>;
   outcomes: ReadonlyMap<string, StepOutcome>;
-  ends: StepEnds;
+  view: RunView;
   end: Extract<RunEvent, { event: 'run-ended' }>;
   next: readonly object[];
 }
@@ -33,12 +24,12 @@ export interface EndedPlan {
  * The end of a run for programs, as `schemas/result.schema.json` describes it. A line for each step and each gate: a
  * program that reads it pays for every character.
  */
-export function resultText({ plan, outcomes, ends, end, next }: EndedPlan): string {
+export function resultText({ plan, outcomes, view, end, next }: EndedPlan): string {
   const { campaign, rows, gates = [] } = plan;
   const head = safeJson({ mediabatch: 'result', version: 1, campaign, ...answersOfExit(end.exit), end, next }, 2);
   const lists = {
     gates: gates.map(({ name, is, state, choose, waiting }) => ({ name, is, state, choose, waiting })),
-    rows: rows.filter(({ action }) => action !== 'orphan').map((row) => rowNow(row, { outcomes, ends })),
+    rows: rows.filter(({ action }) => action !== 'orphan').map((row) => rowNow(row, { outcomes, view })),
   };
   const more = Object.entries(lists).map(([name, list]) => `  "${name}": ${linesOf(list)}`);
   return `${head.slice(0, -'\n}'.length)},\n${more.join(',\n')}\n}\n`;
@@ -50,10 +41,12 @@ function linesOf(list: readonly unknown[]): string {
 }
 
 /** How a step of the plan stands now, and why it is not done. */
-function rowNow(row: PlanRow, { outcomes, ends }: Pick<EndedPlan, 'outcomes' | 'ends'>): Json {
+function rowNow(row: PlanRow, { outcomes, view }: Pick<EndedPlan, 'outcomes' | 'view'>): Json {
   const { address, send, reason, post } = row;
-  const ended = send === undefined ? ends.get(address) : undefined;
-  const state = stateNow(row, outcomes.get(rowId(row)) ?? ended?.outcome);
+  const seen = send === undefined ? view.stepsByAddress.get(address) : undefined;
+  const ended = seen?.begunAt !== undefined && hasEnded(seen.stage) ? seen : undefined;
+  const scheduledFor = send === undefined ? view.scheduledPosts.get(address) : undefined;
+  const state = stateNow(row, outcomes.get(rowId(row)));
   const error = ended?.error ?? (state === 'failed' || state === 'unresolved' ? reason.text : undefined);
   const need = ended?.need ?? reason.need;
   const isOpen = isPost(row.kind) && post !== undefined && state !== 'done';
@@ -65,7 +58,7 @@ function rowNow(row: PlanRow, { outcomes, ends }: Pick<EndedPlan, 'outcomes' | '
     ...(state === 'blocked' && ended === undefined && { because: reason.code }),
     ...(need !== undefined && { need: { ...need } }),
     ...(error !== undefined && { error: error.length > longestError ? `${error.slice(0, longestError)}…` : error }),
-    ...(ended?.scheduledFor !== undefined && { scheduledFor: ended.scheduledFor }),
+    ...(scheduledFor !== undefined && { scheduledFor }),
     ...(isOpen && { post: { accounts: post.accounts, ...(post.at !== undefined && { at: post.at }) } }),
   };
 }

@@ -174,7 +174,7 @@ class StepLines {
     const facts = [
       credits === null ? 'price unknown' : credits > 0 ? countOf(credits, 'credit') : '',
       step?.begunAt === undefined ? '' : elapsedText(Date.parse(at) - step.begunAt),
-      safeText(step?.path ?? ''),
+      safeText(step?.files[0] ?? ''),
     ];
     const ended = [...view.tasks.values()].reduce((sum, task) => sum + doneOf(task), 0);
     const detail = facts.filter((fact) => fact !== '').join(', ');

@@ -2,6 +2,7 @@ import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts'
 import type { Action, Need } from '../../plan/plan.ts';
 import type { Troubles } from './troubles.ts';
 
+type RunEnded = Extract<RunEvent, { event: 'run-ended' }>;
 type SettledStage = 'done' | 'kept';
 
 /** Steps that are done, by this run or before it: nearly all of a large campaign. Only their number is reported. */
@@ -69,12 +70,12 @@ export interface StepView {
   because?: 'no-operation' | 'key-known';
   /** The next run can find out what became of it. */
   recoverable?: true;
-  /** Where its first file was saved. */
-  path?: string;
+  /** Paths of its saved files. */
+  files: string[];
   /** It was here, and has a new name. */
   isMoved?: true;
-  /** A post that the service has, and is going to publish later. */
-  isScheduled?: true;
+  /** When the service is going to publish a post that it has. */
+  scheduledFor?: string;
 }
 
 export interface TaskView {
@@ -116,11 +117,11 @@ export interface RunView {
   files: SavedFiles;
   /** The same for files that only have a new name. */
   movedFiles: SavedFiles;
-  /** Number of posts that this run has sent, and that the service is going to publish later. */
-  scheduledPosts: number;
+  /** Posts that this run has sent and the service is going to publish later: addresses with their times. */
+  scheduledPosts: Map<string, string>;
   money: Money;
   /** Estimate against charge; known at the end. */
-  estimated?: Extract<RunEvent, { event: 'run-ended' }>['estimated'];
+  estimated?: RunEnded['estimated'];
   stopped?: { because: StopReason; detail: string; until?: string };
   /** The service asks to wait until then, in ms since 1970. */
   askedUntil?: number;
@@ -132,11 +133,14 @@ export interface RunView {
   waitedMs: number;
   /** Each once, in order of arrival; at most 100. */
   notices: Set<string>;
-  end?: { exit: number; elapsedMs: number };
+  end?: Pick<RunEnded, 'exit' | 'elapsedMs' | 'outcomes' | 'unsaved'>;
+  /** Keeps steps that are done, as the history of a run shows them. A run itself only counts them. */
+  keepsDone?: true;
 }
 
-export function createRunView(): RunView {
+export function createRunView(options: Pick<RunView, 'keepsDone'> = {}): RunView {
   return {
+    ...options,
     campaign: '',
     steps: 0,
     tasks: new Map(),
@@ -146,7 +150,7 @@ export function createRunView(): RunView {
     troubles: new Map(),
     files: noFiles(),
     movedFiles: noFiles(),
-    scheduledPosts: 0,
+    scheduledPosts: new Map(),
     money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
     waitedMs: 0,
     notices: new Set(),

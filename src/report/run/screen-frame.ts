@@ -257,12 +257,16 @@ function stateOf(step: PlannedStep, view: RunView, look: Look): State {
   }
 }
 
-function doneText(known: Pick<StepView, 'kind' | 'path' | 'isMoved' | 'isScheduled'> | undefined, look: Look): string {
+function doneText(
+  known: Pick<StepView, 'kind' | 'files' | 'isMoved' | 'scheduledFor'> | undefined,
+  look: Look,
+): string {
   const act = kinds[known?.kind ?? '']?.act ?? 'job';
-  if (act === 'post') return known?.isScheduled ? 'scheduled' : 'published';
-  if (known?.path === undefined) return act === 'upload' ? 'uploaded' : 'done';
+  if (act === 'post') return known?.scheduledFor !== undefined ? 'scheduled' : 'published';
+  const [path] = known?.files ?? [];
+  if (known === undefined || path === undefined) return act === 'upload' ? 'uploaded' : 'done';
   const word = known.isMoved ? 'moved' : 'saved';
-  return isNarrow(look) ? word : `${word}  ${safeText(known.path, 300)}`;
+  return isNarrow(look) ? word : `${word}  ${safeText(path, 300)}`;
 }
 
 function startingText(kind: string | undefined): string {

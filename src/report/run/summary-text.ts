@@ -246,10 +246,10 @@ function postLines(view: RunView): string[] {
   const tasks = [...view.tasks.values()].filter(({ kind }) => isPost(kind));
   const count = (stage: Stage) => tasks.reduce((sum, { stages }) => sum + (stages.get(stage) ?? 0), 0);
   const [done, kept, waiting] = [count('done'), count('kept'), count('awaits-consent')];
-  const published = done - view.scheduledPosts;
+  const published = done - view.scheduledPosts.size;
   const parts = [
     ...(published > 0 ? [`${creditsText(published)} published now`] : []),
-    ...(view.scheduledPosts > 0 ? [`${creditsText(view.scheduledPosts)} scheduled`] : []),
+    ...(view.scheduledPosts.size > 0 ? [`${creditsText(view.scheduledPosts.size)} scheduled`] : []),
     ...(kept > 0 ? [`${creditsText(kept)} before`] : []),
     ...(waiting > 0 ? [`${creditsText(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for consent`] : []),
   ];

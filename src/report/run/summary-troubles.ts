@@ -124,7 +124,7 @@ function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
 
 /** A failed job is bought again only on request; a finished one whose file could not be fetched is only fetched. */
 function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: TroubleOptions): Trouble {
-  const isUnfit = (step: StepView) => step.path !== undefined || unfit?.has(step.address) === true;
+  const isUnfit = (step: StepView) => step.files.length > 0 || unfit?.has(step.address) === true;
   const kept = steps.filter(isUnfit);
   const unsaved = steps.filter((step) => !isUnfit(step) && step.hasCompletedJob);
   const failed = steps.filter((step) => !isUnfit(step) && !step.hasCompletedJob);

@@ -18,7 +18,7 @@ async function pathsWith(files: Record<string, unknown[]>) {
   mkdirSync(folder, { recursive: true });
   for (const [id, lines] of Object.entries(files)) {
     const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
-    writeFileSync(join(folder, `${id}.jsonl`), text);
+    writeFileSync(join(folder, `${id}.jsonl`), `${text}\n`);
   }
   return paths;
 }

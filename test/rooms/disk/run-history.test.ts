@@ -76,13 +76,17 @@ describe('the history of runs', () => {
     const { folder, history } = withRuns(0);
     const path = join(folder, `${idOf(0)}.jsonl`);
     writeFileSync(path, '{"n":1}\n{"n":"ü');
-    const tail = await history.follow(idOf(0));
-    expect(await tail?.more()).toEqual([{ n: 1 }]);
+    let position = 0;
+    const more = async () => {
+      const read = await history.readFrom(idOf(0), position);
+      position = read?.next ?? position;
+      return read?.values;
+    };
+    expect(await more()).toEqual([{ n: 1 }]);
     appendFileSync(path, 'b"}\n{"n":3');
-    expect(await tail?.more()).toEqual([{ n: 'üb' }]);
+    expect(await more()).toEqual([{ n: 'üb' }]);
     appendFileSync(path, '}\n');
-    expect([await tail?.more(), await tail?.more()]).toEqual([[{ n: 3 }], []]);
-    await tail?.close();
+    expect([await more(), await more()]).toEqual([[{ n: 3 }], []]);
   });
 
   it('writes the last line, however much there was before it', async () => {

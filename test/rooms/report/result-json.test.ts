@@ -3,7 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import type { RunEvent, RunFact, StepOutcome } from '../../../src/contract/event.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
-import { type EndedPlan, noteEnd, resultText, type StepEnds } from '../../../src/report/run/result-json.ts';
+import { foldEvent } from '../../../src/report/run/fold-event.ts';
+import { type EndedPlan, resultText } from '../../../src/report/run/result-json.ts';
+import { createRunView } from '../../../src/report/run/run-view.ts';
 import { at, row } from './samples.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../../schemas/result.schema.json', import.meta.url), 'utf8'));
@@ -25,12 +27,18 @@ const ended: RunFact = {
 
 function resultOf(rows: PlanRow[], facts: { finished?: RunFact[]; gates?: EndedPlan['plan']['gates'] } = {}) {
   const { finished = [], gates } = facts;
-  const ends: StepEnds = new Map();
-  for (const fact of finished) noteEnd(ends, at(1, fact));
-  const outcomes = new Map([...ends].map(([address, { outcome }]) => [address, outcome] as const));
+  const view = createRunView();
+  const outcomes = new Map<string, StepOutcome>();
+  for (const fact of finished) {
+    if (fact.event !== 'step-finished') continue;
+    const { address, task, outcome } = fact;
+    foldEvent(view, at(0, { event: 'step-started', address, task, kind: 'image', action: 'create' }));
+    foldEvent(view, at(1, fact));
+    outcomes.set(address, outcome);
+  }
   const end = at(9, ended) as Extract<RunEvent, { event: 'run-ended' }>;
   const next = [{ command: 'mediabatch review', credits: 0, needs: 'person' }];
-  const text = resultText({ plan: { campaign: 'spring', rows, ...(gates && { gates }) }, outcomes, ends, end, next });
+  const text = resultText({ plan: { campaign: 'spring', rows, ...(gates && { gates }) }, outcomes, view, end, next });
   const document = JSON.parse(text);
   expect(isResult(document), JSON.stringify(isResult.errors)).toBe(true);
   return { text, document };
