@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { CreatedJob } from '../contract/answer.ts';
 import { GuardLostError } from '../contract/errors.ts';
 import type { RunEvent, RunFact } from '../contract/event.ts';
@@ -221,7 +221,7 @@ export class LocalLedger implements Ledger {
     const hasLinks = findReferences(order.request).length > 0;
     if (hasLinks) await this.#durably(keepBody(this.#bodies, { key: order.key, body: request.body })); // I4
     const { resent } = request;
-    const send = randomBytes(8).toString('hex');
+    const send = randomUUID().replaceAll('-', '').slice(0, 16);
     const facts = intentFacts(order, request, { send, account: this.#accountOf?.(send), hasLinks });
     // Another clone may resend the same one: each that leaves is a send of its own.
     await this.#record(order, facts, resent === undefined ? [] : [resent]);

@@ -1,10 +1,11 @@
-import { constants, write } from 'node:fs';
+import { closeSync, constants, fsync, openSync, write } from 'node:fs';
 import { copyFile, link, open, rename, unlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { hasNoLinks, isErrno } from './plain-file.ts';
 
 const writeSome = promisify(write);
+const syncByThread = promisify(fsync);
 
 /** Writes all of `bytes` to an open file, in as many calls as the system needs. */
 export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
@@ -19,11 +20,11 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
 /** Makes additions, renames and removals in a folder survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
   try {
-    const handle = await open(path, constants.O_RDONLY);
+    const fd = openSync(path, constants.O_RDONLY);
     try {
-      await handle.sync();
+      await syncByThread(fd);
     } finally {
-      await handle.close();
+      closeSync(fd);
     }
   } catch (error) {
     // Windows cannot open or sync folders; its file systems keep names in order on their own.

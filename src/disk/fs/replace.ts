@@ -65,6 +65,10 @@ export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
 
 /** An unguessable name, in the folder of the file that it will become. */
 export function temporaryName(extension: 'tmp' | 'part'): string {
-  // Sixteen hex digits of which fifteen are random; Node generates these a hundred at a time.
-  return `.mediabatch-${randomUUID().replaceAll('-', '').slice(0, 16)}.${extension}`;
+  return `.mediabatch-${randomId()}.${extension}`;
+}
+
+/** Sixteen hex digits of which fifteen are random. Node draws UUIDs by the hundred; other draws each enter the system. */
+export function randomId(): string {
+  return randomUUID().replaceAll('-', '').slice(0, 16);
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { closeSync, readFileSync } from 'node:fs';
 import { link, lstat, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../contract/clock.ts';
@@ -7,7 +7,7 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Holder } from '../../contract/failure.ts';
 import { coalesce } from '../fs/coalesce.ts';
 import { renameFile, syncFolder, unlinkFile } from '../fs/durable.ts';
-import { hasNoLinks, isErrno, openPlainFile, orAbsent } from '../fs/plain-file.ts';
+import { hasNoLinks, isErrno, openSeenFile, orAbsent, statPlainFile } from '../fs/plain-file.ts';
 import { temporaryName, writeNewFile } from '../fs/replace.ts';
 import { ignoreItself, isRealFolder } from '../state/state-folder.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead, type ProcessIdentity } from './process-identity.ts';
@@ -175,13 +175,13 @@ type GuardState = { is: 'free' } | { is: 'unreadable' } | { is: 'held'; note: Ho
 
 async function readState(path: string): Promise<GuardState> {
   try {
-    const handle = await openPlainFile(path, constants.O_RDONLY);
-    if (handle === undefined) return { is: 'free' };
+    const file = statPlainFile(path) === undefined ? undefined : openSeenFile(path);
+    if (file === undefined) return { is: 'free' };
     try {
-      const note = parseNote(await handle.readFile('utf8'));
+      const note = parseNote(readFileSync(file.fd, 'utf8'));
       return note === undefined ? { is: 'unreadable' } : { is: 'held', note };
     } finally {
-      await handle.close();
+      closeSync(file.fd);
     }
   } catch (error) {
     if (error instanceof UnsafeFileError) return { is: 'unreadable' };

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { basename, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { OutputError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import { makeFolders } from '../fs/folders.ts';
@@ -42,6 +42,41 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
     if (!stats.isDirectory()) throw new OutputError('path', `${folder} is in the way: it is not a folder`);
   }
   return { folder, target: join(folder, basename(path)) };
+}
+
+/** The folders that a run saves into. Each is resolved once; before and after each file its identity is compared again. */
+export class OutputFolders {
+  readonly #root: string;
+  readonly #known = new Map<string, { folder: string; identity: string }>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Returns the folder of an output, as `prepareOutputFolder` does. */
+  async prepare(path: string): Promise<string> {
+    const names = checkOutputPath(path).slice(0, -1);
+    const known = this.#known.get(names.join('/'));
+    if (known !== undefined && this.isSame(path, known.folder)) return known.folder;
+    const { folder } = await prepareOutputFolder(this.#root, path);
+    const identity = identify(folder, names.length);
+    if (!isSameFolder(folder)) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
+    this.#known.set(names.join('/'), { folder, identity });
+    return folder;
+  }
+
+  /** True when nothing on the way to a prepared folder was replaced, by a link for example. */
+  isSame(path: string, folder: string): boolean {
+    const names = path.split('/').slice(0, -1);
+    return this.#known.get(names.join('/'))?.identity === identify(folder, names.length);
+  }
+}
+
+/** Devices and inodes of a folder and of `depth` folders above it. A link has another one than the folder it leads to. */
+function identify(folder: string, depth: number): string {
+  const stats = lstatOrAbsent(folder);
+  const own = stats === undefined ? 'absent' : `${stats.dev}:${stats.ino}`;
+  return depth === 0 ? own : `${own} ${identify(dirname(folder), depth - 1)}`;
 }
 
 /** True when a folder is still where its name says after the check: nobody put a link in its place. */

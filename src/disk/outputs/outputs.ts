@@ -9,7 +9,7 @@ import { isErrno, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
 import type { Kept } from '../fs/put-in-place.ts';
 import type { KeptMeasures } from '../state/kept-measures.ts';
 import { measureFile } from './measure-files.ts';
-import { findOutputFolder } from './output-path.ts';
+import { findOutputFolder, OutputFolders } from './output-path.ts';
 import { relocateOutput } from './relocate-output.ts';
 import { saveOutput } from './save-output.ts';
 import { SavedFiles } from './saved-files.ts';
@@ -33,11 +33,12 @@ export function createOutputs(
 ): OutputFiles {
   const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept, measures } = options;
   const disk = new PacedDisk();
+  const folders = new OutputFolders(root);
   // Moves run one after another: files that swap names are in each other's way.
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
     save: (target, download) =>
-      saveOutput(root, { target, download, maxBytes, disk, saved, kept, ...(seen && { seen }) }),
+      saveOutput({ folders, target, download, maxBytes, disk, saved, kept, ...(seen && { seen }) }),
     relocate(target, from, { remove = false } = {}) {
       const move = lastMove.then(() => relocateOutput(root, { target, from, remove, disk, saved, kept }));
       lastMove = move.catch(() => undefined);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { readFile, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Download } from '../../contract/answer.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { OutputTarget } from '../../contract/ports.ts';
@@ -12,17 +12,17 @@ import { lstatOrAbsent, noFollow } from '../fs/plain-file.ts';
 import { type Kept, putInPlace } from '../fs/put-in-place.ts';
 import { temporaryName } from '../fs/replace.ts';
 import { smallBytes } from './hash-file.ts';
-import { isSameFolder, prepareOutputFolder } from './output-path.ts';
+import type { OutputFolders } from './output-path.ts';
 import { hasPictureEnd } from './picture-end.ts';
 import type { SavedFiles } from './saved-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
 
 /** Streams a download into a temporary file beside its target, verifies it, syncs it and renames it into place. */
-export async function saveOutput(root: string, order: SaveOrder): Promise<Output> {
+export async function saveOutput(order: SaveOrder): Promise<Output> {
   const chunks = order.download.body[Symbol.asyncIterator]();
   try {
-    return await saveChunks(root, chunks, order);
+    return await saveChunks(chunks, order);
   } finally {
     // Even one that never began: it holds a connection, and those are few.
     await chunks.return?.();
@@ -30,6 +30,7 @@ export async function saveOutput(root: string, order: SaveOrder): Promise<Output
 }
 
 interface SaveOrder {
+  folders: OutputFolders;
   target: OutputTarget;
   download: Download;
   maxBytes: number;
@@ -41,18 +42,19 @@ interface SaveOrder {
 }
 
 async function saveChunks(
-  root: string,
   chunks: AsyncIterator<Uint8Array>,
-  { target, download, maxBytes, disk, saved, kept, seen }: SaveOrder,
+  { folders, target, download, maxBytes, disk, saved, kept, seen }: SaveOrder,
 ): Promise<Output> {
-  const { folder, target: base } = await diskErrors(target.save, () => prepareOutputFolder(root, target.save));
+  const folder = await diskErrors(target.save, () => folders.prepare(target.save));
+  const base = join(folder, basename(target.save));
   const temporary = join(folder, temporaryName('part')); // I11
   try {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
     const fd = await diskErrors(temporary, () => disk.open(temporary, flags, 0o666));
     let received: Received;
     try {
-      if (!isSameFolder(folder)) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
+      if (!folders.isSame(target.save, folder))
+        throw new OutputError('path', `${folder} was replaced while a file was saved there`);
       received = await receive(fd, chunks, { announced: download.bytes, maxBytes, disk, path: base });
       await diskErrors(base, () => disk.sync(fd));
     } finally {

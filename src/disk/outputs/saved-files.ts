@@ -28,6 +28,8 @@ export class SavedFiles {
   #lines: ReadonlySet<string> | undefined;
   #isPrepared = false;
   #secret: Buffer | undefined;
+  /** Open until the process ends: opening it takes longer than a line. */
+  #fd: number | undefined;
 
   /** `state`: the folder that is never committed; absent: known for the life of this process. `root`: output folder. */
   constructor(state?: string, root?: string) {
@@ -60,7 +62,8 @@ export class SavedFiles {
         await shorten(state);
         this.#isPrepared = true;
       }
-      append(join(state, fileName), `${lineOf(this.#secret, entry)}\n`);
+      this.#fd ??= openForAppending(join(state, fileName));
+      if (this.#fd !== undefined) writeSync(this.#fd, `${lineOf(this.#secret, entry)}\n`);
     });
   }
 
@@ -98,11 +101,9 @@ function readText(state: string): string {
   }
 }
 
-function append(path: string, line: string): void {
+function openForAppending(path: string): number | undefined {
   const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | noFollow, 0o600);
-  try {
-    if (fstatSync(fd).isFile()) writeSync(fd, line);
-  } finally {
-    closeSync(fd);
-  }
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { coalesce } from '../fs/coalesce.ts';
 import { noFollow, openPlainFile, statPlainFile } from '../fs/plain-file.ts';
@@ -40,13 +40,14 @@ export class SharedLines {
   /** Reads the lines that were added since the last call, by any process. Calls must not overlap. */
   async readOn(each: (line: string) => void): Promise<void> {
     for (;;) {
-      const { bytesRead } = await this.#handle.read(this.#buffer, 0, pieceBytes, this.#position);
-      if (bytesRead === 0) return;
+      // Synchronous, like the write: a round trip to a thread costs more than what the system does in memory.
+      const bytesRead = readSync(this.#handle.fd, this.#buffer, 0, pieceBytes, this.#position);
       this.#position += bytesRead;
       const text = this.#rest + this.#decoder.decode(this.#buffer.subarray(0, bytesRead), { stream: true });
       const lines = text.split('\n');
       this.#rest = lines.pop() ?? '';
       for (const line of lines) each(line);
+      if (bytesRead < pieceBytes) return;
     }
   }
 
@@ -63,7 +64,7 @@ export class SharedLines {
     if (this.#waiting.length === 0) return;
     const text = this.#waiting.join('');
     this.#waiting = [];
-    const { bytesWritten } = await this.#handle.write(text);
+    const bytesWritten = writeSync(this.#handle.fd, text);
     if (bytesWritten < Buffer.byteLength(text)) throw new Error(`${this.#path} took only a part of a line`);
   }
 }

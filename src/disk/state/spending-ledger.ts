@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../contract/clock.ts';
 import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.ts';
 import type { LockLine } from '../../lock/record.ts';
+import { randomId } from '../fs/replace.ts';
 import { isUnsent } from './purchase-lines.ts';
 import type { ChargeLine, Finder, HoldLine, SpendingLine, UnknownHold, Verdict } from './spending-sums.ts';
 
@@ -49,7 +49,7 @@ export class SpendingLedger {
       at: this.#now(),
       hold: key,
       campaign: this.#of.campaign,
-      line: randomBytes(8).toString('hex'),
+      line: randomId(),
       credits: credits ?? Math.max(1, likely),
       ...(credits === null && { unknown: { by: this.#of.by, path: this.#of.path } }),
       ...(isSent && { isSent }),

@@ -1,6 +1,12 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { coalesce } from '../../../src/disk/fs/coalesce.ts';
-import { Held, settled } from '../../rig/held.ts';
+import { Held } from '../../rig/held.ts';
+
+/** An act begins at the end of a turn of the event loop. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await endOfTurn();
+}
 
 test('a request while the act is under way gets one that begins after it, and shares it with the others of that time', async () => {
   const acts = new Held<[], number>();

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
@@ -131,6 +140,22 @@ describe('saving', () => {
     expect(filesIn(join(folder, 'outside'))).toEqual(['precious.png']);
     expect(readFileSync(join(folder, 'outside', 'precious.png'), 'utf8')).toBe('precious');
     expect(filesIn(root).filter((path) => path.includes('.part'))).toEqual([]);
+  });
+
+  it('does not write through a link that replaces a folder between two files of a run', async () => {
+    const folder = makeFolder();
+    const root = join(folder, 'root');
+    mkdirSync(join(folder, 'outside', 'inner'), { recursive: true });
+    const outputs = createOutputs(root);
+    await outputs.save(target({ save: 'images/inner/a' }), { body: chunks(png) });
+    renameSync(join(root, 'images'), join(folder, 'moved'));
+    for (const place of ['outside', 'moved']) {
+      rmSync(join(root, 'images'), { force: true });
+      symlinkSync(`../${place}`, join(root, 'images'));
+      const save = outputs.save(target({ save: 'images/inner/b' }), { body: chunks(png) });
+      expect(await failure(save), place).toMatchObject({ why: 'path' });
+    }
+    expect(filesIn(folder)).toEqual(['moved/inner/a.png', 'root/images']);
   });
 
   it('may have a root that is reached through a link, and one that does not exist yet', async () => {
