@@ -587,6 +587,11 @@ export const invariants: readonly Invariant[] = [
         title: 'has runs of one campaign through three paths at once buy each key once, and the budget stays whole',
       },
       {
+        file: 'test/proof/killed/at-a-system-call.test.ts',
+        title:
+          'I40 each step is booked once at every write of the journal and of the limits, also where the lock is lost then',
+      },
+      {
         file: purchaseJournal,
         title:
           'is empty on another machine: a lock that is missing beside outputs stops the run, and names the ways on',

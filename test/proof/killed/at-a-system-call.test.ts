@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { decideByTheBooks, findLosses, remainsOf } from '../../rig/killed-run.ts';
 import { finalFiles, partialFiles, readLockFile } from '../../rig/oracle.ts';
@@ -22,8 +22,9 @@ tasks:
 const paidSteps = 3;
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55', 'hex');
 
-async function makeCampaign(): Promise<Place> {
+async function makeCampaign(env: Record<string, string> = {}): Promise<Place> {
   const place = await makePlace(manifest);
+  Object.assign(place.env, env);
   writeFileSync(place.path('logo.png'), png);
   return place;
 }
@@ -58,20 +59,27 @@ interface CrashResult {
 
 const subjects: Readonly<Record<string, string>> = { film: 'video push', pic: 'image hero', song: 'music calm' };
 
+interface Crash {
+  env?: Record<string, string>;
+  /** Whether the lock is deleted after the kill. */
+  losesLock?: boolean;
+}
+
 /** Kills a run just before the given call, runs it again, and asks the service's books what that has cost. */
-async function crashAt(call: Pick<Call, 'name' | 'number'>): Promise<CrashResult> {
-  const place = await makeCampaign();
+async function crashAt(call: Pick<Call, 'name' | 'number'>, { env = {}, losesLock }: Crash = {}): Promise<CrashResult> {
+  const place = await makeCampaign(env);
   const wrong: string[] = [];
   const first = await applyUntilCall(place, call);
   const killed = first.code === 137;
   if (!killed && first.code !== 0) wrong.push(`it ended with ${first.code}: ${first.err}`);
   const left = finalFiles(place.path('output'));
-  const again = await place.apply([], { env: oneThread });
+  if (losesLock === true) rmSync(place.lock, { force: true });
+  const again = await place.apply([], { env: { ...env, ...oneThread } });
   // Where the service cannot be asked, the books know what a person would look up; the next run goes on from there.
   const open = await decideByTheBooks(remainsOf(place), place.service.env, (address) => subjects[address] ?? '');
   if (again.code !== (open > 0 ? 6 : 0)) wrong.push(`the rerun ended with ${again.code}: ${again.err}`);
   if (open > 0) {
-    const last = await place.apply();
+    const last = await place.apply([], { env });
     if (last.code !== 0) wrong.push(`after the decision it ended with ${last.code}: ${last.err}`);
   }
   wrong.push(...findLosses(remainsOf(place)));
@@ -82,6 +90,26 @@ async function crashAt(call: Pick<Call, 'name' | 'number'>): Promise<CrashResult
   return { killed, wrong, open };
 }
 
+/** Crashes at each point, two at a time. */
+async function crashAll(points: readonly Call[], crash: Crash = {}) {
+  const wrong: string[] = [];
+  let kills = 0;
+  let open = 0;
+  const waiting = [...points];
+  const work = async () => {
+    for (let point = waiting.shift(); point !== undefined; point = waiting.shift()) {
+      const result = await crashAt(point, crash);
+      kills += result.killed ? 1 : 0;
+      open += result.open;
+      const where = `${point.name} ${point.number} (${point.target})`;
+      wrong.push(...result.wrong.map((complaint) => `${where}: ${complaint}`));
+    }
+  };
+  await Promise.all(Array.from({ length: trialsAtATime }, work));
+  if (isLong) process.stdout.write(`${points.length} points, ${kills} kills, ${open} left to a person\n`);
+  return { wrong, kills };
+}
+
 describe.runIf(canTrace)('killed at a system call (strace, root)', () => {
   test(
     'I1 each step is booked once, the lock folds, and no file is partial',
@@ -89,23 +117,26 @@ describe.runIf(canTrace)('killed at a system call (strace, root)', () => {
       const all = crashPoints(readCalls(await traceOnce()), { everyPiece: 16 });
       const points = isLong ? all : sample(all);
       expect(new Set(points.map(({ name }) => name)).size).toBeGreaterThanOrEqual(isLong ? 7 : 3);
-      const wrong: string[] = [];
-      let kills = 0;
-      let open = 0;
-      const waiting = [...points];
-      const work = async () => {
-        for (let point = waiting.shift(); point !== undefined; point = waiting.shift()) {
-          const result = await crashAt(point);
-          kills += result.killed ? 1 : 0;
-          open += result.open;
-          const where = `${point.name} ${point.number} (${point.target})`;
-          wrong.push(...result.wrong.map((complaint) => `${where}: ${complaint}`));
-        }
-      };
-      await Promise.all(Array.from({ length: trialsAtATime }, work));
-      if (isLong) process.stdout.write(`${points.length} points, ${kills} kills, ${open} left to a person\n`);
+      const { wrong, kills } = await crashAll(points);
       expect(wrong).toEqual([]);
       expect(kills).toBeGreaterThan(points.length * 0.7);
+    },
+    isLong ? 1_800_000 : 60_000,
+  );
+
+  test(
+    'I40 each step is booked once at every write of the journal and of the limits, also where the lock is lost then',
+    async () => {
+      const env = { MEDIABATCH_LIMIT: '500/month' };
+      const calls = readCalls(await makeCampaign(env).then(traceRun));
+      const all = calls.filter(({ target }) => /\/mediabatch\/(purchases|spending)\//.test(target));
+      const points = isLong ? all : all.slice(all.length / 2).slice(0, 1);
+      // A reservation, a create request, a job and its files for each step; credits before and after.
+      expect(all.length).toBeGreaterThanOrEqual(paidSteps * 6);
+      const { wrong, kills } = await crashAll(points, { env, losesLock: true });
+      expect(wrong).toEqual([]);
+      expect(kills).toBeGreaterThan(points.length * 0.7);
+      expect((await crashAll(points, { env })).wrong).toEqual([]);
     },
     isLong ? 1_800_000 : 60_000,
   );
