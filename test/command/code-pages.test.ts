@@ -17,6 +17,7 @@ const style = makeStyle(false);
 const unsaid = [
   'MB1507',
   'MB1511',
+  'MB3004',
   'MB3100',
   'MB3102',
   'MB3202',

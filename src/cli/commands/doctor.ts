@@ -1,90 +1,77 @@
+import { certificateHint, isUntrusted } from '../../campaign/environment.ts';
 import { knownService } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Finding, failureFinding } from '../../contract/notice.ts';
 import type { Call, Shell } from '../../ground/advice.ts';
+import { spanText } from '../../report/numbers.ts';
 import { doctorJson, doctorText } from '../../report/tables/doctor-text.ts';
-import { requireSomebody } from '../ask-person.ts';
-import { consentIn, withConsent } from '../consent.ts';
-import {
-  checkEnvironment,
-  consentFindings,
-  journalFinding,
-  limitFindings,
-  nodeFinding,
-} from '../doctor/check-environment.ts';
-import { checkFolder } from '../doctor/check-folder.ts';
+import { ServiceError } from '../../service/library.ts';
+import { checkEnvironment, userFindings } from '../doctor/check-environment.ts';
 import { checkLocks } from '../doctor/check-locks.ts';
-import { checkService } from '../doctor/check-service.ts';
-import { verifyReplay } from '../doctor/verify-replay.ts';
 import { outAs, type Terminal, tableOptions } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
 export interface DoctorOptions {
   json?: boolean;
   sandbox?: boolean;
-  verifyReplay?: boolean;
-  yes?: boolean | undefined;
 }
 
-/** Looks at everything that a run relies on, and says what to do about what is not as it should be. */
+/** Checks what a run relies on, and names the remedy for each problem. Reads only. */
 export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
   const sandbox = options.sandbox === true;
   const folder = process.cwd();
-  const consent = consentIn(process.env, { sandbox });
-  const { yes } = withConsent(options, consent);
-  if (options.verifyReplay === true) requireSomebody({ yes, terminal, consent });
+  const now = systemClock.now();
   const found = sandbox
-    ? { findings: [nodeFinding(process.versions.node)], environment: {}, access: 'sandbox' as const }
-    : checkEnvironment(process.env, { folder, now: systemClock.now() });
+    ? { findings: [], environment: {}, access: 'sandbox' as const }
+    : checkEnvironment(process.env, { folder, now });
   const findings: Finding[] = [
     ...found.findings,
-    ...consentFindings(process.env),
-    ...(await limitFindings(found.environment, systemClock.now())),
-    ...(sandbox ? [] : [await journalFinding()]),
+    ...(sandbox ? [] : await userFindings(process.env, found.environment, now)),
+    ...(found.access === undefined ? [] : await checkService(options)),
+    ...(await checkLocks(folder, { sandbox, service: knownService(sandbox, found.environment) })),
   ];
-  if (found.access !== undefined) findings.push(...(await checkRemote({ ...options, yes }, terminal)));
-  else if (options.verifyReplay === true) {
-    findings.push({ about: 'replay', state: 'warning', text: 'not tried: the service is not known' });
-  }
-  findings.push(...(await checkLocks(folder, { sandbox, service: knownService(sandbox, found.environment) })));
-  findings.push(...(await checkFolder(folder)));
-  const exit = worstExit(findings);
-  const told = findings.map(withoutItself);
+  // The higher exit code is nearer to the start of every run: the key, then the service, then the locks.
+  const exit = Math.max(exitCodes.done, ...findings.map(({ exit = exitCodes.done }) => exit));
+  const shown = findings.map(withoutItself);
   const { paste } = terminal;
   await outAs(terminal, options, {
-    text: () => doctorText(told, { ...tableOptions(terminal), paste }),
-    json: () => doctorJson(told, exit, paste),
+    text: () => doctorText(shown, { ...tableOptions(terminal), paste }),
+    json: () => doctorJson(shown, exit, paste),
   });
   return exit;
 }
 
-/** A service that cannot be asked is a finding, and the rest is looked at all the same. */
-async function checkRemote(options: DoctorOptions, terminal: Terminal): Promise<Finding[]> {
-  const wantsReplay = options.verifyReplay === true;
+const about = 'service';
+/** The service replays for 24 h, and the runner counts 23: an hour would use that up. */
+const worryingSkewMs = 60_000;
+
+/** Checks whether the service accepts the key, how fast it answers, and its clock. */
+async function checkService(options: DoctorOptions): Promise<Finding[]> {
   try {
-    return await withService({ ...options, keeps: wantsReplay }, async ({ library, access }) => {
-      const findings = await checkService(library);
-      const isReachable = findings.every(({ state }) => state !== 'problem');
-      if (!wantsReplay || !isReachable) return findings;
-      return [...findings, ...(await verifyReplay(access, { yes: options.yes, terminal }))];
-    });
+    const { latencyMs, skewMs } = await withService(options, ({ library }) => library.ping());
+    const text = `reachable, and the key is accepted (${Math.round(latencyMs)} ms)`;
+    return [{ about, state: 'ok', text }, clockFinding(skewMs)];
   } catch (error) {
-    return [failureFinding('service', error)];
+    const isCertificate = error instanceof ServiceError && isUntrusted(error.message);
+    return [{ ...failureFinding(about, error), ...(isCertificate && { hint: certificateHint }) }];
   }
 }
 
-/** Advice to call this very command leads nowhere. */
+function clockFinding(skewMs: number | undefined): Finding {
+  if (skewMs === undefined) return { about, state: 'ok', text: 'the service does not report its time' };
+  const skew = Math.abs(skewMs);
+  if (skew < worryingSkewMs) {
+    return { about, state: 'ok', text: `its clock and this one agree (within ${spanText(skew + 1000)})` };
+  }
+  const text = `this clock is ${spanText(skew)} ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the service`;
+  const hint = 'set the clock of this machine: it limits how long a lost answer can be recovered';
+  return { about, state: 'warning', text, hint };
+}
+
+/** Leaves out advice to call this very command. */
 function withoutItself({ hint, ...finding }: Finding): Finding {
+  const isItself = (run: Call | Shell) => 'call' in run && run.call === 'doctor';
   const lines = [hint ?? []].flat().filter((line) => typeof line === 'string' || !isItself(line.run));
   return { ...finding, ...(lines.length > 0 && { hint: lines }) };
-}
-
-function isItself(run: Call | Shell): boolean {
-  return 'call' in run && run.call === 'doctor';
-}
-
-/** The higher number is nearer to the start of every run: the key, then the disk, the service, the locks. */
-function worstExit(findings: readonly Finding[]): number {
-  return Math.max(exitCodes.done, ...findings.map(({ exit }) => exit ?? exitCodes.done));
 }

@@ -17,19 +17,21 @@ import { consentIn } from '../consent.ts';
 const about = 'environment';
 const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY'] as const;
 
-/** Where the address and the key come from, and whether they can be used. Never shows the key. */
+function ok(text: string): Finding {
+  return { about, state: 'ok', text };
+}
+
+/** Returns where the address and the key come from, and whether they can be used. Never shows the key. */
 export function checkEnvironment(
   env: NodeJS.ProcessEnv,
   { folder, now }: { folder: string; now: number },
 ): { findings: Finding[]; environment: Environment; access?: Access } {
   const environment = readEnvironment(env, folder);
-  const findings = [nodeFinding(process.versions.node)];
-  findings.push(...sourceFindings(env, folder));
+  const findings = sourceFindings(env, folder);
   try {
     const access = requireAccess(environment);
-    findings.push({ about, state: 'ok', text: `the service is ${access.baseUrl}` });
-    findings.push(...networkFindings(new URL(access.baseUrl), env));
-    findings.push(keyFinding(access.token, now));
+    findings.push(ok(`the service is ${access.baseUrl}`));
+    findings.push(...networkFindings(new URL(access.baseUrl), env), keyFinding(access.token, now));
     return { findings, environment, access };
   } catch (error) {
     findings.push({ ...failureFinding(about, error), exit: exitCodes.keyRefused });
@@ -37,28 +39,14 @@ export function checkEnvironment(
   }
 }
 
-/** Names what connections to the service use of the environment. Never shows the login of a proxy. */
+/** Names the proxy and certificates that connections to the service use. Never shows the login of a proxy. */
 function networkFindings(address: URL, env: NodeJS.ProcessEnv): Finding[] {
   const proxy = proxyFor(address, env);
   const certificates = env.NODE_EXTRA_CA_CERTS;
-  const texts = [
-    ...(proxy ? [`connections go through the proxy ${proxy.host} (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)`] : []),
-    ...(certificates ? [`certificates of NODE_EXTRA_CA_CERTS are trusted: ${certificates}`] : []),
+  return [
+    ...(proxy ? [ok(`connections go through the proxy ${proxy.host} (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)`)] : []),
+    ...(certificates ? [ok(`certificates of NODE_EXTRA_CA_CERTS are trusted: ${certificates}`)] : []),
   ];
-  return texts.map((text) => ({ about, state: 'ok', text }));
-}
-
-export function nodeFinding(version: string): Finding {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isOld = major < 20 || (major === 20 && minor < 19);
-  return isOld
-    ? {
-        about,
-        state: 'warning',
-        text: `Node ${version} is older than 20.19`,
-        hint: 'update Node; older ones are not tested',
-      }
-    : { about, state: 'ok', text: `Node ${version} on ${process.platform} ${process.arch}` };
 }
 
 function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
@@ -66,89 +54,49 @@ function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
   const found = readDotEnv(folder);
   const file = found === 'unreadable' ? {} : found;
   const filed = names.filter((name) => file[name]?.trim());
-  const list = (found: readonly string[]) => found.join(' and ');
-  if (own.length === 0) {
-    if (filed.length === 0) return [];
-    return [
-      { about, state: 'ok', text: `${list(filed)} ${filed.length === 1 ? 'comes' : 'come'} from .env in this folder` },
-    ];
-  }
-  const findings: Finding[] = [
-    { about, state: 'ok', text: `${list(own)} ${own.length === 1 ? 'comes' : 'come'} from the environment` },
-  ];
-  if (env[keyCommandName]?.trim()) {
-    const isUsed = !env.MEDIABATCH_API_KEY?.trim();
-    const text = isUsed
-      ? `the key is printed by ${keyCommandName}`
-      : `${keyCommandName} is not run: MEDIABATCH_API_KEY is set`;
-    findings.push({ about, state: 'ok', text });
-  }
-  if (filed.length > 0) {
-    const missing = names.some((name) => !own.includes(name) && filed.includes(name));
-    findings.push({
-      about,
-      state: missing ? 'warning' : 'ok',
-      text: `.env in this folder sets ${list(filed)} too, and is not read: it only counts when neither is in the environment`,
-      ...(missing && { hint: 'put both into the environment, or both into .env' }),
-    });
-  }
-  return findings;
+  if (own.length === 0) return filed.length === 0 ? [] : [ok(`${filed.join(' and ')}: from .env in this folder`)];
+  const findings = [ok(`${own.join(' and ')}: from the environment`)];
+  if (filed.length === 0) return findings;
+  const text = `.env in this folder also sets ${filed.join(' and ')}, and is ignored: it is read only if neither is in the environment`;
+  const isMissing = names.some((name) => !own.includes(name) && filed.includes(name));
+  const hint = 'put both into the environment, or both into .env';
+  return [...findings, isMissing ? { about, state: 'warning', text, hint } : ok(text)];
 }
 
-/** Whether --yes and --publish count here, and what says that they do not. */
-export function consentFindings(env: NodeJS.ProcessEnv): Finding[] {
+/** Returns whether --yes and --publish count here, the purchase journal, and what is left of MEDIABATCH_LIMIT. */
+export async function userFindings(env: NodeJS.ProcessEnv, { limits }: Environment, now: number): Promise<Finding[]> {
+  const findings: Finding[] = [];
   const consent = consentIn(env, { sandbox: false });
-  if (consent.flags === 'count') return [];
-  const text = `${consent.because}: for credits and posts a person is asked on a terminal, and neither --yes nor --publish counts`;
-  return [{ about, state: 'ok', text }];
-}
-
-/** Names the folder of the purchase journal, or what becomes of a lost lock without one. */
-export async function journalFinding(): Promise<Finding> {
-  const about = 'journal';
-  const folder = await makeOwnFolder();
-  if (folder !== undefined) return { about, state: 'ok', text: `the purchase journal is in ${folder}` };
-  const text = `the purchase journal cannot be written${stateFolder() === undefined ? '' : `: ${stateFolder()}`}`;
-  return { about, state: 'warning', text, hint: 'set XDG_STATE_HOME: without the journal a lost lock is not restored' };
-}
-
-/** Checks the limits of whoever pays here, whatever the campaign. */
-export async function limitFindings({ limits }: Environment, now: number): Promise<Finding[]> {
-  const tightest = await tightestLimit(limits, now);
-  if (tightest === undefined) return [];
-  const { credits, per, left } = tightest;
-  const text = `MEDIABATCH_LIMIT lets ${credits} credits be spent a ${per}, over all campaigns here: ${left} are left`;
-  return [{ about, state: 'ok', text }];
-}
-
-/** Tells what the form of the credential means for a create whose answer is lost. */
-function keyFinding(token: string, now: number): Finding {
-  const { is } = readCredential(token);
-  switch (is) {
-    case 'api-key':
-      return {
-        about,
-        state: 'ok',
-        text: `the key is an API key (${token.slice(0, token.indexOf('_live_'))}_live_…): a lost answer to an image or music create can be asked for again, for 24 h`,
-      };
-    case 'jwt':
-      return jwtFinding(token, now);
-    default:
-      return is satisfies never;
+  if (consent.flags !== 'count') {
+    findings.push(ok(`${consent.because}: --yes and --publish do not count, a user approves on a terminal`));
   }
+  const tightest = await tightestLimit(limits, now);
+  if (tightest !== undefined) {
+    const { credits, per, left } = tightest;
+    findings.push(ok(`MEDIABATCH_LIMIT is ${credits} credits a ${per} over all campaigns: ${left} are left`));
+  }
+  const folder = await makeOwnFolder();
+  if (folder !== undefined) return [...findings, ok(`the purchase journal is in ${folder}`)];
+  const text = `the purchase journal cannot be written${stateFolder() === undefined ? '' : `: ${stateFolder()}`}`;
+  const hint = 'set XDG_STATE_HOME: without the journal a lost lock is not restored';
+  return [...findings, { about, state: 'warning', text, hint }];
 }
 
-function jwtFinding(token: string, now: number): Finding {
-  const text =
-    'the key is a token of an identity provider: the service replays nothing for it, so a create whose answer is lost needs a decision';
-  const hint = 'an API key from the dashboard makes image and music creates recoverable';
+/** Says what the form of the credential means for a create request whose answer is lost. */
+function keyFinding(token: string, now: number): Finding {
+  if (readCredential(token).is === 'api-key') {
+    const prefix = token.slice(0, token.indexOf('_live_'));
+    return ok(`the key is an API key (${prefix}_live_…): lost answers of image and music are recovered for 24 h`);
+  }
   const expiresAt = expiryOf(token);
+  const hint = 'use an API key from the dashboard: it makes image and music recoverable';
   if (expiresAt !== undefined && expiresAt <= now) {
-    const since = new Date(expiresAt).toISOString();
-    return { about, state: 'problem', text: `the token has expired, at ${since}`, hint, exit: exitCodes.keyRefused };
+    const text = `the token expired at ${new Date(expiresAt).toISOString()}`;
+    return { about, state: 'problem', text, hint, exit: exitCodes.keyRefused };
   }
   const until = expiresAt === undefined ? '' : `; it expires at ${new Date(expiresAt).toISOString()}`;
-  return { about, state: 'warning', text: `${text}${until}`, hint };
+  const text = `the key is a token of an identity provider, for which the service replays nothing${until}`;
+  return { about, state: 'warning', text, hint };
 }
 
 /** From the `exp` of the claims, in ms. */

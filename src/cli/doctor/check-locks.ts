@@ -96,19 +96,10 @@ async function guardFindings({ path, shown }: FoundLock): Promise<Finding[]> {
     const holder = await readGuardHolder(path);
     if (holder === undefined) return [];
     const { host, pid, since, id } = holder;
-    return [
-      {
-        about,
-        state: 'warning',
-        text: `${shown} is held by a run: process ${pid} on ${host}, since ${clockText(since, systemClock.now())}`,
-        hint: way(
-          'a run of this machine that is gone is taken over by itself; one of another machine that is certainly gone',
-          callAbout({ path, shown }, 'unlock', '--id', id),
-        ),
-      },
-    ];
+    const text = `${shown} is locked by a run: process ${pid} on ${host}, since ${clockText(since, systemClock.now())}`;
+    const unlock = callAbout({ path, shown }, 'unlock', '--id', id);
+    return [{ about, state: 'warning', text, hint: way('if it runs on another machine and has ended', unlock) }];
   } catch (error) {
-    const message = messageOf(error);
-    return [{ about, state: 'warning', text: `it cannot be told who holds ${shown}: ${message}` }];
+    return [{ about, state: 'warning', text: `the holder of ${shown} cannot be read: ${messageOf(error)}` }];
   }
 }

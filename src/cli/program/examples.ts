@@ -234,9 +234,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ],
   ],
   doctor: [
-    ['mediabatch doctor --sandbox', 'this folder and the embedded service'],
+    ['mediabatch doctor --sandbox', 'the locks of this folder and the embedded service'],
     ['mediabatch doctor', 'key, clock and service as well', 'not run'],
-    ['mediabatch doctor --verify-replay', 'buys one cheapest job, after asking', 'not run'],
   ],
   sandbox: [
     ['mediabatch sandbox', 'on port 4010, with a page to look at', 'not run'],

@@ -92,13 +92,8 @@ function addDoctor(program: Command, { terminal, exit }: ProgramContext): void {
   askOptions(
     program
       .command('doctor')
-      .summary('check key, clock, service, locks and this folder')
-      .description('Looks at everything that a run relies on, and says what to do about what is wrong.')
-      .option(
-        '--verify-replay',
-        'buy one cheapest job, after asking, to see whether a lost answer can be asked for again',
-      )
-      .option('-y, --yes', 'with --verify-replay: do not ask'),
+      .summary('check key, clock, service, locks and state folder')
+      .description('Checks what a run relies on, and names the remedy for each problem. Reads only.'),
   ).action(async (options) => exit(await (await import('../commands/doctor.ts')).doctor(options, terminal)));
 }
 

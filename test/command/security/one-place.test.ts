@@ -104,7 +104,6 @@ describe('each guard stands in one place', () => {
 const writersOfTheirOwn = [
   'campaign/embed-sandbox.ts',
   'campaign/find-leftovers.ts',
-  'cli/doctor/check-folder.ts',
   'cluster/store/s3-store.ts',
   'cluster/store/store.ts',
   'review/gallery/gallery-folder.ts',
