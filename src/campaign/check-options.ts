@@ -33,6 +33,8 @@ function checkGiven(given: object): void {
   for (const { name, row, value } of findGiven(given, () => true)) {
     if (row.range !== undefined) requireNumber(name, value, row.range);
     if (row.words !== undefined) requireWord(name, value, row.words);
+    // A text such as 'false' must not count as consent.
+    if (row.takes === undefined && row.words === undefined && !row.flags.includes('<')) requireFlag(name, value);
   }
 }
 
@@ -47,6 +49,11 @@ export function checkJob(jobId: string, charged: number | undefined): void {
     });
   }
   requireNumber('credits', charged, optionTable.maxCredits.range);
+}
+
+/** Refuses a finding that the lock could not be read with. */
+export function checkFinding({ is }: { is: string }): void {
+  requireWord('finding.is', is, ['job', 'not-spent', 'spend-again']);
 }
 
 /** Refuses what charges cannot be told apart by: it would be a column of its own name. */
@@ -66,6 +73,12 @@ function requireNumber(name: string, value: unknown, { least, most, whole }: Ran
     hint: `it must be ${kind} ${range}`,
     value: String(value),
   });
+}
+
+function requireFlag(name: string, value: unknown): void {
+  if (typeof value === 'boolean') return;
+  const message = `${name} is ${JSON.stringify(value)}`;
+  throw new CampaignError({ code: 'MB3003', message, hint: 'it must be true or false', value: String(value) });
 }
 
 function requireWord(name: string, value: unknown, known: readonly string[]): void {

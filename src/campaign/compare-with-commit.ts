@@ -78,7 +78,6 @@ function fitOf(
  * it gives up. Read from git's objects: nothing is checked out, sent or written. Throws when either side has mistakes.
  */
 export async function compare(campaign: Campaign, ref: string): Promise<CommitComparison> {
-  checkCall('compare', [campaign, ref]);
   return orFailure(compareWithCommit(campaign, checkedOf(campaign), { ref }));
 }
 
@@ -94,7 +93,6 @@ export async function cost(campaign: Campaign, options: CostOptions = { by: ['ta
  * its path, for messages. Mistakes are in `diagnostics`.
  */
 export function readLock(file: string, bytes: Uint8Array): LockReading {
-  checkCall('readLock', [file, bytes]);
   return readLockBytes(file, bytes);
 }
 

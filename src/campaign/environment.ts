@@ -11,7 +11,6 @@ import { readSpent } from '../disk/state/spending-files.ts';
 import { isLoopbackHost } from '../graph/address.ts';
 import { call, way } from '../ground/advice.ts';
 import { accountName, readCredential } from '../service/secrets.ts';
-import { checkCall } from './check-call.ts';
 import { consentRequiredBy } from './consent.ts';
 import { keyCommandName, keyFromCommand, refuseFiledCommand } from './key-command.ts';
 
@@ -47,7 +46,6 @@ export interface Environment {
  * `token` is asked for.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
-  checkCall('readEnvironment', [env, folder]);
   if (knowsPlayMoneyOnly(env)) return { playMoney: true };
   const limits = readLimits(env.MEDIABATCH_LIMIT);
   const consent = consentRequiredBy(env);

@@ -7,7 +7,7 @@ import { type Finding, resolvePurchase } from '../../plan/decisions/resolve-purc
 import { isPost } from '../../plan/posts/post-record.ts';
 import { openSendsOf, settlingOf } from '../../plan/purchases/open-sends.ts';
 import { checkCall } from '../check-call.ts';
-import { checkJob } from '../check-options.ts';
+import { checkFinding, checkJob } from '../check-options.ts';
 import { holdGuard } from '../hold-guard.ts';
 import { requireGraph } from '../load-manifest.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -32,6 +32,7 @@ async function record(
   { address, finding, send }: { address: string; finding: Finding; send?: string | undefined },
   options: { lockTimeoutMs?: number | undefined },
 ): Promise<{ kind: string }> {
+  checkFinding(finding);
   if (finding.is === 'job') checkJob(finding.jobId, finding.credits);
   const { paths, tell } = campaign;
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell);

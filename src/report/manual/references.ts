@@ -53,34 +53,17 @@ export function codeReference(): string {
   );
 }
 
-/** Arguments of a function of the library: a map has fields, in their order. */
-export interface ShapeDoc {
-  readonly words: string;
-  readonly fields?: Readonly<Record<string, ShapeDoc>>;
-  readonly isOptional?: true;
-}
-
-/** Every function of the library: its arguments, their fields, and a call. What `campaign` is the page says once. */
+/** Every function of the library: its arguments, their fields, and a call. */
 export function libraryReference(
-  calls: Readonly<Record<string, { takes: Readonly<Record<string, ShapeDoc>>; example: string }>>,
+  calls: Readonly<Record<string, { takes: Readonly<Record<string, readonly string[] | null>>; example: string }>>,
 ): string {
   const items = Object.entries(calls).map(([name, { takes, example }]) => {
-    const given = Object.entries(takes);
-    const names = given.map(([argument, { isOptional }]) => (isOptional ? `${argument}?` : argument));
-    const own = given.filter(([argument]) => argument !== 'campaign');
-    const shapes = own.map(([argument, shape]) => `  - ${code(argument)}: ${shapeWords(shape)}`);
-    return [`- ${code(`${name}(${names.join(', ')})`)}, as in ${code(example)}`, ...shapes].join('\n');
+    const fields = Object.entries(takes).flatMap(([argument, known]) =>
+      known === null ? [] : [`  - ${code(argument.replace('?', ''))}: ${known.map(code).join(', ')}`],
+    );
+    return [`- ${code(`${name}(${Object.keys(takes).join(', ')})`)}, as in ${code(example)}`, ...fields].join('\n');
   });
   return items.join('\n');
-}
-
-function shapeWords({ words, fields }: ShapeDoc): string {
-  if (fields === undefined) return words;
-  const told = Object.entries(fields).map(
-    ([name, shape]) =>
-      `${code(shape.isOptional ? `${name}?` : name)} ${shape.fields ? `(${shapeWords(shape)})` : shape.words}`,
-  );
-  return told.join(', ');
 }
 
 /** Every template helper with an example. */

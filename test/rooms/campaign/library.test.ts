@@ -217,7 +217,12 @@ test('numbers that are none lift no budget and stall no run', async () => {
     expect((await failed(plan(campaign, { concurrency: wrong }))).failure.message).toBe(`concurrency is ${wrong}`);
   }
   const planned = await plan(campaign);
-  for (const settings of [{ createTimeoutMs: Number.NaN }, { patienceMs: -1 }, { rehearsal: { failRate: 2 } }]) {
+  for (const settings of [
+    { publish: 'false' as unknown as true },
+    { createTimeoutMs: Number.NaN },
+    { patienceMs: -1 },
+    { rehearsal: { failRate: 2 } },
+  ]) {
     expect((await failed(apply(planned, settings))).failure.code).toBe('MB3003');
   }
 });
@@ -291,7 +296,8 @@ test('what nobody can read again is not recorded', async () => {
     const error = await failed(importStep(loaded, { address: 'hero@oak', offline: true, ...wrong }));
     expect(error.failure.code).toBe('MB3003');
   }
-  const finding = { is: 'job', jobId: 'a b' } as const;
-  expect((await failed(resolve(loaded, { address: 'hero@oak', finding }))).failure.code).toBe('MB3003');
+  for (const finding of [{ is: 'job', jobId: 'a b' } as const, { is: 'unspent' as 'not-spent' }]) {
+    expect((await failed(resolve(loaded, { address: 'hero@oak', finding }))).failure.code).toBe('MB3003');
+  }
   expect(existsSync(campaign.path('campaign.sandbox.lock.jsonl'))).toBe(false);
 });
