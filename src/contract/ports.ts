@@ -266,8 +266,8 @@ export interface PurchaseJournal {
   hold(purchase: Hold): Promise<HoldAnswer>;
   /** No create is under way under this key any more. Credits of a create request without an answer stay held. */
   release(key: string): void;
-  /** Resolves when other processes see the line. It is durable when the lock's is. */
-  add(line: LockLine): Promise<void>;
+  /** Resolves when other processes see the line. It is durable when the lock's is. `text`: the line as the lock has it. */
+  add(line: LockLine, text?: string): Promise<void>;
 }
 
 export interface ReserveOptions {

@@ -55,15 +55,17 @@ export class Journal {
     };
     // Before anything is sent: what is bought under a line that cannot be read is as good as not on record.
     if (line.generation > mostRevision) {
-      const text = `the lock gives ${order.address} the generation ${mostRevision}, the highest there is: lower it by hand`;
-      throw new Error(text);
+      throw new Error(
+        `the lock gives ${order.address} generation ${mostRevision}, the highest there is: lower it by hand`,
+      );
     }
     this.recorded = true;
     try {
       // The journal has it first: whatever ends this process then, a lost lock is restored from it.
       const isPaid = !isFreelyRepeated(line.kind);
-      const noted = isPaid && this.#purchases?.add(line); // I40 (journal)
-      await Promise.all([noted, this.#file.append(writeLine(line))]);
+      const text = writeLine(line);
+      const noted = isPaid && this.#purchases?.add(line, text); // I40 (journal)
+      await Promise.all([noted, this.#file.append(text)]);
     } catch (error) {
       // The job exists whatever the disk says: facts known here may still be saved when the lock is settled.
       if (line.jobId !== undefined) this.#fold(line);

@@ -43,7 +43,26 @@ export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
 /** Joins a record into the steps. */
 export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): void {
   const known = steps.get(record.address);
-  steps.set(record.address, known === undefined ? record : joinRecords(known, record));
+  steps.set(record.address, known === undefined ? record : (joinNext(known, record) ?? joinRecords(known, record)));
+}
+
+/**
+ * Fast path for the lines of a run: a job joins the only purchase known, which is the same job, or the send that the line
+ * closes. Undefined for anything else.
+ */
+function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
+  const [before, job] = [known.purchases[0], next.purchases[0]];
+  if (before === undefined || job === undefined || !isJob(job)) return undefined;
+  const isPlain = (record: StepRecord) => record.purchases.length === 1 && record.decisions === undefined;
+  if (!isPlain(known) || !isPlain(next) || known.kind !== next.kind || (before.kind ?? job.kind) !== undefined) {
+    return undefined;
+  }
+  if (isJob(before)) {
+    if (factOf(before) !== factOf(job)) return undefined;
+  } else if (!mayBeCharged(before) || next.closes?.includes(before.send) !== true) return undefined;
+  const { address, kind, closes: closed = [] } = known;
+  const part = { kind, closes: [...closed, ...(next.closes ?? [])], purchases: [] };
+  return normalRecord(address, part, isJob(before) ? joinJobs(before, job) : job);
 }
 
 /** Applies `joinRecords` to each address. Readers of a file refuse two services. */
@@ -115,8 +134,9 @@ export function lineOf(record: StepRecord): LockLine | undefined {
 export function joinParts(address: string, parts: readonly [Part, ...Part[]]): StepRecord {
   const [part, ...otherParts] = parts;
   const [purchase, ...others] = part.purchases;
-  const isOne = otherParts.length === 0 && others.length === 0 && part.closes === undefined;
-  if (purchase !== undefined && isJob(purchase) && isOne) return normalRecord(address, part, purchase);
+  const isOne = otherParts.length === 0 && others.length === 0;
+  const isAlone = part.closes === undefined && part.decisions === undefined;
+  if (purchase !== undefined && isOne && (isJob(purchase) || isAlone)) return normalRecord(address, part, purchase);
   const decisions = joinDecisions(parts.map((part) => part.decisions));
   const closes = [...new Set(parts.flatMap((part) => part.closes ?? []))].sort();
   const closed = new Set([...closes, ...(decisions?.sends ?? [])]);
@@ -166,12 +186,18 @@ function boughtAs({ generation, fingerprint }: Purchase): string {
   return `${generation} ${fingerprint}`;
 }
 
-/** Fast path for nearly every line of a lock: one job, reported once. */
-function normalRecord(address: string, { kind: own, decisions: decided }: Part, purchase: Purchase): StepRecord {
+/** Fast path for nearly every line of a lock: one purchase, reported once, that nothing in the line closes. */
+function normalRecord(
+  address: string,
+  { kind: own, decisions: decided, closes }: Part,
+  purchase: Purchase,
+): StepRecord {
   const kind = purchase.kind ?? own;
-  const purchases = [normalPurchase(purchase, kind)];
+  const record: StepRecord = { address, kind, purchases: [normalPurchase(purchase, kind)] };
   const decisions = decided === undefined ? undefined : joinDecisions([decided]);
-  return decisions === undefined ? { address, kind, purchases } : { address, kind, purchases, decisions };
+  if (decisions !== undefined) record.decisions = decisions;
+  if (closes !== undefined && closes.length > 0) record.closes = [...new Set(closes)].sort();
+  return record;
 }
 
 /** Finds the kind of a record without purchases, none of whose sends led to anything. */

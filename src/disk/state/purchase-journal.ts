@@ -196,14 +196,15 @@ class PurchaseFile implements PurchaseJournal {
     if (this.#held.delete(key)) this.#put({ key, is: 'free', id: this.#run }).catch(() => undefined);
   }
 
-  async add(line: LockLine): Promise<void> {
-    const { earlier: _earlier, ...own } = line;
+  async add(line: LockLine, text?: string): Promise<void> {
+    const { earlier, ...own } = line;
     const is = own.jobId !== undefined ? 'job' : isUnsent(own) ? 'end' : 'send';
     if (is === 'send') await this.#confirm(own.key);
     this.#of.ledger?.note(own);
     if (is === 'job') this.#held.delete(own.key);
     const id = own.jobId ?? ('send' in own ? own.send : undefined) ?? '';
-    await this.#put({ key: own.key, is, id }, writeLine(own).trimEnd());
+    const whole = earlier === undefined ? text : undefined;
+    await this.#put({ key: own.key, is, id }, (whole ?? writeLine(own)).trimEnd());
   }
 
   async close(): Promise<void> {

@@ -1379,7 +1379,7 @@ export const controls: readonly Control[] = [
     mark: 'I40 (journal)',
     off: 'the purchase journal has each send and job of the lock',
     file: 'src/engine/journal.ts',
-    switch: { part: 'isPaid && this.#purchases?.add(line)', by: 'isPaid && undefined' },
+    switch: { part: 'isPaid && this.#purchases?.add(line, text)', by: 'isPaid && undefined' },
     built: true,
     seenBy: {
       file: 'test/command/purchase-journal.test.ts',

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verdictIn } from '../../../src/lock/decisions.ts';
-import { joinLocks, joinParts, joinRecords } from '../../../src/lock/join.ts';
+import { joinInto, joinLocks, joinParts, joinRecords } from '../../../src/lock/join.ts';
 import { factOf } from '../../../src/lock/join-purchases.ts';
 import { readLock } from '../../../src/lock/read.ts';
 import type { Decisions, Lock, Purchase, PurchaseState, StepRecord } from '../../../src/lock/record.ts';
 import { mayBeCharged } from '../../../src/lock/sends.ts';
 import { emptyLock, writeLock } from '../../../src/lock/write.ts';
 import { runs } from '../../rig/runs.ts';
-import { explainedRecords, jobIds, rawRecord, rawRecords } from './records.ts';
+import { explainedRecords, jobIds, purchase, rawRecord, rawRecords } from './records.ts';
 
 const one = rawRecord(fc.constant('hero'));
 const often = { numRuns: runs(700) };
@@ -94,6 +94,26 @@ describe('the join of two records', () => {
     fc.assert(
       fc.property(one, one, one, (a, b, c) => {
         expect(known(joinParts('hero', [c, a, b]))).toEqual(known(joinRecords(joinRecords(a, b), c)));
+      }),
+      often,
+    );
+  });
+
+  it('is the same for the lines of a run, one after the other', () => {
+    const closes = fc.option(fc.subarray(['s1', 's2']), { nil: undefined });
+    const line = fc.record({ job: purchase, isFirst: fc.boolean(), closes });
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1, maxLength: 4 }), (lines) => {
+        const steps = new Map([['hero@en', open('s1')]]);
+        let joined = open('s1');
+        for (const { job, isFirst, closes } of lines) {
+          const { fingerprint, generation, attempt } = isFirst ? (joined.purchases[0] ?? job) : job;
+          const purchases = [{ ...job, fingerprint, generation, attempt }];
+          const next = joinParts('hero@en', [{ kind: 'image', purchases, ...(closes !== undefined && { closes }) }]);
+          joined = joinRecords(joined, next);
+          joinInto(steps, next);
+          expect(steps.get('hero@en')).toEqual(joined);
+        }
       }),
       often,
     );
