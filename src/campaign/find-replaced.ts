@@ -16,8 +16,8 @@ import {
 
 /**
  * Files that newer outputs replaced: those that this lock names, and those that no lock here names. What another
- * campaign of the folder keeps is its own. `olderThanMs`: only those kept longer ago. `wanted`: digests of those that
- * stay whatever their age.
+ * campaign of the folder keeps is its own. `wanted`: digests of those that
+ * stay.
  */
 export async function findReplaced(
   files: KeptFiles,
@@ -26,10 +26,9 @@ export async function findReplaced(
     others: readonly Lock[];
     wanted: ReadonlySet<string>;
     now: number;
-    olderThanMs?: number | undefined;
   },
 ): Promise<Leftovers> {
-  const { lock, others, wanted, now, olderThanMs = 0 } = facts;
+  const { lock, others, wanted, now } = facts;
   const paid = findPaidOutputs(lock);
   const elsewhere = new Set(others.flatMap((other) => [...findPaidOutputs(other).keys()]));
   const found: Leftovers = { files: [], kept: [] };
@@ -41,7 +40,6 @@ export async function findReplaced(
     }
     const bought = sha256 === undefined ? undefined : paid.get(sha256);
     if (sha256 !== undefined && bought === undefined && elsewhere.has(sha256)) continue;
-    if (now - sinceMs < olderThanMs) continue;
     if (sha256 === undefined || (await files.find({ path, sha256, bytes })) === undefined) {
       const why = sha256 === undefined ? 'it is nothing that mediabatch keeps' : 'it was changed after it was kept';
       found.kept.push({ path, why });

@@ -24,8 +24,6 @@ export interface RemoteRecord {
   recordId?: string;
   /** Credits paid for it; absent when unknown. */
   credits?: number;
-  /** ISO 8601; absent when the service does not list it. */
-  createdAt?: string;
   /** State of its files here. `none`: it never produced any. */
   files: 'intact' | 'missing' | 'none';
   /** No step of the manifest uses it. */

@@ -17,7 +17,6 @@ export const clipping: Kind = {
     echoes: { videoUrl: 'videoUrl' },
     isStale: true,
   },
-  record: { path: '/clippings/{id}' },
   remove: { path: '/clippings/{id}', by: 'job' },
   recovery: 'list',
   fields: {

@@ -42,8 +42,6 @@ export interface Kind {
     /** According to its documentation, reading the list does not update its jobs. */
     readonly isStale?: true;
   };
-  /** A job's stored record, read without asking the provider. `{id}`: the job's id. */
-  readonly record?: { readonly path: string };
   /** Removes the remote record for good; credits are not refunded. `{id}`: the id of the job or of its record. */
   readonly remove?: { readonly path: string; readonly by: 'job' | 'record' };
   /**

@@ -9,7 +9,7 @@ import { type CatalogModel, readCatalog } from '../kinds/read-catalog.ts';
 import { readAt, readCredits, readText } from './fields.ts';
 import { createHttp, type HttpAnswer, pathWithId, requireAnswer } from './http.ts';
 import { createLinks } from './links.ts';
-import { listJobs, readListed } from './listing.ts';
+import { listJobs } from './listing.ts';
 import type { FileToUpload } from './planned-file.ts';
 import { type Account, readAccountList, readAccounts, readVoices, type Voice } from './read-voices.ts';
 import { makeRedact, type Redact } from './secrets.ts';
@@ -59,8 +59,6 @@ export interface Library {
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
   /** One job by its ID, from its status; undefined when unknown to the service. Only for kinds with a status. */
   job(kind: string, jobId: string): Promise<JobFacts | undefined>;
-  /** A job's current record, without a query to the provider; undefined when it is gone, or its kind has none. */
-  record(kind: string, jobId: string): Promise<ListedJob | undefined>;
   /** Permanent; credits are not refunded. `gone`: it was already gone, and is seen to be. */
   removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
   /** The service's own OpenAPI document. */
@@ -98,14 +96,6 @@ export function createLibrary(options: LibraryOptions): Library {
     accountList: async () => readAccountList(await get(paths.accounts)),
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
     job: jobOf,
-    async record(name, jobId) {
-      const kind = requireKind(name);
-      if (kind.record === undefined) return undefined;
-      const answer = await http.call({ method: 'GET', path: pathWithId(kind.record.path, jobId), deadlineMs });
-      if (answer.is === 'answer' && answer.status === 404) return undefined;
-      const data = readAt(requireAnswer(answer, redact), envelope.answer.data);
-      return data === undefined ? undefined : readListed(kind, [data])[0];
-    },
     removeJob: (name, ids) =>
       removeJob(name, ids, {
         remove: (path) => http.call({ method: 'DELETE', path, deadlineMs }),
@@ -203,13 +193,19 @@ async function removeJob(kindName: string, ids: JobIds, ports: RemovalPorts): Pr
     requireAnswer(answer, ports.redact);
     return 'removed';
   }
-  if (!(await isShown(kindName, ids, ports))) return 'gone';
+  const shown = await findShown(kindName, ids, ports);
+  if (shown === undefined) return 'gone';
+  if (ids.recordId === undefined && shown.recordId !== undefined) {
+    return removeJob(kindName, { jobId, recordId: shown.recordId }, ports);
+  }
   const named = [...new Set(tried)].join(' nor ');
   throw new ServiceError('refused', `it is there still, and cannot be removed as ${named}: HTTP 404`, { status: 404 });
 }
 
-async function isShown(kind: string, { jobId, recordId }: JobIds, ports: RemovalPorts): Promise<boolean> {
-  if (requireKind(kind).list === undefined) return ports.knows(kind, jobId);
+/** Returns a job as the service still shows it. */
+async function findShown(kind: string, ids: JobIds, ports: RemovalPorts): Promise<JobIds | undefined> {
+  const { jobId, recordId } = ids;
+  if (requireKind(kind).list === undefined) return (await ports.knows(kind, jobId)) ? ids : undefined;
   const isIt = (id: string | undefined) => id !== undefined && (id === jobId || id === recordId);
-  return (await ports.list(kind)).some((job) => isIt(job.jobId) || isIt(job.recordId));
+  return (await ports.list(kind)).find((job) => isIt(job.jobId) || isIt(job.recordId));
 }

@@ -185,7 +185,7 @@ function isHolder(name: string, kind: Kind | undefined): boolean {
 /** The job whose status a redirection or a hint leads to. */
 function jobOfPath(location: string | undefined, kind: Kind | undefined): string | undefined {
   const [path = ''] = (location ?? '').split(/[?#]/);
-  for (const pattern of [kind?.status?.path, kind?.status?.alias, kind?.record?.path]) {
+  for (const pattern of [kind?.status?.path, kind?.status?.alias]) {
     const [before, after] = (pattern ?? '').split('{id}');
     if (before === undefined || after === undefined || !path.includes(before) || !path.endsWith(after)) continue;
     const segment = path.slice(path.lastIndexOf(before) + before.length, path.length - after.length);

@@ -140,8 +140,6 @@ describe('gc --kept', () => {
       const { code, out, err } = await runInProcess(['gc', 'campaign.yaml', '--json', ...args], {}, trial.folder);
       return { code, err, files: out === '' ? [] : JSON.parse(out).files };
     };
-    expect((await gc('--older-than', '1d')).code).toBe(64);
-    expect((await gc('--kept', '--older-than', '1d', '--yes')).files).toEqual([]);
     const listed = await gc('--kept', '--dry-run');
     const kept = { is: 'kept', was: 'output/pic.png', address: 'pic', deleted: false };
     expect(listed.files, listed.err).toMatchObject([kept, kept]);

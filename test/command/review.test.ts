@@ -118,8 +118,6 @@ describe('review', () => {
     // The others are made while nobody asks for anything.
     const kept = ({ files: [one] }: typeof first) => join(cwd, '.mediabatch/thumbs', `${one?.sha256}.jpg`);
     while (![first, second, third].every((one) => existsSync(kept(one)))) await wait(5);
-    const gc = await command(['gc', 'campaign.yaml', '--sandbox', '--dry-run'], { cwd });
-    expect(gc.err).toMatch(/^\.mediabatch\/thumbs has 3 small pictures of the review page \(.* kB\): made again/);
     expect(await judge([wanted(first, 'picked'), wanted(second, 'rejected'), wanted(third, 'picked')])).toMatchObject({
       status: 200,
       answer: { is: 'recorded', refused: [] },

@@ -5,7 +5,6 @@ import { requireGraph } from '../../campaign/load-manifest.ts';
 import { agreeToMove } from '../../campaign/lock-service.ts';
 import { requireLock } from '../../campaign/read-lock.ts';
 import { withLibraryOf } from '../../campaign/with-library.ts';
-import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Failure, failures, serviceFailure } from '../../contract/failure.ts';
 import type { RemoteRecord, Removal } from '../../contract/leftovers.ts';
@@ -16,7 +15,7 @@ import { situate } from '../../plan/situation/situation.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { destroyJson, recordsText } from '../../report/tables/leftovers-text.ts';
-import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
+import { type Library, ServiceError } from '../../service/library.ts';
 import { askAboutMove, askPerson } from '../ask-person.ts';
 import { type Consent, consentIn, withConsent } from '../consent.ts';
 import { open, type StateOptions } from '../open.ts';
@@ -84,13 +83,12 @@ function* outputsOf(lock: Lock, addresses: ReadonlySet<string>) {
 
 async function removeAll(
   library: Library,
-  { records: found, skipped }: RemoteRecords,
+  { records, skipped }: RemoteRecords,
   { options, terminal, consent }: { options: DestroyOptions; terminal: Terminal; consent: Consent },
 ): Promise<number> {
   const { style } = terminal;
-  const records = await completeRecords(library, found);
   const width = process.stderr.isTTY === true ? { width: terminal.width } : {};
-  terminal.err(recordsText(records, { style, ...width, now: systemClock.now() }));
+  terminal.err(recordsText(records, { style, ...width }));
   terminal.err('Their credits do not come back. The files here stay, and so does what the lock says.\n');
   terminal.err(
     `${style.yellow('A file that is lost later cannot be downloaded again')}: keep a copy of what matters.\n`,
@@ -113,40 +111,6 @@ async function removeAll(
     return failures[ended.code].exit;
   }
   return failed > 0 ? exitCodes.someFailed : exitCodes.done;
-}
-
-const mostListed = 1000;
-
-/** Adds facts that only the service's lists have: the age of a job, and a thumbnail's record that the lock does not know. */
-async function completeRecords(library: Library, records: readonly RemoteRecord[]): Promise<RemoteRecord[]> {
-  const listed = new Map<string, { createdAt?: string; recordId?: string }>();
-  for (const kind of new Set(records.map((record) => record.kind))) {
-    for (const job of await listJobs(library, kind)) listed.set(`${kind} ${job.jobId}`, job);
-  }
-  for (const { kind, jobId } of records) {
-    if (listed.has(`${kind} ${jobId}`)) continue;
-    // Nobody says how much of a list is shown.
-    const own = await library.record(kind, jobId);
-    if (own !== undefined) listed.set(`${kind} ${jobId}`, own);
-  }
-  return records.map((record) => {
-    const { createdAt, recordId } = listed.get(`${record.kind} ${record.jobId}`) ?? {};
-    return {
-      ...record,
-      ...(createdAt !== undefined && { createdAt }),
-      ...(record.recordId === undefined && recordId !== undefined && { recordId }),
-    };
-  });
-}
-
-/** A service that gives no list can still remove. */
-async function listJobs(library: Library, kind: string): Promise<ListedJob[]> {
-  try {
-    return await library.jobs(kind, { limit: mostListed });
-  } catch (error) {
-    if (error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable')) return [];
-    throw error;
-  }
 }
 
 async function removeEach(

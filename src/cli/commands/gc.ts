@@ -19,7 +19,6 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { Leftover } from '../../contract/leftovers.ts';
 import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
-import { measureThumbs, thumbsFolder } from '../../disk/state/state-folder.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { situate } from '../../plan/situation/situation.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
@@ -34,8 +33,6 @@ export interface GcOptions extends StateOptions {
   kept?: boolean;
   /** Delete what people decided against, instead. */
   unpicked?: boolean;
-  /** In ms. */
-  olderThan?: number;
   dryRun?: boolean;
   yes?: boolean;
   json?: boolean;
@@ -45,14 +42,6 @@ export interface GcOptions extends StateOptions {
 
 /** Deletes local files that were bought and that no step owns any more. The lock and the service stay as they are. */
 export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
-  if (options.olderThan !== undefined && options.kept !== true) {
-    throw new CampaignError({
-      code: 'MB3001',
-      message: '--older-than goes with --kept only',
-      hint: 'it is the age of what newer outputs replaced; nothing was deleted',
-      options: ['--older-than'],
-    });
-  }
   if (options.kept === true && options.unpicked === true) {
     throw new CampaignError({
       code: 'MB3001',
@@ -63,7 +52,6 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   }
   const campaign = await open(file, options, terminal);
   const { paths, tell } = campaign;
-  await tellThumbs(paths, terminal);
   const guard = await holdGuard(paths.lock, options.lockTimeout, tell);
   try {
     const { found, remove } = options.kept
@@ -83,15 +71,6 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   } finally {
     await guard.release();
   }
-}
-
-/** Tells of small pictures. They are no leftovers: nothing bought is in them, and whoever looks has them made again. */
-async function tellThumbs({ state }: CampaignPaths, terminal: Terminal): Promise<void> {
-  const { count, bytes } = await measureThumbs(state);
-  if (count === 0) return;
-  const where = safeText(`${relative('', state) || state}/${thumbsFolder}`.replaceAll('\\', '/'));
-  const text = `${where} has ${countOf(count, 'small picture')} of the review page (${bytesText(bytes)}): made again when they are needed, so the folder may go`;
-  terminal.err(`${terminal.style.dim(text)}\n`);
 }
 
 const noneUnpicked = ': no file here is of an output that was rejected, or lost at a decided gate';
@@ -117,14 +96,14 @@ async function lookAtOutputs(campaign: OpenCampaign, options: GcOptions): Promis
   return { found, remove: (file) => deleteLeftover(paths.outputs, file) };
 }
 
-async function lookAtKept(campaign: OpenCampaign, { sandbox = false, olderThan }: GcOptions): Promise<Findings> {
+async function lookAtKept(campaign: OpenCampaign, { sandbox = false }: GcOptions): Promise<Findings> {
   const { paths } = campaign;
   const files = new KeptFiles(paths.state, paths.kept);
   const graph = await requireGraph(campaign);
   const { lock } = await requireRestoredLock(campaign, graph);
   const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
   const wanted = await findWanted(situate(graph, lock), paths.outputs);
-  const found = await findReplaced(files, { lock, others, wanted, now: systemClock.now(), olderThanMs: olderThan });
+  const found = await findReplaced(files, { lock, others, wanted, now: systemClock.now() });
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }
 

@@ -162,7 +162,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch gc --sandbox --dry-run', 'what no step owns any more'],
     ['mediabatch gc --sandbox --yes', 'deletes it without asking'],
     ['mediabatch gc --sandbox --unpicked --yes', 'takes that lost at their gates', 'at gates'],
-    ['mediabatch gc --sandbox --kept --older-than 30d --yes', 'what newer outputs replaced, a month ago'],
+    ['mediabatch gc --sandbox --kept --yes', 'what newer outputs replaced'],
   ],
   destroy: [
     ['mediabatch destroy --sandbox song@spring --yes', 'the record of one song at the service'],

@@ -107,7 +107,6 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
       .description('Deletes local files that were bought and that no step owns any more. Lists them and asks.')
       .option('--unpicked', 'instead: what was rejected, or not picked at a gate that is decided')
       .option('--kept', 'instead: what newer outputs replaced, which is kept in .mediabatch/')
-      .option('--older-than <age>', 'with --kept: only what was kept longer ago than this (12h, 30d)', age)
       .option('--dry-run', 'list only')
       .option('-y, --yes', 'do not ask')
       .option('--json', 'one JSON document on stdout')

@@ -58,16 +58,12 @@ export function gcJson(
   };
 }
 
-export function recordsText(
-  records: readonly RemoteRecord[],
-  options: { style: Style; width?: number; now: number },
-): string {
+export function recordsText(records: readonly RemoteRecord[], options: { style: Style; width?: number }): string {
   const columns = [
     { title: 'kind' },
     { title: 'step', least: 12, cut: 'middle' as const },
     { title: 'job id' },
     { title: 'credits', align: 'right' as const },
-    { title: 'age', align: 'right' as const },
     { title: 'file here' },
   ];
   const cells = records.map((record): Cell[] => [
@@ -75,7 +71,6 @@ export function recordsText(
     `${record.address}${record.isOrphan ? ' (orphan)' : ''}`,
     record.jobId,
     creditsText(record.credits ?? null),
-    ageText(record.createdAt, options.now),
     fileCell(record, options.style),
   ]);
   return tableText(columns, cells, options);

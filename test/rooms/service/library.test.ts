@@ -309,20 +309,6 @@ describe('jobs', () => {
     const { library } = await always({ json });
     expect((await failure(library.jobs('video', { limit: 10 }))).why).toBe('unusable');
   });
-
-  it('a clipping as it stands, or gone', async () => {
-    const { library, names } = await serveScript((_call, count) =>
-      count === 1 ? { json: { success: true, data: { id: 'c/1', status: 'PROCESSING' } } } : refusal(404),
-    );
-    expect(await library.record('clipping', 'c/1')).toEqual({
-      kind: 'clipping',
-      jobId: 'c/1',
-      status: 'PROCESSING',
-      echoes: {},
-    });
-    expect(await library.record('clipping', 'c/1')).toBeUndefined();
-    expect(names()).toEqual(['GET /clippings/c%2F1', 'GET /clippings/c%2F1']);
-  });
 });
 
 describe('one job', () => {
