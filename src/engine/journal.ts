@@ -55,9 +55,7 @@ export class Journal {
     };
     // Before anything is sent: what is bought under a line that cannot be read is as good as not on record.
     if (line.generation > mostRevision) {
-      throw new Error(
-        `the lock gives ${order.address} generation ${mostRevision}, the highest there is: lower it by hand`,
-      );
+      throw new Error(`${order.address} has generation ${mostRevision}, the highest there is: lower it in the lock`);
     }
     this.recorded = true;
     try {

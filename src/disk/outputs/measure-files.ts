@@ -50,8 +50,7 @@ export async function measureFile(
       let found = known?.[aspect];
       if (found === undefined) {
         found = await measures[aspect](output, { root, file });
-        // Nothing may be due to this machine and moment: a package that is not there, a disk that refuses.
-        if (Object.keys(found).length > 0) await kept?.add(output.sha256, { [aspect]: found });
+        if (found !== undefined) await kept?.add(output.sha256, { [aspect]: found });
       }
       Object.assign(facts, found);
     }
@@ -61,14 +60,16 @@ export async function measureFile(
   return facts;
 }
 
-type Measure = (output: Output, from: { root: string; file: PlacedReader }) => MediaFacts | Promise<MediaFacts>;
+/** Empty: the bytes state nothing. Undefined: due to this machine and moment, such as a missing package, so not kept. */
+type Found = MediaFacts | undefined;
+type Measure = (output: Output, from: { root: string; file: PlacedReader }) => Found | Promise<Found>;
 
 const measures: { readonly [aspect in Aspect]: Measure } = {
   async size(output, { root, file }) {
     // The size of a picture is nearly always in its first bytes, and reading these is quick.
     const isPicture = output.type.startsWith('image/');
     const stated = isPicture ? file.read((readAt) => statedSize(output.type, readAt)) : undefined;
-    return stated ?? (await measureLength(root, output)) ?? (await measureMedia(root, output)) ?? {};
+    return stated ?? (await measureLength(root, output)) ?? (await measureMedia(root, output));
   },
   sound: (output, { root }) => measureSound(root, output, new Ear()),
   wave: (output, { root }) => measureSound(root, output, new WavePen()),
@@ -92,11 +93,11 @@ function statedSize(type: string, readAt: ReadAt): MediaFacts | undefined {
 const leastSeen = 1;
 
 /** Measures the looks of a picture; nothing of what is none, or cannot be decoded. */
-async function measureLooks(root: string, output: Output): Promise<MediaFacts> {
+async function measureLooks(root: string, output: Output): Promise<Found> {
   const path = findOutputFile(root, output.path);
-  if (path === undefined) return {};
+  if (path === undefined) return undefined;
   const small = await shrinkPicture({ ...output, path });
-  if ('problem' in small) return {};
+  if ('problem' in small) return undefined;
   const { channels } = await small.picture.stats();
   return { isBlank: channels.every(({ stdev }) => stdev < leastSeen) };
 }
@@ -110,11 +111,11 @@ const decoders: Readonly<Record<string, (handle: FileHandle, listener: Listener)
 };
 
 /** Has a listener hear an MP3 or a WAV; finds nothing in anything else: there is no decoder for it here. */
-async function measureSound(root: string, output: Output, listener: Listener): Promise<MediaFacts> {
+async function measureSound(root: string, output: Output, listener: Listener): Promise<Found> {
   const hear = decoders[output.type];
   const path = hear && output.bytes <= mostBytes ? findOutputFile(root, output.path) : undefined;
   const handle = path === undefined ? undefined : await openPlainFile(path, constants.O_RDONLY);
-  if (hear === undefined || handle === undefined) return {};
+  if (hear === undefined || handle === undefined) return undefined;
   try {
     await hear(handle, listener);
     return listener.tell();
@@ -129,7 +130,7 @@ const lengths: Readonly<Record<string, (handle: FileHandle) => Promise<number | 
 };
 
 /** Measures how long a sound lasts by its own bytes. */
-async function measureLength(root: string, output: Output): Promise<MediaFacts | undefined> {
+async function measureLength(root: string, output: Output): Promise<Found> {
   const measure = lengths[output.type];
   const path = measure && output.bytes <= mostBytes ? findOutputFile(root, output.path) : undefined;
   const handle = path === undefined ? undefined : await openPlainFile(path, constants.O_RDONLY);
@@ -149,22 +150,22 @@ interface Track {
   Duration?: number;
 }
 
-/** Media facts of a saved file, read from its own bytes; undefined when it is missing or states none. */
-async function measureMedia(root: string, output: Output): Promise<MediaFacts | undefined> {
+/** Media facts of a saved file, read from its own bytes; undefined when it is missing or cannot be read. */
+async function measureMedia(root: string, output: Output): Promise<Found> {
   if (!isOutputPath(output.path)) return undefined;
   const path = findOutputFile(root, output.path);
   if (path === undefined) return undefined;
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
   try {
-    return readTracks(await readFacts(handle));
+    const tracks = await readFacts(handle);
+    return tracks && readTracks(tracks);
   } finally {
     await handle.close();
   }
 }
 
-/** A hostile or damaged file counts as one that states nothing. */
-async function readFacts(handle: FileHandle): Promise<readonly Track[]> {
+async function readFacts(handle: FileHandle): Promise<readonly Track[] | undefined> {
   // Large, and only needed if a manifest has an expectation.
   const { default: openMediaInfo } = await import('mediainfo.js');
   const info = await openMediaInfo({ format: 'object', coverData: false, full: false });
@@ -178,20 +179,20 @@ async function readFacts(handle: FileHandle): Promise<readonly Track[]> {
     const found = await info.analyzeData(() => size, readChunk);
     return (found.media?.track ?? []) as readonly Track[];
   } catch {
-    return [];
+    return undefined;
   } finally {
     info.close();
   }
 }
 
-function readTracks(tracks: readonly Track[]): MediaFacts | undefined {
+function readTracks(tracks: readonly Track[]): MediaFacts {
   const picture = tracks.find((track) => track['@type'] === 'Video' || track['@type'] === 'Image');
   const lasting = tracks.find(({ Duration }) => typeof Duration === 'number' && Duration > 0);
   const measured: MediaFacts = {};
   if (typeof picture?.Width === 'number') measured.width = picture.Width;
   if (typeof picture?.Height === 'number') measured.height = picture.Height;
   if (typeof lasting?.Duration === 'number') measured.durationSeconds = lasting.Duration;
-  return Object.keys(measured).length === 0 ? undefined : measured;
+  return measured;
 }
 
 /** Pixels of a picture, as its first bytes state them. */

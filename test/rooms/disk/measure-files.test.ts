@@ -94,11 +94,12 @@ describe('measureFiles', () => {
   });
 
   test('keeps nothing of what could not be read: it may be readable the next time', async () => {
-    const { state, outputs, folder, measure } = place({ 'a.wav': wav(2), 'b.wav': wav(3) });
+    const odd = Buffer.from('\xff\xd8 no picture', 'latin1');
+    const { state, outputs, folder, measure } = place({ 'a.wav': wav(2), 'b.wav': wav(3), 'states-nothing.jpg': odd });
     rmSync(join(folder, 'a.wav'));
     await measure();
     const kept = readFileSync(join(state, 'measures.json'), 'utf8');
-    expect(outputs.map(({ sha256 }) => kept.includes(sha256))).toEqual([false, true]);
+    expect(outputs.map(({ sha256 }) => kept.includes(sha256))).toEqual([false, true, true]);
   });
 
   test('believes no measures that somebody else has put there', async () => {
