@@ -224,6 +224,14 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
         path,
         address,
       });
+    case 'too-long':
+      return new CampaignError({
+        code: 'MB1604',
+        message: `${address} cannot be saved: with the folder of the campaign, the path ${path} is longer than the system takes`,
+        hint: 'move the campaign to a folder with a shorter path, or choose a shorter `save:`',
+        path,
+        address,
+      });
     case 'not-writable':
       return new CampaignError({
         code: 'MB3301',

@@ -1,94 +1,122 @@
-import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { loadManifest, mistakesOf } from '../campaign/load-manifest.ts';
+import { diskReader } from '../campaign/manifest-inputs.ts';
 import { CampaignError } from '../contract/failure.ts';
-import { readDataFile } from '../disk/inputs.ts';
+import { readDataBytes, readDataFile } from '../disk/inputs.ts';
+import { readWorkbook } from '../disk/workbook/read-workbook.ts';
+import { hasErrors } from '../ground/diagnostic.ts';
 import { isMap } from '../ground/values.ts';
 import { writeSeparator } from '../manifest/rows/read-csv.ts';
 import { readRows } from '../manifest/rows/read-rows.ts';
+import { readSheet } from '../manifest/rows/read-sheet.ts';
+import type { Rows } from '../manifest/rows/rows.ts';
 import type { NewFiles } from './list-examples.ts';
 
 interface Table {
-  /** Where it is no comma. */
-  separator?: string;
+  /** Columns that a template can name. */
   columns: readonly string[];
   rows: readonly { readonly [column: string]: string }[];
+  /** Options of `foreach` besides the path of the file. */
+  options: string;
 }
 
 /**
- * A campaign that makes a picture for each row of a table: its templates use the columns that are there. A table below
- * the new folder is named where it is; another one is copied into it.
+ * Makes a campaign with a picture for each row of a table. Its templates use the columns of the table. A table below the new
+ * folder is named where it is; another one is copied into it. Throws what `validate` would report.
  */
 export async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> {
-  const read = await readDataFile(dirname(resolve(file)), basename(file));
-  if ('problem' in read) {
-    const why =
-      read.problem === 'missing'
-        ? `there is no file ${file}`
-        : `${file} cannot be read: ${read.detail ?? read.problem}`;
-    throw new CampaignError({
-      code: 'MB3104',
-      message: why,
-      hint: 'give the path of a .csv file whose first line names the columns',
-      file,
-    });
+  const isWorkbook = /\.xlsx$/i.test(file);
+  if (!isWorkbook && !/\.[ct]sv$/i.test(file)) {
+    const message = `${file} is no .csv, .tsv or .xlsx file`;
+    throw new CampaignError({ code: 'MB3003', message, hint: 'save the table as CSV or .xlsx', value: file });
   }
-  const table = readTable(file, read.text);
+  const place = [dirname(resolve(file)), basename(file)] as const;
+  const read = isWorkbook ? await readDataBytes(...place) : await readDataFile(...place);
+  if ('problem' in read) {
+    const { problem, detail } = read;
+    const why = problem === 'missing' ? `there is no file ${file}` : `${file} cannot be read: ${detail ?? problem}`;
+    throw unusable(file, why, 'give the path of a .csv or .xlsx file whose first row names the columns');
+  }
+  const table = 'bytes' in read ? await readWorkbookTable(file, read.bytes) : readTextTable(file, read.text);
   const way = relative(resolve(folder), resolve(file)).split(sep).join('/');
   const isBelow = way !== '' && !way.startsWith('../') && way !== '..' && resolve(folder, way) === resolve(file);
   const path = isBelow ? way : basename(file);
-  return { 'campaign.yaml': writeManifest(table, path), ...(!isBelow && { [path]: read.text }) };
+  const text = writeManifest(table, path);
+  const manifest = join(folder, 'campaign.yaml');
+  const checked = await loadManifest(manifest, {
+    reader: {
+      ...diskReader(manifest),
+      manifest: async () => ({ text }),
+      data: () => readDataFile(...place),
+      bytes: () => readDataBytes(...place),
+    },
+  });
+  if (hasErrors(checked.diagnostics)) throw mistakesOf(file, checked);
+  const content = 'bytes' in read ? Buffer.from(read.bytes) : read.text;
+  return { 'campaign.yaml': text, ...(!isBelow && { [path]: content }) };
 }
 
-function readTable(file: string, text: string): Table {
-  if (!/\.[ct]sv$/i.test(file)) {
-    throw new CampaignError({
-      code: 'MB3003',
-      message: `${file} is no .csv or .tsv file`,
-      hint: 'save the table as CSV',
-      value: file,
-    });
-  }
-  const { rows, diagnostics } = readRows({ path: file, file, text });
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  if (rows === undefined || errors.length > 0) {
-    throw new CampaignError({
-      code: 'MB3104',
-      message: `${file} cannot be used`,
-      file,
-      diagnostics: errors,
-      sources: new Map([[file, text]]),
-    });
-  }
-  if (rows.rows.length === 0)
-    throw new CampaignError({
-      code: 'MB3104',
-      message: `${file} has no rows`,
-      hint: 'add one line for each picture',
-      file,
-    });
-  const values = rows.rows.map(({ value }) =>
-    Object.fromEntries(Object.entries(isMap(value) ? value : {}).map(([column, cell]) => [column, String(cell)])),
+function unusable(file: string, message: string, hint: string): CampaignError {
+  return new CampaignError({ code: 'MB3104', message, hint, file });
+}
+
+/** Reads a text by the separator that its first line tells, else by the first with which it is a table. */
+function readTextTable(file: string, text: string): Table {
+  const [first, ...others] = [undefined, ';', '\t', ','].map((separator) =>
+    readRows({ path: file, file, text, separator }),
   );
-  const { columns = [], separator } = rows;
-  return { columns, rows: values, ...(separator !== undefined && { separator }) };
+  const read = [first, ...others].find((one) => (one?.rows?.columns?.length ?? 0) > 1) ?? first;
+  const separator = read?.rows?.separator;
+  const isSaid = separator === undefined || /\.tsv$/i.test(file);
+  return tableOf(file, { ...read, text, options: isSaid ? '' : `, separator: ${writeSeparator(separator)}` });
+}
+
+/** Reads the first sheet of a workbook that is shown. */
+async function readWorkbookTable(file: string, bytes: Uint8Array): Promise<Table> {
+  const names = await readWorkbook(bytes, []);
+  const [sheet = '', another] = 'problem' in names ? [] : names.names;
+  const workbook = 'problem' in names ? names : await readWorkbook(bytes, [sheet]);
+  if ('problem' in workbook) throw unusable(file, `${file} ${workbook.problem}`, 'save the sheet as CSV UTF-8');
+  const start = { line: 1, column: 1, offset: 0 };
+  const read = readSheet(workbook, { file, label: file, sheet, place: { file, start, end: start } });
+  return tableOf(file, { ...read, options: another === undefined ? '' : `, sheet: ${JSON.stringify(sheet)}` });
+}
+
+function tableOf(
+  file: string,
+  { rows, diagnostics = [], text, options }: Partial<ReturnType<typeof readRows>> & { text?: string; options: string },
+): Table {
+  if (rows === undefined || hasErrors(diagnostics)) {
+    const sources = new Map(text === undefined ? [] : [[file, text]]);
+    throw new CampaignError({ code: 'MB3104', message: `${file} cannot be used`, file, diagnostics, sources });
+  }
+  if (rows.rows.length === 0) throw unusable(file, `${file} has no rows`, 'add one row for each picture');
+  const columns = (rows.columns ?? []).filter((column) => !/[[\]{}]|\p{C}/u.test(column));
+  return { columns, rows: rows.rows.map(textsOf), options };
+}
+
+function textsOf({ value }: Rows['rows'][number]): { [column: string]: string } {
+  return Object.fromEntries(Object.entries(isMap(value) ? value : {}).map(([column, cell]) => [column, String(cell)]));
 }
 
 function writeManifest(table: Table, path: string): string {
-  const { rows, columns, separator } = table;
-  const source =
-    separator === undefined || /\.tsv$/i.test(path)
-      ? JSON.stringify(path)
-      : `{ file: ${JSON.stringify(path)}, separator: ${writeSeparator(separator)} }`;
-  const key = chooseKey(table);
+  const { rows, columns, options } = table;
+  const source = options === '' ? JSON.stringify(path) : `{ file: ${JSON.stringify(path)}${options} }`;
+  const prompted = columns.find((column) => promptName.test(column));
+  const empty = prompted === undefined ? -1 : rows.findIndex((row) => (row[prompted] ?? '').trim() === '');
+  if (empty !== -1) {
+    throw unusable(path, `row ${empty + 1} of ${path} has no ${prompted}`, 'fill it in, or remove the row');
+  }
+  const key = chooseKey(table, prompted);
   if (key === undefined) {
-    throw new CampaignError({
-      code: 'MB3104',
-      message: `no column of ${path} names its rows: in each of ${columns.join(', ')} a value is empty or stands twice`,
-      hint: 'add a column such as id, with a different value in every row',
-      file: path,
-    });
+    const message = `no column of ${path} names its rows: in each of ${columns.join(', ')} a value is empty or stands twice`;
+    throw unusable(path, message, 'add a column such as id, with a different value in every row');
   }
   const words = chooseWords(table, key.column).map((column) => `{{${nameOf(column)}}}`);
-  const prompt = [...words, 'product photograph on a plain background, soft light'].join(', ');
+  const prompt =
+    prompted === undefined
+      ? [...words, 'product photograph on a plain background, soft light'].join(', ')
+      : `{{${nameOf(prompted)}}}`;
   return `# yaml-language-server: $schema=schemas/manifest.schema.json
 version: 1
 name: campaign
@@ -118,26 +146,46 @@ const keyNames = [
   /(name|title)/i,
 ];
 
-/** The column that names its rows best: never empty, never twice, and of a telling name where there is one. */
-function chooseKey({ columns, rows }: Table): { column: string; template: string } | undefined {
+/** Names of columns that hold a prompt. */
+const promptName = /^(?!.*negative).*(?:\bprompt\b|_prompt$|^prompt_)|^(?:text|script)$/i;
+
+/** Most columns of which two may name a row. */
+const mostPaired = 12;
+
+/**
+ * Chooses the column that names its rows best, or two: never empty, never twice, and of a telling name where there is one.
+ * A prompt names a row where nothing else does.
+ */
+function chooseKey({ columns, rows }: Table, prompted?: string): { column: string; template: string } | undefined {
   const rank = (column: string) => {
     const found = keyNames.findIndex((pattern) => pattern.test(column.trim()));
-    return found === -1 ? keyNames.length : found;
+    return column === prompted ? keyNames.length + 1 : found === -1 ? keyNames.length : found;
   };
-  for (const column of columns.toSorted((a, b) => rank(a) - rank(b))) {
-    const values = rows.map((row) => row[column] ?? '');
-    const isPlain = values.every((value) => /^[A-Za-z0-9][A-Za-z0-9_-]{0,60}$/.test(value));
-    // What differs in case only, or in signs that a name drops, would be one file.
-    const names = values.map((value) =>
-      value
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
-        .replaceAll(/^-|-$/g, ''),
-    );
-    if (names.includes('') || new Set(names).size < names.length || names.some((name) => name.length > 60)) continue;
-    return { column, template: isPlain ? `{{${nameOf(column)}}}` : `{{slug ${nameOf(column)}}}` };
+  const ranked = columns.toSorted((a, b) => rank(a) - rank(b));
+  const others = ranked.filter((column) => column !== prompted);
+  const few = others.slice(0, mostPaired);
+  const pairs = few.flatMap((one, index) => few.slice(index + 1).map((other) => [one, other]));
+  const last = ranked.filter((column) => column === prompted).map((column) => [column]);
+  for (const parts of [...others.map((column) => [column]), ...pairs, ...last]) {
+    const values = rows.map((row) => parts.map((column) => row[column] ?? ''));
+    // Values that differ in case only, or in signs that a name drops, would be one file.
+    const names = values.map((cells) => cells.map(plainName).join('-'));
+    const isEmpty = values.some((cells) => cells.some((cell) => plainName(cell) === ''));
+    if (isEmpty || new Set(names).size < names.length || names.some((name) => name.length > 60)) continue;
+    const template = parts.map((column, index) => {
+      const isPlain = values.every((cells) => /^[A-Za-z0-9][A-Za-z0-9_-]{0,60}$/.test(cells[index] ?? ''));
+      return isPlain ? `{{${nameOf(column)}}}` : `{{slug ${nameOf(column)}}}`;
+    });
+    return { column: parts[0] ?? '', template: template.join('-') };
   }
   return undefined;
+}
+
+function plainName(value: string): string {
+  return value
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replaceAll(/^-|-$/g, '');
 }
 
 /** Columns for a prompt: names and descriptions first, then other texts; no links, numbers or marks. */

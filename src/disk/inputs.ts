@@ -5,6 +5,7 @@ import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { findWayOut } from './fs/own-tree.ts';
 import { isErrno } from './fs/plain-file.ts';
 import { hashFile } from './outputs/hash-file.ts';
+import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
 export { listFiles } from './fs/list-files.ts';
 
@@ -81,7 +82,10 @@ export const maxUploadBytes = 5 * 1024 ** 3;
  * Hashes a file for upload: a plain file below the folder of the manifest, not hidden. Symbolic links are refused, so
  * that a branch cannot put someone's private file behind a harmless name.
  */
-export async function digestFile(folder: string, path: string): Promise<FileDigest | { problem: string }> {
+export async function digestFile(
+  folder: string,
+  path: string,
+): Promise<FileDigest | { problem: string; hint?: string }> {
   if (isOutside(resolve(folder), resolve(folder, path))) return { problem: 'it is outside the folder of the manifest' };
   if (path.split('/').some((name) => name.startsWith('.'))) return { problem: 'it is a hidden file' };
   try {
@@ -99,10 +103,24 @@ export async function digestFile(folder: string, path: string): Promise<FileDige
     const { size } = stats;
     if (size > maxUploadBytes) return { problem: `it has ${size} bytes, and at most ${maxUploadBytes} are uploaded` };
     const digest = await hashFile(real);
-    return digest === undefined ? { problem: 'there is no such file' } : digest;
+    if (digest === undefined) return { problem: 'there is no such file' };
+    const wrong = explainUnusable(path, await readHead(real));
+    if (wrong === undefined) return digest;
+    return { problem: wrong, hint: 'save it again in the format that its name states, or rename it' };
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'there is no such file' };
     return { problem: messageOf(error) };
+  }
+}
+
+/** The first bytes of a plain file. */
+async function readHead(path: string): Promise<Uint8Array> {
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(sniffLength), 0, sniffLength, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -7,7 +7,7 @@ import type { FileFact } from './graph.ts';
 export const uploadTask = 'upload';
 
 /** The disk's answer about a file. */
-export type FileAnswer = FileFact | { problem: string };
+export type FileAnswer = FileFact | { problem: string; hint?: string };
 
 interface At {
   /** The folder of the file in which the path is written. */
@@ -55,6 +55,7 @@ export class Uploads {
     if (!('problem' in fact)) return { file: { path, sha256: fact.sha256, bytes: fact.bytes } };
     const message = `${shorten(path)} cannot be uploaded: ${fact.problem}`;
     const hint =
+      fact.hint ??
       'files are looked up beside the manifest that they are written in; check the name and its upper and lower case';
     return { diagnostic: { code: 'MB1306', severity: 'error', message, hint, place: at.place } };
   }

@@ -89,7 +89,7 @@ export interface Task {
   pin?: true | undefined;
   needs: string[];
   /** By task: the values that select its step, by axis, `key` or `take`. */
-  from: { task: string; picks: { name: string; value: Scalar }[] }[];
+  from: { task: string; picks: { name: string; value: Scalar | Scalar[] }[] }[];
   save?: string | undefined;
   tags: string[];
   description?: string | undefined;

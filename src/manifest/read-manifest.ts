@@ -133,7 +133,9 @@ function readCell(value: Json): { [axis: string]: Scalar } | undefined {
 function readFrom(value: Json | undefined): Task['from'] {
   return Object.entries(mapOf(value)).map(([task, picks]) => ({
     task,
-    picks: Object.entries(mapOf(picks)).flatMap(([name, item]) => (isScalar(item) ? [{ name, value: item }] : [])),
+    picks: Object.entries(mapOf(picks)).flatMap(([name, item]) =>
+      isScalar(item) || (Array.isArray(item) && item.every(isScalar)) ? [{ name, value: item }] : [],
+    ),
   }));
 }
 

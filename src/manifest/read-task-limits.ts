@@ -62,7 +62,8 @@ export function readExpectation(value: Json | undefined): Expectation | undefine
 }
 
 /** Reads a number as a range around it, plus or minus `tolerance`. */
-function readRange(value: Json | undefined, tolerance = 0): Range | undefined {
+function readRange(written: Json | undefined, tolerance = 0): Range | undefined {
+  const value = readLimit(written);
   if (typeof value === 'number') return { min: Math.max(0, value - tolerance), max: value + tolerance };
   const min = readLimit(ownValue(value, 'min'));
   const max = readLimit(ownValue(value, 'max'));
@@ -71,7 +72,7 @@ function readRange(value: Json | undefined, tolerance = 0): Range | undefined {
 }
 
 /** Reads a number, or seconds as in `1.5s`. */
-function readLimit(value: Json | undefined): Json | undefined {
+export function readLimit(value: Json | undefined): Json | undefined {
   const seconds = typeof value === 'string' ? /^([0-9]{1,6}(?:\.[0-9]{1,3})?)s$/.exec(value)?.[1] : undefined;
   return seconds === undefined ? value : Number(seconds);
 }

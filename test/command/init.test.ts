@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../rig/command.ts';
 import { exampleNames } from '../rig/examples.ts';
+import { sheetXml, workbook } from '../rig/workbook.ts';
 import { products, workplaceForEach } from './workplace.ts';
 
 const workplace = workplaceForEach();
@@ -115,8 +116,22 @@ test.each([
     'Aurora Lamp, product',
   ],
   ['one column', 'town\nOslo\nBergen\n', ['picture@Oslo', 'picture@Bergen'], 'Oslo, product'],
-  ['quotes and commas', 'id,text\n1,"big, red ""x"""\n2,small\n', ['picture@1', 'picture@2'], 'big, red "x", product'],
+  ['quotes and commas', 'id,text\n1,"big, red ""x"""\n2,small\n', ['picture@1', 'picture@2'], 'big, red "x"'],
   ['semicolons', 'sku;name;price\na1;"Lamp; big";1,5\nb2;Vase;2\n', ['picture@a1', 'picture@b2'], 'Lamp; big, product'],
+  [
+    'a prompt alone',
+    'prompt,style\nA market,ink\nA tea house,ink\n',
+    ['picture@a-market', 'picture@a-tea-house'],
+    'A market',
+  ],
+  [
+    'a pair that names the rows',
+    'scene,shot,prompt\n1,a,x\n1,b,y\n2,a,z\n',
+    ['picture@1-a', 'picture@1-b', 'picture@2-a'],
+    'x',
+  ],
+  ['a column that no template can name', 'id,ref [url]\na,x\n', ['picture@a'], 'a, product'],
+  ['separators in a header', 'sku;Preis, EUR\na1;1,50\n', ['picture@a1'], 'a1, product'],
   ['numbers only', 'id,price\n1,10\n2,20\n', ['picture@1', 'picture@2'], '1, product'],
 ])('--from-csv: %s', async (_what, csv, addresses, prompt) => {
   write('my table.csv', csv);
@@ -147,12 +162,27 @@ test('--from-csv: a table in the folder is named where it is', async () => {
   ]);
 });
 
+test('--from-csv: a workbook with two sheets is used by its first', async () => {
+  const sheets = {
+    Scenes: sheetXml([
+      ['id', 'prompt'],
+      ['a', 'A market'],
+    ]),
+    Notes: sheetXml([['x']]),
+  };
+  writeFileSync(join(workplace.folder, 't.xlsx'), workbook(sheets));
+  expect((await run('init', 'new', '--from-csv', 't.xlsx')).code).toBe(0);
+  const { out } = await run('expand', 'new/campaign.yaml', '--json');
+  expect(JSON.parse(out).steps).toMatchObject([{ address: 'picture@a', with: { prompt: 'A market' } }]);
+});
+
 test.each<[string, string, string | undefined, number, string]>([
   ['a table without a key', 't.csv', 'a,b\n1,1\n1,1\n', 65, 'no column of t.csv names its rows'],
   ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
   ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
+  ['a row without its prompt', 't.csv', 'id,prompt\na,x\nb,\n', 65, 'row 2 of t.csv has no prompt'],
   ['no table', 't.csv', undefined, 65, 'there is no file t.csv'],
-  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv or .tsv file'],
+  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv, .tsv or .xlsx file'],
 ])('--from-csv: %s is told', async (_what, file, csv, code, words) => {
   if (csv !== undefined) write(file, csv);
   expect(await run('init', 'new', '--from-csv', file)).toMatchObject({ code, err: expect.stringContaining(words) });

@@ -286,7 +286,9 @@ function askStart(terminal: Terminal): Promise<Start | 'interrupted'> {
 async function listStarts(): Promise<Choice<Omit<Start, 'money'>>[]> {
   const examples = await listExamples();
   const entries = await readdir('.', { withFileTypes: true }).catch(() => []);
-  const tables = entries.filter((entry) => entry.isFile() && /\.[ct]sv$/i.test(entry.name)).map(({ name }) => name);
+  const tables = entries
+    .filter((entry) => entry.isFile() && /\.(?:[ct]sv|xlsx)$/i.test(entry.name))
+    .map(({ name }) => name);
   return [
     ...examples.map(({ name, description }) => ({ name, about: description, value: { example: name } })),
     ...tables

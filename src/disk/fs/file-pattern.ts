@@ -31,14 +31,15 @@ export async function readFilePattern(given: string): Promise<FilePattern> {
   return { listed: [...plain, '**'].join('/'), ...(isFlat && { depth: names.length - 1 }), matches };
 }
 
-/** Tells which paths a pattern matches, whatever it is, in linear time. Throws `PatternProblem` as above. */
+/** Tells which paths a pattern matches in any case, whatever it is, in linear time. Throws `PatternProblem` as above. */
 export async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
   const pattern = given.replace(/^(?:\.\/)+/, '');
   const { compileLinearPattern, PatternProblem } = await import('../../manifest/check/linear-pattern.ts');
   if (pattern.includes('(') || /\{[^{}]*\.\.[^{}]*\}/.test(pattern)) {
     throw new PatternProblem('has parentheses or a range in it; use `*`, `?`, `[…]` and `{…,…}`');
   }
-  return compileLinearPattern(`^${toExpression(pattern)}$`).test;
+  const { test } = compileLinearPattern(`^${toExpression(pattern.toLowerCase())}$`);
+  return (path) => test(path.toLowerCase());
 }
 
 function toExpression(pattern: string): string {

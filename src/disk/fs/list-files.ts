@@ -18,7 +18,7 @@ export function leadsOut(pattern: string): boolean {
 }
 
 /**
- * Lists the files below a folder that a pattern matches, relative to it, sorted by code unit. Skips hidden files,
+ * Lists the files below a folder that a pattern matches in any case, relative to it, sorted by code unit. Skips hidden files,
  * whatever the pattern says, and everything behind a symbolic link.
  */
 export async function listFiles(folder: string, pattern: string): Promise<ListedFiles> {
@@ -30,6 +30,8 @@ export async function listFiles(folder: string, pattern: string): Promise<Listed
       cwd: resolve(folder),
       ...(depth !== undefined && { deep: depth }),
       dot: false,
+      // Cameras write .JPG, and macOS and Windows do not tell the two apart.
+      caseSensitiveMatch: false,
       onlyFiles: true,
       followSymbolicLinks: false,
       expandDirectories: false,

@@ -9,8 +9,11 @@ export interface BadPlace {
   address: string;
   /** Path relative to the output folder. */
   path: string;
-  why: 'symlink' | 'not-a-folder' | 'not-a-file' | 'not-writable';
+  why: 'symlink' | 'not-a-folder' | 'not-a-file' | 'not-writable' | 'too-long';
 }
+
+/** In bytes: what the system takes, less an extension and the name of a temporary file. */
+const longestPath = (process.platform === 'darwin' ? 1024 : 4096) - 64;
 
 /**
  * Checks every place where something will be saved, before anything is paid for: no symbolic link on the way, folders
@@ -25,6 +28,7 @@ export async function findBadPlaces(
   const told = new Set<string>();
   const bad: BadPlace[] = [];
   for (const { address, save } of saves) {
+    if (Buffer.byteLength(join(root, save)) > longestPath) return [{ address, path: save, why: 'too-long' }];
     const parts = save.split('/');
     const stem = parts.pop() ?? '';
     const name = parts.join('/');

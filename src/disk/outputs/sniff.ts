@@ -13,6 +13,8 @@ interface Format extends SniffedMedia {
   matches(head: Uint8Array): boolean;
 }
 
+const heicBrands = ['heic', 'heix', 'mif1', 'msf1'];
+
 /** Number of leading bytes that suffice to recognize a format. */
 export const sniffLength = 512;
 
@@ -31,7 +33,7 @@ const formats: readonly Format[] = [
   video('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
   video('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
   // Last of the ISO media files: audio and still pictures have brands of their own, and were matched before.
-  video('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, ['heic', 'heix', 'mif1', 'msf1'])),
+  video('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, heicBrands)),
 ];
 
 /** Every extension that `sniffMedia` can return. */
@@ -54,6 +56,32 @@ export function describeBytes(head: Uint8Array): string {
   if (text.startsWith('<')) return 'an XML or HTML text';
   if (text.startsWith('{') || text.startsWith('[')) return 'a JSON text';
   return 'a text';
+}
+
+/** Types that the name of a file states, as far as its bytes can be recognized. */
+const named: readonly [RegExp, string][] = [
+  [/\.jpe?g$/i, 'image/jpeg'],
+  [/\.heic$/i, 'image/heic'],
+  ...formats.map(({ extension, type }): [RegExp, string] => [new RegExp(`\\${extension}$`, 'i'), type]),
+];
+
+/**
+ * Explains why a file cannot be the media that its name states: it is empty, a text such as an error page, or another
+ * format. Sounds and films may have the container of another of their kind. Undefined when nothing is wrong.
+ */
+export function explainUnusable(name: string, head: Uint8Array): string | undefined {
+  if (head.length === 0) return 'it is empty';
+  const stated = named.find(([pattern]) => pattern.test(name))?.[1];
+  if (stated === undefined) return undefined;
+  const isHeic = hasBrand(head, heicBrands);
+  const found = isHeic ? 'image/heic' : sniffMedia(head)?.type;
+  const extension = /\.[^.]*$/.exec(name)?.[0];
+  if (found !== undefined) {
+    const isMoving = !stated.startsWith('image/') && !found.startsWith('image/');
+    return found === stated || isMoving ? undefined : `its bytes are ${found}, and its name ends in ${extension}`;
+  }
+  const isText = decodeText(head) !== undefined;
+  return isText ? `it is ${describeBytes(head)}, and its name ends in ${extension}` : undefined;
 }
 
 /** Decodes the beginning of a text. Undefined for bytes that are not text. The last character may be cut. */

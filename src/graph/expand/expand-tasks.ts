@@ -1,4 +1,4 @@
-import { emptyMap, isScalar, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import { emptyMap, type JsonMap, shorten } from '../../ground/values.ts';
 import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
@@ -6,11 +6,12 @@ import { makeReference } from '../../manifest/template/references.ts';
 import { addressPart } from '../address.ts';
 import { Expansion, type GraphFacts } from '../expansion.ts';
 import { renderValue } from '../render/render-value.ts';
-import type { Condition, Draft, ExpandedTask, TaskRows } from './draft.ts';
+import { findTemplates } from '../render/templates.ts';
+import type { Draft, ExpandedTask, TaskRows } from './draft.ts';
 import { expandMatrix } from './expand-matrix.ts';
 import { expandTask } from './expand-task.ts';
 import { checkChoices, gatesOf, isAxisKnown, seenThroughGate } from './gates.ts';
-import { attributeNames, attributeOf } from './join.ts';
+import { attributeNames, attributeOf, readPick } from './join.ts';
 import { resolveVars } from './resolve-vars.ts';
 import { readTables } from './tables.ts';
 import { type PartSource, readTaskRows, shapeOfParts } from './task-rows.ts';
@@ -77,7 +78,7 @@ function pickPartSteps(
 ): readonly Draft[] | undefined {
   const { templates, vars } = expansion;
   const { places } = expansion.manifest;
-  const conditions: Condition[] = [];
+  const conditions: { name: string; values: string[] }[] = [];
   const names = attributeNames(producer);
   let isBroken = false;
   for (const { name, value } of task.from.find((one) => one.task === source.task)?.picks ?? []) {
@@ -89,7 +90,7 @@ function pickPartSteps(
       isBroken = true;
       continue;
     }
-    const roots = typeof value === 'string' ? (templates.get(value)?.paths ?? []) : [];
+    const roots = findTemplates(value, path).flatMap(({ text }) => templates.get(text)?.paths ?? []);
     if (roots.some(({ parts }) => parts[0] !== 'vars')) {
       const message = `\`from\` of task \`${task.id}\` picks by what differs from row to row, but its rows are parts of what is picked`;
       const hint = 'write the value itself, or use vars';
@@ -102,14 +103,16 @@ function pickPartSteps(
       scopeAt: () => ({ names: Object.assign(Object.create(null) as JsonMap, { vars }) }),
       onFault: (fault, site) => expansion.reportFault(fault, site),
     });
-    if (isScalar(rendered)) conditions.push({ name, value: String(rendered) });
-    else if (rendered === unknownValue) isBroken = true;
+    const { found, problem } = readPick(rendered, { task: source.task, name });
+    if (problem !== undefined) expansion.report({ ...problem, place: places.value(path) });
+    if (found === undefined) isBroken = true;
+    else conditions.push({ name, values: found });
   }
   if (isBroken) return undefined;
-  const isMeant = (draft: Draft) => conditions.every(({ name, value }) => attributeOf(draft, name) === value);
+  const isMeant = (draft: Draft) => conditions.every(({ name, values }) => values.includes(attributeOf(draft, name)));
   const drafts = producer.drafts.filter(isMeant);
   if (drafts.length > 0 || conditions.length === 0 || producer.leftOut.some(isMeant)) return drafts;
-  const asked = conditions.map(({ name, value }) => `${name} ${shorten(value)}`).join(', ');
+  const asked = conditions.map(({ name, values }) => `${name} ${shorten(values.join(' or '))}`).join(', ');
   const message = `\`from\` picks no step of \`${source.task}\`: it has none with ${asked}`;
   const known = [...producer.drafts, ...producer.leftOut].slice(0, 4).map(({ address }) => address);
   const place = places.key(taskPath(task.id, 'from', source.task));

@@ -1,3 +1,6 @@
+import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { describeValue, isScalar, unknownValue } from '../../ground/values.ts';
 import type { Condition, Draft, ExpandedTask } from './draft.ts';
 
 /** Finds steps by their key, matrix values and take, with one index for each set of names that is used. */
@@ -38,6 +41,21 @@ export function joinConditions(
     if (value !== undefined && !picked.has(axis)) automatic.push({ name: axis, value });
   }
   return { conditions: [...picks, ...automatic], automatic: automatic.length };
+}
+
+/** Reads a rendered pick of `from`: a value, or a list of them. `found` is absent when it is neither, or was reported. */
+export function readPick(
+  rendered: Json,
+  of: { task: string; name: string },
+): { found?: string[]; problem?: Omit<Diagnostic, 'place'> } {
+  const list = Array.isArray(rendered) ? rendered : [rendered];
+  const found = list.filter(isScalar).map(String);
+  if (found.length === list.length) return { found };
+  if (list.includes(unknownValue)) return {};
+  const odd = list.find((item) => !isScalar(item)) ?? null;
+  const message = `\`from.${of.task}.${of.name}\` is ${describeValue(odd)}, and must be a value or a list of values`;
+  const hint = `name a column, as in "{{row.who}}", or make a list of a cell, as in "{{split row.who}}"`;
+  return { problem: { code: 'MB1405', severity: 'error', message, hint } };
 }
 
 /** Lists the names that `from` can use for a task's steps. */
@@ -108,7 +126,7 @@ export function explainEmptyList(
     return { message, hint: `give \`${path.task}\` a row or a matrix cell, or remove the reference` };
   }
   const asked = picks.map(({ name, value }) => `${name} ${value}`).join(', ');
-  const message = `\`${path.written}\` is an empty list: \`${path.task}\` has no step with ${asked}`;
+  const message = `\`${path.written}\` lacks a step: \`${path.task}\` has none with ${asked}`;
   return { message, hint: `it has ${listAddresses(producer.drafts)}; change what \`from\` picks, or remove it` };
 }
 

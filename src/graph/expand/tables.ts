@@ -1,4 +1,4 @@
-import { isMap, isScalar, ownValue, shorten, unknownValue } from '../../ground/values.ts';
+import { isScalar, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { type Table, tablePath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
@@ -170,25 +170,25 @@ function valueFor(
   { name }: Table,
   { draft, expansion }: { draft: Draft; expansion: Expansion },
 ): string | undefined {
-  if (value === undefined) {
-    // A name that is in both, or in neither, is a mistake of the task (`check-task.ts`).
-    const own = draft.matrix[column] ?? (isMap(draft.row?.value) ? draft.row.value[column] : undefined);
-    return isScalar(own) ? String(own) : undefined;
-  }
   const { templates, vars, manifest } = expansion;
   const path = tablePath(name, 'on', column);
-  const rendered = renderValue(value, path, {
-    templates,
-    scopeAt: () => ({ names: namesOf(draft, vars), rowLabel: draft.row?.label }),
-    onFault: (fault, site) => expansion.report(withTrail(placeFault(fault, site, manifest.places), draft)),
-  });
+  const rendered =
+    value === undefined
+      ? (draft.matrix[column] ?? ownValue(draft.row?.value, column))
+      : renderValue(value, path, {
+          templates,
+          scopeAt: () => ({ names: namesOf(draft, vars), rowLabel: draft.row?.label }),
+          onFault: (fault, site) => expansion.report(withTrail(placeFault(fault, site, manifest.places), draft)),
+        });
   if (isScalar(rendered)) return String(rendered);
-  if (rendered === unknownValue) return undefined;
+  const rows = expansion.rowsOf(draft.task.id);
+  // A name that no row has is a mistake of the task (`check-task.ts`).
+  const isReported = rendered === undefined && (typeof rows === 'string' || rows.columns?.includes(column) !== true);
+  if (rendered === unknownValue || isReported) return undefined;
   const message = `the value of \`${column}\`, on which table \`${name}\` is joined, is neither a text nor a number`;
   const hint = 'name a column or an axis, as in "{{row.sku}}"';
-  expansion.report(
-    withTrail({ code: 'MB1307', severity: 'error', message, hint, place: manifest.places.value(path) }, draft),
-  );
+  const place = value === undefined ? (draft.row?.place() ?? manifest.places.value(path)) : manifest.places.value(path);
+  expansion.report(withTrail({ code: 'MB1307', severity: 'error', message, hint, place }, draft));
   return undefined;
 }
 

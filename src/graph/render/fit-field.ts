@@ -28,7 +28,8 @@ export function fitField(value: Json, written: Json, field: Field | undefined): 
         if (!isMade(index)) return [entry];
         return isEmpty(entry) ? [] : [asText(entry)];
       });
-      return kept.length === 0 && value.length > 0 && field.required !== true ? undefined : kept;
+      const isLeftEmpty = kept.length === 0 && (isRendered || value.length > 0);
+      return isLeftEmpty && field.required !== true ? undefined : kept;
     }
     default:
       return value;

@@ -19,7 +19,14 @@ import { isTemplate, type NamePath, type TemplateFault } from '../../manifest/te
 import { checkRequest, checkTextLimits } from '../check/check-request.ts';
 import { placeRequestFault, savesByTake } from '../check/check-task.ts';
 import { type Condition, type Draft, type ExpandedTask, withTrail } from '../expand/draft.ts';
-import { attributeNames, explainEmptyList, explainJoin, findLeftOut, joinConditions } from '../expand/join.ts';
+import {
+  attributeNames,
+  explainEmptyList,
+  explainJoin,
+  findLeftOut,
+  joinConditions,
+  readPick,
+} from '../expand/join.ts';
 import { scopeOf } from '../expand/tables.ts';
 import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
@@ -67,7 +74,7 @@ class StepRendering {
   readonly #draft: Draft;
   readonly #expansion: Expansion;
   readonly #own: Scope;
-  readonly #picks = new Map<string, Condition[] | 'unknown'>();
+  readonly #picks = new Map<string, Condition[][] | 'unknown'>();
 
   constructor(draft: Draft, expansion: Expansion) {
     this.#draft = draft;
@@ -214,10 +221,14 @@ class StepRendering {
       const picks = made === undefined ? 'unknown' : this.#picksFor(made);
       if (made === undefined || picks === 'unknown') return [];
       const producer = made.offered ?? made;
-      const { conditions, automatic } = joinConditions(this.#draft, producer, picks);
-      const joined = producer.find(conditions);
-      const isLeftOut = joined.length === 0 && findLeftOut(producer, conditions) !== undefined;
-      const all = joined.length === 0 && automatic > 0 && !isLeftOut ? producer.find(picks) : joined;
+      let isLeftOut = false;
+      const all = picks.flatMap((one) => {
+        const { conditions, automatic } = joinConditions(this.#draft, producer, one);
+        const joined = producer.find(conditions);
+        const skips = joined.length === 0 && findLeftOut(producer, conditions) !== undefined;
+        isLeftOut ||= skips;
+        return joined.length === 0 && automatic > 0 && !skips ? producer.find(one) : joined;
+      });
       if (all.length === 0 && !isLeftOut && producer.complete && producer.drafts.length > 0) {
         const place = this.#expansion.manifest.places.key(taskPath(task.id, 'from', id));
         const message = `\`from\` picks no step of \`${id}\``;
@@ -248,17 +259,27 @@ class StepRendering {
     const field = single ? output : output.slice(0, -1);
     if (!kind.outputs.includes(field)) return unknownValue;
     if (!single) {
-      const all = producer.find(picks);
-      if (all.length > 0) return all.flatMap(({ address }) => this.#listed(address, field, choose));
-      const words = explainEmptyList({ written: path.written, task }, { producer, picks });
-      this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
+      const lists = picks.map((one): Json[] | undefined => {
+        const found = producer.find(one);
+        if (found.length > 0) return found.flatMap(({ address }) => this.#listed(address, field, choose));
+        const words = explainEmptyList({ written: path.written, task }, { producer, picks: one });
+        this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
+        return undefined;
+      });
+      return lists.every((list) => list !== undefined) ? lists.flat() : unknownValue;
+    }
+    const [picked, ...others] = picks;
+    if (picked === undefined || others.length > 0) {
+      const message = `\`${path.written}\` names one step, and \`from\` picks ${picks.length} of \`${task}\``;
+      const hint = `{{tasks.${task}.${output}s}} is the list of them, in their order`;
+      this.#reportFault({ code: 'MB1405', message, hint, start: path.start, end: path.end }, site);
       return unknownValue;
     }
     const own = this.#draft.part?.of;
     // For a part, the source is the one step that it is a part of.
     const cutFrom = own === undefined ? undefined : producer.drafts.find(({ address }) => address === own);
-    if (cutFrom !== undefined && picks.length === 0) return makeReference(cutFrom.address, field);
-    const { conditions } = joinConditions(this.#draft, producer, picks);
+    if (cutFrom !== undefined && picked.length === 0) return makeReference(cutFrom.address, field);
+    const { conditions } = joinConditions(this.#draft, producer, picked);
     const candidates = producer.find(conditions);
     const [only, another] = candidates;
     if (only !== undefined && another === undefined) {
@@ -281,15 +302,15 @@ class StepRendering {
     return Array.from({ length: choose }, (_, index) => makePickReference(address, field, index + 1));
   }
 
-  /** Renders the picks of `from` for a task. Each mistake is reported once per step. */
-  #picksFor(producer: ExpandedTask): Condition[] | 'unknown' {
+  /** Renders the picks of `from` for a task: one set of conditions, or one for each value of a list. */
+  #picksFor(producer: ExpandedTask): Condition[][] | 'unknown' {
     const { id } = producer.task;
     const known = this.#picks.get(id);
     if (known !== undefined) return known;
     const { task } = this.#draft;
     const written = task.from.find((one) => one.task === id)?.picks ?? [];
     const names = attributeNames(producer.offered ?? producer);
-    const picks: Condition[] = [];
+    let picks: Condition[][] = [[]];
     let wrong = false;
     for (const { name, value } of written) {
       const path = taskPath(task.id, 'from', id, name);
@@ -307,17 +328,18 @@ class StepRendering {
         this.#report({ code: 'MB1405', severity: 'error', message, hint, place });
         continue;
       }
-      const rendered = typeof value === 'string' ? this.#render(value, path) : value;
-      if (isScalar(rendered)) picks.push({ name, value: String(rendered) });
-      else wrong = true;
+      const { found, problem } = readPick(this.#render(value, path), { task: id, name });
+      if (problem !== undefined) this.#report({ ...problem, place: this.#expansion.manifest.places.value(path) });
+      wrong ||= found === undefined;
+      picks = (found ?? []).flatMap((one) => picks.map((conditions) => [...conditions, { name, value: one }]));
     }
     const result = wrong ? 'unknown' : picks;
     this.#picks.set(id, result);
     return result;
   }
 
-  #render(text: string, path: Path): Json {
-    return renderValue(text, path, {
+  #render(written: Json, path: Path): Json {
+    return renderValue(written, path, {
       templates: this.#expansion.templates,
       scopeAt: () => this.#scope(() => unknownValue),
       onFault: (fault, site) => this.#reportFault(fault, site),

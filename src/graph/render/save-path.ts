@@ -4,6 +4,8 @@ import { slug } from '../../manifest/template/helpers.ts';
 import type { Draft } from '../expand/draft.ts';
 
 const maxSegmentBytes = 200;
+/** Windows takes 260 in all, with the folder of the campaign, an extension and a temporary name. */
+const maxPathBytes = 240;
 const encoder = new TextEncoder();
 
 /** Device names of Windows, reserved with any extension. */
@@ -51,7 +53,12 @@ export function checkSavePath(path: string): { code: DiagnosticCode; message: st
     const problem = checkSegment(segment);
     if (problem !== undefined) return notPortable(`the output path ${shown()} ${problem.what}`, problem.hint);
   }
-  return undefined;
+  const bytes = encoder.encode(path).length;
+  if (bytes <= maxPathBytes) return undefined;
+  return notPortable(
+    `the output path ${shown()} has ${bytes} bytes; at most ${maxPathBytes} are allowed`,
+    'use fewer folders, or {{truncate … 60}}',
+  );
 }
 
 function checkSegment(segment: string): { what: string; hint: string } | undefined {

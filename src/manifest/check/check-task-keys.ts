@@ -3,7 +3,7 @@ import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, type JsonMap, mapOf, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { readWhen } from '../read-task-limits.ts';
+import { readLimit, readWhen } from '../read-task-limits.ts';
 import { classifyForeach, readWholeParts, readWholeTable } from '../rows/read-row-source.ts';
 import { extensionOf } from '../rows/read-rows.ts';
 import { listNames, nearestName } from '../suggest.ts';
@@ -252,7 +252,9 @@ function checkRanges(id: string, expect: JsonMap, tell: TellTask): void {
   for (const name of ['width', 'height', 'duration', 'bytes', 'peak', 'loudness']) {
     const written = ownValue(expect, name);
     const pair = ownValue(written, 'lufs');
-    const [min, max] = Array.isArray(pair) ? pair : [ownValue(written, 'min'), ownValue(written, 'max')];
+    const [min, max] = Array.isArray(pair)
+      ? pair
+      : [readLimit(ownValue(written, 'min')), readLimit(ownValue(written, 'max'))];
     if (typeof min !== 'number' || typeof max !== 'number' || min <= max) continue;
     const message = Array.isArray(pair)
       ? `\`expect.loudness.lufs\` of task \`${id}\` is from ${min} to ${max}, so nothing fits`

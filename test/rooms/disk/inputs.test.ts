@@ -121,7 +121,7 @@ function makeAlbum(): string {
   }
   const files = ['photos/b.jpg', 'photos/C.jpg', 'photos/a.jpg', 'photos/[x].jpg', 'photos/sub/c.jpg', 'photos/d.png'];
   const hidden = ['photos/.d.jpg', 'photos/.cache/e.jpg', '.git/f.jpg', '.env'];
-  for (const path of [...files, ...hidden]) writeFileSync(join(folder, path), 'bytes');
+  for (const path of [...files, ...hidden]) writeFileSync(join(folder, path), Buffer.from([0, 1, 2, 3, 4]));
   writeFileSync(join(outer, 'out', 'secret.jpg'), 'secret');
   symlinkSync('../out', join(folder, 'away'));
   symlinkSync('photos', join(folder, 'inside'));
@@ -136,6 +136,8 @@ describe('files by a pattern', () => {
     ['photos/*.jpg', ['photos/C.jpg', 'photos/[x].jpg', 'photos/a.jpg', 'photos/b.jpg']],
     ['./photos/*.jpg', ['photos/C.jpg', 'photos/[x].jpg', 'photos/a.jpg', 'photos/b.jpg']],
     ['photos/**/*.jpg', ['photos/C.jpg', 'photos/[x].jpg', 'photos/a.jpg', 'photos/b.jpg', 'photos/sub/c.jpg']],
+    ['photos/A*.JPG', ['photos/a.jpg']],
+    ['photos/{A,D}.*', ['photos/a.jpg', 'photos/d.png']],
     ['photos/{a,d}.*', ['photos/a.jpg', 'photos/d.png']],
     ['photos/[[]x].jpg', ['photos/[x].jpg']],
     ['photos/*.gif', []],
@@ -196,7 +198,9 @@ describe('files by a pattern', () => {
 
 describe('the bytes of a file to upload', () => {
   it('are known by their digest', async () => {
-    const sha256 = createHash('sha256').update('bytes').digest('hex');
+    const sha256 = createHash('sha256')
+      .update(Buffer.from([0, 1, 2, 3, 4]))
+      .digest('hex');
     expect(await digestFile(makeAlbum(), 'photos/sub/c.jpg')).toEqual({ sha256, bytes: 5 });
   });
 
@@ -212,6 +216,22 @@ describe('the bytes of a file to upload', () => {
     ['photos/same.jpg', 'a symbolic link leads to it'],
   ])('%s: %s', async (path, problem) => {
     expect(await digestFile(makeAlbum(), path)).toEqual({ problem });
+  });
+
+  it.each<[name: string, bytes: string, problem: string | undefined]>([
+    ['a.jpg', '', 'it is empty'],
+    ['a.jpg', '\0\0\0\x18ftypheic', 'its bytes are image/heic, and its name ends in .jpg'],
+    ['a.JPG', '\x89PNG\r\n\x1a\n', 'its bytes are image/png, and its name ends in .JPG'],
+    ['a.png', '<!DOCTYPE html><title>404', 'it is an HTML page, and its name ends in .png'],
+    ['a.mp3', 'version https://git-lfs.github.com/spec/v1\n', 'it is a text, and its name ends in .mp3'],
+    ['a.jpeg', '\xff\xd8\xff\xe0', undefined],
+    ['a.m4a', '\0\0\0\x18ftypisom', undefined],
+    ['a.txt', 'words', undefined],
+  ])('%s with %j: %s', async (name, bytes, problem) => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, name), bytes, 'latin1');
+    const found = await digestFile(folder, name);
+    expect('problem' in found ? found.problem : undefined).toBe(problem);
   });
 
   it('are at most 5 GiB', async () => {

@@ -41,6 +41,14 @@ it.each<[name: string, lines: string[], expected: string[]]>([
     ['use@x,1:1 hero@B,1:1'],
   ],
   [
+    'a list in `from`',
+    [
+      hero,
+      '  use: { kind: image, foreach: [{ id: x, who: "B; A" }, { id: y, who: "" }], key: "{{row.id}}", with: { prompt: y, referenceImages: "{{tasks.hero.urls}}" }, from: { hero: { key: "{{split row.who}}", r: "1:1" } } }',
+    ],
+    ['use@x hero@A,1:1 hero@B,1:1', 'use@y '],
+  ],
+  [
     'a template in `from`',
     [
       hero,

@@ -177,7 +177,43 @@ testMistakes([
       '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: z } } }',
     ),
     found: ['MB1405 5:60'],
-    says: ['no step with key z', 'a@x'],
+    says: ['has none with key z', 'a@x'],
+  },
+  {
+    name: 'keys of a list that do not exist',
+    text: tasks(
+      '  a: { kind: image, foreach: [x], with: { prompt: x } }',
+      '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: [z, x, w] } } }',
+    ),
+    found: ['MB1405 5:60', 'MB1405 5:60'],
+    says: ['has none with key z', 'has none with key w'],
+  },
+  {
+    name: 'a list for one reference',
+    text: tasks(
+      '  a: { kind: image, foreach: [x, y], with: { prompt: x } }',
+      '  b: { kind: image, with: { prompt: y, referenceImages: ["{{tasks.a.url}}"] }, from: { a: { key: [y, x] } } }',
+    ),
+    found: ['MB1405 5:61'],
+    says: ['names one step, and `from` picks 2 of `a`', '{{tasks.a.urls}}'],
+  },
+  {
+    name: 'a map as a pick',
+    text: `version: 1\nname: n\nvars: { m: { a: 1 } }\n${tasks(
+      '  a: { kind: image, foreach: [x], with: { prompt: x } }',
+      '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: "{{vars.m}}" } } }',
+    ).replace(/^[\s\S]*?(?=tasks:)/, '')}`,
+    found: ['MB1405 6:97'],
+    says: ['`from.a.key` is a map'],
+  },
+  {
+    name: 'a row whose joined column holds a list',
+    text: `version: 1\nname: n\ntables: { t: { file: t.csv, on: [id] } }\n${tasks(
+      '  b: { kind: image, foreach: [{ k: x, id: [1] }], key: "{{row.k}}", with: { prompt: "{{t.text}}" } }',
+    ).replace(/^[\s\S]*?(?=tasks:)/, '')}`,
+    data: { 't.csv': 'id,text\n1,y\n' },
+    found: ['MB1307 5:31'],
+    says: ['neither a text nor a number'],
   },
   {
     name: 'ten thousand million cells',

@@ -25,6 +25,7 @@ testMistakes([
       ['a\\u0001b', 'MB1602'],
       ['a\\u202eb', 'MB1602'],
       ['é'.repeat(101), 'MB1602'],
+      [`${'a'.repeat(120)}/${'b'.repeat(121)}`, 'MB1602'],
       ['', 'MB1602'],
       ['campaign.lock.jsonl', 'MB1604'],
       ['campaign.yaml', 'MB1604'],

@@ -38,7 +38,7 @@ it('included files, data files, patterns and uploads are read from where they ar
     'sub/b.yaml': 'vars: { style: ink }\ndefaults: { image: { resolution: 1k } }\n',
     'sub/p.csv': 'sku,name\nA,Lamp\n',
     'sub/p.schema.json': '{ "properties": { "sku": { "type": "string" } } }',
-    'sub/art/logo.png': 'bytes',
+    'sub/art/logo.png': '\0\0\0\0\0',
   });
   const { graph, diagnostics } = await loadManifest(file, {});
   expect(diagnostics).toEqual([]);
