@@ -1,7 +1,8 @@
 import type { RunEvent, RunFact } from '../contract/event.ts';
 import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
 import type { LocalGate } from '../engine/create-gate.ts';
-import { type Driven, tellLeft } from '../engine/driven.ts';
+import type { Drive } from '../engine/drive.ts';
+import { tellLeft } from '../engine/driven.ts';
 import type { LocalLedger } from '../engine/local-ledger.ts';
 import type { Graph } from '../graph/graph.ts';
 import { Condition } from '../ground/condition.ts';
@@ -38,7 +39,7 @@ interface LiveRunOptions {
 interface Works {
   ledger: Pick<LocalLedger, 'lock' | 'decide'>;
   gate: Pick<LocalGate, 'stopped' | 'stop'>;
-  driven: Driven;
+  driven: Drive;
   signal: AbortSignal;
   emit(fact: RunFact): void;
 }

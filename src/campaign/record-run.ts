@@ -85,7 +85,6 @@ export async function recordRun(
   }
 }
 
-/** For whoever follows the run. */
 function timeLine(at: string, remaining: Remaining | undefined): RunTime {
   return { mediabatch: 'run-time', version: 1, at, ...(remaining !== undefined && { remaining }) };
 }

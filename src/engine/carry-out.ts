@@ -14,8 +14,8 @@ import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
-import { drive } from './drive.ts';
-import type { Driven, DriveOptions, OnError } from './driven.ts';
+import { type Drive, drive } from './drive.ts';
+import type { DriveOptions, OnError } from './driven.ts';
 import { LocalLedger } from './local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
 import type { SharedSlots } from './shared-slots.ts';
@@ -70,7 +70,7 @@ export interface CarriedOut {
   ledger: LocalLedger;
   gate: LocalGate;
   /** The plan under way. Its `ends` say how each step has ended, by address. */
-  driven: Driven;
+  driven: Drive;
 }
 
 /** Puts ledger, gate and the search for lost creates together, and lets the engine carry the plan out with them. */

@@ -7,7 +7,7 @@ import { type Need, orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import { endBroken, runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import { ChainedOrders } from './chained-orders.ts';
-import { type Driven, type DriveOptions, type DriveResult, tellLeft } from './driven.ts';
+import { type DriveOptions, type DriveResult, tellLeft } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
 import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf } from './order-of-work.ts';
 import { SharedSlots } from './shared-slots.ts';
@@ -22,7 +22,7 @@ const mostSaving = 1000;
  * Carries a plan out in this process: fills the slots with ready orders, and when something ends, starts what it held
  * up. A slot is held from before the create until the job has ended, not until its file is saved.
  */
-export function drive(plan: Plan, ports: Ports, options: DriveOptions): Driven {
+export function drive(plan: Plan, ports: Ports, options: DriveOptions): Drive {
   for (const row of plan.rows) if (row.order === undefined) tellLeft(row, ports);
   return new Drive(plan, ports, options);
 }
@@ -35,8 +35,10 @@ interface Link {
 }
 
 /** One plan under way. An order waits for others, is ready, takes a slot, gives it back, and ends. */
-class Drive implements Driven {
+export class Drive {
+  /** Resolves when every order has ended, and the run does not go on. */
   readonly ends: Promise<DriveResult>;
+  /** Mistakes of ours, each of which has ended one step; the others went on. */
   readonly defects: unknown[] = [];
   readonly #options: DriveOptions;
   readonly #ports: Ports;
@@ -82,18 +84,26 @@ class Drive implements Driven {
     this.ends = this.#run();
   }
 
+  /** Number of orders that have begun and not ended. */
   get underWay(): number {
     return this.#underWay;
   }
 
+  /** The order of this step, if it has begun. */
   begun(address: string): StepOrder | undefined {
     return this.#begun.has(address) ? this.#orders.get(address) : undefined;
   }
 
+  /** The end of this step, if it has ended. */
   endOf(address: string): StepEnd | undefined {
     return this.#ended.get(address);
   }
 
+  /**
+   * Merges orders into the run, needs first: they begin when what they need is done. Those that were merged before, are
+   * not among these, and have not begun yet are not wanted any more. `unwanted`: ids of orders of the plan that are
+   * dropped, too, unless they have begun.
+   */
   takeIn(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
     const given = new Map(orders.map((order) => [orderId(order), order]));
     const isOver = (id: string) => this.#begun.has(id) || this.#ended.has(id);

@@ -30,26 +30,6 @@ export interface DriveOptions {
 /** The end of every order that was acted on, by id. */
 export type DriveResult = Map<string, StepEnd>;
 
-/** A plan under way. */
-export interface Driven {
-  /** Resolves when every order has ended, and the run does not go on. */
-  ends: Promise<DriveResult>;
-  /** Mistakes of ours, each of which has ended one step; the others went on. */
-  readonly defects: readonly unknown[];
-  /**
-   * Takes orders in beside those of the plan, needs first: they begin when what they need is done. Those that were taken in
-   * before, are not among these, and have not begun yet are not wanted any more. `unwanted`: ids of orders of the plan
-   * that are let go of, too, unless they have begun.
-   */
-  takeIn(orders: readonly StepOrder[], unwanted?: ReadonlySet<string>): void;
-  /** The order of this step, if it has begun. */
-  begun(address: string): StepOrder | undefined;
-  /** How the step has ended; `undefined`: it has not. */
-  endOf(address: string): StepEnd | undefined;
-  /** Orders that have begun, and have not ended. */
-  readonly underWay: number;
-}
-
 /** Tells of a row that this run does not act on. */
 export function tellLeft(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {
   const { address, task, kind, action, blockedBy, send, unneeded } = row;
