@@ -28,6 +28,7 @@ import { findUnselected, tellCredential, tellUnselected, type Unselected } from 
 import { makeRecorder, openEvents } from './recorder.ts';
 import { type Interruption, listenForInterruption, listenForStrayErrors } from './signals.ts';
 import type { Terminal } from './terminal.ts';
+import { endStage } from './timing.ts';
 import { showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
 
 export interface ApplyContext {
@@ -45,6 +46,7 @@ export interface ApplyContext {
  */
 export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): Promise<number> {
   const { terminal } = given;
+  endStage('load');
   const consent = consentIn(process.env, { sandbox: typed.sandbox === true });
   const options = withConsent(typed, consent);
   let applied = await applyOnce(options, { ...given, consent });
@@ -101,6 +103,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   const applied = await applyGraph(campaign, {
     async check() {
       const checked = await requireCheckedGraph(campaign, { refresh: options.refresh, isRun: true });
+      endStage('graph');
       const ours = [
         paths.manifest,
         paths.lock,
@@ -124,6 +127,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     engine,
     ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal, consent }) }),
     verify(made, graph) {
+      endStage('plan');
       unselected = findUnselected(made, { options, graph, command: 'apply' });
     },
     review:
@@ -185,6 +189,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
       };
     },
   });
+  endStage('run');
   if (applied.is !== 'ran') {
     terminal.err(`nothing ${isAnew ? 'more ' : ''}was spent\n`);
     return { exit: applied.is === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };

@@ -8,6 +8,7 @@ import { failureGithub, failureJson } from '../report/failure-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
 import { outJson, processTerminal, sayFailure, type Terminal, toCheckoutPath } from './terminal.ts';
+import { endStage, timingText } from './timing.ts';
 
 export { endAtStrayErrors } from './signals.ts';
 export { allSaid, lostOutput } from './terminal.ts';
@@ -25,6 +26,9 @@ export async function main(typed: string[], given?: Terminal): Promise<number> {
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
+    endStage('print');
+    const timing = timingText();
+    if (timing !== undefined) terminal.err(timing);
     return exitCode;
   } catch (error) {
     return explain(error, terminal, /(?:^| )--(?:json|format[ =]json)(?: |$)/.test(argv.join(' ')));

@@ -12,6 +12,7 @@ import type {
 import type { Values } from '../campaign/options.ts';
 import { fitHeap } from './fit-heap.ts';
 import { type Terminal, tellOn } from './terminal.ts';
+import { endStage } from './timing.ts';
 import { collectVars } from './vars.ts';
 
 /** Which lock is meant, whose money, and what the manifest is told. */
@@ -31,7 +32,10 @@ function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions
     varFiles: varFile,
     environment: readEnvironment(process.env, process.cwd()),
     tell: tellOn(terminal),
-    onSize: fitHeap,
+    onSize(size) {
+      if ('steps' in size) endStage('lock');
+      fitHeap(size);
+    },
   };
 }
 

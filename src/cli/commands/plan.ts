@@ -20,6 +20,7 @@ import type { PlanCommandOptions } from '../open.ts';
 import { open } from '../open.ts';
 import { findUnselected, tellCredential, tellUnselected } from '../plan-notices.ts';
 import { formOf, outAs, type Terminal } from '../terminal.ts';
+import { endStage } from '../timing.ts';
 
 /** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
@@ -33,12 +34,15 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
 }
 
 async function planAlone(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
+  endStage('load');
   const campaign = await open(file, options, terminal);
   const { service, replays } = campaign;
   const checked = await requireCheckedGraph(campaign, { refresh: options.refresh });
+  endStage('graph');
   const { graph, facts, trace } = checked;
   const { lock, restored } = await requireRestoredLock(campaign, graph, { ...options, service });
   const { plan: made, redo } = await makePlan(campaign, { graph, lock, facts, trace, restored }, options);
+  endStage('plan');
   await tellLostLock(campaign, { lock, plan: made, isNew: options.new === true });
   await lookAtPosts(made, campaign, { checked, asks: options.refresh === true });
   tellCredential(made, replays, terminal);
