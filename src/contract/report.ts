@@ -8,6 +8,8 @@ export interface ReportParts {
   made: number;
   /** Other side of the comparison, as the person typed it, and the commit that was found. */
   compare?: { ref: string; commit: string };
+  /** It is for a client, with this line above it; empty: with none. */
+  client?: string;
   /** A single file has small pictures only: how many of them, and how many originals are not in it. */
   embedded?: { thumbs: number; left: number };
 }

@@ -119,6 +119,8 @@ export interface ReviewAsset {
   /** Its state at the commit that the gallery was compared with; null: it was not there. */
   before?: ReviewEarlier | null;
   job?: string;
+  /** Its address, where `address` is a name for a client. */
+  step?: string;
   verdict?: { is: 'picked' | 'rejected'; note?: string; reason?: string; by?: string };
   /** A verdict can be given: it has an output, and a gate. */
   isJudged: boolean;
@@ -150,6 +152,8 @@ export interface ReviewFile {
   url?: string;
   /** A small JPEG, relative to the page; images only. Answers 404 with a reason where the picture cannot be read. */
   thumb?: string;
+  /** A larger one of the same kind, for tiles that are larger than that. Absent: the picture itself is small enough. */
+  large?: string;
   /** Waveform of a sound, as `ground/wave.ts` writes it. Told in galleries: they cannot read their files. */
   wave?: string;
   problem?: 'missing' | 'damaged';

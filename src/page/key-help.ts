@@ -15,7 +15,6 @@ export const pageKeyHelp: readonly KeyHelp[] = [
   ['Ctrl Z', 'undo; on a Mac with ⌘, and after a reload, too'],
   ['Ctrl Shift Z', 'redo; Ctrl Y does the same'],
   ['Enter', 'loupe: one asset'],
-  ['S', 'survey: one group, as large as fits'],
   ['C', 'compare two'],
   ['B', 'blink between two'],
   ['M', 'matrix'],

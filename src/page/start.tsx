@@ -2,6 +2,7 @@ import { render } from 'preact';
 import type { ReviewData } from '../contract/review.ts';
 import { listenForKeys } from './keys.ts';
 import { App } from './parts/app.tsx';
+import { connection } from './parts/media.tsx';
 import { reviewFacets } from './state/facets.ts';
 import { servedHost } from './state/host.ts';
 import { type Later, Page } from './state/page.ts';
@@ -37,6 +38,10 @@ async function start(place: HTMLElement, { read, loadLater, prepare }: Parts): P
   listenForKeys(page);
   void loadLater().then(({ later }) => {
     page.later.value = later;
+  });
+  // A network that is back brings what was asked for while it was gone.
+  addEventListener('online', () => {
+    connection.value = { ...connection.value, found: connection.value.found + 1 };
   });
   addEventListener('beforeunload', (event) => {
     if (data.canDecide && !page.outbox.isEmpty.value) event.preventDefault();

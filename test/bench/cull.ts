@@ -10,7 +10,7 @@ import { drawPng } from '../rig/review/png.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 
 /**
- * How quickly one culls: picks by keys on the real server, in groups, survey and loupe, with a decided step behind each gate.
+ * How quickly one culls: picks by keys on the real server, in groups and loupe, with a decided step behind each gate.
  * `npx tsx test/bench/cull.ts [--groups N] [--picks N]` after `npm run build`, on Linux with a Chromium; prints the time from a
  * key to the next picture, and for each verdict what the server took of a core and what went over the wire. Ends with 1 when a
  * verdict takes the server more than 20 ms, or the next picture more than 40 ms (half of them) or 100 ms (of 20 all but one).
@@ -92,7 +92,6 @@ try {
   await page.waitForTimeout(3000);
   for (const [name, key] of [
     ['groups', ''],
-    ['survey', 's'],
     ['loupe', 'Enter'],
   ] as const) {
     if (key !== '') await page.keyboard.press(key);

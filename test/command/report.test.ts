@@ -148,11 +148,44 @@ describe('report', () => {
     expect(original?.url).toMatch(/\.png$/);
     await report('--copy', '--max-size', '60 kB');
     expect(readdirSync(join(folder, 'campaign.report/media')).every((name) => name.endsWith('.jpg'))).toBe(true);
-    const tooMuch = await report('--copy', '--max-size', '1kB');
+    const tooMuch = await report('--copy', '--max-size', '1kB', '--out', 'small');
     expect(tooMuch.code).toBe(73);
-    expect(tooMuch.err).toContain('would be larger than 1.0 kB');
+    expect(tooMuch.err).toMatch(
+      /would have \d+ kB with pictures of 800 pixels: [\d.]+ kB more than 1\.0 kB; nothing was written/,
+    );
+    expect(readdirSync(folder)).not.toContain('small');
     expect((await report('--max-size', '20MB')).err).toContain('--max-size is about what --copy puts into the folder');
     expect((await report('--copy', '--max-size', '20')).err).toContain('20MB');
+  });
+
+  test('--for client has names and pictures; no price, prompt, id, path or command is in any of its bytes', async () => {
+    const { folder, report } = await campaignHere();
+    expect((await report('--for', 'client', '--note', 'Studio Nord, until Friday', '--out', 'client')).code).toBe(0);
+    const data = dataOf(join(folder, 'client/index.html'));
+    expect(data.groups.map(({ name }) => name)).toEqual(['A lamp', 'A vase']);
+    expect(data.assets.map(({ address }) => address)).toContain('A lamp, take 1');
+    expect(data.report.client).toBe('Studio Nord, until Friday');
+    const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
+    const jobs = [...lock.matchAll(/"jobId":"([^"]+)"/g)].map(([, job = '']) => job);
+    expect(jobs).toHaveLength(4);
+    const text = JSON.stringify(data);
+    for (const secret of [...jobs, 'oak table', 'images/', 'mediabatch', 'campaign.yaml', 'credits"', 'estimated']) {
+      expect(text, secret).not.toContain(secret);
+    }
+    expect(readdirSync(join(folder, 'client/media')).join()).not.toMatch(/lamp-1-|vase-1-/);
+    // What the client sends back names steps, and the job that was looked at.
+    const [lamp, other] = data.assets;
+    const verdicts = [
+      { address: lamp?.step, is: 'picked', job: lamp?.job },
+      { address: data.assets[2]?.step, is: 'picked', job: other?.job },
+    ];
+    const picks = { mediabatch: 'picks', version: 1, by: 'Ada', verdicts };
+    writeFileSync(join(folder, 'picks.json'), JSON.stringify(picks));
+    const home = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
+    const picked = await runInProcess(['pick', '--from', 'picks.json'], home, folder);
+    expect(picked.out + picked.err).toContain('picked hero@lamp/1');
+    expect(picked.out + picked.err).toContain('hero@vase/1: is not what Ada looked at');
+    expect((await report('--note', 'x')).err).toContain('--note needs --for client');
   });
 
   test('missing, damaged, empty and foreign files are shown as what they are', async () => {

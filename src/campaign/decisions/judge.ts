@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
@@ -65,7 +66,7 @@ export async function pickFrom(
       const match = byAddress.get(address);
       if (match === undefined) {
         rulings.push({ is: 'unchanged', address, text: `is no step of the manifest any more (${by})` });
-      } else if (job !== undefined && job !== match.purchase?.jobId) {
+      } else if (job !== undefined && !isJob(match.purchase?.jobId, job)) {
         rulings.push({ is: 'unchanged', address, text: `is not what ${by} looked at, which was job ${job}` });
       } else return true;
       return false;
@@ -85,6 +86,16 @@ export async function pickFrom(
     const refused = judged.filter(({ is }) => is === 'refused');
     return refused.length > 0 ? refused : [...judged, ...rulings];
   });
+}
+
+/** Stands for a job in a gallery that shows no ids. */
+export function jobToken(jobId: string): string {
+  return createHash('sha256').update(jobId).digest('hex').slice(0, 24);
+}
+
+/** Whether a verdict is about this job: a client's page names it by its token. */
+function isJob(jobId: string | undefined, named: string): boolean {
+  return jobId !== undefined && (named === jobId || named === jobToken(jobId));
 }
 
 function withoutPicks({ state, ...gate }: DecidedGate, rejected: ReadonlySet<string>): DecidedGate {

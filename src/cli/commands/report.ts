@@ -5,7 +5,6 @@ import { call } from '../../ground/advice.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { type MadeGallery, makeGallery } from '../../review/gallery/make-gallery.ts';
-import { screenSide } from '../../review/thumbs/make-thumb.ts';
 import { open, type StateOptions } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
 import { outJson, type Terminal } from '../terminal.ts';
@@ -16,6 +15,8 @@ export interface ReportOptions extends StateOptions {
   /** Bytes. */
   maxSize?: number;
   singleFile?: string;
+  for?: 'client';
+  note?: string;
   json?: boolean;
   compare?: string;
   select?: string[];
@@ -32,11 +33,12 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   const campaign = await open(file, options, terminal);
   const { folder } = campaign.paths;
   const { singleFile, copy, maxSize, compare, select, exclude } = options;
+  const client = options.for === undefined ? undefined : (options.note ?? '');
   const path = resolve(singleFile ?? options.out ?? join(folder, folderName(file, options)));
   const counter = countOnScreen(terminal);
   const { signal, secondSignal, stop } = listenForInterruption();
   const making = makeGallery(campaign, {
-    ...{ path, single: singleFile !== undefined, copy, maxBytes: maxSize, compare, select, exclude, signal },
+    ...{ path, single: singleFile !== undefined, copy, client, maxBytes: maxSize, compare, select, exclude, signal },
     paste: terminal.paste,
     onThumb: counter.tell,
   });
@@ -65,8 +67,16 @@ function folderName(file: string, { sandbox }: StateOptions): string {
   return sandbox ? `${name}.sandbox.report` : `${name}.report`;
 }
 
-function refuseBoth({ out, copy, maxSize, singleFile }: ReportOptions): void {
-  if (maxSize !== undefined && copy !== true) {
+function refuseBoth({ out, copy, maxSize, singleFile, compare, note, ...options }: ReportOptions): void {
+  if (options.for === undefined ? note !== undefined : compare !== undefined) {
+    throw new CampaignError({
+      code: 'MB3001',
+      message: options.for === undefined ? '--note needs --for client' : '--for client shows no --compare',
+      hint: options.for === undefined ? 'add --for client' : 'leave one of them out',
+      options: [options.for === undefined ? '--note' : '--compare'],
+    });
+  }
+  if (maxSize !== undefined && copy !== true && (options.for === undefined || singleFile !== undefined)) {
     throw new CampaignError({
       code: 'MB3001',
       message: '--max-size is about what --copy puts into the folder',
@@ -104,12 +114,12 @@ function tellSaved(
 
 /** `48 outputs of 52 steps, 31 small pictures; 3 files are not here`. */
 function aboutText(made: MadeGallery): string {
-  const { data, bytes, isReduced } = made;
+  const { data, bytes, side } = made;
   const { shown, steps, lacking } = countShown(made);
   const { embedded } = data.report;
   return [
     `${countOf(shown, 'output')} of ${countOf(steps, 'step')}`,
-    ...(isReduced ? [`pictures as JPEGs of ${screenSide} pixels at most`] : []),
+    ...(side === undefined ? [] : [`pictures as JPEGs of ${side} pixels at most`]),
     ...(embedded === undefined
       ? []
       : [

@@ -165,6 +165,12 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         .option('--copy', 'put the media into the folder, so that it can be sent')
         .option('--max-size <size>', 'with --copy: smaller pictures where it takes more, as in 20MB', parseSize)
         .option('--single-file <file>', 'one HTML file with small pictures only, 20 MB at most')
+        .addOption(
+          new Option('--for <reader>', 'for a client: a copy without prices, prompts, ids, paths and commands').choices(
+            ['client'],
+          ),
+        )
+        .option('--note <text>', 'with --for: a line above the pictures, such as who sends it, and until when')
         .option('--json', 'one JSON document on stdout')
         .option('--compare <ref>', 'a commit: show each output beside what it was there'),
     ),

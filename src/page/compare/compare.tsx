@@ -62,7 +62,9 @@ function CompareView({ page }: { page: Page }) {
         {hasFilms && <FilmTools page={page} />}
       </CompareTools>
       {present.length === 1 && (
-        <p class="quiet">There is nothing to compare it with: {group.group.name} has one output.</p>
+        <p class="quiet">
+          There is nothing to compare it with: {group.group.name} has one output, and is made from no picture.
+        </p>
       )}
       <div class={`panes ${mode}${present.length === 1 ? ' alone' : ''}`}>
         {present.map((side) => (

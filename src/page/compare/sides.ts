@@ -11,11 +11,12 @@ export interface Sides {
 
 /**
  * Which two to begin with: the active one against what is picked, which stays on the left; without a pick against the one
- * after it, or before it.
+ * after it, or before it. One that is alone in its group stands beside what it is made from.
  *
  * @param group what a view shows of the group of `active`, in order
  */
-export function startSides(group: readonly ReviewAsset[], active: string): Sides {
+export function startSides(group: readonly ReviewAsset[], active: string, source?: string): Sides {
+  if (group.length === 1 && source !== undefined) return { left: source, right: active, active: 'right' };
   const picked = group.find(({ address, verdict }) => verdict?.is === 'picked' && address !== active);
   if (picked !== undefined) return { left: picked.address, right: active, active: 'right' };
   const here = group.findIndex(({ address }) => address === active);
@@ -31,12 +32,12 @@ export function startSides(group: readonly ReviewAsset[], active: string): Sides
  * Goes along when something else has become active: the other side if it is there, else it takes the place of the one that
  * was active (after a verdict the next candidate comes in against the same one). In another group both begin anew.
  */
-export function followActive(sides: Sides, group: readonly ReviewAsset[], active: string): Sides {
+export function followActive(sides: Sides, group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (sides[sides.active] === active) return sides;
   const other = otherSide(sides.active);
   if (sides[other] === active) return { ...sides, active: other };
   const stays = sides[other];
-  if (stays === undefined || !group.some(({ address }) => address === stays)) return startSides(group, active);
+  if (stays === undefined || !group.some(({ address }) => address === stays)) return startSides(group, active, source);
   return { ...sides, [sides.active]: active };
 }
 

@@ -1,6 +1,7 @@
 import { batch, effect, signal } from '@preact/signals';
 import type { ReviewAsset } from '../../contract/review.ts';
 import type { Mark } from '../model/shown.ts';
+import { mainFile } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { otherSide, type Side } from './pair.ts';
 import { Panes } from './panes.ts';
@@ -33,7 +34,9 @@ export class Compare extends Panes {
         return;
       }
       const before = this.sides.peek();
-      this.sides.value = before === undefined ? startSides(group, active) : followActive(before, group, active);
+      const source = page.activeAsset.value?.madeFrom.find((one) => pictured(page.shown.value.assets.get(one)));
+      this.sides.value =
+        before === undefined ? startSides(group, active, source) : followActive(before, group, active, source);
     });
   }
 
@@ -96,6 +99,11 @@ export class Compare extends Panes {
     const sides = this.sides.value;
     return sides && nextOnSide(sides, this.#visible(), by);
   }
+}
+
+function pictured(asset: ReviewAsset | undefined): boolean {
+  const file = asset && mainFile(asset);
+  return file?.problem === undefined && (file?.is === 'image' || file?.is === 'video');
 }
 
 const states = new WeakMap<Page, Compare>();

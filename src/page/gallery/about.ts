@@ -3,7 +3,8 @@ import { galleryOf } from './state.ts';
 
 /** When it was made, and against what. */
 export function aboutOf(page: Page): string {
-  const { made, compare, embedded } = galleryOf(page).report;
+  const { made, compare, embedded, client } = galleryOf(page).report;
+  if (client) return client;
   return [
     `as of ${new Date(made).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`,
     compare && `compared with ${compare.ref} (${compare.commit.slice(0, 10)})`,

@@ -48,7 +48,7 @@ function Changes({ page }: { page: Page }) {
   if (asset === undefined || here < 0) return null;
   return (
     <div class="compare" ref={within}>
-      <header class="group-head">
+      <header class="head-line">
         <h2>
           <Address text={asset.address} />
         </h2>

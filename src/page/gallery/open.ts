@@ -36,7 +36,9 @@ export function openGallery(page: Page): void {
   const above = views.filter((view) => !beside.includes(view));
   page.offer = {
     views: [gridView, ...beside, ...more, ...above.map((view) => ({ ...view, size: true as const }))],
-    facets: galleryFacets,
+    facets: page.isForClient
+      ? galleryFacets.filter(({ name }) => name === 'kind' || name === 'verdict')
+      : galleryFacets,
   };
   page.homes.push('grid', 'matrix', ...more.map(({ name }) => name));
   page.data.value = { ...page.data.value, next: [aboutOf(page), page.data.value.next].filter(Boolean).join(' · ') };

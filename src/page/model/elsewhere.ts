@@ -23,6 +23,9 @@ export function madeElsewhere(
   const foreign = now.assets.filter((asset) => {
     const [was, own] = [known.get(asset.address), before.assets.get(asset.address)];
     if (was === undefined || was === asset || own === undefined) return false;
+    // What takes the place of a pick that was sent from here comes with it.
+    const group = before.groupOf.get(asset.address)?.assets ?? [asset];
+    if (group.some((one) => isUnderWay(one.address, 'picked'))) return false;
     if (isUnderWay(asset.address, markOf(asset))) return false;
     return markOf(was) !== markOf(asset) && markOf(own) !== markOf(asset);
   });

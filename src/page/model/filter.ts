@@ -35,6 +35,11 @@ export interface Strip {
   assets: readonly ReviewAsset[];
 }
 
+/** Nothing of it was bought yet. */
+export function isPlanned({ assets }: Strip): boolean {
+  return assets.every(({ state, files }) => state === 'planned' && files.length === 0);
+}
+
 /** The strip of a group stays the same object where nothing is hidden of it. */
 export function applyFilter({ groups }: Shown, filter: Filter, facets: readonly Facet[]): Strip[] {
   const chosen = facets.filter(({ name }) => filter[name]);

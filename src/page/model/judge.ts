@@ -92,6 +92,15 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   };
 }
 
+/** Paid steps that are made from picks of `before` which are none any more: the next run makes them again. */
+export function givenUp(before: Shown, after: Shown, address: string): ReviewAsset[] {
+  const lost = (before.groupOf.get(address)?.assets ?? []).filter(
+    (asset) => markOf(asset) === 'picked' && after.assets.get(asset.address)?.verdict?.is !== 'picked',
+  );
+  const used = new Set(lost.flatMap(({ usedBy }) => usedBy));
+  return [...used].flatMap((name) => after.assets.get(name) ?? []).filter(({ job, files }) => job && files.length > 0);
+}
+
 /**
  * Verdicts that put decisions back; first, the picks that the host does not have and that one of these replaces, because the
  * host un-picks only what it has.

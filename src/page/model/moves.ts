@@ -1,5 +1,5 @@
 import type { ReviewAsset } from '../../contract/review.ts';
-import type { Strip } from './filter.ts';
+import { isPlanned, type Strip } from './filter.ts';
 import { isUndecided, needsVerdict, type Shown, type ShownGroup } from './shown.ts';
 
 export type Direction = 'left' | 'right' | 'up' | 'down';
@@ -32,8 +32,13 @@ export function moveInLines(lines: readonly Line[], active: string, direction: D
   return [...line].sort((a, b) => distance(a) - distance(b))[0]?.address;
 }
 
-/** The address in the group `by` further, at the same place in it where there is one. */
-export function moveByGroup(strips: readonly Strip[], active: string, by: 1 | -1): string | undefined {
+/**
+ * The address in the group `by` further, at the same place in it where there is one. Groups of which nothing was bought are
+ * passed over, unless there are no others.
+ */
+export function moveByGroup(all: readonly Strip[], active: string, by: 1 | -1): string | undefined {
+  const isAlone = all.every(isPlanned);
+  const strips = all.filter((strip) => isAlone || !isPlanned(strip) || has(strip.assets, active));
   const here = strips.findIndex(({ assets }) => has(assets, active));
   const place = strips[here]?.assets.findIndex(({ address }) => address === active) ?? 0;
   const assets = strips[here + by]?.assets ?? [];
@@ -49,6 +54,12 @@ export function moveToUndecided(strips: readonly Strip[], active: string, by: 1 
     return firstToSee(strip);
   }
   return undefined;
+}
+
+/** The first asset that somebody has to look at. */
+export function firstUndecided(strips: readonly Strip[]): string | undefined {
+  const strip = strips.find(({ group }) => isUndecided(group));
+  return strip && firstToSee(strip);
 }
 
 /** The assets of the next `count` groups that somebody has to look at. */

@@ -9,7 +9,7 @@ import type { Page } from '../state/page.ts';
 import { remarkOn } from '../state/remarks.ts';
 import { Isolated } from './isolated.tsx';
 import { KeyButton } from './key-button.tsx';
-import { pictureOf, Thumb } from './media.tsx';
+import { pictureOf } from './media.tsx';
 import { Address } from './tile.tsx';
 import { counted } from './words.ts';
 
@@ -21,7 +21,7 @@ export function Actions({ page }: { page: Page }) {
     <button
       type="button"
       class={`verdict ${is}`}
-      disabled={!asset?.isJudged || (is === 'undecided' && mark === 'undecided')}
+      disabled={!asset?.isJudged}
       aria-pressed={is === 'undecided' ? undefined : mark === is}
       onClick={() => asset && page.judge(asset.address, mark === is ? 'undecided' : is)}
     >
@@ -34,52 +34,62 @@ export function Actions({ page }: { page: Page }) {
       {page.data.value.canDecide && <Unsent page={page} />}
       {page.mustLeave.value && <Leave page={page} />}
       {page.hasNote.value && asset !== undefined && <NoteField key={asset.address} page={page} asset={asset} />}
-      <div class="foot">
-        <div class="bar">
-          <span class="active-name">
-            {asset === undefined ? 'Nothing is active' : <Address text={asset.address} />}
-          </span>
-          {page.counts.value.gates > 0 && (
-            <>
-              {judge('picked', 'Pick', 'P')}
-              {judge('rejected', 'Reject', 'X')}
-              {judge('undecided', 'Undecide', 'U')}
-              {(page.activeGroup.value?.group.gate?.reasons ?? []).map((reason, index) => (
-                <KeyButton
-                  key={reason}
-                  k={`⇧${index + 1}`}
-                  isOff={!asset?.isJudged}
-                  isOn={asset?.verdict?.reason === reason}
-                  onPress={() => page.rejectFor(index + 1)}
-                >
-                  <span class="away">Reject: </span>
-                  {reason}
-                </KeyButton>
-              ))}
-              <KeyButton k="N" isOff={asset?.isJudged !== true} onPress={() => page.editNote()}>
-                Note
+      <p class="status">
+        <span class="active-name">{asset === undefined ? 'Nothing is active' : <Address text={asset.address} />}</span>
+        <span class="said" role="status" title={page.said.value}>
+          <Isolated text={page.said.value} />
+        </span>
+      </p>
+      <div class="bar" data-open={page.hasMore.value}>
+        {page.counts.value.gates > 0 && (
+          <>
+            {judge('picked', 'Pick', 'P')}
+            {judge('rejected', 'Reject', 'X')}
+            <Undo page={page} />
+            <button
+              type="button"
+              class="more"
+              aria-expanded={page.hasMore.value}
+              onClick={() => {
+                page.hasMore.value = !page.hasMore.value;
+              }}
+            >
+              More
+            </button>
+            {mark !== undefined && mark !== 'undecided' && judge('undecided', 'Undecide', 'U')}
+            {(page.activeGroup.value?.group.gate?.reasons ?? []).map((reason, index) => (
+              <KeyButton
+                key={reason}
+                k={`⇧${index + 1}`}
+                isOff={!asset?.isJudged}
+                isOn={asset?.verdict?.reason === reason}
+                onPress={() => page.rejectFor(index + 1)}
+              >
+                <span class="away">Reject: </span>
+                {reason}
               </KeyButton>
-              <Undo page={page} />
-              <KeyButton k="J" onPress={() => page.goUndecided(1)}>
-                Next undecided
-              </KeyButton>
-            </>
-          )}
-          {(page.view.value === 'loupe' || page.view.value === 'survey') && (
-            <KeyButton k="Z" isOn={page.loupe.isLarger.value} onPress={() => page.loupe.togglePixels()}>
-              1:1
+            ))}
+            <KeyButton k="N" isOff={asset?.isJudged !== true} onPress={() => page.editNote()}>
+              Note
             </KeyButton>
-          )}
+            <KeyButton k="J" onPress={() => page.goUndecided(1)}>
+              Next undecided
+            </KeyButton>
+          </>
+        )}
+        {page.view.value === 'loupe' && (
+          <KeyButton k="Z" isOn={page.loupe.isLarger.value} onPress={() => page.loupe.togglePixels()}>
+            1:1
+          </KeyButton>
+        )}
+        {!page.isForClient && (
           <KeyButton k="I" isOn={page.hasDetails.value} onPress={() => page.toggleDetails()}>
             Details
           </KeyButton>
-          <KeyButton k="?" onPress={() => page.toggleHelp()}>
-            Help
-          </KeyButton>
-        </div>
-        <p class="said" role="status">
-          <Isolated text={page.said.value} />
-        </p>
+        )}
+        <KeyButton k="?" onPress={() => page.toggleHelp()}>
+          Help
+        </KeyButton>
       </div>
     </section>
   );
@@ -98,7 +108,7 @@ function Undo({ page }: { page: Page }) {
       title={last?.address}
       onClick={() => page.goBack('undo')}
     >
-      {file?.problem === undefined && file !== undefined && <Thumb key={file.sha256} file={file} />}
+      {file?.problem === undefined && file?.thumb !== undefined && <img src={file.thumb} alt="" />}
       Undo <kbd>Ctrl Z</kbd>
     </button>
   );
@@ -149,16 +159,20 @@ function Leave({ page }: { page: Page }) {
     const places = new Map(page.data.value.assets.map(({ address }, index) => [address, index]));
     const placeOf = ({ address }: { address: string }) => places.get(address) ?? places.size;
     // In the order of the manifest, so that two such files can be compared.
+    const stepOf = ({ address }: { address: string }) => page.shown.value.assets.get(address)?.step ?? address;
+    const sorted = verdicts.toSorted((a, b) => placeOf(a) - placeOf(b));
     download(
       'picks.json',
       picksFile(
         name,
-        verdicts.toSorted((a, b) => placeOf(a) - placeOf(b)),
+        sorted.map((verdict) => ({ ...verdict, address: stepOf(verdict) })),
       ),
     );
-    page.say(
-      `Saved picks.json. Its verdicts are recorded by: ${page.data.value.commands?.pick ?? `mediabatch pick ${shellWord(page.data.value.file)}`} --from picks.json`,
-    );
+    if (page.isForClient) page.say('Saved picks.json. Send this file back to whoever sent you this page.');
+    else
+      page.say(
+        `Saved picks.json. Its verdicts are recorded by: ${page.data.value.commands?.pick ?? `mediabatch pick ${shellWord(page.data.value.file)}`} --from picks.json`,
+      );
   };
   const copy = async () => {
     try {
@@ -197,9 +211,11 @@ function Leave({ page }: { page: Page }) {
       <button type="submit" disabled={isMissing}>
         Save picks.json
       </button>
-      <button type="button" disabled={isMissing} onClick={() => void copy()}>
-        Copy command
-      </button>
+      {!page.isForClient && (
+        <button type="button" disabled={isMissing} onClick={() => void copy()}>
+          Copy command
+        </button>
+      )}
     </form>
   );
 }
@@ -269,7 +285,9 @@ function Unsent({ page }: { page: Page }) {
         page.isLost.value &&
         (page.isStrange.value
           ? `${startedAgain}. New verdicts wait in this page.`
-          : 'mediabatch has ended, or does not answer: what is shown may be old, and new verdicts wait in this page.')}
+          : page.data.value.run?.is === 'ended'
+            ? `The run has ended: ${page.data.value.run.text}. New verdicts wait in this page; mediabatch review records them.`
+            : 'mediabatch has ended, or does not answer: what is shown may be old, and new verdicts wait in this page.')}
     </p>
   );
 }

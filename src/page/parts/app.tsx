@@ -49,36 +49,30 @@ function Empty({ page }: { page: Page }) {
 /** Above the views: what is decided, what waits, what a run does; views, filters and search. */
 function Toolbar({ page }: { page: Page }) {
   const { campaign, run, next } = page.data.value;
+  const { gates, decided } = page.counts.value;
+  const set = Object.values(page.filter.value).filter(Boolean).length;
   return (
     <header class="top">
-      <div class="title">
-        <h1 title={campaign}>
-          <Address text={campaign} />
-        </h1>
-        <p class="counts" title={countWords(page, 'all')}>
-          {countWords(page, 'most')}
-        </p>
-        {run !== undefined && (
-          <p class={`run ${run.is}`} title={run.text}>
-            {run.text}
-          </p>
-        )}
-        {next !== undefined && (
-          <p class="run" title={next}>
-            {next}
-          </p>
-        )}
-      </div>
+      <h1 title={campaign}>
+        <Address text={campaign} />
+      </h1>
+      <p class="counts" title={countWords(page, 'all')}>
+        {gates > 0 && <progress aria-label="Decided" value={decided} max={gates} />}
+        {countWords(page, 'most')}
+      </p>
+      <p class={`run ${run?.is ?? ''}`} title={run?.text ?? next}>
+        {run?.text ?? next}
+      </p>
       <Views page={page} />
       <button
         type="button"
-        class="show-filters"
+        class={set > 0 ? 'show-filters set' : 'show-filters'}
         aria-expanded={page.hasFilters.value}
         onClick={() => {
           page.hasFilters.value = !page.hasFilters.value;
         }}
       >
-        Filters
+        Filters{set > 0 && ` · ${set}`}
       </button>
       <Filters page={page} />
     </header>
@@ -109,13 +103,14 @@ function Views({ page }: { page: Page }) {
   );
 }
 
-/** `most`: what is decided, and what waits and costs. */
+/** `most`: what is decided alone. */
 function countWords({ counts, shown }: Page, how: 'most' | 'all'): string {
   const { gates, decided, left, rejected, waits } = counts.value;
   if (gates === 0) return `${counted(shown.value.assets.size, 'output')}, and no gate: nothing is to be decided`;
-  const parts = [`${decided} of ${counted(gates, 'gate')} decided`];
-  if (left > 0 && how === 'all') parts.push(`${left} to decide now`);
-  if (rejected > 0 && how === 'all') parts.push(`${rejected} with nothing left to pick`);
+  const parts = [`${decided} of ${counted(gates, 'group')} decided`];
+  if (how === 'most') return parts.join('');
+  if (left > 0) parts.push(`${left} to decide now`);
+  if (rejected > 0) parts.push(`${rejected} with nothing left to pick`);
   if (waits.steps > 0) parts.push(waitWords(waits));
   return parts.join(' · ');
 }

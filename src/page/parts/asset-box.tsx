@@ -8,11 +8,13 @@ interface AssetBoxProps {
   asset: ReviewAsset;
   /** The class of its place. */
   place: string;
+  /** CSS pixels. Absent: as the style sheet has it. */
+  width?: number;
   children: ComponentChildren;
 }
 
 /** Frame around an asset: its verdict, and whether it is the active one, which it is when the keyboard is in it. */
-export function AssetBox({ page, asset, place, children }: AssetBoxProps) {
+export function AssetBox({ page, asset, place, width, children }: AssetBoxProps) {
   const { address, state } = asset;
   const is = [
     state === 'failed' || state === 'unresolved' ? 'is-failed' : '',
@@ -22,6 +24,7 @@ export function AssetBox({ page, asset, place, children }: AssetBoxProps) {
     <div
       class={['box', place, markOf(asset), ...is].filter(Boolean).join(' ')}
       data-address={address}
+      style={width === undefined ? undefined : { width: `${width}px` }}
       onFocusIn={() => page.activate(address, false)}
     >
       {children}

@@ -1,8 +1,9 @@
+import { useState } from 'preact/hooks';
 import { redoCommand } from '../model/leave.ts';
 import { type ShownGroup, waitsOf } from '../model/shown.ts';
 import type { Page } from '../state/page.ts';
 import { Address } from './tile.tsx';
-import { counted, credits, gateWords, waitWords } from './words.ts';
+import { askedText, counted, credits, gateWords, waitWords } from './words.ts';
 
 /** A button that copies the command for replacements, with the price that the rejected takes suggest. */
 function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
@@ -20,8 +21,8 @@ function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
     );
   return (
     <button type="button" class="others" title={command} onClick={copy}>
-      {`${counted(redone.length, 'replacement')}, ${price}`}
-      <span class="away">{` for ${group.group.name}: copy the command`}</span>
+      {`Copy the command for ${counted(redone.length, 'replacement')}, ${price}`}
+      <span class="away">{` of ${group.group.name}`}</span>
     </button>
   );
 }
@@ -30,15 +31,29 @@ function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
 export function GroupHead({ page, group }: { page: Page; group: ShownGroup }) {
   const { gate, name } = group.group;
   const waiting = gate !== undefined && group.state !== 'decided' && gate.waiting > 0 ? gate : undefined;
+  const text = askedText(group.assets);
   return (
     <header class="group-head">
-      <h2>
-        <Address text={name} />
-      </h2>
-      {gate !== undefined && <span class={`gate ${group.state}`}>{gateWords(group)}</span>}
-      {group.state === 'rejected' && <Replacements page={page} group={group} />}
-      {waiting !== undefined && <span class="quiet">{waitWords(waitsOf(waiting))}</span>}
-      {gate?.note !== undefined && <span class="quiet">{gate.note}</span>}
+      <div class="head-line">
+        <h2>
+          <Address text={name} />
+        </h2>
+        {gate !== undefined && <span class={`gate ${group.state}`}>{gateWords(group)}</span>}
+        {group.state === 'rejected' && !page.isForClient && <Replacements page={page} group={group} />}
+        {waiting !== undefined && <span class="quiet">{waitWords(waitsOf(waiting))}</span>}
+        {gate?.note !== undefined && <span class="quiet">{gate.note}</span>}
+      </div>
+      {text !== undefined && <Asked text={text} />}
     </header>
+  );
+}
+
+/** The text that was asked for, on one line; pressed, all of it. */
+function Asked({ text }: { text: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <button type="button" class="asked" aria-expanded={isOpen} tabIndex={-1} onClick={() => setOpen(!isOpen)}>
+      <bdi>{text}</bdi>
+    </button>
   );
 }

@@ -6,9 +6,9 @@ import { mainFile } from './words.ts';
 export function Large({ asset }: { asset: ReviewAsset }) {
   const file = mainFile(asset);
   const nothing = whyNothing(asset);
-  const [failures, fail] = useFailures(file?.sha256 ?? '');
+  const [failures, fail, isRetried] = useFailures(file?.sha256 ?? '');
   if (file === undefined || nothing !== undefined) return <Nothing text={nothing ?? ''} />;
-  if (failures > 0) return <Unreadable file={file} />;
+  if (failures > 0) return <Unreadable file={file} isRetried={isRetried} />;
   switch (file.is) {
     case 'image':
       return (

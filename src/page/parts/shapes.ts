@@ -49,7 +49,7 @@ export function isSound(asset: ReviewAsset): boolean {
 
 function seenShape(asset: ReviewAsset): number | undefined {
   const file = mainFile(asset);
-  return seen.get(file?.thumb ?? '') ?? seen.get(file?.url ?? '');
+  return seen.get(file?.thumb ?? '') ?? seen.get(file?.large ?? '') ?? seen.get(file?.url ?? '');
 }
 
 const asked = new WeakMap<ReviewAsset['request'], { shape: number | undefined }>();

@@ -17,15 +17,17 @@ interface TileProps {
   group: ShownGroup;
   /** CSS pixels of its picture. */
   size: { width: number; height: number };
+  /** CSS pixels of the tile. */
+  width: number;
   /** Its picture is asked for before those of others. */
   isFirst: boolean;
 }
 
 /** One asset in a strip. Pressing it makes it the active one; pressing the active one opens the loupe. */
-export function Tile({ page, asset, group, size, isFirst }: TileProps) {
+export function Tile({ page, asset, group, size, width, isFirst }: TileProps) {
   const isAsked = group.group.gate !== undefined || isSound(asset);
   return (
-    <AssetBox page={page} asset={asset} place="tile">
+    <AssetBox page={page} asset={asset} place="tile" width={width}>
       <Face page={page} address={asset.address}>
         <Picture asset={asset} digit={isAsked ? digitOf(group, asset) : undefined} size={size} isFirst={isFirst} />
         <Caption asset={asset} group={group} />
@@ -105,20 +107,24 @@ interface PictureProps {
 export function Picture({ asset, digit, size, isFirst }: PictureProps) {
   return (
     <span class="picture" style={size && { width: `${size.width}px`, height: `${size.height}px` }}>
-      <Small asset={asset} isFirst={isFirst} />
+      <Small asset={asset} isFirst={isFirst} side={size && Math.max(size.width, size.height)} />
       <Badges asset={asset} digit={digit} />
     </span>
   );
 }
 
 /** The picture itself, the first frame of a film, or words. */
-export function Small({ asset, isFirst }: Pick<PictureProps, 'asset' | 'isFirst'>) {
+export function Small({
+  asset,
+  isFirst,
+  side,
+}: Pick<PictureProps, 'asset' | 'isFirst'> & { side?: number | undefined }) {
   const file = mainFile(asset);
   const nothing = whyNothing(asset);
   if (file?.is === 'audio' && file.problem === undefined)
     return <KnownWave file={file} words={nothing ?? asset.kind} />;
   if (nothing !== undefined || file === undefined) return <Nothing text={nothing ?? ''} />;
-  if (file.is === 'image') return <Thumb key={file.sha256} file={file} isFirst={isFirst} />;
+  if (file.is === 'image') return <Thumb key={file.sha256} file={file} isFirst={isFirst} side={side} />;
   if (file.is === 'video') return <Film file={file} name={asset.address} isPlayer={false} />;
   return <Nothing text={file.path} />;
 }
@@ -153,7 +159,10 @@ export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset
         else if (detail < 2) page.judge(asset.address, 'undecided');
       }}
     >
-      {label}
+      <span class="sign" aria-hidden="true">
+        {is === 'picked' ? '✓' : '✕'}
+      </span>
+      <span class="word">{label}</span>
       <span class="away"> {asset.address}</span>
     </button>
   );

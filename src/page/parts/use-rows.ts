@@ -38,7 +38,8 @@ export function useRows({ count, estimate, keyOf, anew, scroller }: RowOptions):
     estimateSize: estimate,
     getItemKey: keyOf,
     getScrollElement: () => scroller.current,
-    overscan: 1,
+    // The other lines of a group, so that it can be brought into sight as a whole.
+    overscan: 2,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,

@@ -76,11 +76,22 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
     case 'contested':
       return `contested: ${picked} are picked, ${choose} is to be`;
     case 'rejected':
-      return `${assets.length === 1 ? 'rejected' : 'all rejected'}; to buy:`;
+      return assets.length === 1 ? 'rejected' : 'all rejected';
     default:
       if (gate.is !== 'choose') return 'look and approve';
       return choose === 1 ? 'pick one' : `pick ${choose}, ${picked} so far`;
   }
+}
+
+const textFields = ['prompt', 'text', 'script', 'lyrics', 'caption', 'title'];
+
+/** The text that these were asked for with, where it is the same for all; undefined: there is none. */
+export function askedText(assets: readonly ReviewAsset[]): string | undefined {
+  const texts = new Set(
+    assets.map(({ request }) => textFields.map((field) => request[field]).find((value) => typeof value === 'string')),
+  );
+  const [text] = texts;
+  return texts.size === 1 && typeof text === 'string' ? text : undefined;
 }
 
 /** Names what sets an asset apart in its group, at a place that counts from 0. */

@@ -3,11 +3,11 @@ import type { FunctionComponent } from 'preact';
 import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
 import { madeElsewhere } from '../model/elsewhere.ts';
 import { applyFilter, type Facet, type Filter, noFilter } from '../model/filter.ts';
-import { decide, plainNote, puttingBack, type Step, undoOf } from '../model/judge.ts';
-import { afterVerdict, type Direction, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
+import { decide, givenUp, plainNote, puttingBack, type Step, undoOf } from '../model/judge.ts';
+import { afterVerdict, type Direction, firstUndecided, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
 import { count, type Mark, numbersOf, type Shown, type ShownGroup, show, withChange } from '../model/shown.ts';
 import { connection } from '../parts/media.tsx';
-import { counted, listed } from '../parts/words.ts';
+import { counted, credits as creditWords, listed } from '../parts/words.ts';
 import type { Press } from '../press.ts';
 import { LoupeZoom } from '../zoom/loupe-zoom.ts';
 import { History } from './history.ts';
@@ -15,7 +15,7 @@ import type { Change, Host } from './host.ts';
 import { keptVerdicts, Outbox, type Refusal } from './outbox.ts';
 import { readRemarks, remarkOn, setRemark } from './remarks.ts';
 
-export type ViewName = 'groups' | 'survey' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'changes';
+export type ViewName = 'groups' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'changes';
 
 /** One way of looking at the campaign. A view shows `page.strips`, and outlines `page.active`. */
 export interface View {
@@ -87,8 +87,10 @@ export class Page {
   readonly refusals = signal<readonly Refusal[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
-  /** Where there is little room, filters are shown only when they are asked for. */
+  /** Filters are shown when they are asked for. */
   readonly hasFilters = signal(false);
+  /** Where there is little room, all buttons are shown when they are asked for. */
+  readonly hasMore = signal(false);
   /** The field for the note of the active asset is open. */
   readonly hasNote = signal(false);
   readonly loupe = new LoupeZoom();
@@ -127,7 +129,8 @@ export class Page {
       onRecorded: (change) => this.#follow(change),
     });
     readRemarks(data);
-    this.active.value = this.strips.value[0]?.assets[0]?.address ?? '';
+    const [first] = this.strips.value;
+    this.active.value = (first && firstUndecided(this.strips.value)) ?? first?.assets[0]?.address ?? '';
     // They may be from long ago: whoever has decided otherwise since must see that they come back.
     const left = this.outbox.own.value.size;
     if (data.canDecide && left > 0) this.say(`${counted(left, 'verdict')} of an earlier visit recorded now.`);
@@ -192,6 +195,8 @@ export class Page {
   activate(address: string | undefined, takesFocus = true): void {
     if (address === undefined) return;
     batch(() => {
+      // What was said is about what was active.
+      if (takesFocus && address !== this.active.value) this.say('');
       this.active.value = address;
       if (takesFocus) this.focusWish.value += 1;
     });
@@ -249,7 +254,13 @@ export class Page {
       this.judged.value = { is, count: this.judged.value.count + 1 };
       const isNote = asset?.verdict?.is === is && note !== undefined;
       if (!isNote) this.activate(lead() ?? afterVerdict(shown, this.strips.value, address, is));
-      this.say(decision.text);
+      const lost = givenUp(before, shown, address);
+      const worth = lost.reduce<number | null>(
+        (sum, { credits }) => (sum === null || credits == null ? null : sum + credits),
+        0,
+      );
+      const names = lost.map((one) => one.address).join(', ');
+      this.say(lost.length === 0 ? decision.text : `${decision.text} Gives up ${names}, ${creditWords(worth)}.`);
     });
   }
 
@@ -328,12 +339,19 @@ export class Page {
   search(): void {
     this.hasFilters.value = true;
     const focus = () => document.getElementById('search')?.focus();
-    // At once, because what is typed next would be taken for keys; where there is little room the field is shown after this.
+    // At once, because what is typed next would be taken for keys.
+    document.querySelector('.filters')?.setAttribute('data-open', 'true');
     focus();
     requestAnimationFrame(focus);
   }
 
+  /** Prices, requests and commands are not shown. */
+  get isForClient(): boolean {
+    return this.data.value.report?.client !== undefined;
+  }
+
   toggleDetails(): void {
+    if (this.isForClient) return;
     this.hasDetails.value = !this.hasDetails.value;
   }
 

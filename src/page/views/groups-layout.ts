@@ -1,5 +1,5 @@
 import type { ReviewAsset } from '../../contract/review.ts';
-import type { Strip } from '../model/filter.ts';
+import { isPlanned, type Strip } from '../model/filter.ts';
 import type { Line } from '../model/moves.ts';
 
 /** A strip, or the part of it that stands in one row. */
@@ -8,19 +8,26 @@ export interface PartOfStrip extends Strip {
   from: number;
 }
 
-/** One row of the groups view: whole strips side by side, or one strip, or a part of it. */
+/** One row of the groups view: whole strips side by side, or one strip, or a part of it, or groups of which nothing was bought. */
 export interface Row {
   strips: readonly PartOfStrip[];
   /** CSS pixels of all its pictures: they differ in width only. */
   height: number;
+  /** Strips of one task that one line stands for. */
+  planned?: Strip[];
 }
 
 /** Where rows are laid out. Lengths are CSS pixels. */
 export interface Room {
   width: number;
+  /** Height that is seen at once. */
+  height: number;
   /** Between tiles, and what a tile has beside its picture. */
   gap: number;
   frame: number;
+  /** Lengths of the head of a group, and of a line of tiles beside its pictures. */
+  head: number;
+  below: number;
   /** Width to height of a picture. */
   shapeOf(asset: ReviewAsset): number;
   /** A sound needs less height than a picture. */
@@ -30,34 +37,64 @@ export interface Room {
 /** A tile is no narrower than its caption can bear; a panorama has bands above and below. */
 const narrowest = 104;
 const widestShape = 3;
+/** Part of their size that pictures keep where groups stand side by side. */
+const leastBeside = 0.75;
+/** How much larger pictures have to be for one line more. */
+const worthALine = 1.2;
+/** Lines of a group that is seen at once. */
+const mostLines = 6;
 
-/** Lays strips into rows as wide as the room, each with pictures of one height. Strips of one task that fit stand side by side. */
+/**
+ * Lays strips into rows: a group is seen whole, each of its pictures in one height, as large as the view has room for. Groups
+ * of one task stand side by side where that costs them little of their size. Groups of which nothing was bought fold into one
+ * row for each task, unless there are no others.
+ */
 export function layRows(strips: readonly Strip[], room: Room): Row[] {
-  const rows: { strips: PartOfStrip[]; assets: readonly ReviewAsset[]; task?: string }[] = [];
-  for (const { group, assets } of strips) {
+  const rows: (Row & { task?: string; own: number })[] = [];
+  const folds = !strips.every(isPlanned);
+  for (const strip of strips) {
+    const { group, assets } = strip;
     const { task } = group.group;
     const last = rows.at(-1);
-    const together = last?.task === task ? [...last.assets, ...assets] : [];
-    if (last !== undefined && together.length > 0 && fullHeight(together, room) >= heightsOf(together, room).least) {
-      last.strips.push({ group, assets, from: 0 });
-      last.assets = together;
+    if (folds && isPlanned(strip)) {
+      if (last?.planned !== undefined && last.task === task) last.planned.push(strip);
+      else rows.push({ strips: [], height: 0, own: 0, task, planned: [strip] });
       continue;
     }
-    const parts = breakStrip(assets, room);
+    const { lines, height } = layGroup(assets, room);
+    const beside = last?.task === task && last.strips.every(({ from }) => from === 0) ? last : undefined;
+    const together = beside && Math.floor(fullHeight([...beside.strips.flatMap((one) => one.assets), ...assets], room));
+    const own = Math.max(height, beside?.own ?? 0);
+    if (beside !== undefined && together !== undefined && beside.strips.length > 0 && together >= own * leastBeside) {
+      beside.strips = [...beside.strips, { group, assets, from: 0 }];
+      Object.assign(beside, { height: Math.min(own, together), own });
+      continue;
+    }
     let from = 0;
-    for (const part of parts) {
-      // Beside a part of a strip no other one stands.
-      rows.push({ strips: [{ group, assets: part, from }], assets: part, ...(parts.length === 1 && { task }) });
-      from += part.length;
+    for (const line of lines) {
+      const isWhole = lines.length === 1;
+      rows.push({ strips: [{ group, assets: line, from }], height, own: height, ...(isWhole && { task }) });
+      from += line.length;
     }
   }
-  let above = Number.POSITIVE_INFINITY;
-  return rows.map(({ strips: own, assets }) => {
-    // The last line of a strip is no higher than the one above it.
-    const most = own[0]?.from ? above : heightsOf(assets, room).most;
-    above = Math.floor(Math.min(fullHeight(assets, room), most));
-    return { strips: own, height: above };
+  return rows;
+}
+
+/** The number of lines in which the pictures of a group are largest while all of it is seen at once; else the fewest that can be looked at. */
+function layGroup(assets: readonly ReviewAsset[], room: Room): { lines: ReviewAsset[][]; height: number } {
+  const { least, most } = heightsOf(assets, room);
+  const lay = (count: number) => {
+    const lines = breakStrip(assets, count, room);
+    return { lines, height: Math.floor(Math.min(most, ...lines.map((line) => fullHeight(line, room)))) };
+  };
+  const seenAtOnce = Array.from({ length: Math.min(assets.length, mostLines) }, (_, index) => {
+    const { lines, height } = lay(index + 1);
+    return { lines, height: Math.floor(Math.min(height, (room.height - room.head) / lines.length - room.below)) };
   });
+  const best = seenAtOnce.reduce((one, other) => (other.height > one.height * worthALine ? other : one));
+  if (best.height >= least) return best;
+  const width = assets.reduce((sum, asset) => sum + shapeIn(room, asset) * least + room.frame + room.gap, 0);
+  return lay(Math.ceil(width / (room.width + room.gap)));
 }
 
 /**
@@ -79,10 +116,17 @@ export function withStrips(
     const old = before[index];
     if (strip === old) continue;
     const isSame = strip.group.group.task === old?.group.group.task && strip.assets.length === old.assets.length;
-    if (!isSame || !strip.assets.every((asset, at) => isAlike(asset, old.assets[at]))) return undefined;
+    if (
+      !isSame ||
+      isPlanned(strip) !== isPlanned(old) ||
+      !strip.assets.every((asset, at) => isAlike(asset, old.assets[at]))
+    )
+      return undefined;
     others.set(strip.group.group.name, strip);
   }
+  const nowOf = (strip: Strip) => others.get(strip.group.group.name) ?? strip;
   return rows.map((row) => {
+    if (row.planned !== undefined) return { ...row, planned: row.planned.map(nowOf) };
     if (!row.strips.some(({ group }) => others.has(group.group.name))) return row;
     const strips = row.strips.map((part) => {
       const { group, assets } = others.get(part.group.group.name) ?? part;
@@ -93,12 +137,10 @@ export function withStrips(
   });
 }
 
-/** Breaks what does not fit into lines of about the same width. */
-function breakStrip(assets: readonly ReviewAsset[], room: Room): ReviewAsset[][] {
-  const { least } = heightsOf(assets, room);
-  const widths = assets.map((asset) => shapeIn(room, asset) * least + room.frame + room.gap);
+/** Breaks assets into at most `count` lines of about the same width. */
+function breakStrip(assets: readonly ReviewAsset[], count: number, room: Room): ReviewAsset[][] {
+  const widths = assets.map((asset) => shapeIn(room, asset) * usualHeight(room) + room.frame + room.gap);
   const all = widths.reduce((sum, width) => sum + width, 0);
-  const count = Math.max(1, Math.ceil(all / (room.width + room.gap)));
   const lines: ReviewAsset[][] = [];
   let before = 0;
   assets.forEach((asset, index) => {
@@ -120,7 +162,7 @@ function fullHeight(assets: readonly ReviewAsset[], room: Room): number {
 
 function heightsOf(assets: readonly ReviewAsset[], room: Room): { least: number; most: number } {
   const usual = usualHeight(room) * (assets.every(room.isLow) ? 0.4 : 1);
-  return { least: usual * 0.8, most: usual * 1.5 };
+  return { least: usual * 0.6, most: usual * 1.5 };
 }
 
 function usualHeight({ width }: Room): number {
@@ -138,14 +180,16 @@ export function widthIn(room: Room, asset: ReviewAsset, height: number): number 
 
 /** The lines of tiles in which arrows go up and down. */
 export function linesOf(rows: readonly Row[], room: Room): Line[] {
-  return rows.map(({ strips, height }) => {
+  return rows.flatMap(({ strips, height, planned }) => {
+    if (planned !== undefined) return [];
     let at = 0;
-    return strips
+    const line = strips
       .flatMap(({ assets }) => assets)
       .map((asset) => {
         const width = widthIn(room, asset, height) + room.frame + room.gap;
         at += width;
         return { address: asset.address, at: at - width / 2 };
       });
+    return [line];
   });
 }

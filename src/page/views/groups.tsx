@@ -2,7 +2,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Strip } from '../model/filter.ts';
 import { moveInLines, nextUndecided } from '../model/moves.ts';
 import { GroupHead } from '../parts/group-head.tsx';
-import { pictureOf } from '../parts/media.tsx';
+import { pictureOf, sourcesOf } from '../parts/media.tsx';
 import { scrollToAsset } from '../parts/scroll-to-asset.ts';
 import { isSound, misfits, shapesOf } from '../parts/shapes.ts';
 import { Tile } from '../parts/tile.tsx';
@@ -10,6 +10,7 @@ import { useAhead } from '../parts/use-ahead.ts';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { useSize } from '../parts/use-size.ts';
+import { counted } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
 import { layRows, linesOf, type PartOfStrip, type Room, type Row, widthIn, withStrips } from './groups-layout.ts';
 
@@ -19,9 +20,9 @@ const groupsAhead = 3;
 const gap = 10;
 const frame = 14;
 const below = 53;
-const head = 24;
-/** The buttons of a finger, and that of a sound, stand beneath. */
-const buttons = matchMedia('(pointer: coarse)').matches ? 53 : 0;
+const head = 44;
+const folded = 36;
+/** The button of a sound stands beneath. */
 const listen = 33;
 
 /** A strip for each gate, else for each key of a task. */
@@ -43,26 +44,32 @@ interface Laid {
   rows: readonly Row[];
   room: Room;
   width: number;
+  height: number;
   fit: number;
 }
 
 /** Lays strips into rows; a verdict leaves them as they are. */
-function lay(strips: readonly Strip[], { width, fit }: Pick<Laid, 'width' | 'fit'>, before: Laid | undefined): Laid {
-  const known = before?.width === width && before.fit === fit ? before : undefined;
+function lay(
+  strips: readonly Strip[],
+  { width, height, fit }: Pick<Laid, 'width' | 'height' | 'fit'>,
+  before: Laid | undefined,
+): Laid {
+  const known = before?.width === width && before.height === height && before.fit === fit ? before : undefined;
   if (known?.strips === strips) return known;
   const same = known && withStrips(known.rows, { before: known.strips, now: strips, room: known.room });
   if (known !== undefined && same !== undefined) return { ...known, strips, rows: same };
-  const room = { width, gap, frame, shapeOf: shapesOf(strips), isLow: isSound };
-  return { strips, rows: layRows(strips, room), room, width, fit };
+  const room = { width, height, gap, frame, head, below, shapeOf: shapesOf(strips), isLow: isSound };
+  return { strips, rows: layRows(strips, room), room, width, height, fit };
 }
 
 function Groups({ page }: { page: Page }) {
   const scroller = useRef<HTMLDivElement>(null);
   const inside = useRef<HTMLDivElement>(null);
   const { width } = useSize(inside);
+  const { height: seen } = useSize(scroller);
   const strips = page.strips.value;
   const fit = misfits.value;
-  const laid = lay(strips, { width, fit }, layouts.get(page));
+  const laid = lay(strips, { width, height: seen, fit }, layouts.get(page));
   layouts.set(page, laid);
   const { rows, room } = laid;
   // Heights and names are asked for anew only where rows are others: there are thousands.
@@ -70,8 +77,8 @@ function Groups({ page }: { page: Page }) {
     () => ({
       estimate: (index: number) => heightOf(rows[index]),
       keyOf(index: number) {
-        const [first] = rows[index]?.strips ?? [];
-        return `${first?.from} ${first?.group.group.name}`;
+        const { strips: [first] = [], planned } = rows[index] ?? {};
+        return planned === undefined ? `${first?.from} ${first?.group.group.name}` : `${planned[0]?.group.group.name}`;
       },
     }),
     [room],
@@ -79,18 +86,20 @@ function Groups({ page }: { page: Page }) {
   const { items, height, measure, reveal } = useRows({
     ...named,
     count: rows.length,
-    anew: `${width} ${fit}`,
+    anew: `${width} ${seen} ${fit}`,
     scroller,
   });
   const active = page.active.value;
   useLayoutEffect(() => {
-    if (scrollToAsset(scroller.current, active)) return;
-    reveal(rows.findIndex((row) => row.strips.some((strip) => holds(strip, active))));
+    if (!scrollToAsset(scroller.current, active))
+      reveal(rows.findIndex((row) => [...row.strips, ...(row.planned ?? [])].some((strip) => holds(strip, active))));
     requestAnimationFrame(() => scrollToAsset(scroller.current, active));
     // Not when a pointer makes one active: what is under it would move away before it is pressed.
-  }, [page.focusWish.value, width, fit]);
+  }, [page.focusWish.value, width, seen, fit]);
   useFocus(page, scroller);
-  useAhead(nextUndecided(strips, active, groupsAhead).map((asset) => pictureOf(asset)?.thumb));
+  const ahead = nextUndecided(strips, active, groupsAhead).flatMap((asset) => pictureOf(asset) ?? []);
+  const side = Math.max(0, ...rows.slice(0, 3).map((row) => row.height));
+  useAhead(ahead.map((file) => sourcesOf(file, side)[0]));
   return (
     <div class="groups" ref={scroller} tabIndex={-1}>
       <div class="all-rows" ref={inside} style={{ height: `${height}px` }}>
@@ -108,6 +117,7 @@ function Groups({ page }: { page: Page }) {
                 {row.strips.map((strip) => (
                   <StripOfTiles key={strip.group.group.name} page={page} strip={strip} row={row} room={room} />
                 ))}
+                {row.planned !== undefined && <Planned page={page} strips={row.planned} />}
               </div>
             )
           );
@@ -119,13 +129,49 @@ function Groups({ page }: { page: Page }) {
 
 function heightOf(row: Row | undefined): number {
   if (row === undefined) return 0;
+  if (row.planned !== undefined) return folded;
   const [first] = row.strips;
   const hasSound = row.strips.some(({ assets }) => assets.some(isSound));
-  return row.height + below + (first?.from ? 0 : head) + buttons + (hasSound ? listen : 0);
+  return row.height + below + (first?.from ? 0 : head) + (hasSound ? listen : 0);
 }
 
 function holds({ assets }: Strip, address: string): boolean {
   return assets.some((asset) => asset.address === address);
+}
+
+/** Names in a line of what was not bought. */
+const mostNames = 24;
+
+/** One line for groups of a task of which nothing was bought. */
+function Planned({ page, strips }: { page: Page; strips: readonly Strip[] }) {
+  const active = page.active.value;
+  const all = strips.flatMap(({ assets }) => assets);
+  const from = Math.max(
+    0,
+    Math.min(
+      all.findIndex(({ address }) => address === active),
+      all.length - mostNames,
+    ),
+  );
+  return (
+    <p class="planned">
+      <b>{strips[0]?.group.group.task}</b> {counted(all.length, 'output')}, not bought yet
+      {all.slice(from, from + mostNames).map((asset) => (
+        <button
+          key={asset.address}
+          type="button"
+          class={asset.address === active ? 'active' : ''}
+          data-address={asset.address}
+          data-asset={asset.address}
+          tabIndex={asset.address === active ? 0 : -1}
+          onClick={() => page.activate(asset.address)}
+        >
+          {[asset.key, ...Object.values(asset.matrix), asset.take].filter(Boolean).join(' ') || asset.task}
+        </button>
+      ))}
+      {all.length > mostNames && ' …'}
+    </p>
+  );
 }
 
 interface StripProps {
@@ -144,6 +190,7 @@ function StripOfTiles({ page, strip, row, room }: StripProps) {
     <section
       class={`strip${isActive ? ' has-active' : ''}`}
       aria-label={from === 0 ? group.group.name : undefined}
+      data-group={group.group.name}
       style={{ width: `${width}px` }}
     >
       {from === 0 && <GroupHead page={page} group={group} />}
@@ -155,6 +202,7 @@ function StripOfTiles({ page, strip, row, room }: StripProps) {
             asset={asset}
             group={group}
             size={{ width: widths[index] ?? 0, height: row.height }}
+            width={(widths[index] ?? 0) + frame}
             isFirst={isActive}
           />
         ))}

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
-import { moveByGroup, moveToUndecided } from '../model/moves.ts';
+import { linesOfGrid, moveByGroup, moveInLines, moveToUndecided } from '../model/moves.ts';
 import { digitOf, markOf } from '../model/shown.ts';
 import { Filmstrip } from '../parts/filmstrip.tsx';
 import { Large } from '../parts/large.tsx';
@@ -20,7 +20,10 @@ export const loupeView: View = {
   label: 'Loupe',
   key: 'Enter',
   Component: Loupe,
-  move({ strips, active }, direction) {
+  move({ strips, active, activeGroup }, direction) {
+    const group = activeGroup.value;
+    if (group !== undefined && isSoundGroup(group))
+      return moveInLines(linesOfGrid(group.assets, 1), active.value, direction);
     if (direction === 'up') return moveByGroup(strips.value, active.value, -1);
     if (direction === 'down') return moveByGroup(strips.value, active.value, 1);
     return beside(

@@ -2,12 +2,10 @@ import type { Page, View } from '../state/page.ts';
 import { groupsView } from './groups.tsx';
 import { lateView } from './late-view.tsx';
 import { loupeView } from './loupe.tsx';
-import { surveyView } from './survey.tsx';
 
 /** In the order of their buttons. A gallery has more. */
 export const pageViews: readonly View[] = [
   groupsView,
-  surveyView,
   loupeView,
   lateView({ name: 'compare', label: 'Compare', key: 'c' }),
   lateView({ name: 'matrix', label: 'Matrix', key: 'm' }),

@@ -68,10 +68,10 @@ interface MediaProps extends ZoomedMediaProps {
 }
 
 function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
-  const [failures, fail] = useFailures(file.sha256);
+  const [failures, fail, isRetried] = useFailures(file.sha256);
   // One function for as long as there is the element: another one would be told of it anew.
   const told = useCallback((video: HTMLVideoElement | null) => onVideo?.(video), []);
-  if (failures > 0) return <Unreadable file={file} />;
+  if (failures > 0) return <Unreadable file={file} isRetried={isRetried} />;
   const shared = {
     class: `zoomed-media${isLarge ? ' squares' : ''}${style === undefined ? ' unknown' : ''}`,
     src: file.url,

@@ -21,6 +21,10 @@ export interface GalleryFile {
 export interface GalleryPlace {
   /** Takes a file in, and tells those who mention it where the page finds it. */
   add(file: GalleryFile, jpeg: Uint8Array | undefined): Promise<void>;
+  /** Whether what was taken in fits. Where it does not, all of it is to be added again, smaller; where that is of no use: MB3301. */
+  fits(): Promise<boolean>;
+  /** Pixels of the longer side of pictures, where they are smaller than they were. */
+  readonly side?: number | undefined;
   /** Writes the page. Returns its length in bytes. */
   finish(data: ReviewData & { report: ReportParts }): Promise<number>;
 }

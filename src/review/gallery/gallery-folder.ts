@@ -1,5 +1,5 @@
 import { constants, readdirSync } from 'node:fs';
-import { copyFile, lstat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { renameFile } from '../../disk/fs/durable.ts';
@@ -24,9 +24,14 @@ const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 export class GalleryFolder {
   readonly path: string;
   readonly #used = new Set<string>();
+  /** Written by this process. */
+  readonly #written = new Set<string>();
+  /** There was nothing before. */
+  readonly #isNew: boolean;
 
-  private constructor(path: string) {
+  private constructor(path: string, isNew: boolean) {
     this.path = path;
+    this.#isNew = isNew;
   }
 
   /**
@@ -52,7 +57,7 @@ export class GalleryFolder {
     } catch (error) {
       throw unwritten(shown, `cannot be written: ${messageOf(error)}`);
     }
-    return new GalleryFolder(path);
+    return new GalleryFolder(path, found === undefined);
   }
 
   /** Writes a file unless it has these bytes. */
@@ -93,10 +98,17 @@ export class GalleryFolder {
     }
   }
 
+  /** Removes what was written; an earlier gallery stays as it was. */
+  async discard(): Promise<void> {
+    if (this.#isNew) await rm(this.path, { recursive: true });
+    else for (const path of this.#written) await unlink(path).catch(() => undefined);
+  }
+
   async #replace(path: string, make: (unnamed: string) => Promise<void>): Promise<void> {
     const unnamed = join(path, '..', temporaryName('tmp'));
     await makeFolders(join(path, '..'));
     try {
+      if (lstatOrAbsent(path) === undefined) this.#written.add(path);
       await make(unnamed);
       await renameFile(unnamed, path);
     } catch (error) {

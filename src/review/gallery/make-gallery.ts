@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dirname, join, relative } from 'node:path';
+import { requireTracedGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
@@ -7,6 +8,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewData, ReviewFile } from '../../contract/review.ts';
 import { takeGuard } from '../../disk/lock/guard.ts';
+import type { Json } from '../../ground/json.ts';
 import { eachAtOnce } from '../../ground/places.ts';
 import { messageOf } from '../../ground/values.ts';
 import { bytesText } from '../../report/numbers.ts';
@@ -15,6 +17,7 @@ import { requirePageFile } from '../serve/page-files.ts';
 import { makeThumb, screenSide } from '../thumbs/make-thumb.ts';
 import { hasThumb, Thumbs } from '../thumbs/thumbs.ts';
 import { describeGallery, type GalleryOptions } from './describe-gallery.ts';
+import { forClient } from './for-client.ts';
 import {
   encodePath,
   findFiles,
@@ -32,6 +35,8 @@ export interface MakeOptions extends GalleryOptions {
   /** Absolute: the folder, or with `single` the file. */
   path: string;
   single?: boolean | undefined;
+  /** Leaves out what is not for a client (`forClient`); the text is a line above the pictures. */
+  client?: string | undefined;
   /** Media beside the page instead of links to where they are. */
   copy?: boolean | undefined;
   /** Bytes of the folder at most: pictures are copied as JPEGs that fit a screen where the originals are too large. */
@@ -46,10 +51,12 @@ export interface MadeGallery {
   data: ReviewData & { report: ReportParts };
   /** Size of the page with the data in it. */
   bytes: number;
-  /** Pictures were copied smaller than they are. */
-  isReduced: boolean;
+  /** Pictures were copied smaller than they are: pixels of their longer side at most. */
+  side?: number;
 }
 
+/** Pixels of the longer side of pictures that are copied smaller, from large to small. */
+const sides = [screenSide, 1024, 800];
 /** How many files are worked on at once; the threads that make pictures are fewer. */
 const atOnce = 16;
 /** The files of the page, by what they are called in the folder and in this package. */
@@ -68,22 +75,29 @@ const ownFiles = {
 export async function makeGallery(campaign: OpenCampaign, options: MakeOptions): Promise<MadeGallery | undefined> {
   const shown = relative('', options.path) || options.path;
   const finder = new FileFinder(campaign.paths);
-  const data = await describeGallery(campaign, finder, options);
-  const files = await findFiles(data, campaign, finder);
+  const described = await describeGallery(campaign, finder, options);
+  const found = await findFiles(described, campaign, finder);
+  const data = options.client === undefined ? described : await shownToClient(campaign, described, options.client);
+  const shownFiles = new Set(data.assets.flatMap((asset) => asset.files));
+  const files =
+    options.client === undefined ? found : found.filter(({ mentions }) => mentions.some((one) => shownFiles.has(one)));
   const thumbs = new Thumbs(campaign.paths.state);
   const isReduced =
     files.reduce((all, { file }) => all + file.bytes, 0) > (options.maxBytes ?? Number.POSITIVE_INFINITY);
   let release: (() => Promise<void>) | undefined;
   try {
     if (options.single !== true) release = await holdGallery(campaign.paths.state, { path: options.path, shown });
-    const place = options.single
-      ? await SingleFile.open(options.path, shown)
-      : new Folder(await GalleryFolder.open(options.path, shown), { ...options, isReduced, shown });
-    const waveOf = async (file: ReviewFile) => (await measurePlaced(campaign, file, ['wave'])).wave;
-    await placeFiles(files, { ...options, thumbs, place, waveOf });
+    const { outputs } = campaign.paths;
+    const waveOf = async ({ path, file }: GalleryFile) =>
+      (await measurePlaced(campaign, { ...file, path: relative(outputs, path) }, ['wave'])).wave;
+    const place = await openPlace(options, { shown, isReduced });
+    for (;;) {
+      await placeFiles(files, { ...options, thumbs, place, waveOf });
+      if (options.signal?.aborted) return undefined;
+      if (await place.fits()) break;
+    }
     await campaign.measures.keep();
-    if (options.signal?.aborted) return undefined;
-    return { data, bytes: await place.finish(data), isReduced };
+    return { data, bytes: await place.finish(data), ...(place.side !== undefined && { side: place.side }) };
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error);
     if (!isOfDisk || error instanceof CampaignError) throw error;
@@ -95,8 +109,29 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   }
 }
 
+async function shownToClient(
+  campaign: OpenCampaign,
+  data: MadeGallery['data'],
+  note: string,
+): Promise<MadeGallery['data']> {
+  const rows = new Map<string, Json>();
+  await requireTracedGraph(campaign, rows);
+  return forClient(data, { rows, note });
+}
+
+async function openPlace(
+  options: MakeOptions,
+  { shown, isReduced }: { shown: string; isReduced: boolean },
+): Promise<GalleryPlace> {
+  if (options.single) return SingleFile.open(options.path, shown);
+  const copy = options.copy === true || options.client !== undefined;
+  const folder = await GalleryFolder.open(options.path, shown);
+  return new Folder(folder, { copy, maxBytes: options.maxBytes, sides: isReduced ? sides : [], shown });
+}
+
 interface FolderOptions extends Pick<MakeOptions, 'copy' | 'maxBytes'> {
-  isReduced: boolean;
+  /** Pixels to which pictures are reduced, one after the other until they fit; empty: they are copied as they are. */
+  sides: readonly number[];
   /** The folder as a person knows it. */
   shown: string;
 }
@@ -105,6 +140,11 @@ class Folder implements GalleryPlace {
   readonly #folder: GalleryFolder;
   readonly #options: FolderOptions;
   #bytes = 0;
+  #tries = 0;
+
+  get side(): number | undefined {
+    return this.#options.sides[this.#tries];
+  }
 
   constructor(folder: GalleryFolder, options: FolderOptions) {
     this.#folder = folder;
@@ -116,8 +156,7 @@ class Folder implements GalleryPlace {
     const url = this.#options.copy ? encodePath(await this.#copy(one)) : urlFrom(this.#folder.path, path);
     const thumb = `thumbs/${file.sha256.slice(0, 20)}.jpg`;
     if (jpeg !== undefined) {
-      this.#count(jpeg.length);
-      await this.#folder.put(thumb, jpeg);
+      if (this.#counts(jpeg.length)) await this.#folder.put(thumb, jpeg);
     }
     for (const mention of mentions) Object.assign(mention, { url, ...(jpeg !== undefined && { thumb }) });
   }
@@ -125,28 +164,38 @@ class Folder implements GalleryPlace {
   /** Returns the name that the copy has in the folder. */
   async #copy({ path, file }: GalleryFile): Promise<string> {
     const { bytes, sha256 } = file;
-    const isSmaller = this.#options.isReduced && hasThumb(file);
-    const made = isSmaller ? await makeThumb({ path, bytes, sha256 }, screenSide) : undefined;
+    const { side } = this;
+    const made = side !== undefined && hasThumb(file) ? await makeThumb({ path, bytes, sha256 }, side) : undefined;
     if (made !== undefined && 'jpeg' in made && made.jpeg.length < bytes) {
-      this.#count(made.jpeg.length);
       const name = nameOfCopy(file, '.jpg');
-      await this.#folder.put(name, made.jpeg);
+      if (this.#counts(made.jpeg.length)) await this.#folder.put(name, made.jpeg);
       return name;
     }
-    this.#count(bytes);
-    await this.#folder.copy(nameOfCopy(file), path, sha256);
+    if (this.#counts(bytes)) await this.#folder.copy(nameOfCopy(file), path, sha256);
     return nameOfCopy(file);
   }
 
-  #count(bytes: number): void {
-    const { maxBytes = Number.POSITIVE_INFINITY, shown } = this.#options;
+  /** Whether what was counted so far fits: what does not is counted, and not written. */
+  #counts(bytes: number): boolean {
     this.#bytes += bytes;
-    if (this.#bytes <= maxBytes) return;
-    throw unwritten(
-      shown,
-      `would be larger than ${bytesText(maxBytes)}, with pictures of ${screenSide} pixels, too; its page was not written`,
-      'choose fewer with --select',
-    );
+    return this.#bytes <= (this.#options.maxBytes ?? Number.POSITIVE_INFINITY);
+  }
+
+  async fits(): Promise<boolean> {
+    const { maxBytes = Number.POSITIVE_INFINITY, sides: all, shown } = this.#options;
+    if (this.#bytes <= maxBytes) return true;
+    const [least] = all.slice(-1);
+    if (this.#tries >= all.length - 1) {
+      await this.#folder.discard();
+      throw unwritten(
+        shown,
+        `would have ${bytesText(this.#bytes)} with pictures of ${least} pixels: ${bytesText(this.#bytes - maxBytes)} more than ${bytesText(maxBytes)}; nothing was written`,
+        'choose fewer with --select, or give a larger --max-size',
+      );
+    }
+    this.#tries += 1;
+    this.#bytes = 0;
+    return false;
   }
 
   async finish(data: ReviewData): Promise<number> {
@@ -161,7 +210,7 @@ interface PlaceOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
   thumbs: Thumbs;
   place: GalleryPlace;
   /** Undefined: nobody can draw it. */
-  waveOf(file: ReviewFile): Promise<string | undefined>;
+  waveOf(file: GalleryFile): Promise<string | undefined>;
 }
 
 /** Places files, each with its small picture or waveform. */
@@ -176,7 +225,7 @@ async function placeFiles(
     if (signal?.aborted) return;
     const thumb = hasThumb(one.file) ? await thumbs.get(one.file, async () => one.path) : undefined;
     const jpeg = thumb !== undefined && 'jpeg' in thumb ? thumb.jpeg : undefined;
-    const wave = one.file.is === 'audio' ? await waveOf(one.file) : undefined;
+    const wave = one.file.is === 'audio' ? await waveOf(one) : undefined;
     if (wave !== undefined) for (const mention of one.mentions) mention.wave = wave;
     await place.add(one, jpeg);
     if (!isDrawn(one.file)) return;

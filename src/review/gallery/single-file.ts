@@ -56,6 +56,10 @@ export class SingleFile implements GalleryPlace {
     for (const one of mentions) one.thumb = thumb;
   }
 
+  async fits(): Promise<boolean> {
+    return true;
+  }
+
   async finish(data: ReviewData & { report: ReportParts }): Promise<number> {
     data.report.embedded = { thumbs: this.#thumbs, left: this.#left };
     const names = ['gallery.css', 'gallery.js', 'gallery-later.js'];

@@ -1,6 +1,9 @@
 import type { ReviewAsset, ReviewChange, ReviewData, ReviewFile, ReviewGroup } from '../../contract/review.ts';
 import { hasThumb } from '../thumbs/thumbs.ts';
 
+/** Bytes of a picture that is sent as it is where a larger one than the small one is shown. */
+const smallEnough = 400_000;
+
 /**
  * Numbers for files: the page asks for a file by its number, never by a path. A file has the same number in all that is
  * shown later, so that an older page still finds it.
@@ -31,7 +34,12 @@ export class NumberedFiles {
     const number = this.#numbers.get(name) ?? this.#files.length;
     this.#numbers.set(name, number);
     this.#files[number] = file;
-    return { ...file, url: `media/${number}`, ...(hasThumb(file) && { thumb: `thumb/${number}` }) };
+    return {
+      ...file,
+      url: `media/${number}`,
+      ...(hasThumb(file) && { thumb: `thumb/${number}` }),
+      ...(hasThumb(file) && file.bytes > smallEnough && { large: `large/${number}` }),
+    };
   }
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { failureOf } from '../../contract/failure.ts';
 import type { ReviewChange, ReviewData, ReviewHost } from '../../contract/review.ts';
 import { adviceText, type Paste } from '../../report/advice-text.ts';
+import { largeSide } from '../thumbs/make-thumb.ts';
 import { Thumbs } from '../thumbs/thumbs.ts';
 import { answer, answerJson, answerProblem, answerZipped, refuse, type Zipped, zip } from './answer.ts';
 import { Changes } from './changes.ts';
@@ -181,7 +182,7 @@ class Review {
 
   async #get(exchange: Exchange, path: string | undefined): Promise<void> {
     const { response } = exchange;
-    const [, kind, number] = /^(media|thumb)\/(\d{1,9})$/.exec(path ?? '') ?? [];
+    const [, kind, number] = /^(media|thumb|large)\/(\d{1,9})$/.exec(path ?? '') ?? [];
     if (kind !== undefined) return this.#sendNumbered(exchange, kind, Number(number));
     switch (path) {
       case undefined:
@@ -239,7 +240,8 @@ class Review {
     if (file === undefined) return answerProblem(response, 404, 'there is no such file here');
     if (kind === 'media')
       return sendFile(exchange, file, { path: await this.#host.find(file), whole: this.#wholeFiles });
-    const thumb = await this.#thumbs.get(file, async () => this.#host.find(file));
+    const find = async () => this.#host.find(file);
+    const thumb = await this.#thumbs.get(file, find, kind === 'large' ? largeSide : undefined);
     if ('problem' in thumb) return answerProblem(response, 404, `${file.path} ${thumb.problem}`);
     answer(response, { status: 200, type: 'image/jpeg', body: thumb.jpeg });
   }

@@ -3,6 +3,8 @@ import { type PictureOrder, shrinkPicture, smallSide } from '../../disk/pictures
 /** A small picture. `problem`: why there is none, after `the picture`. */
 export type Thumb = { jpeg: Uint8Array } | { problem: string };
 
+/** Pixels of the longer side of a picture for a tile that is larger than a small one. */
+export const largeSide = 1024;
 /** Pixels of the longer side of a picture that fits a screen. */
 export const screenSide = 1600;
 /** A part of the options of mozjpeg: all of them would make files a tenth smaller, and take four times as long. */

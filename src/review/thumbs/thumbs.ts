@@ -4,6 +4,7 @@ import PQueue from 'p-queue';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { ReviewFile } from '../../contract/review.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
+import { smallSide } from '../../disk/pictures/shrink-picture.ts';
 import { readOwnSecret } from '../../disk/state/own-secret.ts';
 import { readSmallSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/state-folder.ts';
@@ -13,6 +14,14 @@ import { makeThumb, type Thumb } from './make-thumb.ts';
 const mostBytes = 1 << 20;
 /** Small pictures that are held in memory, where nothing can be kept on disk as well. */
 const mostHeld = 2000;
+
+/** `side`: pixels of the longer side. `name`: of what is kept. */
+interface Wish {
+  name: string;
+  find: () => Promise<string | undefined>;
+  side: number;
+  priority: number;
+}
 
 const notNeeded: Thumb = { problem: 'was not needed any more' };
 
@@ -47,30 +56,30 @@ export class Thumbs {
     this.#maker = make;
   }
 
-  /** `find`: the absolute path of the picture, asked only where nothing is kept. */
-  get(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
-    const { sha256 } = file;
-    const known = this.#held.get(sha256);
+  /** `find`: the absolute path of the picture, asked only where nothing is kept. `side`: pixels of its longer side. */
+  get(file: ReviewFile, find: () => Promise<string | undefined>, side = smallSide): Promise<Thumb> {
+    const name = nameOf(file, side);
+    const known = this.#held.get(name);
     if (known !== undefined) return known;
-    const thumb = this.#read(file, find);
-    this.#held.set(sha256, thumb);
+    const thumb = this.#read(file, { name, find, side });
+    this.#held.set(name, thumb);
     for (const oldest of this.#held.keys()) {
       if (this.#held.size <= mostHeld) break;
       this.#held.delete(oldest);
     }
     // What cannot be read now may be whole the next time.
-    const forget = () => this.#held.delete(sha256);
+    const forget = () => this.#held.delete(name);
     thumb.then((made) => 'problem' in made && forget(), forget);
     return thumb;
   }
 
   /** Makes and keeps one before anybody asks for it, after all that somebody has asked for. Resolves when there is room for another. */
   async prepare(file: ReviewFile, find: () => Promise<string | undefined>): Promise<void> {
-    const name = nameOf(file);
+    const name = nameOf(file, smallSide);
     // One that was changed there is made anew when it is asked for.
-    if (this.#held.has(file.sha256) || lstatOrAbsent(join(this.#state, name)) !== undefined) return;
+    if (this.#held.has(name) || lstatOrAbsent(join(this.#state, name)) !== undefined) return;
     await this.#queue.onSizeLessThan(1);
-    void this.#make(file, { name, find, priority: -1 }).catch(() => undefined);
+    void this.#make(file, { name, find, side: smallSide, priority: -1 }).catch(() => undefined);
   }
 
   /** Resolves when nothing is made or written any more. What is still wanted gets a reason instead. */
@@ -85,19 +94,15 @@ export class Thumbs {
     void write.finally(() => this.#writes.delete(write));
   }
 
-  async #read(file: ReviewFile, find: () => Promise<string | undefined>): Promise<Thumb> {
-    const name = nameOf(file);
-    const kept = await orNothing(this.#readKept(name));
-    return kept === undefined ? this.#make(file, { name, find, priority: this.#wishes++ }) : { jpeg: kept };
+  async #read(file: ReviewFile, wish: Omit<Wish, 'priority'>): Promise<Thumb> {
+    const kept = await orNothing(this.#readKept(wish.name));
+    return kept === undefined ? this.#make(file, { ...wish, priority: this.#wishes++ }) : { jpeg: kept };
   }
 
-  async #make(
-    { bytes, sha256 }: ReviewFile,
-    { name, find, priority }: { name: string; find: () => Promise<string | undefined>; priority: number },
-  ): Promise<Thumb> {
+  async #make({ bytes, sha256 }: ReviewFile, { name, find, side, priority }: Wish): Promise<Thumb> {
     const path = await find();
     if (path === undefined) return { problem: 'is not here' };
-    const make = async (): Promise<Thumb> => (this.#isClosed ? notNeeded : this.#maker({ path, bytes, sha256 }));
+    const make = async (): Promise<Thumb> => (this.#isClosed ? notNeeded : this.#maker({ path, bytes, sha256 }, side));
     const made = await this.#queue.add(make, { priority });
     // Who asked does not wait for it: it only saves time.
     if ('jpeg' in made) this.#keep(orNothing(writeSealedFile(this.#state, name, made.jpeg)));
@@ -110,8 +115,8 @@ export class Thumbs {
   }
 }
 
-function nameOf({ sha256 }: ReviewFile): string {
-  return `${thumbsFolder}/${sha256}.jpg`;
+function nameOf({ sha256 }: ReviewFile, side: number): string {
+  return `${thumbsFolder}/${sha256}${side === smallSide ? '' : `-${side}`}.jpg`;
 }
 
 /** Nothing relies on what is kept: a folder that cannot be used, or a link in its place, counts as empty. */

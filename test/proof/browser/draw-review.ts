@@ -30,7 +30,7 @@ const ended = command(['review', '--sandbox', '--no-open'], {
 await page.goto(await drawn);
 await page.locator('.active[data-address]').waitFor();
 await page.keyboard.press('2');
-for (const [name, ...keys] of [['review'], ['review-survey', 's'], ['review-compare', 'Escape', 'c', 'w']]) {
+for (const [name, ...keys] of [['review'], ['review-compare', 'c', 'w']]) {
   for (const key of keys) await page.keyboard.press(key);
   // Nobody waits for this: pictures are made small, and the verdict is written.
   await page.waitForTimeout(5000);

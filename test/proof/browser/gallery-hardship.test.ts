@@ -22,7 +22,7 @@ test('a campaign without steps, and one without anything to tell, open', async (
   const names = (row: string) =>
     other.page.getByRole('navigation', { name: row }).getByRole('button').allTextContents();
   expect(await names('Views')).toEqual(['Grid', 'Groups', 'Matrix']);
-  expect(await names('Sizes')).toEqual(['Survey', 'Loupe', 'Compare']);
+  expect(await names('Sizes')).toEqual(['Loupe', 'Compare']);
   // Where nothing is to be decided, nobody is asked for a name.
   expect(await other.page.getByRole('button', { name: 'Save picks.json' }).count()).toBe(0);
   for (const name of [/^Pick/, /^Undecide/, /^Next undecided/])
@@ -55,10 +55,8 @@ test('what is missing, damaged, empty or no picture shows as what it is', async 
   expect(await words('damaged').textContent()).toBe('image/5 is not what was saved');
   expect(await words('json').textContent()).toBe('other/6');
   expect(await words('failed').textContent()).toBe('failed: refused');
-  for (const view of ['loupe', 'survey']) {
-    await gallery.follow(`#view=${view}&active=gone`);
-    await gallery.page.locator('main .words').getByText('cannot read').first().waitFor();
-  }
+  await gallery.follow('#view=loupe&active=gone');
+  await gallery.page.locator('main .words').getByText('cannot read').first().waitFor();
 });
 
 test('names and prompts of all scripts, and with markup in them, are only words in every view', async () => {
@@ -172,7 +170,7 @@ test.skipIf(!existsSync(firefoxPath))(
     const other = await firefox.launch({ channel: 'moz-firefox', executablePath: firefoxPath });
     onTestFinished(() => other.close());
     const { page, follow } = await openGallery(other, galleryData(90));
-    for (const view of [...views, 'grid.loupe', 'grid.compare', 'grid.survey']) {
+    for (const view of [...views, 'grid.loupe', 'grid.compare']) {
       await follow(`#view=${view}`);
       const pictures =
         'Promise.all([...document.images].filter((one) => one.loading !== "lazy").map((one) => one.decode())).then(() => true)';

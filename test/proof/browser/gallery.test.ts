@@ -14,16 +14,15 @@ test('every view opens from disk, asks for nothing but its own files, and is in 
   // It was compared with a commit: what has changed comes first.
   await page.getByRole('main', { name: 'Before | after', exact: true }).waitFor();
   expect(await page.getByRole('navigation', { name: 'Sizes' }).getByRole('button').allTextContents()).toEqual([
-    'Survey',
     'Loupe',
     'Compare',
   ]);
-  for (const name of [...views, 'Survey', 'Loupe', 'Compare']) {
+  for (const name of [...views, 'Loupe', 'Compare']) {
     await page.getByRole('button', { name, exact: true }).click();
     await page.getByRole('main', { name, exact: true }).waitFor();
   }
   // Of everything and of one: Esc leads from the one back.
-  expect(await page.evaluate('location.hash')).toContain('view=changes.survey.loupe.compare');
+  expect(await page.evaluate('location.hash')).toContain('view=changes.loupe.compare');
   await press('Escape', 'Escape', 'Escape');
   await page.getByRole('main', { name: 'Before | after', exact: true }).waitFor();
   await press('g');
@@ -37,6 +36,7 @@ test('a link opens the same; back and forward lead through views and filters, no
     '#view=grid&sections=axis%3Astyle',
   );
   expect(await page.locator('.grid-head h2').first().textContent()).toBe('no style');
+  await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByRole('combobox', { name: 'task' }).selectOption('hero');
   await page.getByText('30 of 90 outputs').waitFor();
   await page.getByRole('combobox', { name: 'state' }).selectOption('failed');
@@ -67,6 +67,7 @@ test('a link opens the same; back and forward lead through views and filters, no
 
 test('filters by tag, verdict and cost; a search finds prompts, rows and errors', async () => {
   const { page } = await openGallery(browser, galleryData(90), '#view=grid');
+  await page.getByRole('button', { name: 'Filters' }).click();
   const shows = async (name: string, value: string, words: string) => {
     await page.getByRole('combobox', { name }).selectOption(value);
     await page.getByText(words).waitFor();
@@ -135,6 +136,7 @@ test('on paper there is everything that the filters show, and not the page', asy
   const { page } = await openGallery(browser, galleryData(900), '#task=hero');
   const task = page.getByRole('combobox', { name: 'task' });
   await page.getByRole('button', { name: 'Grid', exact: true }).click();
+  await page.getByRole('button', { name: 'Filters' }).click();
   await task.selectOption('');
   await page.getByLabel('Picked only').check();
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");

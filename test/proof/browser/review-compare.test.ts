@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
 import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
-import { asset, campaign as campaignOf, file } from '../../rig/review/campaign.ts';
+import { asset, campaign as campaignOf, file, products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
 
@@ -127,7 +127,8 @@ test('a verdict is about the active side alone; then the next one comes in again
 
 test('the same by pointer: sides, candidates, verdicts', async () => {
   const { page, press, isActive, data } = await openServed(browser, campaign);
-  await press(']', ']', 'Home');
+  // The first group is decided, and the second is active.
+  await press(']', 'Home');
   await page.getByRole('button', { name: 'Compare' }).click();
   await isActive('hero@vase/1');
   await page.locator('.pane.right .zoomed').click();
@@ -234,13 +235,49 @@ test('what cannot be seen says why, and what stands alone says so', async () => 
   await press('o', 'ArrowDown');
   await right.getByText('failed: refused by moderation').waitFor();
   await press(']');
-  await page.getByText('There is nothing to compare it with: poster has one output.').waitFor();
+  await page
+    .getByText('There is nothing to compare it with: poster has one output, and is made from no picture.')
+    .waitFor();
   expect(await page.getByRole('button', { name: 'Wipe' }).count()).toBe(0);
+});
+
+test('until a picture is there the small one stands in its place, once and whole', async () => {
+  const { page, host, press } = await openReview(browser, products(2, 2));
+  const shown = '.on-stage:not([hidden]) .zoomed, .pane .zoomed';
+  let send = () => {};
+  host.media = new Promise((resolve) => {
+    send = resolve;
+  });
+  for (const key of ['Enter', 'c']) {
+    await press(key);
+    await page.locator(shown).first().waitFor();
+    const style = await page.evaluate(`(() => {
+      const { backgroundRepeat, backgroundSize, backgroundImage } = getComputedStyle(document.querySelector('${shown}'));
+      return [backgroundRepeat, backgroundSize, backgroundImage.includes('thumb/')];
+    })()`);
+    expect(style).toEqual(['no-repeat', 'contain', true]);
+  }
+  send();
+  await page.locator('.pane .zoomed-media:not(.unknown)').first().waitFor();
+});
+
+test('one output is compared with what it is made from', async () => {
+  const draft = asset('draft@a,take:1', { files: [file(1)], usedBy: ['final@a'] });
+  const final = asset('final@a', { files: [file(2)], madeFrom: ['draft@a,take:1'] });
+  const groups = [
+    { name: 'draft@a', assets: [draft] },
+    { name: 'final@a', assets: [final], options: { is: 'approve' as const } },
+  ];
+  const { page, press } = await openReview(browser, campaignOf(groups));
+  await press('p', 'c');
+  expect(await sides(page)).toEqual(['draft@a,take:1', 'final@a']);
+  await press('Escape', '[', 'x');
+  await page.locator('.said').getByText('Gives up final@a, 2 credits.').waitFor();
 });
 
 test('the loupe zooms too, and shows the same place of the next take', async () => {
   const { page, press, isActive } = await openServed(browser, campaign);
-  await press(']', 'Enter');
+  await press('Enter');
   await isActive('hero@rug/1');
   const seen = page.locator('.on-stage:not([hidden]) .zoomed-media');
   const place = async () => {

@@ -23,29 +23,6 @@ test('a filmstrip stands under the loupe: what a digit means is seen, and a pres
   expect(await strip.nth(2).textContent()).toBe('3 take 3 · rejected');
 });
 
-test('the survey looks at the same place of all takes, by keys and by the wheel', async () => {
-  const { page, press } = await openReview(browser, products(2, 4));
-  await press('s');
-  const widths = async () =>
-    page.evaluate("[...document.querySelectorAll('.sheet .zoomed-media')].map((one) => one.style.width)");
-  await expect.poll(async () => new Set((await widths()) as string[]).size).toBe(1);
-  const [whole] = (await widths()) as string[];
-  await press('+', '+');
-  await expect.poll(async () => ((await widths()) as string[])[0]).not.toBe(whole);
-  expect(new Set((await widths()) as string[]).size).toBe(1);
-  await press('0');
-  await expect.poll(async () => ((await widths()) as string[])[3]).toBe(whole);
-  await page.locator('.sheet .picture').nth(2).hover();
-  await page.mouse.wheel(0, -300);
-  await expect.poll(async () => ((await widths()) as string[])[0]).not.toBe(whole);
-  // A press that moves drags; one that stays makes it active, and the next opens the loupe.
-  await press('0');
-  await page.locator('.sheet .picture').nth(2).click();
-  await page.locator(`.survey .active[data-address="${at(1, 3)}"]`).waitFor();
-  await page.locator('.sheet .picture').nth(2).click();
-  await page.locator('.loupe').waitFor();
-});
-
 test('compare: what is picked stays, and the next one comes in against it, till all were seen', async () => {
   const { page, press, isActive, host } = await openReview(browser, products(3, 4));
   const on = (side: string) => page.locator(`.pane.${side}`).getAttribute('data-address');
@@ -86,6 +63,7 @@ test('a note is written before the verdict, which takes it; a second choice is k
     .getByText('the hand is too small')
     .waitFor();
   expect(host.batches).toEqual([]);
+  await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByLabel('state').selectOption('second choice');
   await expect.poll(() => page.locator('.tile').count()).toBe(1);
   await page.getByLabel('state').selectOption('');

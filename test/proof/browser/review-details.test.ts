@@ -68,7 +68,9 @@ test('lead to what it is made from and what is made from it, also past a filter'
   const { page, press, isActive } = await openServed(browser, campaign);
   await press('i');
   const details = page.getByRole('complementary', { name: 'Details' });
+  await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByRole('combobox', { name: 'Task' }).selectOption('hero');
+  await page.locator('[data-asset="hero@lamp/1"]').click();
   await isActive('hero@lamp/1');
   await details.getByRole('button', { name: 'final@lamp' }).click();
   await isActive('final@lamp');
@@ -79,6 +81,7 @@ test('lead to what it is made from and what is made from it, also past a filter'
 
 test('show earlier versions: the picture, what it cost, and what is known of its request', async () => {
   const { page, press, isActive } = await openServed(browser, campaign);
+  await page.locator('[data-asset="hero@lamp/1"]').click();
   await isActive('hero@lamp/1');
   await press('i');
   const earlier = page.locator('.details .earlier');

@@ -69,6 +69,7 @@ test('columns can be the values of an axis', async () => {
   // What lacks the axis is among the tasks; where all have one, it is the columns by itself.
   await press('[');
   await page.getByRole('table', { name: 'Keys and tasks' }).waitFor();
+  await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByRole('combobox', { name: 'Task' }).selectOption('concept');
   await table.waitFor();
 });

@@ -45,7 +45,7 @@ test('hostile prompts, addresses, errors, notes and file names stay text in ever
   const { page, host, press } = await openReview(browser, hostileData());
   expect(await page.locator('h1').textContent()).toBe(hostile[0]);
   for (const address of hostile) host.refuses.set(`${address}1`, address);
-  for (const view of ['Groups', 'Survey', 'Loupe', 'Compare', 'Matrix']) {
+  for (const view of ['Groups', 'Loupe', 'Compare', 'Matrix']) {
     await page.getByRole('navigation').getByRole('button', { name: view }).click();
     for (let n = 0; n < hostile.length; n += 1) await press(']');
     await press('i', 'p', 'n');
@@ -109,7 +109,7 @@ test.skipIf(!hasAxe).each(['light', 'dark'] as const)(
       { width: 640, height: 400 },
     ]) {
       await page.setViewportSize(viewport);
-      for (const view of ['Groups', 'Survey', 'Loupe', 'Compare', 'Matrix']) {
+      for (const view of ['Groups', 'Loupe', 'Compare', 'Matrix']) {
         await page.getByRole('navigation').getByRole('button', { name: view }).click();
         found.push(...(await axeFindings(page)).map((one) => `${view} ${viewport.width} ${one}`));
       }

@@ -7,7 +7,7 @@ import { openReview } from '../../rig/review/open-page.ts';
 const { browser, close: closeBrowser } = await openChromium();
 afterAll(closeBrowser);
 
-test('nothing is cut off at 320 px, in groups, survey and loupe', async () => {
+test('nothing is cut off at 320 px, in groups, loupe and compare', async () => {
   const data = products(3, 4);
   // A button for each reason, with words that are only heard.
   const reasons = ['hands', 'text', 'colour', 'light', 'edges'];
@@ -16,14 +16,14 @@ test('nothing is cut off at 320 px, in groups, survey and loupe', async () => {
   );
   const { page, press } = await openReview(browser, data);
   await page.setViewportSize({ width: 320, height: 640 });
-  for (const key of ['', 's', 'Enter']) {
+  for (const key of ['', 'Enter', 'c']) {
     if (key !== '') await press(key);
     await page.waitForTimeout(200);
     expect(await page.evaluate('document.documentElement.scrollWidth'), key).toBeLessThanOrEqual(320);
   }
 });
 
-test('what is active is in sight, in a survey, a matrix and among sounds of more than a screen', async () => {
+test('what is active is in sight, in groups, a matrix and among sounds of more than a screen', async () => {
   const takes = (name: string, media: 'image' | 'audio') => ({
     name,
     assets: Array.from({ length: 20 }, (_, index) => asset(`${name}/${index + 1}`, { files: [file(index, media)] })),
@@ -43,7 +43,6 @@ test('what is active is in sight, in a survey, a matrix and among sounds of more
         })()`),
       )
       .toBe(true);
-  await press('s');
   for (let n = 0; n < 15; n += 1) await press('ArrowRight');
   await isActive('hero/16');
   await isInSight('hero/16');
@@ -52,7 +51,7 @@ test('what is active is in sight, in a survey, a matrix and among sounds of more
     await press('ArrowRight');
     await isInSight(`hero/${17 + n}`);
   }
-  await press(']', 's');
+  await press(']', 'Enter');
   for (let n = 0; n < 3; n += 1) await press('ArrowUp');
   await isActive('song/17');
   await isInSight('song/17');
@@ -195,7 +194,7 @@ test('a long name is cut in the middle: what sets it apart is seen', async () =>
   const data = campaign([{ name, assets }], { campaign: `${'spring-campaign-'.repeat(8)}2027-dach` });
   const { page, press } = await openReview(browser, data);
   await page.setViewportSize({ width: 1440, height: 700 });
-  const title = page.locator('.title h1');
+  const title = page.locator('header h1');
   const shownEnd = await title.locator('.address > :last-child').boundingBox();
   const room = await title.boundingBox();
   expect(await title.locator('.address > :last-child').textContent()).toBe('-2027-dach');

@@ -55,7 +55,7 @@ interface Told {
 async function openSpied() {
   const served = await openServed(browser, campaign);
   await served.page.evaluate(spy);
-  await served.press('s');
+  await served.press('Enter');
   await served.page.locator('.track .facts').getByText('LUFS').nth(2).waitFor();
   return { ...served, told: () => served.page.evaluate<Told[]>('window.told') };
 }
@@ -169,7 +169,7 @@ test('on a narrow tile Listen and Pick stand clear of each other', async () => {
 test('a take that arrives can be listened to while another one plays on', async () => {
   const song = (take: number) => asset(`song/${take}`, { kind: 'music', take, files: [file(take, 'audio')] });
   const { page, host, press } = await openReview(browser, campaignOf([{ name: 'song', assets: [song(1)] }]));
-  await press('s', '1');
+  await press('Enter', '1');
   await page.locator(clock).getByText('0:01 /').waitFor();
   host.change((data) => ({
     ...campaignOf([{ name: 'song', assets: [song(1), song(2)] }], { revision: data.revision }),
@@ -202,7 +202,7 @@ test('from disk, players of the browser do the same, as loud as they are', async
   const complaints = complaintsOf(page, 'file:');
   onTestFinished(() => page.close());
   await page.goto(`file://${report}/index.html`);
-  await page.keyboard.press('s');
+  await page.keyboard.press('Enter');
   await page.getByText('only `mediabatch review` can match them').waitFor();
   await page.keyboard.press('1');
   await page.locator(clock).getByText('0:01 /').waitFor();

@@ -48,7 +48,7 @@ test('from a folder: verdicts stay in the browser, and leave as picks.json or as
   const page = await openFolder(products(3, 2));
   await page.keyboard.press('2');
   await page.keyboard.press('x');
-  await page.getByText('1 of 3 gates decided').waitFor();
+  await page.getByText('1 of 3 groups decided').waitFor();
   await page.reload();
   await page.getByText('2 verdicts in this browser').waitFor();
 

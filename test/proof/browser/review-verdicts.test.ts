@@ -12,7 +12,7 @@ const stored = 'Object.keys(localStorage).filter((name) => name.startsWith("medi
 test('verdicts are shown at once and sent in batches, in order', async () => {
   const { page, host, press } = await openReview(browser, products(9, 2));
   await press('x', '2', '1', 'x', '2');
-  expect(await page.locator('.counts').textContent()).toContain('3 of 9 gates decided');
+  expect(await page.locator('.counts').textContent()).toContain('3 of 9 groups decided');
   await expect.poll(() => host.batches.flat().length).toBe(5);
   expect(host.batches.length).toBeLessThan(4);
   expect(host.batches.flat().map(({ address, is }) => [address, is])).toEqual([
@@ -55,7 +55,7 @@ test('what the host refuses is taken back with a word, and leads to where it was
     .getByRole('alert')
     .getByText(`Taken back: ${at(1, 2)} was bought anew meanwhile.`)
     .waitFor();
-  await page.getByText('1 of 3 gates decided').waitFor();
+  await page.getByText('1 of 3 groups decided').waitFor();
   expect(await page.locator(`[data-address="${at(1, 2)}"]`).getAttribute('class')).not.toContain('picked');
   await page.getByRole('button', { name: 'Show' }).click();
   await isActive(at(1, 2));
@@ -70,7 +70,7 @@ test('while another run has the lock verdicts wait in the page, over a reload to
   await press('2', '1');
   await page.getByText('2 verdicts wait in this page').waitFor();
   await page.getByText('another run has the lock').waitFor();
-  await page.getByText('2 of 3 gates decided').waitFor();
+  await page.getByText('2 of 3 groups decided').waitFor();
   const dialogs: string[] = [];
   page.on('dialog', (dialog) => {
     dialogs.push(dialog.type());
@@ -78,7 +78,7 @@ test('while another run has the lock verdicts wait in the page, over a reload to
   });
   await page.reload();
   expect(dialogs).toContain('beforeunload');
-  await page.getByText('2 of 3 gates decided').waitFor();
+  await page.getByText('2 of 3 groups decided').waitFor();
   expect(host.data.assets.some(({ verdict }) => verdict !== undefined)).toBe(false);
   host.mode = 'open';
   await expect
@@ -122,7 +122,7 @@ test('a verdict kept for an output that was replaced is dropped', async () => {
   host.data = { ...host.data, assets: host.data.assets.map((one) => ({ ...one, job: `newer-${one.address}` })) };
   page.on('dialog', (dialog) => dialog.accept().catch(() => undefined));
   await page.reload();
-  await page.getByText('0 of 3 gates decided').waitFor();
+  await page.getByText('0 of 3 groups decided').waitFor();
   expect(await page.evaluate(stored)).toBe(0);
 });
 
@@ -139,7 +139,7 @@ test('later data take the place of what is shown; a verdict that was not recorde
     ),
     assets: data.assets.map((one) => (one.address === at(3, 1) ? { ...one, verdict: { is: 'picked' } } : one)),
   }));
-  await page.getByText('2 of 3 gates decided').waitFor();
+  await page.getByText('2 of 3 groups decided').waitFor();
   expect(await page.locator('.tile.picked').count()).toBe(2);
 });
 
@@ -150,11 +150,11 @@ test('two tabs show the same after each other', async () => {
   await second.locator('.active[data-address]').waitFor();
   await first.page.bringToFront();
   await first.press('2');
-  await second.getByText('1 of 3 gates decided').waitFor();
+  await second.getByText('1 of 3 groups decided').waitFor();
   await second.bringToFront();
   await second.keyboard.press('j');
   await second.keyboard.press('1');
-  await first.page.getByText('2 of 3 gates decided').waitFor();
+  await first.page.getByText('2 of 3 groups decided').waitFor();
   await second.close();
 });
 

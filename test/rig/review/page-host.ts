@@ -20,6 +20,8 @@ export interface PageHost {
   data: ReviewData;
   /** `held`: another run has the lock. `down`: answers nothing. */
   mode: 'open' | 'held' | 'down';
+  /** Pictures are sent when it is fulfilled; small ones at once. */
+  media?: Promise<void>;
   /** Refuses verdicts about these addresses, with these words. */
   readonly refuses: Map<string, string>;
   /** Batches that arrived, recorded or not. */
@@ -73,6 +75,7 @@ async function answer(
       .writeHead(status, { 'content-type': type, 'content-security-policy': policy, 'cache-control': 'no-store' })
       .end(body);
   if (host.mode === 'down') return void response.destroy();
+  if (path.startsWith('media/')) await host.media;
   if (path === '') return void send('text/html', html);
   if (path === 'page.js' || path === 'page-later.js') {
     return void send('text/javascript', readFileSync(join(root, 'dist/page', path)));

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import type { WantedVerdict } from '../../../src/contract/review.ts';
+import type { ReviewAsset, WantedVerdict } from '../../../src/contract/review.ts';
 import { applyFilter, noFilter } from '../../../src/page/model/filter.ts';
 import { afterVerdict, moveByGroup, moveInLines, moveToUndecided, nearest } from '../../../src/page/model/moves.ts';
 import { show } from '../../../src/page/model/shown.ts';
 import { layRows, linesOf, type Room, widthIn, withStrips } from '../../../src/page/views/groups-layout.ts';
-import { fitColumns } from '../../../src/page/views/survey-layout.ts';
 import { products } from '../../rig/review/campaign.ts';
 
 const data = products(4, 3);
@@ -92,60 +91,67 @@ test('groups: beside, and undecided ones round the ends', () => {
 test('arrows: left and right through everything, up and down to the nearest', () => {
   const strips = applyFilter(show(data, new Map()), noFilter, []);
   // Two groups of three beside each other.
-  const wide = roomOf(1900);
+  const wide = roomOf(2300);
   const lines = linesOf(layRows(strips, wide), wide);
   expect(lines.map((line) => line.length)).toEqual([6, 6]);
   expect(moveInLines(lines, at(2, 1), 'left')).toBe(at(1, 3));
   expect(moveInLines(lines, at(2, 1), 'down')).toBe(at(4, 1));
   expect(moveInLines(lines, at(1, 1), 'up')).toBeUndefined();
   // A group longer than the line is broken.
-  const narrow = roomOf(292);
+  const narrow = { ...roomOf(292), height: 300 };
   expect(linesOf(layRows(strips, narrow), narrow).map((line) => line.length)).toEqual([2, 1, 2, 1, 2, 1, 2, 1]);
 });
 
-/** CSS pixels of each row: its pictures, and what is between and beside them. */
-function widthsOf(rows: ReturnType<typeof layRows>, room: Room): number[] {
-  return rows.map(({ strips, height }) =>
-    strips
-      .flatMap(({ assets }) => assets)
-      .reduce((sum, one) => sum + widthIn(room, one, height) + room.frame + room.gap, -room.gap),
-  );
-}
+const notBought = ({ job: _, verdict: __, ...asset }: ReviewAsset): ReviewAsset => ({
+  ...{ ...asset, state: 'planned', files: [], isJudged: false },
+});
 
 const roomOf = (width: number, shapes: Record<string, number> = {}): Room => ({
-  ...{ width, gap: 10, frame: 14 },
+  ...{ width, height: 780, gap: 10, frame: 14, head: 44, below: 53 },
   shapeOf: ({ address }) => shapes[address] ?? 4 / 3,
   isLow: () => false,
 });
 
-test('groups have the shape of their pictures: rows fill the width, at one height each, whatever is mixed in them', () => {
-  const strips = applyFilter(show(products(10, 4), new Map()), noFilter, []);
-  const tall = { ...roomOf(1252), shapeOf: () => 9 / 16 };
-  const rows = layRows(strips, tall);
-  // Two groups of tall pictures have room where one of others has.
-  expect(rows.map((row) => row.strips.length)).toEqual([2, 2, 2, 2, 2]);
-  expect(layRows(strips, roomOf(1252)).map((row) => row.strips.length)).toEqual(Array(10).fill(1));
-  for (const room of [roomOf(1252), tall, roomOf(362), roomOf(1252, { [at(1, 1)]: 21 / 9, [at(1, 2)]: 9 / 16 })]) {
-    const widths = widthsOf(layRows(strips, room), room);
-    for (const width of widths) {
-      expect(width).toBeLessThanOrEqual(room.width);
-      expect(width).toBeGreaterThan(room.width * 0.97);
-    }
-  }
-  const mixed = roomOf(1252, { [at(1, 1)]: 21 / 9, [at(1, 2)]: 9 / 16 });
-  const [first] = layRows(strips, mixed);
-  const height = first?.height ?? 0;
-  const shapes = first?.strips[0]?.assets.map((one) => widthIn(mixed, one, height) / height) ?? [];
-  expect(shapes.map((shape) => Math.round(shape * 100) / 100)).toEqual([2.33, 0.56, 1.33, 1.33]);
+test.each([
+  [1440, 900],
+  [1280, 720],
+  [1024, 768],
+])('four takes of 16:9 are seen at once in a window of %i × %i', (width, height) => {
+  const strips = applyFilter(show(products(3, 4), new Map()), noFilter, []);
+  // Without header and foot.
+  const room = { ...roomOf(width - 28), height: height - 124, shapeOf: () => 16 / 9 };
+  const rows = layRows(strips, room);
+  const [first] = rows;
+  const ofGroup = rows.filter((row) => row.strips[0]?.group === first?.strips[0]?.group);
+  expect(ofGroup.flatMap((row) => row.strips.flatMap(({ assets }) => assets))).toHaveLength(4);
+  expect(ofGroup.reduce((sum, row) => sum + row.height + room.below, room.head)).toBeLessThanOrEqual(room.height);
+  expect(first?.height).toBeGreaterThan(180);
 });
 
-test('a survey makes pictures as large as can be', () => {
-  expect(fitColumns(4, 1, { width: 1000, height: 1000 }, 0)).toBe(2);
-  expect(fitColumns(4, 0.5, { width: 1000, height: 500 }, 0)).toBe(4);
-  expect(fitColumns(1, 2, { width: 1000, height: 500 }, 90)).toBe(1);
-  // Too many to be told apart on one screen: they are scrolled.
-  expect(fitColumns(200, 1, { width: 1400, height: 800 }, 54)).toBe(10);
-  expect(fitColumns(4, 1, { width: 300, height: 140 }, 54)).toBe(2);
+test('groups of one task stand side by side where that costs them little of their size', () => {
+  const strips = applyFilter(show(products(10, 4), new Map()), noFilter, []);
+  const besides = (room: Room) => layRows(strips, room).map((row) => row.strips.length);
+  expect(besides({ ...roomOf(1412), shapeOf: () => 9 / 16 })).toEqual([2, 2, 2, 2, 2]);
+  // Four of 4:3 are two lines.
+  expect(besides(roomOf(1412))).toEqual(Array(20).fill(1));
+  const mixed = roomOf(1412, { [at(1, 1)]: 21 / 9, [at(1, 2)]: 9 / 16 });
+  const [first] = layRows(strips, mixed);
+  const widths = first?.strips[0]?.assets.map((one) => widthIn(mixed, one, first.height) / first.height) ?? [];
+  expect(widths.map((shape) => Math.round(shape * 100) / 100)).toEqual([2.33, 0.56]);
+});
+
+test('groups of which nothing was bought are one line for each task, and arrows pass them over', () => {
+  const { assets, groups, ...rest } = products(4, 2);
+  const planned = { ...rest, groups, assets: assets.map((one, index) => (index < 2 ? one : notBought(one))) };
+  const strips = applyFilter(show(planned, new Map()), noFilter, []);
+  const room = roomOf(1412);
+  const rows = layRows(strips, room);
+  expect(rows.map((row) => row.planned?.length ?? 0)).toEqual([0, 3]);
+  expect(linesOf(rows, room)).toHaveLength(1);
+  expect(moveByGroup(strips, at(1, 1), 1)).toBeUndefined();
+  const alone = strips.slice(1);
+  expect(layRows(alone, room).every((row) => row.planned === undefined)).toBe(true);
+  expect(moveByGroup(alone, at(2, 1), 1)).toBe(at(3, 1));
 });
 
 test('a verdict changes its own group, and the row in which that stands; the rows are not laid anew', () => {

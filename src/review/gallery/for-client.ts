@@ -1,0 +1,87 @@
+import { extname } from 'node:path';
+import { jobToken } from '../../campaign/decisions/judge.ts';
+import type { ReportParts } from '../../contract/report.ts';
+import type { ReviewAsset, ReviewData, ReviewGroup } from '../../contract/review.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+
+interface ClientOptions {
+  /** The row of each step, by address. */
+  rows: ReadonlyMap<string, Json>;
+  /** One line above the pictures: who sends it, and until when answers are wanted. */
+  note?: string | undefined;
+}
+
+/** UTF-16 code units of a text of a row that names it. */
+const longestTitle = 60;
+
+/**
+ * Leaves in a gallery what a client sees: names, outputs and verdicts. No prices, prompts, ids, paths or commands are left in the
+ * data; files are named anew.
+ */
+export function forClient(
+  data: ReviewData & { report: ReportParts },
+  { rows, note }: ClientOptions,
+): ReviewData & { report: ReportParts } {
+  const names = new Set<string>();
+  const unique = (name: string, task: string) => {
+    let found = name;
+    for (let n = 1; names.has(found); n += 1) found = n === 1 ? `${name}, ${task}` : `${name}, ${task} ${n}`;
+    names.add(found);
+    return found;
+  };
+  const assets: ReviewAsset[] = [];
+  const groups = data.groups.flatMap((group): ReviewGroup[] => {
+    const shown = group.members
+      .flatMap((member) => data.assets[member] ?? [])
+      .filter(({ files }) => files.some(({ problem }) => problem === undefined));
+    const [first] = shown;
+    if (first === undefined) return [];
+    const title = unique(titleOf(rows.get(first.address)) ?? group.key ?? group.task, group.task);
+    const members = shown.map((asset) => {
+      const name = nameAmong(asset, group, title, shown.length);
+      return assets.push(clientAsset(asset, shown.length === 1 ? title : unique(name, group.task))) - 1;
+    });
+    const { task, differBy, gate } = group;
+    return [
+      { name: title, task, differBy, members, ...(gate && { gate: { ...gate, waiting: 0, waitingCredits: null } }) },
+    ];
+  });
+  const { version, revision, campaign, canDecide, report } = data;
+  return {
+    ...{ version, revision, campaign, file: campaign, canDecide, groups, assets },
+    report: { made: report.made, client: note ?? '' },
+  };
+}
+
+/** The first short text of a row that says more than a key does. */
+function titleOf(row: Json | undefined): string | undefined {
+  if (!isMap(row)) return typeof row === 'string' && row.length <= longestTitle ? row : undefined;
+  const texts = Object.values(row).filter((value) => typeof value === 'string');
+  const short = texts.filter(
+    (text) => text.length > 0 && text.length <= longestTitle && !/^https?:|\.\w{2,4}$/.test(text),
+  );
+  return short.find((text) => text.includes(' ')) ?? short[0];
+}
+
+function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string, count: number): string {
+  if (count === 1) return title;
+  const parts = differBy.flatMap((by) => (by === 'take' ? `take ${asset.take ?? ''}` : (asset.matrix[by] ?? [])));
+  return [title, ...parts].join(', ');
+}
+
+function clientAsset(asset: ReviewAsset, name: string): ReviewAsset {
+  const { address, task, kind, matrix, take, job, verdict, isJudged, files } = asset;
+  const { by: _, ...words } = verdict ?? { is: 'picked' as const };
+  for (const [index, file] of files.entries()) {
+    const safe = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
+    file.path = `${safe}${index === 0 ? '' : `-${index + 1}`}${extname(file.path)}`;
+  }
+  return {
+    ...{ address: name, task, kind, matrix, tags: [], state: 'done', files, request: {}, differs: [] },
+    ...(take !== undefined && { take }),
+    ...(job !== undefined && { job: jobToken(job), step: address }),
+    ...(verdict !== undefined && { verdict: words }),
+    ...{ isJudged, earlier: [], madeFrom: [], usedBy: [] },
+  };
+}
