@@ -6,7 +6,7 @@ import { isOpenSend } from '../lock/sends.ts';
 import type { Carry, StepOrder } from '../plan/plan.ts';
 import { laterPost } from '../plan/posts/post-accounts.ts';
 import { idempotencyKey } from '../plan/purchases/key.ts';
-import { isHopeless } from '../plan/purchases/retry.ts';
+import { classifyFailure } from '../plan/purchases/refusals.ts';
 import { findMissingPart, type PartCondition } from '../plan/situation/parts.ts';
 import { buyJob } from './buy.ts';
 import { emptiesList } from './references.ts';
@@ -269,7 +269,7 @@ function stateOf(
 export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): Carry | undefined {
   if (order.asksOnly) return undefined;
   const { retries, campaign, fingerprint } = order;
-  if (retries === undefined || retries.left <= 0 || isHopeless(failed.error)) return undefined;
+  if (retries === undefined || retries.left <= 0 || classifyFailure(failed.error) === 'prompt') return undefined;
   // The charge for the failed job is the best available estimate for the next one.
   const price = Math.max(1, order.price.credits ?? 0, failed.charged ?? 0);
   const left = retries.credits === null ? null : retries.credits - price;

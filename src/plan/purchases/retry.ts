@@ -3,6 +3,7 @@ import { isJob } from '../../lock/sends.ts';
 import type { Price, Retries } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { nextPurchase } from './key.ts';
+import { classifyFailure } from './refusals.ts';
 
 export type RetryAnswer =
   | { is: 'none' }
@@ -13,7 +14,9 @@ export type RetryAnswer =
 export function findRetry({ step, record, purchase }: Match): RetryAnswer {
   const { retry } = step;
   if (retry === undefined) return { is: 'none' };
-  if (isHopeless(purchase?.error)) return { is: 'used-up', why: 'asking again would not help, so `retry` does not' };
+  if (classifyFailure(purchase?.error) === 'prompt') {
+    return { is: 'used-up', why: 'the prompt was refused, and `retry` does not buy the same one again' };
+  }
   const { made, spent } = countPurchases({ step, record });
   if (made >= retry.attempts) return { is: 'used-up', why: `all ${retry.attempts} attempts of \`retry\` were made` };
   if (retry.credits !== undefined && spent + Math.max(1, purchase?.credits ?? 0) > retry.credits) {
@@ -46,11 +49,6 @@ export function costOfRetries(retries: Retries, price: Pick<Price, 'credits'>): 
   if (price.credits === null) return retries.credits;
   const all = retries.left * price.credits;
   return retries.credits === null ? all : Math.min(all, retries.credits);
-}
-
-/** Recognizes an error after which the service would only refuse again, by its words: its codes are undocumented. */
-export function isHopeless(error: string | undefined): boolean {
-  return error !== undefined && /moderat|policy|prohibited|nsfw|unsafe|inappropriate|invalid/i.test(error);
 }
 
 /** Counts the jobs of this very request so far, and sums the charges of those after the first. */

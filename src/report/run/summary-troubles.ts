@@ -3,6 +3,7 @@ import { likenessOf } from '../../ground/likeness.ts';
 import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
+import { classifyFailure, type FailureClass } from '../../plan/purchases/refusals.ts';
 import { writeName } from '../../plan/select/names.ts';
 import type { Paste } from '../advice-text.ts';
 import { countOf, creditsText } from '../numbers.ts';
@@ -122,6 +123,22 @@ function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
   return steps.filter(({ stage }) => stages.includes(stage));
 }
 
+const classWords = {
+  prompt: 'failed for the prompt',
+  output: 'failed for the output',
+  machine: 'failed by the machine',
+} as const satisfies Record<FailureClass, string>;
+
+/** Returns the classes of failed jobs that the service's words tell: ` (2 failed for the prompt)`. */
+function classesText(failed: readonly StepView[]): string {
+  const classes = groupBy(failed, ({ error }) => classifyFailure(error));
+  const told = (['prompt', 'output', 'machine'] as const).flatMap((is) => {
+    const number = classes.get(is)?.length ?? 0;
+    return number === 0 ? [] : [failed.length === 1 ? classWords[is] : `${creditsText(number)} ${classWords[is]}`];
+  });
+  return told.length === 0 ? '' : ` (${told.join(', ')})`;
+}
+
 /** A failed job is bought again only on request; a finished one whose file could not be fetched is only fetched. */
 function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: TroubleOptions): Trouble {
   const isUnfit = (step: StepView) => step.files.length > 0 || unfit?.has(step.address) === true;
@@ -135,7 +152,11 @@ function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: Trou
     word: 'failed',
     paint: style.red,
     parts: [
-      { steps: failed, select: statesOf(failed), mend: [`to buy ${all} again: ${redo(failedNames(failed))}`] },
+      {
+        steps: failed,
+        select: statesOf(failed),
+        mend: [`to buy ${all} again${classesText(failed)}: ${redo(failedNames(failed))}`],
+      },
       {
         steps: unsaved,
         select: 'state:running',

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Step } from '../../../src/graph/graph.ts';
 import type { Purchase } from '../../../src/lock/record.ts';
-import {
-  costOfRetries,
-  findRetry,
-  isHopeless,
-  type RetryAnswer,
-  retriesAfter,
-} from '../../../src/plan/purchases/retry.ts';
+import { costOfRetries, findRetry, type RetryAnswer, retriesAfter } from '../../../src/plan/purchases/retry.ts';
 import type { Match } from '../../../src/plan/situation/find-purchases.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, job, song, stepOf } from './facts.ts';
@@ -28,7 +22,7 @@ function matchOf(retry: Step['retry'], purchases: Purchase[]): Match {
 }
 
 describe('whether a failed job is bought again', () => {
-  const hopeless = 'asking again would not help, so `retry` does not';
+  const hopeless = 'the prompt was refused, and `retry` does not buy the same one again';
   const madeAll = 'all 2 attempts of `retry` were made';
   const noCredits = (credits: number) => `the ${credits} credits of \`retry\` do not reach for another`;
   const other = earlier(plain);
@@ -163,18 +157,4 @@ describe('what retries may cost', () => {
   ])('%s', (_name, cap, credits, expected) => {
     expect(costOfRetries({ ...retries, credits: cap }, { credits })).toBe(expected);
   });
-});
-
-test.each([
-  [undefined, false],
-  ['timeout', false],
-  ['Moderation: blocked', true],
-  ['against our POLICY', true],
-  ['prohibited words', true],
-  ['nsfw', true],
-  ['unsafe content', true],
-  ['inappropriate', true],
-  ['invalid image', true],
-])('an error that reads %j is hopeless: %s', (error, expected) => {
-  expect(isHopeless(error)).toBe(expected);
 });
