@@ -14,6 +14,8 @@ export interface OpenStep {
   after: readonly OpenStep[];
   /** Time since its job started, in ms. Omitted while it waits for a slot. */
   ageMs?: number;
+  /** Time of the longest chain that starts with it. `expectEnd` sets it. */
+  chainMs?: number;
 }
 
 /** Steps that are scheduled one by one in each draw. Of the others only the sum counts: they fill every slot. */
@@ -21,7 +23,7 @@ const fewestScheduled = 200;
 /** The scheduled steps fill the slots so many times, so that the end of a run, with idle slots, is among them. */
 const rounds = 4;
 /** Scheduled steps over all draws: bounds the time of one answer. */
-const mostWork = 8000;
+const mostWork = 5000;
 const mostDraws = 32;
 /** Two runs differ by more than chance: a service has quicker days and slower ones. */
 const daily = 0.1;
@@ -38,7 +40,8 @@ export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: n
   const bulk = queue.slice(0, Math.max(0, queue.length - most));
   const running = steps.filter(({ ageMs }) => ageMs !== undefined);
   const schedule = { running, slots, ...relate(running, queue.slice(bulk.length)) };
-  const counts = new Map<OpenStep['samples'], number>(steps.map(({ samples }) => [samples, 0]));
+  const counts = new Map<OpenStep['samples'], number>();
+  for (const { samples } of steps) if (!counts.has(samples)) counts.set(samples, 0);
   for (const { samples } of bulk) counts.set(samples, (counts.get(samples) ?? 0) + 1);
   const draws = Math.max(8, Math.min(mostDraws, Math.floor(mostWork / (queue.length - bulk.length + 1))));
   const ends = Array.from({ length: draws }, (_, draw) => {
@@ -54,16 +57,16 @@ export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: n
 }
 
 /** Sorts steps by the time of the longest chain that starts with each. */
-function longestChainsFirst(steps: readonly OpenStep[]): { queue: OpenStep[]; longestMs: number } {
-  const chains = new Map<OpenStep, number>();
-  for (const step of steps.toReversed()) {
-    const chainMs = (chains.get(step) ?? 0) + meanOf(step.samples);
-    chains.set(step, chainMs);
-    for (const need of step.after) chains.set(need, Math.max(chains.get(need) ?? 0, chainMs));
+function longestChainsFirst(queue: OpenStep[]): { queue: OpenStep[]; longestMs: number } {
+  for (const step of queue) step.chainMs = 0;
+  for (let index = queue.length - 1; index >= 0; index -= 1) {
+    const step = queue[index];
+    if (step === undefined) continue;
+    step.chainMs = (step.chainMs ?? 0) + meanOf(step.samples);
+    for (const need of step.after) need.chainMs = Math.max(need.chainMs ?? 0, step.chainMs);
   }
-  const chainOf = (step: OpenStep) => chains.get(step) ?? 0;
-  const queue = steps.toSorted((a, b) => chainOf(b) - chainOf(a));
-  return { queue, longestMs: queue[0] === undefined ? 0 : chainOf(queue[0]) };
+  queue.sort((a, b) => (b.chainMs ?? 0) - (a.chainMs ?? 0));
+  return { queue, longestMs: queue[0]?.chainMs ?? 0 };
 }
 
 interface Schedule {

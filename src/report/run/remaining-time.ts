@@ -25,17 +25,30 @@ const fetchMs = 1000;
  */
 export function createRunTimes(options: RunTimesOptions): Required<RunTimes> {
   const { view, now } = options;
+  let known: PlannedTime | undefined;
   let shown: { at: number; remaining: Remaining | undefined } | undefined;
-  let usual: { at: number; byAddress: ReadonlyMap<string, number> } | undefined;
+  let usual: { at: number; byAddress: ReadonlyMap<string, number | undefined> } | undefined;
+  const planned = () => {
+    const plan = options.plan();
+    if (known?.plan !== plan) known = plannedTime(plan);
+    return known;
+  };
+  const medians = () => {
+    const samples = samplesByName(planned(), options);
+    const medianOf = (name = '') => samples.get(name)?.[(samples.get(name)?.length ?? 0) >> 1];
+    return new Map(planned().steps.map(({ address, name }) => [address, medianOf(name)]));
+  };
   return {
     remaining() {
       if (isSilent(view)) return undefined;
-      if (shown === undefined || now() - shown.at >= lastsMs) shown = { at: now(), remaining: expectRest(options) };
+      if (shown === undefined || now() - shown.at >= lastsMs) {
+        shown = { at: now(), remaining: expectRest(planned(), options) };
+      }
       return shown.remaining;
     },
     shown: () => (isSilent(view) ? undefined : shown?.remaining),
     usual(address) {
-      if (usual === undefined || now() - usual.at >= lastsMs) usual = { at: now(), byAddress: medians(options) };
+      if (usual === undefined || now() - usual.at >= lastsMs) usual = { at: now(), byAddress: medians() };
       return usual.byAddress.get(address);
     },
   };
@@ -47,42 +60,66 @@ function isSilent({ campaign, end, awaited, awaitedGates, stopped }: RunView): b
   return awaited !== undefined || awaitedGates !== undefined;
 }
 
-function expectRest({ view, now, durations, ...options }: RunTimesOptions): Remaining | undefined {
-  const plan = options.plan();
-  const samples = samplesByName(plan, { view, durations });
-  const fetched = [fetchMs];
-  const steps = new Map<string, OpenStep>();
-  let isLate = true;
-  let isRunning = false;
-  for (const { order } of plan.rows) {
-    if (order === undefined || order.asksOnly) continue;
-    const seen = view.stepsByAddress.get(order.address);
-    if (view.settled.addresses.has(order.address) || !isOpen(view, seen)) continue;
-    const known = hasJob(order) && seen?.stage !== 'saving' ? (samples.get(timedAs(order)) ?? []) : fetched;
-    const longest = known.at(-1);
-    if (longest === undefined) return 'unknown';
-    const after = waitsFor(order).flatMap((need) => steps.get(need) ?? []);
-    // The machine that reports it may have another clock.
-    const ageMs = seen?.begunAt === undefined ? undefined : Math.max(0, now() - (sinceOf(seen) ?? now()));
-    steps.set(order.address, { samples: known, after, ...(ageMs !== undefined && { ageMs }) });
-    if (ageMs === undefined || known === fetched) continue;
-    isRunning = true;
-    isLate &&= ageMs > longest;
-  }
-  if (steps.size === 0) return undefined;
-  return isRunning && isLate ? 'overdue' : expectEnd([...steps.values()], plan.concurrency);
+/** A step of the plan that a run acts on. */
+interface PlannedStep {
+  address: string;
+  /** Kind and model of its job. Omitted if it only saves a file. */
+  name?: string;
+  /** Places of the steps that it waits for, all before its own. */
+  needs: readonly number[];
 }
 
-/** Returns the usual duration of each job, by address. */
-function medians({ plan, ...options }: RunTimesOptions): Map<string, number> {
-  const { rows } = plan();
-  const samples = samplesByName({ rows }, options);
-  const known = rows.flatMap(({ address, order }): [string, number][] => {
-    const like = order !== undefined && hasJob(order) ? samples.get(timedAs(order)) : undefined;
-    const median = like?.[like.length >> 1];
-    return median === undefined ? [] : [[address, median]];
-  });
-  return new Map(known);
+/** Steps and jobs of a plan, to expect its time. Made once for each plan, because a large one has many steps. */
+interface PlannedTime {
+  plan: Pick<Plan, 'rows' | 'concurrency'>;
+  steps: readonly PlannedStep[];
+  /** By kind and model: an order, and the tasks that have such. */
+  jobs: ReadonlyMap<string, { order: StepOrder; tasks: Set<string> }>;
+}
+
+function plannedTime(plan: PlannedTime['plan']): PlannedTime {
+  const places = new Map<string, number>();
+  const steps: PlannedStep[] = [];
+  const jobs = new Map<string, { order: StepOrder; tasks: Set<string> }>();
+  for (const { order } of plan.rows) {
+    if (order === undefined || order.asksOnly) continue;
+    const needs = waitsFor(order).flatMap((need) => places.get(need) ?? []);
+    places.set(order.address, steps.length);
+    const name = hasJob(order) ? timedAs(order) : undefined;
+    steps.push({ address: order.address, needs, ...(name !== undefined && { name }) });
+    if (name === undefined) continue;
+    const known = jobs.get(name) ?? { order, tasks: new Set() };
+    jobs.set(name, known);
+    known.tasks.add(order.task);
+  }
+  return { plan, steps, jobs };
+}
+
+function expectRest(planned: PlannedTime, { view, now, durations }: RunTimesOptions): Remaining | undefined {
+  const samples = samplesByName(planned, { view, durations });
+  const fetched = [fetchMs];
+  const open: OpenStep[] = [];
+  const byPlace: (OpenStep | undefined)[] = [];
+  let isLate = true;
+  let isRunning = false;
+  for (const [place, { address, name, needs }] of planned.steps.entries()) {
+    const seen = view.stepsByAddress.get(address);
+    if (view.settled.addresses.has(address) || !isOpen(view, seen)) continue;
+    const known = name !== undefined && seen?.stage !== 'saving' ? (samples.get(name) ?? []) : fetched;
+    const longest = known.at(-1);
+    if (longest === undefined) return 'unknown';
+    const step: OpenStep = { samples: known, after: needs.flatMap((need) => byPlace[need] ?? []) };
+    byPlace[place] = step;
+    open.push(step);
+    if (seen?.begunAt === undefined) continue;
+    // The machine that reports it may have another clock.
+    step.ageMs = Math.max(0, now() - (sinceOf(seen) ?? now()));
+    if (known === fetched) continue;
+    isRunning = true;
+    isLate &&= step.ageMs > longest;
+  }
+  if (open.length === 0) return undefined;
+  return isRunning && isLate ? 'overdue' : expectEnd(open, planned.plan.concurrency);
 }
 
 function hasJob({ action, sharesJobOf }: StepOrder): boolean {
@@ -96,20 +133,12 @@ function isOpen({ stopped }: RunView, seen: ReturnType<RunView['stepsByAddress']
 
 /** Returns the durations of jobs by kind and model, ascending: those of earlier runs, and those of this run's tasks. */
 function samplesByName(
-  { rows }: Pick<Plan, 'rows'>,
+  { jobs }: PlannedTime,
   { view, durations }: Pick<RunTimesOptions, 'view' | 'durations'>,
 ): ReadonlyMap<string, readonly number[]> {
-  const tasks = new Map<string, { order: StepOrder; names: Set<string> }>();
-  for (const { order, task } of rows) {
-    if (order === undefined || !hasJob(order)) continue;
-    const name = timedAs(order);
-    const timed = tasks.get(name) ?? { order, names: new Set() };
-    tasks.set(name, timed);
-    timed.names.add(task);
-  }
   return new Map(
-    [...tasks].map(([name, { order, names }]) => {
-      const seen = [...names].flatMap((task) => view.tasks.get(task)?.tookMs ?? []);
+    [...jobs].map(([name, { order, tasks }]) => {
+      const seen = [...tasks].flatMap((task) => view.tasks.get(task)?.tookMs ?? []);
       const known = seen.length > 0 ? [...(durations[name] ?? []), ...seen] : samplesOf(order, durations);
       return [name, known.toSorted((a, b) => a - b)];
     }),
