@@ -10,7 +10,6 @@ const pieceBytes = 1 << 18;
  * ever removed from it.
  */
 export class SharedLines {
-  readonly #path: string;
   readonly #handle: FileHandle;
   readonly #buffer = Buffer.alloc(pieceBytes);
   readonly #decoder = new TextDecoder();
@@ -19,15 +18,14 @@ export class SharedLines {
   #rest = '';
   #waiting: string[] = [];
 
-  private constructor(path: string, handle: FileHandle) {
-    this.#path = path;
+  private constructor(handle: FileHandle) {
     this.#handle = handle;
   }
 
   static async open(path: string): Promise<SharedLines> {
     statPlainFile(path);
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | noFollow;
-    return new SharedLines(path, await open(path, flags, 0o600));
+    return new SharedLines(await open(path, flags, 0o600));
   }
 
   /** Resolves when other processes see the line. */
@@ -64,8 +62,9 @@ export class SharedLines {
     if (this.#waiting.length === 0) return;
     const text = this.#waiting.join('');
     this.#waiting = [];
-    const bytesWritten = writeSync(this.#handle.fd, text);
-    if (bytesWritten < Buffer.byteLength(text)) throw new Error(`${this.#path} took only a part of a line`);
+    const bytes = Buffer.from(text);
+    // A line that the disk took a part of is void: the whole batch follows it, or the disk says why not.
+    while (writeSync(this.#handle.fd, bytes) < bytes.length);
   }
 }
 
