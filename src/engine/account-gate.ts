@@ -115,7 +115,8 @@ class CreateTurns {
 
   /** Resolves at the caller's turn, or when it need not wait any more: `isOff` is checked again after each wait. */
   next(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
-    return this.#front.use(() => this.#wait(signal, isOff));
+    const isFree = this.#front.taken + this.#front.waiting === 0 && this.#rate.nextAt <= this.#clock.now();
+    return isFree ? this.#wait(signal, isOff) : this.#front.use(() => this.#wait(signal, isOff));
   }
 
   async #wait(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
