@@ -97,7 +97,8 @@ async function runOnce(tool: Tool, trial: Trial, options: OnceOptions): Promise<
   const stub = known?.stub ?? (await startStub({ ...trial.stub, durationsMs }, trial.oneWayMs));
   try {
     const args = known?.args ?? prepare(tool, trial, folder, options);
-    const job = { args, cwd: folder, env: stub.env };
+    // Each run has a purchase journal of its own: one that grows from run to run would be measured, too.
+    const job = { args, cwd: folder, env: { ...stub.env, XDG_STATE_HOME: join(folder, 'state') } };
     if (tool === 'learned' && kept.durations !== undefined) {
       mkdirSync(join(folder, '.mediabatch'));
       writeFileSync(join(folder, keptDurations), kept.durations);

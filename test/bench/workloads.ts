@@ -101,6 +101,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
     {
       id: 'W6',
       trials: [
+        grown(5, '5', 3),
         grown(1000, '1,000', 3),
         grown(10_000, '10,000', 3),
         ...(options.long ? [grown(100_000, '100,000', 1)] : []),
