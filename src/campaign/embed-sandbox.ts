@@ -36,7 +36,9 @@ export async function startSandbox(options: {
   // It writes where its files lie, and a branch may have put links and pipes there.
   const odd = findWayOut(options.dataDir) ?? (await findOddFile(options.dataDir));
   if (odd !== undefined) throw new Error(`${odd}; remove it, or take another folder`);
-  const { createSandbox } = await import('../sandbox/index.ts');
+  const { createSandbox, findMissing } = await import('../sandbox/index.ts');
+  const missing = await findMissing();
+  if (missing !== undefined) throw new Error(missing);
   const { port, ...rest } = options;
   const sandbox = createSandbox({ ...rest, apiKey: sandboxKey });
   const { url, close } = await sandbox.listen({ port });

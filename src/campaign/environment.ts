@@ -111,14 +111,19 @@ export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
   return parseEnv(plainDotEnv(bytes));
 }
 
-/** Returns the text of a `.env` as editors and shells write it: UTF-16, a byte order mark, `set NAME=`, `NAME: value`. */
+/**
+ * Returns the text of a `.env` as editors and shells write it: UTF-16, a byte order mark, `set NAME=`, `set "NAME=value"`,
+ * `NAME: value`.
+ */
 function plainDotEnv(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const isBigEndian = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
   const isLittleEndian = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0);
   const encoding = isBigEndian ? 'utf-16be' : isLittleEndian ? 'utf-16le' : 'utf-8';
   const text = new TextDecoder(encoding).decode(bytes);
-  return text.replace(/^[ \t]*(?:set[ \t]+|\$env:)?(MEDIABATCH_[A-Z_]+)[ \t]*[=:]/gm, '$1=');
+  return text
+    .replace(/^[ \t]*set[ \t]+"(MEDIABATCH_[^"\r\n]*)"/gim, '$1')
+    .replace(/^[ \t]*(?:set[ \t]+|export[ \t]+|\$env:)?(MEDIABATCH_[A-Z_]+)[ \t]*[=:]/gim, '$1=');
 }
 
 /** Whether there is a key, or a program that prints one, which is not run for this. */

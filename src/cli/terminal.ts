@@ -61,6 +61,9 @@ export function giveCursorBackAtExit(): () => void {
 /** The first error of stdout or stderr that is not a reader that has gone away (`| head`). */
 let brokenStream: { name: string; error: NodeJS.ErrnoException } | undefined;
 
+/** The streams that anything was written to. An empty write fails on a full disk, too. */
+const written = new Set<NodeJS.WriteStream>();
+
 /** Returns why output was lost, as a message. Undefined while all of it was written, or its reader left. */
 export function lostOutput(): string | undefined {
   return brokenStream && `${brokenStream.name} cannot be written: ${brokenStream.error.message}`;
@@ -78,7 +81,9 @@ export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'neve
       if (error.code !== 'EPIPE') brokenStream ??= { name, error };
     });
     return (text: string) => {
-      if (open) stream.write(text);
+      if (!open || text === '') return;
+      written.add(stream);
+      stream.write(text);
     };
   };
   const { stdout, stderr, stdin, env } = process;
@@ -106,7 +111,7 @@ export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'neve
 
 /** Resolves when what was said has left this process, or when nobody reads it any more. */
 export async function allSaid(): Promise<void> {
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const stream of written) {
     await new Promise<void>((resolve) => stream.write('', () => resolve()));
   }
 }

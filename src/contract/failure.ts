@@ -236,6 +236,15 @@ export async function orFailure<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+const otherSpeaker =
+  'something else may answer there, as a proxy does, or the page of a network that wants you to sign in';
+
+/** Words for a key whose user is not there, which the service answers with 404. */
+export const noUser = {
+  text: 'the service does not know the user of this key',
+  hint: 'its account may be deleted, or not set up yet: sign in to the dashboard of the service, and create a new key',
+};
+
 /** Failure of a call that buys nothing. */
 export function serviceFailure({ why, message, status }: ServiceError): Failure {
   const answered = status !== undefined && { status };
@@ -251,18 +260,20 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3203',
         message: `the service cannot be reached: ${message}`,
-        hint: ['check MEDIABATCH_BASE_URL and the network', way('or have both looked at', call('doctor'))],
+        hint: [
+          status === undefined || status >= 500 ? 'check MEDIABATCH_BASE_URL and the network' : otherSpeaker,
+          way('or have both looked at', call('doctor')),
+        ],
       };
     case 'refused':
-      return { code: 'MB3205', message: `the service refused the request: ${message}`, ...answered };
+      return status === 404 && /\buser (\w+ ){0,2}(not found|not exist|unknown)\b/i.test(message)
+        ? { code: 'MB3205', message: `${noUser.text}: ${message}`, hint: noUser.hint, ...answered }
+        : { code: 'MB3205', message: `the service refused the request: ${message}`, ...answered };
     case 'unusable':
       return {
         code: 'MB3204',
         message: `the service gave an answer that cannot be used: ${message}`,
-        hint: [
-          'something else may answer there, as a proxy does, or the page of a network that wants you to sign in',
-          way('to compare the service with what this version knows', call('doctor')),
-        ],
+        hint: [otherSpeaker, way('to compare the service with what this version knows', call('doctor'))],
         ...answered,
       };
     default:

@@ -68,6 +68,10 @@ async function takeBytes(context: Context, call: Call, blobName: string): Promis
   if (blob.assetId !== undefined) return answerTaken();
   if (call.body.type !== 'stream') throw new Error('internal error: the body of a PUT was read before its time');
   const given = call.header('content-type') ?? '';
+  if (given === '') {
+    const message = 'The request needs the Content-Type of the file, which the URL is signed for.';
+    return answerProblem({ status: 400, code: 'content_type_required', message });
+  }
   const mediaType = isMediaType(given) ? given : guessMediaType(blob.fileName);
   const options = { mediaType, limitBytes: Number.POSITIVE_INFINITY, now: context.now() };
   const filled = await context.library.fill(blob, call.body.chunks, options);

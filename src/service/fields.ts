@@ -37,8 +37,17 @@ export function isServiceError(json: Json | undefined): boolean {
   return readAt(json, envelope.answer.success) === false;
 }
 
-/** Statuses that firewalls, proxies and login pages answer, too. Without the documented body they are an outage. */
-export const spokenByOthers: ReadonlySet<number> = new Set([400, 401, 403, 407, 429]);
+/** Statuses of a path that is not there, or of a body that is too long, whoever answers. */
+const ofAnySpeaker: ReadonlySet<number> = new Set([404, 405, 410, 413]);
+
+/**
+ * True for an answer that is not the service's word about key, job or request: a firewall, a proxy or the login page of
+ * a network answers in its place. It is an outage.
+ */
+export function isSpokenByOthers(json: Json | undefined, status: number): boolean {
+  if (isServiceError(json) || ofAnySpeaker.has(status)) return false;
+  return status < 300 ? json === undefined : status < 500 || status === 511;
+}
 
 /** The message that the service gives with an answer, cut to 500 characters. */
 export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
@@ -49,8 +58,9 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
   // Redact before cutting: a credential cut in the middle would leave a part that nothing recognizes.
-  const isOthers = spokenByOthers.has(status) && !isServiceError(json);
-  const speaker = isOthers ? ' (not an answer of the service: a firewall, a proxy or a login page)' : '';
+  const speaker = isSpokenByOthers(json, status)
+    ? ' (not an answer of the service: a firewall, a proxy or a login page)'
+    : '';
   return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}${speaker}`;
 }
 

@@ -5,7 +5,7 @@ import type { Json } from '../ground/json.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { keptForMs } from './connections.ts';
 import { exchange } from './exchange.ts';
-import { isServiceError, parseRetryAfter, readMessage, spokenByOthers } from './fields.ts';
+import { isServiceError, isSpokenByOthers, parseRetryAfter, readMessage } from './fields.ts';
 import { readBodyText, toDocumented } from './lenient.ts';
 import { connectThrough, proxyFor } from './proxy.ts';
 import type { Redact } from './secrets.ts';
@@ -128,17 +128,15 @@ export function pathWithId(pattern: string, id: string): string {
 export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   if (answer.is === 'broken') throw new ServiceError('unreachable', answer.message);
   const { status, json, headers } = answer;
-  if (status >= 200 && status < 300) {
-    if (json === undefined) throw new ServiceError('unusable', `HTTP ${status}: the answer is not JSON`, { status });
-    if (isServiceError(json)) {
-      throw new ServiceError('refused', readMessage(json, status, redact), { status });
-    }
-    return json;
-  }
   const message = readMessage(json, status, redact);
-  const isOwnWord = isServiceError(json) || !spokenByOthers.has(status);
-  if (isOwnWord && (status === 401 || status === 403)) throw new ServiceError('auth', message, { status });
-  if (isOwnWord && !mayPass(status) && status >= 400) throw new ServiceError('refused', message, { status });
+  if (!isSpokenByOthers(json, status)) {
+    if (status < 300) {
+      if (json !== undefined && !isServiceError(json)) return json;
+      throw new ServiceError('refused', message, { status });
+    }
+    if (status === 401 || status === 403) throw new ServiceError('auth', message, { status });
+    if (status >= 400 && !mayPass(status)) throw new ServiceError('refused', message, { status });
+  }
   const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
   throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
 }

@@ -14,6 +14,8 @@ import type { Redact } from './secrets.ts';
 export interface HostHealth {
   failures: number;
   countAgainAt: number;
+  /** The user has been told how to leave a run that takes far longer than usual. */
+  toldToLeave?: true;
 }
 
 function countFailure(health: HostHealth, now: number): void {
@@ -43,6 +45,9 @@ const unknownPatienceMs = 30_000;
 const mostHostFailures = 10;
 /** Number of further queries when a job in an undocumented state has an error. */
 const mostOdd = 3;
+/** A wait is far too long after this many typical durations, and not before an hour. */
+const mostDurations = 10;
+const leastLongMs = 3_600_000;
 /** Number of further queries when a COMPLETED job has no link. */
 const mostLinkless = 5;
 
@@ -83,6 +88,8 @@ async function follow(
   let afterMs = 0;
   let denials = 0;
   let odd = 0;
+  const longMs = Math.max(leastLongMs, mostDurations * kind.typicalMs);
+  let statusSince = startedAt;
   /** Cause of the wait when it is not the job. */
   let trouble = '';
 
@@ -114,10 +121,10 @@ async function follow(
       afterMs = Math.min(5000, 500 * 1.5 ** unknowns);
       continue;
     }
-    const data = answer.is === 'answer' && code === 200 ? readAt(answer.json, envelope.answer.data) : undefined;
+    const data =
+      answer.is === 'answer' && code >= 200 && code < 300 ? readAt(answer.json, envelope.answer.data) : undefined;
     const id = readAt(data, envelope.job.id);
-    // A create that answers with a number may name the job by another of its ids.
-    const isOther = id !== undefined && id !== job.jobId && !/^\d+$/.test(job.jobId);
+    const isOther = id !== undefined && !mayBeOf(job.jobId, id);
     const status = isOther ? undefined : readAt(data, envelope.job.status);
     if (typeof status !== 'string') {
       const asked = answer.is === 'answer' ? parseRetryAfter(answer.headers[envelope.headers.retryAfter]) : null;
@@ -134,6 +141,7 @@ async function follow(
     trouble = '';
     if (status !== lastStatus) {
       lastStatus = status;
+      statusSince = clock.now();
       options.onStatus(redact(status).slice(0, 60));
       if (!jobStates.includes(status)) {
         options.notice(
@@ -158,13 +166,38 @@ async function follow(
       const error = readText(data, envelope.job.error, Number.POSITIVE_INFINITY) ?? 'the service gives no reason';
       return { is: 'failed', error: redact(error).slice(0, 500) };
     }
-    const reason = jobStates.includes(status) ? undefined : readText(data, envelope.job.error);
+    const isKnown = jobStates.includes(status);
+    const reason = isKnown ? undefined : readText(data, envelope.job.error);
     odd = reason === undefined ? 0 : odd + 1;
-    if (reason !== undefined && odd > mostOdd) {
-      const error = `the service calls it “${redact(status).slice(0, 60)}”: ${redact(reason)}; run again to check it, or --redo to buy it again`;
+    const isStuck = !isKnown && clock.now() - statusSince > longMs;
+    if (odd > mostOdd || isStuck) {
+      const why = reason === undefined ? `for ${inHours(longMs)}` : redact(reason);
+      const error = `the service calls it “${redact(status).slice(0, 60)}”: ${why}; run again to check it, or --redo to buy it again`;
       return { is: 'unwatched', because: 'patience', error };
     }
+    if (
+      patienceMs === Number.POSITIVE_INFINITY &&
+      clock.now() - startedAt > longMs &&
+      health.toldToLeave === undefined
+    ) {
+      health.toldToLeave = true;
+      options.notice(
+        `job ${job.jobId} has been ${redact(status).slice(0, 60)} for more than ${inHours(longMs)}, far longer than usual. Ctrl-C leaves the run: the job stays paid, and the next run collects it. --patience 2h leaves by itself`,
+      );
+    }
   }
+}
+
+/**
+ * True if an answer that names `id` may be about our job. A create that answers with a number may name the job by its
+ * record, and the status by its own ID. Two numbers, or two texts, are two jobs.
+ */
+function mayBeOf(jobId: string, id: Json): boolean {
+  return id === jobId || (typeof id === 'string' && /^\d+$/.test(jobId) && !/^\d*$/.test(id));
+}
+
+function inHours(ms: number): string {
+  return `${Math.round(ms / 3_600_000)} h`;
 }
 
 const noLink = 'it is completed but the service gives no link to its output';

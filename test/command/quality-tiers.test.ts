@@ -26,7 +26,7 @@ test.each(['beta-v5-lite', 'beta-5.0-pro'])('%s: a tier is sent where the servic
   const run = campaign(`model: ${model}, quality: high`, service.env);
   const before = await run('plan', 'campaign.yaml');
   expect(before.code).toBe(65);
-  expect(before.err).toContain('`plan --refresh` asks for its own document');
+  expect(before.err).toContain("let `plan --refresh` read the service's own document");
   const refreshed = await run('plan', 'campaign.yaml', '--refresh');
   expect(refreshed.code, refreshed.err).toBe(0);
   expect(refreshed.err).not.toContain('MB1507');
@@ -39,14 +39,21 @@ test('where the service does not list it, nothing is bought', async () => {
   const service = await other(terse);
   const run = campaign('model: beta-v5-lite, quality: high', service.env);
   await run('plan', 'campaign.yaml', '--refresh');
-  expect((await run('apply', 'campaign.yaml', '--yes')).code).toBe(65);
+  const { code, err } = await run('apply', 'campaign.yaml', '--yes');
+  expect(code).toBe(65);
+  // Not to the command that has just been run.
+  expect(err).toContain('remove `quality`');
+  expect(err).not.toContain('--refresh');
   expect(service.books.jobs).toEqual([]);
 });
 
 test.each([
   ['model: beta-v5-lite, quality: best', 'allowed: basic or high'],
   ['quality: high', 'the model alpha-2 has no `quality`'],
-  ['model: beta-v5-lite, resolution: high', 'or write `quality:` – basic or high'],
+  [
+    'model: beta-v5-lite, resolution: high',
+    'remove `resolution`: the service then uses its default tier (basic or high)',
+  ],
   ['model: beta-5.0-pro, aspectRatio: ""', '`aspectRatio` is empty'],
   ['model: beta-5.0-pro, aspectRatio: "1:8"', 'Allowed: 1:1, 4:3'],
 ])('%s: says what there is', async (fields, says) => {

@@ -206,10 +206,11 @@ function checkModel(
     if (isNew(field, value)) return model.tiers?.includes(value) ? [] : [tellNew({ kind, field, value, model: name })];
     if (values.length === 0) {
       const message = `the model ${name} takes no \`${field}\``;
-      const { tierField = '' } = kind.model ?? {};
       const way =
-        model.tiers === undefined ? 'use another model' : `write \`${tierField}:\` – ${listTiers(model.tiers)}`;
-      return [{ code: 'MB1503', message, hint: `remove \`${field}\`, or ${way}`, at: [field] }];
+        model.tiers === undefined
+          ? ', or use another model'
+          : `: the service then uses its default tier (${listTiers(model.tiers)})`;
+      return [{ code: 'MB1503', message, hint: `remove \`${field}\`${way}`, at: [field] }];
     }
     return [notAllowed(field, value, { values, model: name })];
   });
@@ -340,8 +341,14 @@ function checkTier(of: {
     return [{ code: 'MB1503', message, hint: `allowed: ${listTiers(tiers)}`, at: [field] }];
   }
   if (listings.some((listing) => ownKind(listing, kind)?.fields?.includes(field))) return [];
-  const message = `it is not known here whether the service takes tiers in \`${field}\``;
-  const hint = `its documentation does not name their field: \`plan --refresh\` asks for its own document, and \`${field}\` is taken once that lists it`;
+  const isListed = listings.length > 0;
+  const message = isListed
+    ? `the service's own document has no field \`${field}\``
+    : `it is not known here whether the service takes tiers in \`${field}\``;
+  const remove = `remove \`${field}\`: the service then uses its default tier`;
+  const hint = isListed
+    ? remove
+    : `${remove}; or let \`plan --refresh\` read the service's own document, which may list it`;
   return [{ code: 'MB1503', message, hint, at: [field] }];
 }
 

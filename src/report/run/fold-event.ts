@@ -137,6 +137,7 @@ function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started'
   const { totals } = event;
   view.campaign = event.campaign;
   view.steps = event.steps;
+  if (totals.toSpend !== null) view.toSpend = totals.toSpend;
   for (const { id, kind, steps } of event.tasks)
     view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, rate: new Rate(), tookMs: [] });
   view.money = {

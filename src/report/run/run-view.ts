@@ -120,6 +120,8 @@ export interface RunView {
   /** Posts that this run has sent and the service is going to publish later: addresses with their times. */
   scheduledPosts: Map<string, string>;
   money: Money;
+  /** The likely cost of the approved plan, in credits. Omitted while a price is unknown. */
+  toSpend?: number;
   /** Estimate against charge; known at the end. */
   estimated?: RunEnded['estimated'];
   stopped?: { because: StopReason; detail: string; until?: string };

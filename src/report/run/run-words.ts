@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../contract/event.ts';
+import { noUser } from '../../contract/failure.ts';
 import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { type Annotation, annotationText, limitAnnotations } from '../github-commands.ts';
@@ -136,7 +137,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
     case 'balance':
       return `nothing more is bought, the account has too few credits${detail}`;
     case 'auth':
-      return `nothing more is bought, the service refuses the key${detail}`;
+      return `nothing more is bought, ${isNoUser(stopped) ? noUser.text : 'the service refuses the key'}${detail}`;
     case 'signal':
       return isCancelled(stopped)
         ? 'nothing more is bought, the run was cancelled'
@@ -156,6 +157,11 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
     default:
       return stopped.because satisfies never;
   }
+}
+
+/** The answer to a create was that its user is not there, which the documentation gives as 404. */
+export function isNoUser({ because, detail }: NonNullable<RunView['stopped']>): boolean {
+  return because === 'auth' && detail.startsWith('HTTP 404');
 }
 
 /** The same while the run still goes on: what it waits for, and how not to wait. */

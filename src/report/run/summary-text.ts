@@ -1,3 +1,4 @@
+import { noUser } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { countOf, creditsText, spanText } from '../numbers.ts';
@@ -5,7 +6,7 @@ import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { wrapLines } from '../text-width.ts';
 import type { RunView, SavedFiles, Stage, StepView } from './run-view.ts';
-import { stopText } from './run-words.ts';
+import { isNoUser, stopText } from './run-words.ts';
 import { shortTroubleBlocks, type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 export interface SummaryOptions extends TroubleOptions {
@@ -170,11 +171,24 @@ function stopLines(
   { view, steps, options }: { view: RunView; steps: StepView[]; options: SummaryOptions },
 ): string[] {
   const { done, kept } = countDone(view, steps);
-  return [stopText(stopped), ...(done + kept === view.steps ? [] : wayOn(stopped, options))];
+  return [
+    stopText(stopped),
+    ...(done + kept === view.steps ? [] : [...missingLines(view), ...wayOn(stopped, options)]),
+  ];
+}
+
+/** Says how many credits the account lacks for what is left. */
+function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunView): string[] {
+  if (stopped?.because !== 'balance' || toSpend === undefined || toSpend <= spentNow) return [];
+  const left = `what is left costs about ${countOf(toSpend - spentNow, 'credit')}`;
+  if (balance === null) return [left];
+  const missing = Math.max(0, toSpend - spentNow - balance);
+  return [`${left}, and the account has ${creditsText(balance)}: ${creditsText(missing)} missing`];
 }
 
 /** Advice on how to continue. */
-function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }: SummaryOptions): string[] {
+function wayOn(stopped: NonNullable<RunView['stopped']>, { paste, sandbox }: SummaryOptions): string[] {
+  const { because } = stopped;
   const apply = paste(call('apply'));
   switch (because) {
     case 'balance':
@@ -193,6 +207,8 @@ function wayOn({ because }: NonNullable<RunView['stopped']>, { paste, sandbox }:
     case 'price':
       return [`the next plan knows the charge, and says what the rest comes to: ${apply}`];
     case 'auth':
+      if (isNoUser(stopped)) return [noUser.hint, `then: ${apply}`];
+      return [`what is wrong with it: ${paste(call('doctor'))}`, `then: ${apply}`];
     case 'unreachable':
       return [`what is wrong with it: ${paste(call('doctor'))}`, `then: ${apply}`];
     case 'throttled':

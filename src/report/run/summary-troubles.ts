@@ -139,6 +139,14 @@ function classesText(failed: readonly StepView[]): string {
   return told.length === 0 ? '' : ` (${told.join(', ')})`;
 }
 
+/** Advice where the service refuses the words of a request: its task, before the command. Empty elsewhere. */
+function wordsAdvice(steps: readonly StepView[]): string {
+  const refused = steps.filter(({ error }) => classifyFailure(error) === 'prompt');
+  const tasks = new Set(refused.map(({ task }) => `\`${task}\``));
+  if (tasks.size === 0) return '';
+  return `the same words are likely to fail again: change them in task ${shortList([...tasks], shownNames)}; then `;
+}
+
 /** A failed job is bought again only on request; a finished one whose file could not be fetched is only fetched. */
 function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: TroubleOptions): Trouble {
   const isUnfit = (step: StepView) => step.files.length > 0 || unfit?.has(step.address) === true;
@@ -155,7 +163,7 @@ function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: Trou
       {
         steps: failed,
         select: statesOf(failed),
-        mend: [`to buy ${all} again${classesText(failed)}: ${redo(failedNames(failed))}`],
+        mend: [`${wordsAdvice(failed)}to buy ${all} again${classesText(failed)}: ${redo(failedNames(failed))}`],
       },
       {
         steps: unsaved,
@@ -220,7 +228,7 @@ function refusedTrouble(steps: readonly StepView[], { style, paste }: TroubleOpt
       },
       {
         steps: steps.filter((step) => !lacksOperation(step)),
-        mend: [`when the cause is mended: ${paste(call('apply'))}`],
+        mend: [`${wordsAdvice(steps)}when the cause is mended: ${paste(call('apply'))}`],
       },
     ],
   };

@@ -283,7 +283,7 @@ describe('summaryText', () => {
       saved    images/hero/hero@de.png
       credits  17 spent now · 41 over all runs · 5 reserved for creates whose charge is not known · 14 of 60 left · balance 938
       2 failed: moderated \\x1b[2J (1), unknown job (1)
-          to buy all 2 again (1 failed for the prompt): mediabatch apply campaign.yaml --redo 'state:failed state:lost'
+          the same words are likely to fail again: change them in task \`hero\`; then to buy all 2 again (1 failed for the prompt): mediabatch apply campaign.yaml --redo 'state:failed state:lost'
       1 failed: hero@l'été the link has expired
           it is paid; to fetch it again: mediabatch apply campaign.yaml
       1 refused, nothing was charged: theme@c bad lyrics
@@ -412,7 +412,7 @@ describe('summaryText', () => {
         hero@x  out of order
         cover  HTTP 404: no such job
           all of them: mediabatch status campaign.yaml --list --select 'state:failed state:lost'
-          to buy all 15 again (13 failed for the prompt): mediabatch apply campaign.yaml --redo 'state:failed state:lost'"
+          the same words are likely to fail again: change them in task \`hero\`; then to buy all 15 again (13 failed for the prompt): mediabatch apply campaign.yaml --redo 'state:failed state:lost'"
     `);
   });
 

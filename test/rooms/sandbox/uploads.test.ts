@@ -265,10 +265,12 @@ describe('a signed URL', () => {
     expect(dataOf((await complete(rig, { blobName })).body)).toMatchObject({ fileSize: 5, type: 'DOCUMENT' });
   });
 
-  test('without a type the name tells it; no bytes are a file too', async () => {
+  test('a file without a type is refused; the name tells one that is none; no bytes are a file too', async () => {
     const rig = openRig();
     const { uploadUrl, blobName } = await sign(rig, 'a.WEBM');
-    await put(rig, uploadUrl, new Uint8Array(0), null);
+    const refused = await put(rig, uploadUrl, new Uint8Array(0), null);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'content_type_required' } });
+    await put(rig, uploadUrl, new Uint8Array(0), 'webm');
     expect(dataOf((await complete(rig, { blobName })).body)).toMatchObject({ fileSize: 0, mimeType: 'video/webm' });
   });
 

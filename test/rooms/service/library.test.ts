@@ -23,8 +23,8 @@ describe('why a call came to nothing', () => {
     ['429', refusal(429), 'unreachable', 429],
     ['500', refusal(500), 'unreachable', 500],
     ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example/' } }, 'unreachable', 302],
-    ['a page', { text: '<html>' }, 'unusable', 200],
-    ['half of an answer', { text: '{"success":tr' }, 'unusable', 200],
+    ['a page', { text: '<html>' }, 'unreachable', 200],
+    ['half of an answer', { text: '{"success":tr' }, 'unreachable', 200],
     ['success that is none', { json: { success: false, message: 'no' } }, 'refused', 200],
     ['a connection that breaks', drop, 'unreachable', undefined],
     ['an answer that never comes', () => {}, 'unreachable', undefined],
@@ -409,7 +409,7 @@ describe('removal', () => {
     [refusal(401), 'auth'],
     [refusal(500), 'unreachable'],
     [drop, 'unreachable'],
-    [{ text: '<html>' }, 'unusable'],
+    [{ text: '<html>' }, 'unreachable'],
     [{ json: { success: false, message: 'in use' } }, 'refused'],
   ])('what is not sure is an error, and not tried again (%#)', async (reply, why) => {
     const { library, calls } = await always(reply);

@@ -14,7 +14,14 @@ const broken: HttpAnswer = { is: 'broken', sent: true, message: 'ECONNRESET' };
 /** Watches one job whose status calls get these answers in turn, the last one for ever. No time passes outside. */
 async function watch(
   replies: HttpAnswer[],
-  options: { patienceMs?: number; fresh?: boolean; abortAtMs?: number; kind?: string; timeoutMs?: number } = {},
+  options: {
+    patienceMs?: number;
+    fresh?: boolean;
+    abortAtMs?: number;
+    kind?: string;
+    jobId?: string;
+    timeoutMs?: number;
+  } = {},
 ) {
   const clock = new VirtualClock();
   const startedAt = clock.now();
@@ -34,7 +41,7 @@ async function watch(
   if (options.abortAtMs !== undefined) void clock.sleep(options.abortAtMs).then(() => controller.abort());
   const end: JobEnd = await clock.run(
     watchJob(
-      { kind: options.kind ?? 'image', jobId: 'j1' },
+      { kind: options.kind ?? 'image', jobId: options.jobId ?? 'j1' },
       {
         clock,
         poller: new Poller({ http, clock, deadlineMs: 1000 }),
@@ -158,19 +165,30 @@ describe('watching a job', () => {
     expect((await watch([answer(401, { success: false }), done])).end.is).toBe('completed');
   });
 
-  test.each([400, 401, 403, 404, 407, 429])(
-    'a page with status %i is an outage, never the word of the service',
-    async (status) => {
-      const { end, polls } = await watch([answer(status, undefined)]);
-      expect(end).toMatchObject({ is: 'unwatched', because: 'unreachable' });
-      expect(polls.length).toBeLessThanOrEqual(20);
-      expect((await watch([answer(status, undefined), done])).end.is).toBe('completed');
-    },
-  );
-
   test('an undocumented state with an error ends the wait, and keeps the job', async () => {
     const { end } = await watch([job('EXPIRED', { error: 'no worker took it' })]);
     expect(end).toMatchObject({ is: 'unwatched', error: expect.stringContaining('no worker took it') });
+  });
+
+  test('an undocumented state ends the wait after an hour; a documented one only tells once how to leave', async () => {
+    const odd = await watch([job('STALLED')]);
+    expect(odd.end).toMatchObject({ is: 'unwatched', error: expect.stringContaining('“STALLED”: for 1 h') });
+    expect(odd.elapsedMs).toBeGreaterThan(3_600_000);
+    const slow = await watch([job('PROCESSING')], { abortAtMs: 4 * 3_600_000 });
+    expect(slow.end).toMatchObject({ is: 'unwatched', because: 'signal' });
+    expect(slow.notices).toEqual([expect.stringContaining('--patience')]);
+    expect((await watch([job('PROCESSING')], { patienceMs: 4 * 3_600_000 })).notices).toEqual([]);
+  });
+
+  test.each<[string, string, string]>([
+    ['4711', '4711', 'completed'],
+    // The record of a create, and the job of its status.
+    ['4711', 'job_1', 'completed'],
+    ['4711', '4712', 'unwatched'],
+    ['j1', '4711', 'unwatched'],
+  ])('job %s: an answer that names %s leaves it %s', async (jobId, id, is) => {
+    const { end } = await watch([job('COMPLETED', { id, outputUrl: 'https://files.example/x' })], { jobId });
+    expect(end.is).toBe(is);
   });
 
   test('an unknown word is said once and waited out', async () => {

@@ -1,0 +1,22 @@
+import { createRequire } from 'node:module';
+
+/**
+ * Returns what pictures lack: the package of sharp's native code, which is optional for npm. Undefined when it is here.
+ * Loads sharp only where its usual package is not found.
+ */
+export async function findMissing(
+  here = createRequire(import.meta.url),
+  load = (): Promise<unknown> => import('sharp'),
+): Promise<string | undefined> {
+  const name = `@img/sharp-${process.platform}-${process.arch}`;
+  try {
+    createRequire(here.resolve('sharp')).resolve(`${name}/sharp.node`);
+    return undefined;
+  } catch {
+    const advice = `pictures need the package ${name}, which is not installed; run npm install --include=optional sharp`;
+    return load().then(
+      () => undefined,
+      () => advice,
+    );
+  }
+}
