@@ -43,7 +43,7 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
   const { campaign, redo, selected } = planned;
   if (options.rehearsal !== undefined && !campaign.sandbox) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: 'rehearsal goes with a campaign that was loaded with `sandbox` only',
       hint: 'this one would be carried out with real credits; nothing was sent',
       options: ['rehearsal'],

@@ -15,6 +15,6 @@ export function checkCall(name: keyof typeof libraryCalls, given: readonly unkno
     const near = nearestName(field, known);
     const meant = near === undefined ? `it takes ${known.join(', ')}` : `did you mean \`${near}\`?`;
     const message = `${name}: \`${argument.replace('?', '')}\` has an unknown field \`${field}\`: ${meant}`;
-    throw new CampaignError({ code: 'MB3003', message, hint: `as in: ${example}`, value: field, known });
+    throw new CampaignError({ code: 'MB3000', message, hint: `as in: ${example}`, value: field, known });
   }
 }

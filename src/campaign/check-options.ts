@@ -42,7 +42,7 @@ function checkGiven(given: object): void {
 export function checkJob(jobId: string, charged: number | undefined): void {
   if (!isJobId(jobId)) {
     throw new CampaignError({
-      code: 'MB3003',
+      code: 'MB3000',
       message: `${JSON.stringify(jobId)} cannot be a job id`,
       hint: 'copy it as the service shows it',
       value: String(jobId),
@@ -68,7 +68,7 @@ function requireNumber(name: string, value: unknown, { least, most, whole }: Ran
   const kind = whole ? 'a whole number' : 'a number';
   const range = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
   throw new CampaignError({
-    code: 'MB3003',
+    code: 'MB3000',
     message: `${name} is ${String(value)}`,
     hint: `it must be ${kind} ${range}`,
     value: String(value),
@@ -78,12 +78,12 @@ function requireNumber(name: string, value: unknown, { least, most, whole }: Ran
 function requireFlag(name: string, value: unknown): void {
   if (typeof value === 'boolean') return;
   const message = `${name} is ${JSON.stringify(value)}`;
-  throw new CampaignError({ code: 'MB3003', message, hint: 'it must be true or false', value: String(value) });
+  throw new CampaignError({ code: 'MB3000', message, hint: 'it must be true or false', value: String(value) });
 }
 
 function requireWord(name: string, value: unknown, known: readonly string[]): void {
   if (value === undefined || known.some((word) => word === value)) return;
   const hint = `it must be ${known.join(' or ')}`;
   const message = `${name} is ${JSON.stringify(value)}`;
-  throw new CampaignError({ code: 'MB3003', message, hint, value: String(value), known });
+  throw new CampaignError({ code: 'MB3000', message, hint, value: String(value), known });
 }

@@ -74,7 +74,7 @@ export function refuseReplanning(saved: SavedPlan, options: object): void {
   if (first === undefined) return;
   const given = flagOf(first.row);
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: `${given} does not go with a saved plan: what ${saved.path} does was settled when it was made`,
     hint: way(`plan again, with ${given} beside what it was made with`, planAgain(saved)),
     options: [given],

@@ -20,7 +20,7 @@ export function chooseSteps(
 ): string[] {
   if (names.length === 0 && select === undefined) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: 'nothing was chosen: name the steps, or select them with -s',
       hint: 'for example hero@lamp, hero, "hero@*" or -s tag:launch; nothing was recorded',
       options: ['--select'],
@@ -48,7 +48,7 @@ export function chooseRecorded(
 ): Set<string> {
   if (names.length === 0 && orphans === undefined) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: 'nothing was chosen: name addresses, or give --orphans for what the manifest no longer has',
       hint: way('nothing was removed; to see the orphans', call('status')),
       options: ['--orphans'],

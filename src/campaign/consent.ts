@@ -23,13 +23,13 @@ export function programIn(env: NodeJS.ProcessEnv): string | undefined {
   return programVariables.find((name) => (env[name] ?? '') !== '');
 }
 
-/** Returns why a user must consent in person, or undefined where a flag is enough. Throws MB3003 for a misspelt value. */
+/** Returns why a user must consent in person, or undefined where a flag is enough. Throws MB3000 for a misspelt value. */
 export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
   const wanted = env.MEDIABATCH_CONSENT?.trim() ?? '';
   // A misspelt value must not switch the check off.
   if (wanted !== '' && wanted !== 'person') {
     throw new CampaignError({
-      code: 'MB3003',
+      code: 'MB3000',
       message: `MEDIABATCH_CONSENT is ${JSON.stringify(wanted)}, and knows person only`,
       value: wanted,
       known: ['person'],

@@ -101,7 +101,7 @@ async function openPlace(to: string, { paths }: OpenCampaign, env: NodeJS.Dict<s
 }
 
 function noPlace(message: string, hint: string): CampaignError {
-  return new CampaignError({ code: 'MB3001', message, hint, options: ['--to'] });
+  return new CampaignError({ code: 'MB3000', message, hint, options: ['--to'] });
 }
 
 function requireHere(files: readonly FoundOutput[]): void {
@@ -124,7 +124,7 @@ function nameAll(files: readonly FoundOutput[], layout: string | undefined): Del
   const named = nameDeliveries(files, layout);
   if (!('problem' in named)) return named;
   const { problem, hint } = named;
-  throw new CampaignError({ code: 'MB3001', message: `--layout: ${problem}`, hint, options: ['--layout'] });
+  throw new CampaignError({ code: 'MB3000', message: `--layout: ${problem}`, hint, options: ['--layout'] });
 }
 
 function inTheWay(to: string, names: readonly string[]): CampaignError {

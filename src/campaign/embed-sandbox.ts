@@ -83,7 +83,7 @@ export async function embedSandbox(options: Parameters<typeof startSandbox>[0]):
   } catch (error) {
     const isBusy = (error as NodeJS.ErrnoException).code === 'EBUSY';
     throw new CampaignError({
-      code: 'MB3302',
+      code: 'MB3301',
       message: `the embedded sandbox cannot start: ${messageOf(error)}`,
       ...(isBusy && { hint: busyHint }),
     });

@@ -80,13 +80,13 @@ function withToken(environment: Environment, command: string): Environment {
   });
 }
 
-/** Whether `MEDIABATCH_SANDBOX` keeps this process from every real service. Throws MB3003 for what is neither yes nor no. */
+/** Whether `MEDIABATCH_SANDBOX` keeps this process from every real service. Throws MB3000 for what is neither yes nor no. */
 export function knowsPlayMoneyOnly(env: NodeJS.ProcessEnv): boolean {
   const value = env.MEDIABATCH_SANDBOX?.trim() ?? '';
   if (value === '' || value === '0') return false;
   if (value === '1') return true;
   throw new CampaignError({
-    code: 'MB3003',
+    code: 'MB3000',
     message: `MEDIABATCH_SANDBOX is ${JSON.stringify(value)}, and knows 1 and 0`,
     hint: 'set it to 1, for play money only, or take it away',
     value,
@@ -297,7 +297,7 @@ export function isUntrusted(error: string): boolean {
   return /self.signed|unable to (get|verify)|certificate chain|UNABLE_TO|SELF_SIGNED/i.test(error);
 }
 
-/** Reads `100/run,400/day,2000/month`. A limit that cannot be read is not taken for none: MB3003. `name`: where it stands. */
+/** Reads `100/run,400/day,2000/month`. A limit that cannot be read is not taken for none: MB3000. `name`: where it stands. */
 export function readLimits(text: string | undefined, name = 'MEDIABATCH_LIMIT'): SpendingLimits | undefined {
   const parts = (text ?? '').split(',').map((part) => part.trim());
   if (parts.every((part) => part === '')) return undefined;
@@ -313,7 +313,7 @@ export function readLimits(text: string | undefined, name = 'MEDIABATCH_LIMIT'):
 
 function unreadable(name: string, value: string): CampaignError {
   return new CampaignError({
-    code: 'MB3003',
+    code: 'MB3000',
     message: `${name} is ${JSON.stringify(value)}, and no limit can be read from it`,
     hint: 'write credits for a run, a day, a month, or several of them: 100/run,400/day,2000/month',
     value,

@@ -40,7 +40,7 @@ export interface CommittedCampaign extends CommittedLock {
 
 /**
  * Reads manifest, included files, data, uploads' digests and lock at a commit. What was renamed since is found under its
- * old name. A campaign that has mistakes there is MB3607, one that is not there MB3604.
+ * old name. Throws MB3604 if the commit does not contain a valid campaign.
  */
 export async function readCommittedCampaign(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
   const { file, paths } = campaign;
@@ -79,7 +79,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
   }
 }
 
-/** Reads the lock alone. One that cannot be read, or is newer than this version, is MB3607. */
+/** Reads the lock alone. One that cannot be read, or is newer than this version, is MB3604. */
 export async function readCommittedLock(
   campaign: Pick<OpenCampaign, 'paths' | 'file'>,
   ref: string,
@@ -111,7 +111,7 @@ async function readLockAt(
           'compare with a commit in which it is whole; to see this one',
           shell('git', 'show', `${commit.slice(0, 12)}:${path}`),
         );
-  throw new CampaignError({ code: 'MB3607', message: error.message, hint, file: shown, ref });
+  throw new CampaignError({ code: 'MB3604', message: error.message, hint, file: shown, ref });
 }
 
 async function findLock(
@@ -155,7 +155,7 @@ function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: bo
 
 function unusable(file: string, ref: string, why: string): CampaignError {
   return new CampaignError({
-    code: 'MB3607',
+    code: 'MB3604',
     message: `${file} at ${ref}: ${why}`,
     hint: 'compare with a commit in which it is whole, or mend it there',
     file,

@@ -32,13 +32,13 @@ export interface LoadedLock {
   isLonger?: boolean;
 }
 
-/** Throws MB3411 where a lock cannot lie. */
+/** Throws MB3407 where a lock cannot lie. */
 export function requireLockFolder(path: string): void {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   const shown = relative('', path) || path;
   throw new CampaignError({
-    code: 'MB3411',
+    code: 'MB3407',
     message: `the lock ${shown} cannot be used: ${relative('', folder) || folder} is not a folder`,
     hint: 'make the folder, or give --lock a file in a folder that exists',
     lock: shown,

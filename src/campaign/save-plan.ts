@@ -28,7 +28,7 @@ export async function savePlan(
   },
 ): Promise<void> {
   if (!path.endsWith('.json')) {
-    throw unsaved('MB3103', path, {
+    throw unsaved('MB3000', path, {
       why: 'does not end in .json',
       hint: 'name it as in campaign.plan.json, so that `apply` knows it for a plan',
     });
@@ -39,7 +39,7 @@ export async function savePlan(
   }
   const { file, options, graph, service, redo } = from;
   if (!isInSameRepository(path, file)) {
-    throw unsaved('MB3103', path, {
+    throw unsaved('MB3000', path, {
       why: 'lies in a repository, and the manifest outside of it',
       hint: 'save it beside the manifest, or outside of any repository',
     });
@@ -76,7 +76,7 @@ export async function savePlan(
   }
 }
 
-function unsaved(code: 'MB3103' | 'MB3301', path: string, { why, hint }: { why: string; hint: string }): CampaignError {
+function unsaved(code: 'MB3000' | 'MB3301', path: string, { why, hint }: { why: string; hint: string }): CampaignError {
   return new CampaignError({ code, message: `--out: ${path} ${why}`, hint, path });
 }
 

@@ -50,7 +50,7 @@ export function makeSelector(situation: Situation): Selector {
     if ('problem' in selection) {
       const where = `${option} ${JSON.stringify(text)}`;
       throw new CampaignError({
-        code: 'MB3003',
+        code: 'MB3000',
         message: `${where}: ${selection.problem}`,
         hint: howToWrite,
         value: text,
@@ -58,7 +58,7 @@ export function makeSelector(situation: Situation): Selector {
     }
     const found = matchSelection(selection, facts);
     if (!(found instanceof Set))
-      throw new CampaignError({ code: 'MB3003', message: `${option} ${text}: ${found.problem}`, value: text });
+      throw new CampaignError({ code: 'MB3000', message: `${option} ${text}: ${found.problem}`, value: text });
     const unknown = found.size === 0 ? undefined : unknownName(selection, graph);
     if (unknown !== undefined) {
       throw noStep(unknown, `${option} ${text}: there is no step ${unknown}`, hintFor(unknown, graph));
@@ -85,7 +85,7 @@ function sampleOf({ first, sample, seed }: Pick<Choice, 'first' | 'sample' | 'se
   const both = first !== undefined && sample !== undefined;
   if (both || (seed !== undefined && sample === undefined)) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: both ? '--first and --sample exclude each other' : '--seed goes with --sample',
       hint: 'write --first 2 for the first rows, or --sample 2 --seed spring for drawn ones',
       options: both ? ['--first', '--sample'] : ['--seed'],

@@ -48,9 +48,9 @@ export async function comparePlan(file: string, options: PlanCommandOptions, ter
   }
 }
 
-/** The campaign is new here, or it had mistakes there that may be mended here: a comment has to tell of it all the same. */
+/** Whether the commit has no usable campaign: it is new, or had errors there. The comment is written anyway. */
 function isUnusableThere(error: unknown): error is CampaignError {
-  return error instanceof CampaignError && (error.failure.code === 'MB3604' || error.failure.code === 'MB3607');
+  return error instanceof CampaignError && error.failure.code === 'MB3604';
 }
 
 /** Says what is wrong with the files, where a comment was asked for. */
@@ -75,7 +75,7 @@ function refuseOthers(options: PlanCommandOptions): void {
   if (given === undefined) return;
   const first = flagOf(given.row);
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: `--compare shows two versions of a whole campaign, and ${first} is about one run`,
     hint: `leave one of them out; \`plan\` without --compare takes ${first}`,
     options: ['--compare', first],

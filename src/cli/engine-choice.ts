@@ -3,14 +3,14 @@ import { engineOf } from '../campaign/on-engine/engine-address.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { ApplyOptions } from './open.ts';
 
-/** Returns the engine of a run. The address in the environment is for real runs, not for rehearsals. Throws MB3001. */
+/** Returns the engine of a run. The address in the environment is for real runs, not for rehearsals. Throws MB3000. */
 export function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoice | undefined {
   const url = engineOf(engine, sandbox === true ? {} : process.env);
   if (url !== undefined) return { url, store };
   if (store === undefined) return undefined;
   // Files that somebody expects in a store would be saved here alone.
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: '--store goes with an engine, and none is named: without one, files are saved beside the manifest',
     hint:
       sandbox === true

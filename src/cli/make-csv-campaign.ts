@@ -28,7 +28,7 @@ export async function makeCsvCampaign(file: string, folder: string): Promise<New
   const isWorkbook = /\.xlsx$/i.test(file);
   if (!isWorkbook && !/\.[ct]sv$/i.test(file)) {
     const message = `${file} is no .csv, .tsv or .xlsx file`;
-    throw new CampaignError({ code: 'MB3003', message, hint: 'save the table as CSV or .xlsx', value: file });
+    throw new CampaignError({ code: 'MB3000', message, hint: 'save the table as CSV or .xlsx', value: file });
   }
   const place = [dirname(resolve(file)), basename(file)] as const;
   const read = isWorkbook ? await readDataBytes(...place) : await readDataFile(...place);

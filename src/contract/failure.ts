@@ -28,62 +28,56 @@ export const failures = {
   MB2002: { exit: wrongInput, title: codes.MB2002 },
   MB2003: { exit: wrongInput, title: codes.MB2003 },
   // The command line
-  MB3000: { exit: wrongUsage, title: 'the command line cannot be read' },
-  MB3001: { exit: wrongUsage, title: 'options do not go together, or one is missing' },
-  MB3002: { exit: wrongUsage, title: 'a name or a selection finds nothing' },
-  MB3003: { exit: wrongUsage, title: 'an option or a command does not know a value' },
-  MB3004: { exit: wrongUsage, title: 'there is nobody to ask' },
-  MB3005: { exit: wrongUsage, title: 'something cannot be decided for what was chosen' },
-  MB3006: { exit: wrongUsage, title: 'what was selected needs what was not' },
-  MB3007: { exit: exitCodes.waitsForPerson, title: 'nobody has agreed to what a plan costs' },
+  MB3000: { exit: wrongUsage, title: 'the command line is invalid' },
+  MB3002: { exit: wrongUsage, title: 'a name or a selection matches nothing' },
+  MB3004: { exit: wrongUsage, title: 'no interactive terminal to confirm in' },
+  MB3005: { exit: wrongUsage, title: 'a decision does not apply to a step' },
+  MB3006: { exit: wrongUsage, title: 'selected steps depend on steps that are not selected' },
+  MB3007: { exit: exitCodes.waitsForPerson, title: 'a plan is not approved' },
   // Files that were given
-  MB3100: { exit: wrongInput, title: 'the manifest has mistakes' },
+  MB3100: { exit: wrongInput, title: 'the manifest has errors' },
   MB3101: { exit: wrongInput, title: 'a saved plan cannot be used' },
   MB3102: { exit: wrongInput, title: 'the plan is stale' },
-  MB3103: { exit: wrongUsage, title: 'a plan cannot be saved under this name' },
   MB3104: { exit: wrongInput, title: 'an input file cannot be used' },
   // The service
-  MB3201: { exit: keyRefused, title: 'the key or the address of the service is missing' },
+  MB3201: { exit: keyRefused, title: 'the service URL or key is missing' },
   MB3202: { exit: keyRefused, title: 'the service refused the key' },
   MB3203: { exit: unreachable, title: 'the service cannot be reached' },
-  MB3204: { exit: unreachable, title: 'the service gave an answer that cannot be used' },
-  MB3205: { exit: exitCodes.someFailed, title: 'the service refused a request, or has no such thing' },
-  MB3206: { exit: wrongUsage, title: 'the address of the service cannot be used' },
+  MB3204: { exit: unreachable, title: 'the answer of the service is invalid' },
+  MB3205: { exit: exitCodes.someFailed, title: 'the service rejected a request' },
+  MB3206: { exit: wrongUsage, title: 'the service URL is invalid' },
   // This machine
   MB3301: { exit: cannotWrite, title: 'a file or a folder cannot be written' },
-  MB3302: { exit: cannotWrite, title: 'the embedded service cannot start' },
-  MB3303: { exit: wrongUsage, title: 'a port is taken' },
+  MB3303: { exit: wrongUsage, title: 'a port is in use' },
   MB3304: { exit: wrongUsage, title: 'a file of yours would be overwritten' },
-  MB3416: { exit: wrongInput, title: 'the working folder is gone' },
+  MB3416: { exit: wrongInput, title: 'the working folder was deleted' },
   // The lock
   MB3401: { exit: lockHeld, title: 'another run holds the lock' },
-  MB3402: { exit: lockHeld, title: 'another program changed the lock while a decision was recorded' },
+  MB3402: { exit: lockHeld, title: 'the lock changed while a decision was recorded' },
   MB3403: { exit: lockHeld, title: 'a run lost the lock to another run' },
-  MB3404: { exit: wrongInput, title: 'the lock is of a sandbox that is gone' },
-  MB3405: { exit: exitCodes.needsDecision, title: 'somebody has to find out what became of a create' },
-  MB3406: { exit: cannotWrite, title: 'another program changed the lock during a run' },
-  MB3407: { exit: wrongInput, title: 'the lock cannot be read' },
+  MB3404: { exit: wrongInput, title: 'the sandbox of the lock does not exist' },
+  MB3405: { exit: exitCodes.needsDecision, title: 'an unresolved create needs a decision' },
+  MB3406: { exit: cannotWrite, title: 'the lock changed during a run' },
+  MB3407: { exit: wrongInput, title: 'the lock cannot be used' },
   MB3408: { exit: wrongUsage, title: 'the lock is not held by this run' },
-  MB3409: { exit: wrongInput, title: 'a lock seems to be lost' },
-  MB3411: { exit: wrongInput, title: 'the folder of a named lock does not exist' },
+  MB3409: { exit: wrongInput, title: 'a lock may be lost' },
   // git
-  MB3601: { exit: wrongInput, title: 'the campaign is in no git repository' },
-  MB3602: { exit: wrongInput, title: 'git knows no such commit' },
-  MB3603: { exit: wrongInput, title: 'this clone does not have the whole history' },
-  MB3604: { exit: wrongInput, title: 'a commit does not have the file' },
+  MB3601: { exit: wrongInput, title: 'the campaign is not in a git repository' },
+  MB3602: { exit: wrongInput, title: 'a commit does not exist' },
+  MB3603: { exit: wrongInput, title: 'the git history of this clone is incomplete' },
+  MB3604: { exit: wrongInput, title: 'the campaign of a commit cannot be used' },
   MB3605: { exit: unreachable, title: 'git cannot be run' },
   MB3606: { exit: wrongInput, title: 'git cannot read the repository' },
-  MB3607: { exit: wrongInput, title: 'the campaign of a commit cannot be used' },
   // Runs on an engine
-  MB3701: { exit: wrongUsage, title: 'a package that is optional is needed here, and not installed' },
-  MB3702: { exit: unreachable, title: 'the engine cannot be used' },
-  MB3703: { exit: wrongInput, title: 'the engine is of another version' },
+  MB3701: { exit: wrongUsage, title: 'an optional package is not installed' },
+  MB3702: { exit: unreachable, title: 'the engine cannot be reached or used' },
+  MB3703: { exit: wrongInput, title: 'the engine has another version' },
   MB3704: { exit: lockHeld, title: 'the campaign has an open run on an engine' },
-  MB3705: { exit: wrongUsage, title: 'the address of the engine or of a store cannot be used' },
-  MB3707: { exit: keyRefused, title: 'the engine does not let this user do what is needed' },
+  MB3705: { exit: wrongUsage, title: 'the address of an engine or store is invalid' },
+  MB3707: { exit: keyRefused, title: 'the engine refused access' },
   // The end
-  MB3501: { exit: exitCodes.interrupted, title: 'a person interrupted the command' },
-  MB3901: { exit: exitCodes.internalError, title: 'mediabatch itself made a mistake' },
+  MB3501: { exit: exitCodes.interrupted, title: 'the user interrupted the command' },
+  MB3901: { exit: exitCodes.internalError, title: 'internal error of mediabatch' },
 } as const satisfies Record<string, Meaning>;
 
 export type FailureCode = keyof typeof failures;
@@ -124,16 +118,14 @@ interface Facts {
   MB2001: { lock: string } & Mistakes;
   MB2002: { lock: string } & Mistakes;
   MB2003: { lock: string } & Partial<Mistakes>;
-  MB3001: { options: readonly string[] };
+  MB3000: { options?: readonly string[]; value?: string; known?: readonly string[]; path?: string };
   MB3002: { name: string };
-  MB3003: { value: string; known?: readonly string[] };
   MB3005: { addresses: readonly string[] };
   MB3006: { addresses: readonly string[] };
   MB3007: { next: readonly NextStep[] };
   MB3100: { file: string } & Mistakes;
   MB3101: { file: string };
   MB3102: { file?: string; addresses?: readonly string[] };
-  MB3103: { path: string };
   MB3104: { file: string } & Partial<Mistakes>;
   MB3202: { status?: number };
   MB3203: { host?: string };
@@ -150,10 +142,8 @@ interface Facts {
   MB3407: { lock: string };
   MB3408: { lock: string; holder?: Holder };
   MB3409: { lock: string; files?: readonly string[]; jobs: number };
-  MB3411: { lock: string };
   MB3602: { ref: string };
   MB3604: { file: string; ref: string };
-  MB3607: { file: string; ref: string };
   MB3701: { packages: readonly string[] };
   MB3704: { lock: string };
   MB3901: { lock?: string };

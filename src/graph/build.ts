@@ -78,7 +78,7 @@ function isTooLarge(expansion: Expansion): boolean {
     if (total <= maxSteps) continue;
     const limit = maxSteps.toLocaleString('en-US');
     expansion.reportError({
-      code: 'MB1406',
+      code: 'MB1007',
       message: `the manifest makes more than ${limit} steps: task \`${id}\` alone makes ${count.toLocaleString('en-US')}`,
       hint: 'use fewer rows, matrix values or takes, or split the campaign into several manifests',
       place: manifest.places.key(taskPath(id)),

@@ -57,7 +57,7 @@ export class Uploads {
     const hint =
       fact.hint ??
       'files are looked up beside the manifest that they are written in; check the name and its upper and lower case';
-    return { diagnostic: { code: 'MB1306', severity: 'error', message, hint, place: at.place } };
+    return { diagnostic: { code: 'MB1301', severity: 'error', message, hint, place: at.place } };
   }
 }
 
@@ -68,7 +68,7 @@ function readPath(written: string, { folder, place }: At): string | { diagnostic
   if (!isOutside) return path;
   const message = `"${shorten(written)}" is not the path of a file below the folder of the manifest`;
   const hint = 'move the file below the folder of the manifest, and name it by a relative path with /';
-  return { diagnostic: { code: 'MB1306', severity: 'error', message, hint, place } };
+  return { diagnostic: { code: 'MB1301', severity: 'error', message, hint, place } };
 }
 
 /** Encodes a path as the key of an address: reserved characters are escaped, and different paths stay different. */

@@ -118,7 +118,7 @@ export function lostEnd(source: Source, torn: { start: number; number: number })
 export function conflictMarkers(source: Source, { first, count }: { first: FileLine; count: number }): Diagnostic {
   const others = count === 1 ? '' : ` and ${count - 1} more`;
   return {
-    code: 'MB2005',
+    code: 'MB2004',
     severity: 'warning',
     message: `${source.file} holds merge conflict markers (line ${first.number}${others}); the records of both sides are taken`,
     hint: 'No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them',

@@ -23,7 +23,7 @@ import { emptyLock, writeLines } from './write.ts';
 export interface LockReading {
   /** The lock; with errors in `diagnostics`, as far as it could be read, for display only. */
   lock: Lock;
-  /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2005, MB2006. */
+  /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2006. */
   diagnostics: Diagnostic[];
   /** Digests named by its header lines. */
   services: string[];

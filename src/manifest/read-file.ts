@@ -77,7 +77,7 @@ function refuseProgram(
   if (program === undefined || typeof range !== 'string' || fitsRange(program, range) !== false) return undefined;
   const message = `${file} requires mediabatch ${shorten(range)}, and this is mediabatch ${program}`;
   const hint = `install a version that fits, as with npm install --save-dev "mediabatch@${shorten(range.trim())}"`;
-  return { code: 'MB1107', severity: 'error', message, hint, place: places.value(['requires']) };
+  return { code: 'MB1105', severity: 'error', message, hint, place: places.value(['requires']) };
 }
 
 function withoutMainKeys(

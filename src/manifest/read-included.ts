@@ -138,7 +138,7 @@ class Walk {
         ? `${names[0]} includes itself`
         : `manifests include each other in a circle: ${names.join(' → ')}`;
     this.diagnostics.push({
-      code: 'MB1011',
+      code: 'MB1404',
       severity: 'error',
       message,
       hint: 'take one of these entries out of `include`; what several files need belongs into a file of its own',

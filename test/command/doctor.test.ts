@@ -63,7 +63,7 @@ describe('doctor', () => {
       'another service',
     ],
     ['a torn tail', `${header}\n${record({ jobId: 'j' })}\n{"addr`, 0, 'MB2004'],
-    ['conflict markers', `${header}\n<<<<<<< ours\n${record({ jobId: 'j' })}\n=======\n>>>>>>> theirs\n`, 0, 'MB2005'],
+    ['conflict markers', `${header}\n<<<<<<< ours\n${record({ jobId: 'j' })}\n=======\n>>>>>>> theirs\n`, 0, 'MB2004'],
     [
       'an open create',
       `${header}\n${record({ state: 'intent', send: 'lost', since: '2026-01-01T00:00:00Z' })}\n`,

@@ -60,13 +60,13 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
   ],
   ['plan campaign.yaml --json -s hreo', {}, { code: 'MB3002', name: 'hreo', hint: 'near it: hero' }],
   ['plan campaign.yaml --format json -s hreo', {}, { code: 'MB3002', name: 'hreo' }],
-  ['schema manifset --json', {}, { code: 'MB3003', value: 'manifset', known: expect.arrayContaining(['manifest']) }],
+  ['schema manifset --json', {}, { code: 'MB3000', value: 'manifset', known: expect.arrayContaining(['manifest']) }],
   [
     'forget campaign.yaml hero --json',
     {},
     { code: 'MB3005', addresses: ['hero'], hint: 'to see what every step has: mediabatch plan campaign.yaml --all' },
   ],
-  ['apply campaign.yaml --json --store files', {}, { code: 'MB3001', options: ['--store', '--engine'] }],
+  ['apply campaign.yaml --json --store files', {}, { code: 'MB3000', options: ['--store', '--engine'] }],
   ...['apply campaign.yaml --json --sandbox', 'status campaign.yaml --json', 'workers --json'].map(
     (words): [string, Record<string, string>, Record<string, unknown>] => [
       `${words} --engine=`,
@@ -77,10 +77,10 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
   [
     'apply campaign.yaml --json --yes --sandbox',
     { '.mediabatch/sandbox/sandbox.pid': `${process.ppid}\n` },
-    { code: 'MB3302', hint: expect.stringContaining('a rehearsal of another manifest in this folder') },
+    { code: 'MB3301', hint: expect.stringContaining('a rehearsal of another manifest in this folder') },
   ],
-  ['apply campaign.yaml --json --sandbox-credits 5', {}, { code: 'MB3001', options: ['--sandbox-credits'] }],
-  ['plan campaign.yaml --json --out spring.plan', {}, { code: 'MB3103', path: 'spring.plan' }],
+  ['apply campaign.yaml --json --sandbox-credits 5', {}, { code: 'MB3000', options: ['--sandbox-credits'] }],
+  ['plan campaign.yaml --json --out spring.plan', {}, { code: 'MB3000', path: 'spring.plan' }],
   [
     'plan campaign.yaml --json --out spring.json',
     { 'spring.json': '[]' },

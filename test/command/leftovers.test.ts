@@ -275,7 +275,7 @@ describe('records that can be removed', () => {
 
   test.each([[['sons']], [[]], [['.*']], [['old@']]])('%j names nothing, and that is said', (names) => {
     expect(() => choose(names)).toThrow(
-      expect.objectContaining({ failure: expect.objectContaining({ code: names.length === 0 ? 'MB3001' : 'MB3002' }) }),
+      expect.objectContaining({ failure: expect.objectContaining({ code: names.length === 0 ? 'MB3000' : 'MB3002' }) }),
     );
   });
 });

@@ -95,6 +95,6 @@ test.each(['400', '400/week', '400/day,10/day', '-1/day', 'day'])(
     const { run } = await limited(limit);
     const refused = await run(['apply', 'campaign.yaml', '--yes']);
     expect(refused.code, refused.err).toBe(64);
-    expect(refused.err).toContain('error MB3003 MEDIABATCH_LIMIT is');
+    expect(refused.err).toContain('error MB3000 MEDIABATCH_LIMIT is');
   },
 );

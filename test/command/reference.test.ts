@@ -38,7 +38,7 @@ describe('schema', () => {
 describe('help', () => {
   test.each(['MB1203', 'mb1203'])('%s explains the code', async (code) => {
     const { out } = await run('help', code);
-    expect(out).toContain('MB1203: a template names something that does not exist');
+    expect(out).toContain('MB1203: a template refers to an unknown name');
     expect(out).toContain('Fix: use a name from the hint, here `row.name`.');
   });
 
@@ -68,7 +68,7 @@ describe('help', () => {
 
   test.each([
     ['MB1299', 'near it: MB1301'],
-    ['1203', 'near it: MB1203 (a template names something that does not exist)'],
+    ['1203', 'near it: MB1203 (a template refers to an unknown name)'],
     ['plna', 'did you mean plan?'],
     ['constructor', 'to see pages and commands: mediabatch help'],
     ['templaets', 'did you mean templates?'],

@@ -235,7 +235,7 @@ describe('running again pays nothing again', () => {
     writeFileSync(trial.path('campaign.lock.jsonl'), conflicted.join('\n'));
     const again = await trial.apply();
     expect(again.code, again.err).toBe(0);
-    expect(again.err).toContain('MB2005');
+    expect(again.err).toContain('MB2004');
     expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(before);
     expectPaidOnce(trial, 5);
   });

@@ -128,7 +128,7 @@ function checkWords(option: '--note' | '--reason' | '--by', text: string | undef
   const { length } = text;
   if (isPlainText(text, most)) return;
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: `${option} has ${length} characters, or some that cannot be printed`,
     hint: `write 1 to ${most} characters on one line; nothing was recorded`,
     options: [option],
@@ -178,7 +178,7 @@ function readOpinion(value: Json, by: string): Opinion | undefined {
 
 function unusable(path: string, what: string): CampaignError {
   return new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: `--from ${path} ${what}`,
     hint: 'give a file that the review page saved; nothing was recorded',
     options: ['--from'],

@@ -13,7 +13,7 @@ export async function bucketPlace(to: string, env: NodeJS.Dict<string>): Promise
   const place = parseS3(to);
   if (place === undefined) {
     const hint = 'write it as in --to s3://shop/spring';
-    throw new CampaignError({ code: 'MB3001', message: `--to ${to} names no bucket`, hint, options: ['--to'] });
+    throw new CampaignError({ code: 'MB3000', message: `--to ${to} names no bucket`, hint, options: ['--to'] });
   }
   const bucket = await Bucket.open(place.bucket, { env, clock: systemClock });
   const keyOf = (name: string) => `${place.prefix}${checkOutputPath(name).join('/')}`;

@@ -6,10 +6,10 @@ import { type Advice, call, way } from '../../ground/advice.ts';
 import type { ApplyGraphOptions } from '../apply-options.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
-/** Throws MB3001 where options do not go together. */
+/** Throws MB3000 where options do not go together. */
 export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyGraphOptions, 'review'>): void {
   const refuse = (options: string[], message: string, hint: Advice) => {
-    throw new CampaignError({ code: 'MB3001', message, hint, options });
+    throw new CampaignError({ code: 'MB3000', message, hint, options });
   };
   if (review !== undefined) {
     const message = '--review and --engine do not go together: people decide between two runs then';

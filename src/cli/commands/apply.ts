@@ -68,7 +68,7 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
 
 function refuseWatching(): CampaignError {
   return new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: 'apply does not watch: whoever saves a file has not agreed to pay',
     hint: [
       way('to plan on every save', shell('watchexec', '-e', 'yaml,csv', 'mediabatch', 'plan')),
@@ -84,7 +84,7 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   if (options.sandbox === true || given === undefined) return;
   const first = flagOf(given.row);
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: `${first} goes with --sandbox only`,
     hint: 'add --sandbox, or leave it out',
     options: [first],
@@ -110,7 +110,7 @@ function refuseWithoutReview({ review, dryRun, open, port }: ApplyOptions): void
   ];
   if (option === undefined) return;
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: option === '--review' ? '--dry-run and --review do not go together' : `${option} goes with --review only`,
     hint:
       option === '--review'
@@ -123,7 +123,7 @@ function refuseWithoutReview({ review, dryRun, open, port }: ApplyOptions): void
 function refuseTwoOnStdout({ events, json }: ApplyOptions): void {
   if (events !== '-' || !json) return;
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: '--json and --events - both want stdout',
     hint: 'give --events a file',
     options: ['--json', '--events'],

@@ -114,5 +114,5 @@ function noPlan(file: string): CampaignError {
 }
 
 function usage(message: string, hint: ConstructorParameters<typeof CampaignError>[0]['hint'], options: string[]) {
-  return new CampaignError({ code: 'MB3001', message, hint, options });
+  return new CampaignError({ code: 'MB3000', message, hint, options });
 }

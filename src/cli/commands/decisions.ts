@@ -97,7 +97,7 @@ const mostGates = 10;
 function refuseWithFrom(names: readonly string[], { select, note, by }: VerbOptions): void {
   if (names.length === 0 && select === undefined && note === undefined && by === undefined) return;
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: '--from says what is picked and by whom, so steps, -s, --note and --by do not go with it',
     hint: 'pick by files or by names, one after the other; nothing was recorded',
     options: ['--from'],
@@ -112,7 +112,7 @@ async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
   const [first] = gates ?? [];
   const named = (gates ?? []).map(gateText);
   return new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message:
       first === undefined
         ? 'nothing is named, and no gate has anything to look at'

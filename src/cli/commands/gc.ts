@@ -44,7 +44,7 @@ export interface GcOptions extends StateOptions {
 export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
   if (options.kept === true && options.unpicked === true) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: '--kept and --unpicked exclude each other',
       hint: 'run gc once with each; nothing was deleted',
       options: ['--kept', '--unpicked'],

@@ -28,7 +28,7 @@ export async function graph(file: string, options: GraphOptions, terminal: Termi
   if (text === undefined) {
     const { edges, characters } = mermaidLimits;
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: `the graph could not be drawn: Mermaid takes at most ${countOf(edges, 'edge')} and ${countOf(characters, 'character')}`,
       options: ['--select', '--steps'],
       hint: 'draw fewer steps, as in --select +hero@lamp for one step with what it needs, or leave --steps out',

@@ -53,7 +53,7 @@ export async function helpCode(code: string, terminal: Terminal): Promise<number
 function unknownCode(code: string): CampaignError {
   const near = nearCodes(code.replace(/\D/g, '')).map((one) => `${one} (${titles[one]})`);
   return new CampaignError({
-    code: 'MB3003',
+    code: 'MB3000',
     message: `there is no code ${code}`,
     hint: `near it: ${near.join(', ')}`,
     value: code,

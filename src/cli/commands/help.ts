@@ -84,7 +84,7 @@ function unknownTopic(topic: string, program: Command): CampaignError {
     nearestCommand(program, topic) ??
     nearestName(wanted, names);
   return new CampaignError({
-    code: 'MB3003',
+    code: 'MB3000',
     message: `the manual has no page ${topic}, and there is no such command and no such code`,
     hint: near === undefined ? way('to see pages and commands', call('help')) : `did you mean ${near}?`,
     value: topic,

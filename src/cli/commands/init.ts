@@ -62,7 +62,7 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   }
   if (options.example !== undefined && options.fromCsv !== undefined) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: '--example and --from-csv cannot stand together',
       hint: 'give one of them',
       options: ['--example', '--from-csv'],

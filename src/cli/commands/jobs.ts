@@ -60,7 +60,7 @@ function listableKinds(kind: string | undefined): string[] {
   if (listable.includes(kind)) return [kind];
   const isKnown = Object.hasOwn(kinds, kind);
   throw new CampaignError({
-    code: 'MB3003',
+    code: 'MB3000',
     message: isKnown ? `the service has no list of its ${kind} jobs` : `there is no kind ${JSON.stringify(kind)}`,
     hint: `these can be listed: ${listable.join(', ')}`,
     value: kind,
@@ -137,7 +137,7 @@ function filterJobs(all: readonly JobRow[], options: JobsOptions): JobRow[] {
   const states = [...new Set([...jobStates, ...all.map(({ status }) => status)])];
   if (state !== undefined && !states.includes(state)) {
     throw new CampaignError({
-      code: 'MB3003',
+      code: 'MB3000',
       message: `there is no state ${JSON.stringify(options.state)}`,
       hint: `there are: ${states.map((name) => name.toLowerCase()).join(', ')}`,
       value: state,
@@ -147,7 +147,7 @@ function filterJobs(all: readonly JobRow[], options: JobsOptions): JobRow[] {
   const models = [...new Set(all.flatMap(({ model }) => (model === undefined ? [] : [model])))].sort();
   if (options.model !== undefined && !models.includes(options.model)) {
     throw new CampaignError({
-      code: 'MB3003',
+      code: 'MB3000',
       message: `no listed job has the model ${JSON.stringify(options.model)}`,
       hint: models.length === 0 ? 'no listed job names its model' : `there are: ${models.join(', ')}`,
       value: options.model,

@@ -32,7 +32,7 @@ export async function models(options: ModelsOptions, terminal: Terminal): Promis
   const known = [...new Set([...Object.keys(kinds), ...rows.map(({ kind }) => kind)])];
   if (options.kind !== undefined && !known.includes(options.kind)) {
     throw new CampaignError({
-      code: 'MB3003',
+      code: 'MB3000',
       message: `there is no kind ${JSON.stringify(options.kind)}`,
       hint: `there are: ${known.join(', ')}`,
       value: options.kind,
@@ -186,7 +186,7 @@ function filterVoices(rows: VoiceRow[], options: VoicesOptions): VoiceRow[] {
     const values = [...new Set(rows.map((row) => row[field].toLowerCase()))].sort();
     if (!values.includes(wanted)) {
       throw new CampaignError({
-        code: 'MB3003',
+        code: 'MB3000',
         message: `no voice has the ${field} ${JSON.stringify(options[field])}`,
         hint: `there are: ${values.join(', ')}`,
         value: wanted,
@@ -200,7 +200,7 @@ function filterVoices(rows: VoiceRow[], options: VoicesOptions): VoiceRow[] {
     rows.filter(({ gender }) => gender.toLowerCase() === options.gender?.toLowerCase()).map(({ accent }) => accent),
   );
   throw new CampaignError({
-    code: 'MB3003',
+    code: 'MB3000',
     message: `no voice is both ${options.gender} and ${options.accent}`,
     hint: `${options.gender} voices are: ${[...accents].sort().join(', ')}`,
     value: options.accent ?? '',
@@ -211,7 +211,7 @@ function previewOf(rows: VoiceRow[], id: string): string {
   const voice = rows.find((row) => row.id === id) ?? rows.find((row) => row.id.toLowerCase() === id.toLowerCase());
   if (voice === undefined) {
     throw new CampaignError({
-      code: 'MB3003',
+      code: 'MB3000',
       message: `there is no voice ${JSON.stringify(id)}`,
       hint: `there are: ${rows.map((row) => row.id).join(', ')}`,
       value: id,
@@ -220,7 +220,7 @@ function previewOf(rows: VoiceRow[], id: string): string {
   }
   if (voice.previewUrl === undefined) {
     throw new CampaignError({
-      code: 'MB3003',
+      code: 'MB3000',
       message: `the service has no sample of ${voice.id}`,
       hint: 'try another voice',
       value: voice.id,

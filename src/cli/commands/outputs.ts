@@ -48,7 +48,7 @@ function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFo
   const byEnding = listFormatOf(extname(out));
   if (byEnding === undefined) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: `--out: ${out} does not end as a list of outputs does`,
       hint: 'let it end in .csv, .json or .jsonl',
       options: ['--out'],
@@ -56,7 +56,7 @@ function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFo
   }
   if (given === undefined || given === byEnding) return byEnding;
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: `--format ${given} does not go with --out ${out}`,
     hint: 'leave --format out: the ending of the file says it',
     options: ['--format', '--out'],

@@ -70,7 +70,7 @@ function folderName(file: string, { sandbox }: StateOptions): string {
 function refuseBoth({ out, copy, maxSize, singleFile, compare, note, ...options }: ReportOptions): void {
   if (options.for === undefined ? note !== undefined : compare !== undefined) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: options.for === undefined ? '--note needs --for client' : '--for client shows no --compare',
       hint: options.for === undefined ? 'add --for client' : 'leave one of them out',
       options: [options.for === undefined ? '--note' : '--compare'],
@@ -78,7 +78,7 @@ function refuseBoth({ out, copy, maxSize, singleFile, compare, note, ...options 
   }
   if (maxSize !== undefined && copy !== true && (options.for === undefined || singleFile !== undefined)) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: '--max-size is about what --copy puts into the folder',
       hint: 'add --copy, or leave it out',
       options: ['--max-size'],
@@ -87,7 +87,7 @@ function refuseBoth({ out, copy, maxSize, singleFile, compare, note, ...options 
   const other = copy ? '--copy' : '--out';
   if (singleFile === undefined || (copy !== true && out === undefined)) return;
   throw new CampaignError({
-    code: 'MB3001',
+    code: 'MB3000',
     message: `--single-file does not go with ${other}: it is one file, with small pictures only`,
     hint: `leave ${other} out for a file, or --single-file for a folder`,
     options: ['--single-file', other],

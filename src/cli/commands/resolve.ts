@@ -50,7 +50,7 @@ function readFinding(address: string, options: ResolveOptions): Finding {
   if (found === 0) throw nothingFound(address);
   if (found !== 1) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: 'say what you have found out: exactly one of --job ID, --not-spent, --spend-again',
       hint: '--job when the dashboard shows the job, --not-spent when it does not, --spend-again to buy it whatever happened',
       options: ['--job', '--not-spent', '--spend-again'],
@@ -58,7 +58,7 @@ function readFinding(address: string, options: ResolveOptions): Finding {
   }
   if (job === undefined && credits !== undefined) {
     throw new CampaignError({
-      code: 'MB3001',
+      code: 'MB3000',
       message: '--credits belongs to --job',
       hint: 'leave it out',
       options: ['--credits'],

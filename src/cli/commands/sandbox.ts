@@ -61,7 +61,7 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
       });
     }
     throw new CampaignError({
-      code: 'MB3302',
+      code: 'MB3301',
       message: `the sandbox cannot start: ${message}`,
       ...(code === 'EBUSY' && { hint: ['give another folder with --data, or:', ...busyHint] }),
     });

@@ -81,13 +81,13 @@ export function unknownCommand(program: Command, word: string): CampaignError {
   const wanted = word.toLowerCase();
   const instead = Object.hasOwn(removed, word) ? removed[word] : undefined;
   if (instead !== undefined) {
-    return new CampaignError({ code: 'MB3003', message: `${word} was removed`, hint: [instead], value: word });
+    return new CampaignError({ code: 'MB3000', message: `${word} was removed`, hint: [instead], value: word });
   }
   const told = otherwise[otherWords[wanted] ?? wanted];
   const near = nearestCommand(program, word);
   const guess = told ?? (near === undefined ? [] : [`did you mean ${near}?`]);
   return new CampaignError({
-    code: 'MB3003',
+    code: 'MB3000',
     message: `there is no command ${word}`,
     hint: [...guess, way('to see all of them', call('help'))],
     value: word,
@@ -109,7 +109,7 @@ export function unknownName(what: string, name: string, names: readonly string[]
   const near = nearestName(name, names);
   const guess = near === undefined ? '' : `did you mean ${near}? `;
   return new CampaignError({
-    code: 'MB3003',
+    code: 'MB3000',
     message: `there is ${what} ${name}`,
     hint: `${guess}There are ${names.join(', ')}`,
     value: name,

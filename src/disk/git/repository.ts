@@ -49,7 +49,7 @@ export async function resolveCommit(repository: Repository, ref: string): Promis
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no name of a commit has them
   if (ref === '' || ref.startsWith('-') || ref.length > 1000 || /[\u0000-\u001f\u007f]/.test(ref)) {
     throw new CampaignError({
-      code: 'MB3003',
+      code: 'MB3000',
       message: `${JSON.stringify(ref)} cannot be a commit`,
       hint: 'give a branch, a tag or a commit: main, origin/main, v1.2, HEAD~3, 1a2b3c4',
       value: ref,

@@ -101,7 +101,7 @@ export function placeRequestFault(fault: RequestFault, task: Task, manifest: Man
 
 /** Whether the name of a field is wrong, not its value. */
 function isAboutField({ code }: Pick<RequestFault, 'code'>): boolean {
-  return code === 'MB1501' || code === 'MB1508';
+  return code === 'MB1501';
 }
 
 function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expansion: Expansion): void {

@@ -55,7 +55,7 @@ function describe(
   const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
   return [
     {
-      code: 'MB1508',
+      code: 'MB1501',
       severity: 'warning',
       message: `\`${shorten(name)}\` is not among the fields that the service's own document lists for ${where}`,
       hint: `${guess}it lists ${listNames(names)}; what a service does not know it may ignore, and charge for (--strict refuses that)`,

@@ -57,14 +57,14 @@ class MatrixReading {
     const names = axes.length > 0 ? axes.map((axis) => axis.name) : Object.keys(this.#matrix.include[0] ?? {});
     if (axes.length === 0) for (const name of names) this.#checkAxisName(name, ['include', 0, name]);
     if (names.length === 0 && !this.#isBroken) {
-      this.#report('MB1407', [], 'the matrix has no axes', 'write `matrix: { ratio: ["1:1", "9:16"] }`');
+      this.#report('MB1103', [], 'the matrix has no axes', 'write `matrix: { ratio: ["1:1", "9:16"] }`');
     }
     if (this.#isBroken) return undefined;
     const size = axes.reduce((product, axis) => product * axis.values.length, axes.length > 0 ? 1 : 0);
     if (size + this.#matrix.include.length > maxCells) {
       const shape = axes.map((axis) => axis.values.length).join(' × ');
       const message = `the matrix has ${shape} = ${size.toLocaleString('en-US')} cells; at most ${maxCells.toLocaleString('en-US')} are allowed`;
-      this.#report('MB1406', [], message, 'use shorter lists, or split the task');
+      this.#report('MB1007', [], message, 'use shorter lists, or split the task');
       return undefined;
     }
     const kept = axes.length > 0 ? this.#exclude(product(axes), axes) : [];
@@ -85,7 +85,7 @@ class MatrixReading {
         : this.#readReference(name, values.text);
       if (!this.#checkAxisName(name, [name]) || list === undefined) continue;
       if (list.length === 0)
-        this.#report('MB1407', [name], `the axis \`${name}\` has no values`, 'give it a value, or remove it');
+        this.#report('MB1103', [name], `the axis \`${name}\` has no values`, 'give it a value, or remove it');
       this.#checkValues(name, list);
       axes.push({ name, values: list });
     }
@@ -110,7 +110,7 @@ class MatrixReading {
     const hint = isScalar(list)
       ? `make \`${found.path.join('.')}\` a list: [${JSON.stringify(typeof list === 'string' ? shorten(list) : list)}]`
       : 'an axis is a list of texts, numbers, and maps with `id`';
-    this.#report('MB1407', [name], message, hint);
+    this.#report('MB1103', [name], message, hint);
     return undefined;
   }
 
@@ -148,7 +148,7 @@ class MatrixReading {
           : `${row.label} has no text or number in \`${column}\` for the axis \`${axis}\``;
       const hint =
         column === undefined ? `name that column \`id\` or \`${axis}\`` : 'give it a value, or remove the row';
-      this.#expansion.reportError({ code: 'MB1407', message, hint, place, related });
+      this.#expansion.reportError({ code: 'MB1103', message, hint, place, related });
       return undefined;
     }
     return values;
@@ -157,12 +157,12 @@ class MatrixReading {
   #checkAxisName(name: string, at: Path): boolean {
     if (name === 'key' || name === 'take') {
       const hint = 'name it otherwise: `from` would take it for the key or the take of a step';
-      this.#report('MB1407', at, `an axis cannot be named \`${name}\``, hint);
+      this.#report('MB1103', at, `an axis cannot be named \`${name}\``, hint);
       return false;
     }
     if (/^[A-Za-z_][A-Za-z0-9_-]{0,99}$/.test(name)) return true;
     const hint = 'use letters, digits, `_` and `-`, starting with a letter or `_`';
-    this.#report('MB1407', at, `\`${shorten(name)}\` cannot be the name of an axis`, hint);
+    this.#report('MB1103', at, `\`${shorten(name)}\` cannot be the name of an axis`, hint);
     return false;
   }
 
@@ -174,7 +174,7 @@ class MatrixReading {
       const part = addressPart(String(value));
       if (part === '') {
         const hint = 'write a value: it is a part of the address of the step';
-        this.#reportAt(place(), 'MB1407', `a value of the axis \`${name}\` is empty`, hint);
+        this.#reportAt(place(), 'MB1103', `a value of the axis \`${name}\` is empty`, hint);
         continue;
       }
       const first = seen.get(part);
@@ -187,7 +187,7 @@ class MatrixReading {
         ? `the axis \`${name}\` has the value "${shorten(String(value))}" twice`
         : `"${shorten(String(first.value))}" and "${shorten(String(value))}" of the axis \`${name}\` give the same address \`${shorten(part)}\``;
       const hint = same ? 'remove one of them' : 'change one of them, so that their addresses differ';
-      this.#reportAt(place(), same ? 'MB1407' : 'MB1402', message, hint, first.place());
+      this.#reportAt(place(), same ? 'MB1103' : 'MB1402', message, hint, first.place());
     }
   }
 
@@ -202,12 +202,12 @@ class MatrixReading {
             axes.map((one) => one.name),
             { what: 'axes' },
           );
-          this.#report('MB1407', path, `\`exclude\` names the axis \`${shorten(axis)}\`, which does not exist`, hint);
+          this.#report('MB1103', path, `\`exclude\` names the axis \`${shorten(axis)}\`, which does not exist`, hint);
         } else if (!known.values.some((one) => String(one.value) === String(value))) {
           const names = known.values.map((one) => String(one.value));
           const hint = suggestName(String(value), names, { what: 'values' });
           this.#report(
-            'MB1407',
+            'MB1103',
             path,
             `\`exclude\` names ${axis} "${shorten(String(value))}", which the axis does not have`,
             hint,
@@ -227,20 +227,20 @@ class MatrixReading {
       if (odd !== undefined) {
         const hint = `every cell has the same axes. ${suggestName(odd, axes, { what: 'Axes' })}`;
         this.#report(
-          'MB1407',
+          'MB1103',
           [...path, odd],
           `\`include\` names the axis \`${shorten(odd)}\`, which does not exist`,
           hint,
         );
       } else if (missing !== undefined) {
         const message = `cell ${index + 1} of \`include\` has no value for the axis \`${missing}\``;
-        this.#report('MB1407', path, message, `add \`${missing}:\` to it; every cell has the same axes`);
+        this.#report('MB1103', path, message, `add \`${missing}:\` to it; every cell has the same axes`);
       } else if (axes.some((axis) => written[axis] === '')) {
         const hint = 'write a value: it is a part of the address of the step';
-        this.#report('MB1407', path, `a value in cell ${index + 1} of \`include\` is empty`, hint);
+        this.#report('MB1103', path, `a value in cell ${index + 1} of \`include\` is empty`, hint);
       } else if (all.has(nameOf(written, axes))) {
         const message = `cell ${index + 1} of \`include\` exists already: ${nameOf(written, axes)}`;
-        this.#report('MB1407', path, message, 'remove it');
+        this.#report('MB1103', path, message, 'remove it');
       } else {
         const cell = emptyCell();
         for (const axis of axes) cell[axis] = written[axis] ?? '';

@@ -89,7 +89,7 @@ export function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion):
       : suggestName(axis, [...axes, 'takes', 'all'], { what: 'it can choose among' });
   const message = `\`gate\` of task \`${id}\` chooses among \`${shorten(axis)}\`, which is no axis of its matrix`;
   const place = expansion.manifest.places.value(taskPath(id, 'gate', 'among'));
-  expansion.reportError({ code: 'MB1407', message, hint, place });
+  expansion.reportError({ code: 'MB1103', message, hint, place });
   return false;
 }
 

@@ -123,7 +123,7 @@ class DeclaredVars {
       const circle = [...needed, name].map((part) => `vars.${part}`).join(' → ');
       const message = `vars need each other in a circle: ${circle}`;
       const hint = 'give one of them a fixed value';
-      this.#expansion.reportFault({ code: 'MB1206', message, hint, start, end }, site);
+      this.#expansion.reportFault({ code: 'MB1404', message, hint, start, end }, site);
       for (const part of needed) this.#vars[part] = unknownValue;
       return false;
     }

@@ -127,7 +127,7 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
   if (isAxis(path) && isScalar(value)) {
     const message = `the axis \`${path[3]}\` of task \`${path[1]}\` is ${describeValue(value)}, not a list`;
     const hint = `write a list: [${value === '' ? '"1:1", "9:16"' : JSON.stringify(typeof value === 'string' ? shorten(value) : value)}]`;
-    return { code: 'MB1407', severity: 'error', message, hint, place: places.value(path) };
+    return { code: 'MB1103', severity: 'error', message, hint, place: places.value(path) };
   }
   if (path[0] === 'tasks' && path[2] === 'retry' && path.length === 3 && typeof value === 'number') {
     const hint = `write a map: retry: { attempts: ${Math.min(5, Math.max(2, Math.round(value)))} }; the first purchase counts`;

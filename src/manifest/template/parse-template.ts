@@ -11,7 +11,7 @@ export function parseTemplate(text: string): ParsedTemplate {
   if (new TextEncoder().encode(text).length > maxTemplateBytes) {
     const message = `a template of ${Math.ceil(text.length / 1024)} KiB is too long`;
     const hint = `a template may have ${maxTemplateBytes / 1024} KiB; put long texts into a data file`;
-    return { faults: [{ code: 'MB1205', message, hint, start: 0, end: 1 }], paths: [] };
+    return { faults: [{ code: 'MB1007', message, hint, start: 0, end: 1 }], paths: [] };
   }
   let program: hbs.AST.Program;
   try {

@@ -249,7 +249,7 @@ class Reduction {
     this.#tooLarge = true;
     const what = depth > maxTemplateDepth ? 'is nested too deeply' : 'has too many parts';
     const hint = `a template may have ${maxTemplateNodes} parts and ${maxTemplateDepth} levels; prepare the text in a data file`;
-    this.#faults.push({ code: 'MB1205', message: `the template ${what}`, hint, ...this.#span(node) });
+    this.#faults.push({ code: 'MB1007', message: `the template ${what}`, hint, ...this.#span(node) });
     return false;
   }
 

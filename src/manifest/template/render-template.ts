@@ -255,7 +255,7 @@ class Rendering {
 
   #stop(span: Span, message: string, hint: string): void {
     this.#stopped = true;
-    this.faults.push({ code: 'MB1205', message, hint, start: span.start, end: span.end });
+    this.faults.push({ code: 'MB1007', message, hint, start: span.start, end: span.end });
   }
 
   #fault(code: TemplateFault['code'], span: Span, message: string, hint: string): void {

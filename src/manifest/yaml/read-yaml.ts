@@ -13,8 +13,6 @@ export interface YamlFaults {
   empty: DiagnosticCode;
   wrong: DiagnosticCode;
   twice: DiagnosticCode;
-  tabs: DiagnosticCode;
-  several: DiagnosticCode;
   tooLarge: DiagnosticCode;
   unquoted: DiagnosticCode;
   /** Code for a number that is not read as written. Absent, like the next, when nothing of the file is ever sent. */
@@ -24,11 +22,9 @@ export interface YamlFaults {
 }
 
 export const manifestFaults: YamlFaults = {
-  empty: 'MB1002',
+  empty: 'MB1102',
   wrong: 'MB1003',
   twice: 'MB1004',
-  tabs: 'MB1005',
-  several: 'MB1006',
   tooLarge: 'MB1007',
   unquoted: 'MB1008',
   number: 'MB1103',
@@ -49,8 +45,6 @@ export const schemaFaults: YamlFaults = {
   empty: 'MB1302',
   wrong: 'MB1302',
   twice: 'MB1302',
-  tabs: 'MB1302',
-  several: 'MB1302',
   tooLarge: 'MB1302',
   unquoted: 'MB1302',
   emptyHint: 'write a list with one row per item',
@@ -109,7 +103,7 @@ export function readYaml(
   if (second !== undefined) {
     const start = startOfDocument(source.text, second.range?.[0] ?? 0, document.range?.[2] ?? 0);
     const hint = 'keep only one document: write the other one into a file of its own, or remove the --- line';
-    return fail(faults.several, start, { message: 'there is more than one YAML document in the file', hint });
+    return fail(faults.wrong, start, { message: 'there is more than one YAML document in the file', hint });
   }
   const { yaml } = document.directives ?? {};
   if (yaml?.explicit === true && yaml.version !== '1.2') {

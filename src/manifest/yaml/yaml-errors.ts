@@ -46,7 +46,7 @@ export function explainYamlErrors(
   errors: readonly YAMLParseError[],
   options: {
     source: Source;
-    codes: { tabs: DiagnosticCode; unquoted: DiagnosticCode; wrong: DiagnosticCode; tooLarge: DiagnosticCode };
+    codes: { unquoted: DiagnosticCode; wrong: DiagnosticCode; tooLarge: DiagnosticCode };
   },
 ): Diagnostic[] {
   const { source, codes } = options;
@@ -83,7 +83,7 @@ export function explainYamlErrors(
   if (tab !== undefined) {
     return [
       {
-        code: codes.tabs,
+        code: codes.wrong,
         severity: 'error',
         message: 'a tab is used for indentation',
         hint: 'use spaces: two per level; most editors can convert tabs',

@@ -41,9 +41,6 @@ function partOf(language: string, name: string, lines: string[]): PagePart {
   switch (language) {
     case 'run':
       return { is: 'run', command: name };
-    // A line that was not written to its end.
-    case 'torn':
-      return { is: 'file', name, text: text.slice(0, -1) };
     case 'link':
       return { is: 'link', name, to: text.trim() };
     default:

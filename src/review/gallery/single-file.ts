@@ -26,11 +26,11 @@ export class SingleFile implements GalleryPlace {
     this.#shown = shown;
   }
 
-  /** Writes over a gallery only (MB3301), and only what a browser opens as a page (MB3001). `shown`: as a person knows it. */
+  /** Writes over a gallery only (MB3301), and only what a browser opens as a page (MB3000). `shown`: as a person knows it. */
   static async open(path: string, shown: string): Promise<SingleFile> {
     if (!/^\.html?$/i.test(extname(path))) {
       throw new CampaignError({
-        code: 'MB3001',
+        code: 'MB3000',
         message: `--single-file: ${shown} does not end as a page does`,
         hint: 'give a name that ends in .html',
         options: ['--single-file'],

@@ -38,7 +38,7 @@ describe.each([true, false])('branches of one campaign, merge=union %s', (union)
       expect(hasMarkers).toBe(!union);
       first.rows('a', 'b', 'c', 'd');
       const err = await expectDone(first);
-      expect(err.includes('MB2005')).toBe(hasMarkers);
+      expect(err.includes('MB2004')).toBe(hasMarkers);
       expect(findWrong(team, first, 4)).toEqual([]);
       expect(first.lockText()).not.toContain('<<<<<<<');
       first.git(['add', '-A']);

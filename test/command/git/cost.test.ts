@@ -182,7 +182,7 @@ describe('what git cannot tell', () => {
     const broken = await here.run('cost', 'campaign.yaml', '--since', 'HEAD~1');
     expect(broken).toMatchObject({
       code: 65,
-      err: expect.stringContaining('error MB3607 campaign.lock.jsonl at HEAD~1:2'),
+      err: expect.stringContaining('error MB3604 campaign.lock.jsonl at HEAD~1:2'),
     });
     expect(broken.err).toMatch(/git show [0-9a-f]{12}:campaign\.lock\.jsonl/);
   });

@@ -78,11 +78,11 @@ test('what cannot be compared says what to type', async () => {
     return `${code} ${err}`;
   };
   expect(await fail('v9')).toContain('65 error MB3602');
-  expect(await fail('HEAD', '--', '--upload-pack=x')).toContain('64 error MB3003');
+  expect(await fail('HEAD', '--', '--upload-pack=x')).toContain('64 error MB3000');
   expect(await fail('HEAD~2', 'HEAD~2')).toContain('65 error MB3604 there is no lock of campaign.yaml to compare');
   here.write('shop/campaign.lock.jsonl', '{"mediabatch":"lock","version":99}\n');
   here.commit();
-  expect(await fail('HEAD', 'HEAD~1')).toMatch(/^65 error MB3607 .* newer mediabatch[\s\S]*update mediabatch/);
+  expect(await fail('HEAD', 'HEAD~1')).toMatch(/^65 error MB3604 .* newer mediabatch[\s\S]*update mediabatch/);
   expect(await fail('HEAD~1')).toContain('65 ');
   const { path, remove } = temporaryFolder();
   onTestFinished(remove);

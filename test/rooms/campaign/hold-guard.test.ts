@@ -46,7 +46,7 @@ test('refuses a lock in a folder that does not exist, or below a file', async ()
     const lock = join(folder.path, name);
     const tell = () => undefined;
     for (const used of [holdGuard(lock, 0, tell), requireLock({ paths: { lock } as CampaignPaths, tell }, undefined)]) {
-      await expect(used).rejects.toMatchObject({ failure: { code: 'MB3411' } });
+      await expect(used).rejects.toMatchObject({ failure: { code: 'MB3407' } });
     }
   }
 });

@@ -35,7 +35,7 @@ test.each(calls)('%s: its example is accepted, and each function refuses unknown
     const wrong = Object.values(takes).map((_, at) => (at === index ? { strange: 1 } : given[at]));
     const outcome = await Promise.resolve(run(...wrong)).catch((error: unknown) => error);
     if (!(outcome instanceof library.CampaignError)) throw new Error(`${name}: ${String(outcome)}`);
-    expect(outcome.failure).toMatchObject({ code: 'MB3003', hint: `as in: ${example}`, value: 'strange' });
+    expect(outcome.failure).toMatchObject({ code: 'MB3000', hint: `as in: ${example}`, value: 'strange' });
   }
 });
 

@@ -185,7 +185,7 @@ test('what a campaign cost, and what it changes since a commit, are data', async
     ['cover', 1],
   ]);
   expect(totals).toMatchObject({ spent: end?.spentNow, delivered: end?.spentNow });
-  expect((await failed(cost(loaded, { by: ['colour' as 'task'] }))).failure.code).toBe('MB3003');
+  expect((await failed(cost(loaded, { by: ['colour' as 'task'] }))).failure.code).toBe('MB3000');
   expect((await failed(compare(loaded, 'HEAD'))).failure.code).toBe('MB3601');
   commit('init', '--quiet');
   commit('add', '.');
@@ -211,7 +211,7 @@ test('planning leaves nothing behind', async () => {
 test('numbers that are none lift no budget and stall no run', async () => {
   const campaign = await makeCampaign(manifest.replace('tasks:', 'budget: { credits: 5 }\ntasks:')).load();
   for (const wrong of [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY]) {
-    expect((await failed(plan(campaign, { maxCredits: wrong }))).failure.code).toBe('MB3003');
+    expect((await failed(plan(campaign, { maxCredits: wrong }))).failure.code).toBe('MB3000');
   }
   for (const wrong of [Number.NaN, 0, 1001]) {
     expect((await failed(plan(campaign, { concurrency: wrong }))).failure.message).toBe(`concurrency is ${wrong}`);
@@ -223,7 +223,7 @@ test('numbers that are none lift no budget and stall no run', async () => {
     { patienceMs: -1 },
     { rehearsal: { failRate: 2 } },
   ]) {
-    expect((await failed(apply(planned, settings))).failure.code).toBe('MB3003');
+    expect((await failed(apply(planned, settings))).failure.code).toBe('MB3000');
   }
 });
 
@@ -239,10 +239,10 @@ test('what only the command may pass is refused when a program passes it, and ha
     isRun: true,
   };
   const { failure } = await failed(plan(await campaign.load(), stray as object));
-  expect(failure).toMatchObject({ code: 'MB3003', value: 'saved' });
+  expect(failure).toMatchObject({ code: 'MB3000', value: 'saved' });
   const planned = await campaign.plan();
   expect(actionsOf(planned)).toEqual(['hero@oak keep', 'hero@elm keep', 'cover keep']);
-  expect((await failed(apply(planned, { ...quick, ...(stray as object) }))).failure.code).toBe('MB3003');
+  expect((await failed(apply(planned, { ...quick, ...(stray as object) }))).failure.code).toBe('MB3000');
   const again = await apply({ ...planned, options: stray as object }, quick);
   expect(again.end?.spentNow).toBe(0);
 });
@@ -280,7 +280,7 @@ test('the key is in nothing that is printed or serialized', async () => {
 test('a rehearsal of a campaign that is not one is refused before anything is sent', async () => {
   const { file } = makeCampaign();
   const planned = await plan(await load(file));
-  expect((await failed(apply(planned, quick))).failure.code).toBe('MB3001');
+  expect((await failed(apply(planned, quick))).failure.code).toBe('MB3000');
 });
 
 test('what nobody can read again is not recorded', async () => {
@@ -294,10 +294,10 @@ test('what nobody can read again is not recorded', async () => {
     { job: 'job-1', credits: 1.5 },
   ]) {
     const error = await failed(importStep(loaded, { address: 'hero@oak', offline: true, ...wrong }));
-    expect(error.failure.code).toBe('MB3003');
+    expect(error.failure.code).toBe('MB3000');
   }
   for (const finding of [{ is: 'job', jobId: 'a b' } as const, { is: 'unspent' as 'not-spent' }]) {
-    expect((await failed(resolve(loaded, { address: 'hero@oak', finding }))).failure.code).toBe('MB3003');
+    expect((await failed(resolve(loaded, { address: 'hero@oak', finding }))).failure.code).toBe('MB3000');
   }
   expect(existsSync(campaign.path('campaign.sandbox.lock.jsonl'))).toBe(false);
 });

@@ -99,7 +99,7 @@ describe('a gate that cannot be', () => {
     [
       'an axis that is none',
       [styles('{ choose: 1, among: stile }')],
-      'MB1407',
+      'MB1103',
       'stile',
       'chooses among `stile`, which is no axis',
     ],

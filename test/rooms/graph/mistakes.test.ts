@@ -97,7 +97,7 @@ testMistakes([
   {
     name: 'an axis with a value twice',
     text: tasks('  a: { kind: image, matrix: { r: [1, "1"] }, with: { prompt: x } }'),
-    found: ['MB1407 4:38'],
+    found: ['MB1103 4:38'],
   },
   {
     name: 'an axis whose values look alike',
@@ -107,18 +107,18 @@ testMistakes([
   {
     name: 'an axis without values',
     text: tasks('  a: { kind: image, matrix: { r: [] }, with: { prompt: x } }'),
-    found: ['MB1407 4:31'],
+    found: ['MB1103 4:31'],
   },
   {
     name: 'an axis that is one text',
     text: tasks('  a: { kind: image, matrix: { ratio: "1:1" }, with: { prompt: "{{matrix.ratio}}" } }'),
-    found: ['MB1407 4:38'],
+    found: ['MB1103 4:38'],
     says: ['write a list: ["1:1"]'],
   },
   {
     name: 'an axis that is one number',
     text: tasks('  a: { kind: image, matrix: { n: 5 }, with: { prompt: x } }'),
-    found: ['MB1407 4:34'],
+    found: ['MB1103 4:34'],
     says: ['write a list: [5]'],
   },
   {
@@ -129,23 +129,23 @@ testMistakes([
   {
     name: 'an axis from a var that is one text',
     text: `vars: { l: "1:1" }\n${tasks('  a: { kind: image, matrix: { r: "{{ vars.l }}" }, with: { prompt: x } }')}`,
-    found: ['MB1407 5:34'],
+    found: ['MB1103 5:34'],
     says: ['make `vars.l` a list: ["1:1"]'],
   },
   {
     name: 'an axis named key',
     text: tasks('  a: { kind: image, matrix: { key: [1] }, with: { prompt: x } }'),
-    found: ['MB1407 4:31'],
+    found: ['MB1103 4:31'],
   },
   {
     name: 'exclude of a value that is not there',
     text: tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: z }] }, with: { prompt: x } }'),
-    found: ['MB1407 4:54'],
+    found: ['MB1103 4:54'],
   },
   {
     name: 'include without an axis',
     text: tasks('  a: { kind: image, matrix: { r: [x], s: [1], include: [{ r: z }] }, with: { prompt: x } }'),
-    found: ['MB1407 4:57'],
+    found: ['MB1103 4:57'],
   },
   {
     name: 'everything excluded',
@@ -224,7 +224,7 @@ testMistakes([
       ...'abcdefghij'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
       '    with: { prompt: x }',
     ),
-    found: ['MB1406 6:5'],
+    found: ['MB1007 6:5'],
   },
   {
     name: 'too many steps',
@@ -237,7 +237,7 @@ testMistakes([
       '    with: { prompt: x }',
     ),
     data: { 'p.csv': `a\n${Array.from({ length: 5001 }, (_, index) => index).join('\n')}\n` },
-    found: ['MB1406 4:3'],
+    found: ['MB1007 4:3'],
   },
 ]);
 

@@ -38,7 +38,7 @@ describe('null in a template', () => {
         '  d: { kind: image, with: { prompt: x }, key: "{{vars.n}}" }',
         '  e: { kind: image, with: { prompt: x }, matrix: { r: "{{vars.l}}" } }',
       ),
-      found: ['MB1503 5:37', 'MB1602 6:48', 'MB1401 7:47', 'MB1407 8:55'],
+      found: ['MB1503 5:37', 'MB1602 6:48', 'MB1401 7:47', 'MB1103 8:55'],
       says: ['`prompt` is null', 'the key of task `d` is null', 'a list with null in it'],
     },
   ]);

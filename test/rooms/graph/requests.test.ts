@@ -250,7 +250,7 @@ describe('uploads', () => {
     {
       name: 'of two things',
       text: upload('file: a.png, url: https://example.com/a.png'),
-      found: ['MB1306 4:36', 'MB1503 4:48'],
+      found: ['MB1301 4:36', 'MB1503 4:48'],
       says: ['`file` and `url` cannot stand together'],
     },
     { name: 'of a number', text: upload('file: 7'), found: ['MB1503 4:36'], says: ['must be the path of a file'] },

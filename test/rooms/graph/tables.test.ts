@@ -323,14 +323,14 @@ testMistakes([
     name: 'an axis whose column nobody names',
     text: campaign(both, 'matrix: { language: "{{tables.copy}}" }', 'with: { prompt: x }'),
     data: { ...data, 'copy.csv': 'sku,locale\nlamp,en\n' },
-    found: ['MB1407 copy.csv:2:1'],
+    found: ['MB1103 copy.csv:2:1'],
     says: ['which column of copy.csv gives the values of the axis `language`', 'name that column `id` or `language`'],
   },
   {
     name: 'a value of an axis twice, in its file',
     text: campaign(both, 'matrix: { locale: "{{tables.locales}}" }', 'with: { prompt: x }'),
     data: { ...data, 'locales.csv': 'id\nen\nen\n' },
-    found: ['MB1407 locales.csv:3:1'],
+    found: ['MB1103 locales.csv:3:1'],
     says: ['has the value "en" twice'],
   },
   {
@@ -361,7 +361,7 @@ testMistakes([
       'name: test\nvars: { locales: [{ cta: Now }] }',
     ),
     data,
-    found: ['MB1407 10:23'],
+    found: ['MB1103 10:23'],
     says: ['a list with a map without `id` in it'],
   },
   {

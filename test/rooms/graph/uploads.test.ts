@@ -79,9 +79,9 @@ describe('uploads', () => {
   });
 
   test.each([
-    ['{ kind: upload, with: { file: none.png } }', 'MB1306', 'does not exist'],
-    ['{ kind: upload, with: { file: ../secret.png } }', 'MB1306', 'below the folder'],
-    ['{ kind: upload, with: { file: /etc/passwd } }', 'MB1306', 'below the folder'],
+    ['{ kind: upload, with: { file: none.png } }', 'MB1301', 'does not exist'],
+    ['{ kind: upload, with: { file: ../secret.png } }', 'MB1301', 'below the folder'],
+    ['{ kind: upload, with: { file: /etc/passwd } }', 'MB1301', 'below the folder'],
     ['{ kind: upload, with: { } }', 'MB1502', '`file` or `url`'],
     ['{ kind: upload, with: { file: logo.png, url: "https://a.example/x" } }', 'MB1503', 'cannot stand together'],
     ['{ kind: upload, with: { url: "http://a.example/x" } }', 'MB1505', 'http://a.example/x'],

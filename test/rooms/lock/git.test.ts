@@ -173,7 +173,7 @@ describe.each(['union', 'plain'])('a real merge, %s', (driver) => {
       expect(jobIds(reading.lock)).toEqual(jobIds(expected));
       expect(openSends(reading.lock, new Set()).map(({ purchase }) => purchase.send)).toEqual(stillOpen);
       expect(writeLock(reading.lock)).toBe(writeLock(expected));
-      const hasMarkers = reading.diagnostics.some(({ code }) => code === 'MB2005');
+      const hasMarkers = reading.diagnostics.some(({ code }) => code === 'MB2004');
       expect(hasMarkers).toBe(driver === 'plain' && apart !== true);
     });
   });

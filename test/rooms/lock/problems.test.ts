@@ -226,7 +226,7 @@ describe('what a reader is told about a file, to the letter:', () => {
       [
         [
           {
-            "code": "MB2005",
+            "code": "MB2004",
             "hint": "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
             "message": "campaign.lock.jsonl holds merge conflict markers (line 3); the records of both sides are taken",
             "place": {
@@ -247,7 +247,7 @@ describe('what a reader is told about a file, to the letter:', () => {
         ],
         [
           {
-            "code": "MB2005",
+            "code": "MB2004",
             "hint": "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
             "message": "campaign.lock.jsonl holds merge conflict markers (line 2 and 2 more); the records of both sides are taken",
             "place": {

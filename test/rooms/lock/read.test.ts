@@ -120,12 +120,12 @@ describe('files that are read all the same', () => {
     {
       name: 'conflict markers',
       text: `${header}<<<<<<< HEAD\n${line}||||||| 1234567\n=======\n${line.replace('job-1', 'job-2')}>>>>>>> theirs\n`,
-      expected: ['MB2005', 'MB2006'],
+      expected: ['MB2004', 'MB2006'],
     },
     {
       name: 'a conflict marker as the last line, without LF',
       text: `${header}${line}>>>>>>> theirs`,
-      expected: ['MB2005'],
+      expected: ['MB2004'],
     },
   ];
 

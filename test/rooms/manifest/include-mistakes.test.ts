@@ -90,7 +90,7 @@ testShapeMistakes([
     name: 'an empty file',
     text: including('a.yaml'),
     data: { 'a.yaml': '# nothing\n' },
-    found: ['MB1002 a.yaml:1:1'],
+    found: ['MB1102 a.yaml:1:1'],
     says: ['take it out of `include`'],
   },
   {
@@ -100,7 +100,7 @@ testShapeMistakes([
     found: ['MB1103 a.yaml:1:1'],
     says: ['the manifest is a list'],
   },
-  { name: 'no YAML', text: including('a.yaml'), data: { 'a.yaml': 'tasks:\n\ta: x\n' }, found: ['MB1005 a.yaml:2:1'] },
+  { name: 'no YAML', text: including('a.yaml'), data: { 'a.yaml': 'tasks:\n\ta: x\n' }, found: ['MB1003 a.yaml:2:1'] },
   {
     name: 'an anchor of another file',
     text: `x-a: &a { prompt: x }\n${including('a.yaml')}`,
@@ -143,14 +143,14 @@ testShapeMistakes([
   {
     name: 'a manifest that includes itself',
     text: including('campaign.yaml', oneTask),
-    found: ['MB1011 3:11'],
+    found: ['MB1404 3:11'],
     says: ['campaign.yaml includes itself'],
   },
   {
     name: 'a file that includes itself',
     text: including('sub/a.yaml'),
     data: { 'sub/a.yaml': `include: [a.yaml]\n${oneTask}` },
-    found: ['MB1011 sub/a.yaml:1:11'],
+    found: ['MB1404 sub/a.yaml:1:11'],
     says: ['sub/a.yaml includes itself'],
   },
   {
@@ -176,11 +176,11 @@ it('a circle is told with each of its edges', () => {
   });
   expect(diagnostics.map((one) => [summarize(one), one.message])).toEqual([
     [
-      'MB1011 launch/sub/b.yaml:1:11',
+      'MB1404 launch/sub/b.yaml:1:11',
       'manifests include each other in a circle: launch/a.yaml → launch/sub/b.yaml → launch/a.yaml',
     ],
     [
-      'MB1011 launch/sub/b.yaml:1:22',
+      'MB1404 launch/sub/b.yaml:1:22',
       'manifests include each other in a circle: launch/campaign.yaml → launch/a.yaml → launch/sub/b.yaml → launch/campaign.yaml',
     ],
   ]);

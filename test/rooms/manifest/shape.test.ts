@@ -59,7 +59,7 @@ testMistakes([
       '  a: { kind: upload, with: { file: x.png }, canary: 1 }',
       '  b: { kind: post, with: { caption: x, accounts: [1] }, canary: { then: ask } }',
     ),
-    found: ['MB1103 4:45', 'MB1103 5:57', 'MB1306 4:36', 'MB1501 5:40 warning'],
+    found: ['MB1103 4:45', 'MB1103 5:57', 'MB1301 4:36', 'MB1501 5:40 warning'],
     says: ['an upload costs nothing', 'a consent of its own'],
   },
   {

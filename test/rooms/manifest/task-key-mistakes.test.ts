@@ -62,7 +62,7 @@ describe('timeout', () => {
     {
       name: 'a tab',
       text: 'version: 1\nname: x\ntasks:\n  a:\n    kind: image\n\ttimeout: 9s\n',
-      found: ['MB1005 6:1'],
+      found: ['MB1003 6:1'],
     },
     { name: 'a typing mistake', text: task('time-out: 9s'), found: ['MB1101 4:21'], says: ['did you mean `timeout`'] },
   ]);

@@ -109,7 +109,7 @@ testMistakes([
   {
     name: 'vars in a circle',
     text: `vars: { a: "{{vars.b}}", b: "{{vars.a}}" }\n${image('prompt: x')}`,
-    found: ['MB1206 1:32'],
+    found: ['MB1404 1:32'],
     says: ['vars.a → vars.b → vars.a'],
   },
   {
@@ -122,11 +122,11 @@ testMistakes([
     text: tasks('  a: { kind: image, foreach: ["{{vars.k}}"], with: { prompt: x } }'),
     found: ['MB1202 4:31'],
   },
-  { name: 'a template of 65 KiB', text: image(`prompt: "{{vars.x}}${'x'.repeat(65 * 1024)}"`), found: ['MB1205 7:16'] },
+  { name: 'a template of 65 KiB', text: image(`prompt: "{{vars.x}}${'x'.repeat(65 * 1024)}"`), found: ['MB1007 7:16'] },
   {
     name: 'a template with too many parts',
     text: image(`prompt: "${'{{! }}{{vars.x}}'.repeat(1200)}"`),
-    found: ['MB1205 7:16016'],
+    found: ['MB1007 7:16016'],
   },
   { name: 'a take where there is one', text: image('prompt: "{{take}}"'), found: ['MB1203 7:18'], says: ['takes:'] },
   {

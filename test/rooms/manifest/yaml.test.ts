@@ -2,9 +2,9 @@ import { image, tasks } from './load.ts';
 import { testMistakes } from './mistakes.ts';
 
 testMistakes([
-  { name: 'an empty file', text: '', found: ['MB1002 1:1'], says: ['is empty', 'init'] },
-  { name: 'comments only', text: '# nothing\n\n# here\n', found: ['MB1002 1:1'] },
-  { name: 'a start marker only', text: '---\n', found: ['MB1002 1:1'] },
+  { name: 'an empty file', text: '', found: ['MB1102 1:1'], says: ['is empty', 'init'] },
+  { name: 'comments only', text: '# nothing\n\n# here\n', found: ['MB1102 1:1'] },
+  { name: 'a start marker only', text: '---\n', found: ['MB1102 1:1'] },
   {
     name: 'a task twice',
     text: tasks('  a: { kind: image, with: { prompt: x } }', '  a: { kind: image, with: { prompt: y } }'),
@@ -12,11 +12,11 @@ testMistakes([
     says: ['twice', 'line 4'],
   },
   { name: 'tasks twice', text: `${image('prompt: x')}tasks: {}\n`, found: ['MB1004 8:1'], says: ['first on line 3'] },
-  { name: 'a tab', text: 'version: 1\nname: x\ntasks:\n\ta:\n', found: ['MB1005 4:1'], says: ['use spaces'] },
+  { name: 'a tab', text: 'version: 1\nname: x\ntasks:\n\ta:\n', found: ['MB1003 4:1'], says: ['use spaces'] },
   {
     name: 'two documents',
     text: `${image('prompt: x')}---\nversion: 1\n`,
-    found: ['MB1006 8:1'],
+    found: ['MB1003 8:1'],
     says: ['only one document'],
   },
   {
