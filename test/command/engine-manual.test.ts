@@ -2,16 +2,16 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { dumpedPrograms, freePort, makeMedia, serverOfManual } from '../rig/dumped-server.ts';
+import { dumpedPrograms, emptyServer, freePort, makeMedia } from '../rig/dumped-server.ts';
 import { blocksOf } from '../rig/manual-pages.ts';
 import { startPostgres } from '../rig/postgres-server.ts';
 import { type Terminal, typeInto } from '../rig/terminals.ts';
 import { temporary } from '../rig/used-campaigns.ts';
 
-/** What the page has people type, or see, in the terminal of this name. */
+/** What the pages have people type, or see, in the terminal of this name. */
 function read(language: 'sh' | 'text', name: string): string {
-  const found = blocksOf('engine', language).find((block) => block.name === name);
-  if (found === undefined) throw new Error(`the page has no block ${name}`);
+  const found = ['engine', 'operate'].flatMap((page) => blocksOf(page, language)).find((block) => block.name === name);
+  if (found === undefined) throw new Error(`the pages have no block ${name}`);
   return found.text;
 }
 
@@ -34,14 +34,21 @@ async function openTerminals(databasePort: string) {
   const variables = read('sh', 'terminal variables').replaceAll('4010', port);
   const service = typeInto(folder, `${read('sh', 'terminal service')} --port ${port}`, env);
   await waitFor(service, 'use it from another terminal');
-  const type = (lines: string, below = '.') => typeInto(folder, `${variables}\ncd ${below}\n${lines}`, env);
+  const type = (lines: string, below = '.') =>
+    typeInto(folder, `${variables}\ncd ${below}\n${lines.replaceAll('db.example', '127.0.0.1')}`, env);
+  /** Types lines until they have ended well; resolves with what was said. */
+  const done = async (lines: string, below = '.') => {
+    const typed = type(lines, below);
+    expect(await typed.ended, typed.said()).toBe(0);
+    return typed.said();
+  };
   const inFolder = (name: string) => join(folder, name);
   const bought = async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/sandbox/state`);
     const { jobs } = (await answer.json()) as { jobs: { id: string }[] };
     return jobs.map(({ id }) => id).sort();
   };
-  return { type, inFolder, bought, worker: () => type(read('sh', 'terminal worker')) };
+  return { type, done, inFolder, bought, worker: () => type(read('sh', 'terminal worker')) };
 }
 
 const waitFor = (terminal: Terminal, text: string) =>
@@ -85,19 +92,24 @@ if (dumpedPrograms === undefined)
   );
 
 test.runIf(dumpedPrograms !== undefined)(
-  'a backup is put back as the page says, and nothing is bought twice',
+  'the commands of both pages work with the roles of the page, and a backup that is put back buys nothing twice',
   async () => {
-    const { type, inFolder, worker, bought } = await openTerminals(await serverOfManual(dumpedPrograms ?? ''));
-    const first = worker();
+    const { type, done, inFolder, worker, bought } = await openTerminals(await emptyServer(dumpedPrograms ?? ''));
+    await done(read('sh', 'terminal roles'));
+    // Without a worker nothing is bought yet, so a restored database has lost every purchase.
     const campaign = type(read('sh', 'terminal campaign'));
-    await waitFor(campaign, '(3 of 15)');
-    const backup = type(read('sh', 'terminal backup'));
-    expect(await backup.ended, backup.said()).toBe(0);
+    await waitFor(campaign, 'no worker of this account runs');
+    for (const act of ['pause', 'resume']) await done(`mediabatch ${act} campaign.yaml`, 'spring');
+    await done(read('sh', 'terminal backup'));
+    const first = worker();
     expect(await campaign.ended, campaign.said()).toBe(0);
+    for (const command of read('sh', 'terminal operate').split('\n')) {
+      const here = command.replace('/mnt/media', 'store').replace('9102', await freePort());
+      await done(here.replace('mediabatch worker ', 'mediabatch worker --exit-when-idle '));
+    }
     const before = await bought();
     await first.interrupt();
-    const restored = type(read('sh', 'terminal restore'));
-    expect(await restored.ended, restored.said()).toBe(0);
+    await done(read('sh', 'terminal restore'));
     const apply = type('mediabatch apply campaign.yaml --store ../store --yes', 'spring');
     await waitFor(apply, 'what the lock here knows was given to it');
     worker();

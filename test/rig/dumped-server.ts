@@ -19,8 +19,8 @@ function findPrograms(): string | undefined {
   }
 }
 
-/** A server of a test's own, with the user and the database that the manual names. Its port. */
-export async function serverOfManual(programs: string): Promise<string> {
+/** A server of a test's own with the superuser `postgres` and nothing else. Its port. */
+export async function emptyServer(programs: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'mediabatch-dumped-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   // It refuses root.
@@ -30,7 +30,7 @@ export async function serverOfManual(programs: string): Promise<string> {
   if (as.uid !== undefined && as.gid !== undefined) chownSync(folder, as.uid, as.gid);
   chmodSync(folder, 0o700);
   const data = join(folder, 'data');
-  execFileSync(join(programs, 'initdb'), ['-D', data, '-U', 'owner', '-A', 'trust'], { ...as, cwd: '/' });
+  execFileSync(join(programs, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust'], { ...as, cwd: '/' });
   const port = await freePort();
   const words = ['-D', data, '-p', port, '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off'];
   const server = spawn(join(programs, 'postgres'), words, { ...as, cwd: '/', stdio: 'ignore' });
@@ -39,16 +39,20 @@ export async function serverOfManual(programs: string): Promise<string> {
     server.kill('SIGQUIT');
     await ended;
   });
-  await vi.waitFor(() => makeMedia(`postgres://owner@127.0.0.1:${port}/postgres`), { timeout: 60_000, interval: 200 });
+  const answers = () => runSql(`postgres://postgres@127.0.0.1:${port}/postgres`, ['SELECT 1']);
+  await vi.waitFor(answers, { timeout: 60_000, interval: 200 });
   return port;
 }
 
-/** Makes the user and the database of the manual. */
-export async function makeMedia(url: string): Promise<void> {
+/** Makes the user and the database of the ten minutes, as the image of PostgreSQL does. */
+export function makeMedia(url: string): Promise<void> {
+  return runSql(url, ["CREATE ROLE media LOGIN PASSWORD 'play'", 'CREATE DATABASE media OWNER media']);
+}
+
+async function runSql(url: string, statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query("CREATE ROLE media LOGIN PASSWORD 'play'");
-  await client.query('CREATE DATABASE media OWNER media');
+  for (const statement of statements) await client.query(statement);
   await client.end();
 }
 

@@ -148,12 +148,13 @@ export async function hasTables(sql: Sql): Promise<boolean> {
   return true;
 }
 
-/** Lets a role that owns nothing submit runs, work on them, and look at them. */
+/** Lets a role that owns nothing submit runs, work on them, inspect them and dump them (`pg_dump` reads sequences). */
 export async function grant(database: Database, role: string): Promise<void> {
   const [row] = await database.query<{ role: string }>('SELECT quote_ident($1) AS role', [role]);
   const schemas = 'SCHEMA mediabatch, mediabatch_queue';
   await database.query(`GRANT USAGE ON ${schemas} TO ${row?.role}`);
   await database.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN ${schemas} TO ${row?.role}`);
+  await database.query(`GRANT SELECT ON ALL SEQUENCES IN ${schemas} TO ${row?.role}`);
 }
 
 async function versionOf(sql: Sql): Promise<number> {
