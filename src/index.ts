@@ -3,6 +3,10 @@
  * it costs, `apply` carries that plan out and keeps the lock. Decisions of people (`pin`, `resolve`, …) are functions, too,
  * and so is what looks back: `compare`, `cost`.
  */
+import { consentRequiredBy } from './campaign/consent.ts';
+import { type Campaign, load as loadCampaign } from './campaign/load.ts';
+import type { OpenOptions } from './campaign/open-campaign.ts';
+
 export { type ApplyOptions, apply } from './campaign/apply.ts';
 export type { CommitComparison } from './campaign/compare-with-commit.ts';
 export { compare, cost, readLock } from './campaign/compare-with-commit.ts';
@@ -14,7 +18,7 @@ export { type JudgeOptions, pick, pickFrom, reject, unpick } from './campaign/de
 export { resolve } from './campaign/decisions/resolve.ts';
 export { accept, type Chosen, type ForgetChosen, forget, move, pin, unpin } from './campaign/decisions/steps.ts';
 export { type Environment, readEnvironment } from './campaign/environment.ts';
-export { type Campaign, load } from './campaign/load.ts';
+export type { Campaign } from './campaign/load.ts';
 export type { Answer, MoveQuestion } from './campaign/lock-service.ts';
 export type { OpenCampaign, OpenOptions } from './campaign/open-campaign.ts';
 export type { PlanningOptions, RehearsalOptions, RunSettings } from './campaign/options.ts';
@@ -39,3 +43,16 @@ export type { Cause, Change, Estimate, Reason } from './plan/plan.generated.ts';
 export type { Action, Plan, PlanRow, PlanTotals, PostTarget, Price, StepOrder } from './plan/plan.ts';
 export type { Charge, Whereabouts } from './plan/prices/list-charges.ts';
 export type { CostDimension, CostRow, CostSums } from './plan/prices/tally-charges.ts';
+
+/**
+ * Reads a manifest with all that it names: included files, data, uploads. Mistakes are in `diagnostics`; a file that
+ * cannot be read throws. Sends nothing, and writes nothing. Where this process requires a user to consent in person, no
+ * `environment` of a call takes that away.
+ */
+export function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
+  const consent = consentRequiredBy(process.env);
+  return loadCampaign(
+    file,
+    consent === undefined ? options : { ...options, environment: { ...options.environment, consent } },
+  );
+}

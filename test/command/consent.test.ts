@@ -121,14 +121,21 @@ test('what is to be bought again stands in the plan that a person is shown, once
 test('a call of the library is no consent where a user must consent: MB3007, and no create', async () => {
   const trial = await makeTrial(manifest);
   const { env } = trial.sandbox;
-  const applied = async (more: Record<string, string>) => {
-    const environment = readEnvironment({ ...env, ...more }, trial.folder);
+  const applied = async (
+    more: Record<string, string>,
+    environment = readEnvironment({ ...env, ...more }, trial.folder),
+  ) => {
     const campaign = await load(trial.path('campaign.yaml'), { environment });
     return apply(await plan(campaign), { publish: true });
   };
   for (const more of [{ MEDIABATCH_CONSENT: 'person' }, program.env]) {
     await expect(applied(more)).rejects.toMatchObject({ failure: { code: 'MB3007' } });
   }
+  // An environment made by hand takes away nothing that holds for this process.
+  vi.stubEnv('CLAUDECODE', '1');
+  const { MEDIABATCH_BASE_URL: baseUrl = '', MEDIABATCH_API_KEY: token = '' } = env;
+  await expect(applied({}, { baseUrl, token })).rejects.toMatchObject({ failure: { code: 'MB3007' } });
+  vi.unstubAllEnvs();
   expect(kinds(trial)).toEqual([]);
   expect((await trial.apply(['-s', 'hero'])).code).toBe(0);
   // The post alone is left.
