@@ -62,8 +62,15 @@ function daysLater({ folder }: Trial, days: number): Partial<CommandOptions> {
 describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
   test('is carried out by whoever applies it, and nothing else is', async () => {
     const { trial, approve, run, apply } = await savedPlan();
+    // Without a terminal, so that a program can show it as well.
+    const rows = await run(['approve', 'shop.plan.json', '--rows']);
+    expect([rows.code, rows.out]).toEqual([
+      0,
+      expect.stringMatching(/^hero@a {2}image\n {2}prompt: a lamp a\n(?:.*\n)*.*caption: Hello\n/),
+    ]);
     const yes = await approve();
     expect(yes, yes.text).toMatchObject({ code: 0 });
+    expect(yes.text).toContain('mediabatch approve shop.plan.json --rows');
     expect(yes.text).toMatch(
       /Approve 4 credits, and 1 post to .*, at 2030-05-01T09:00:00Z\? Until .*, apply does it once, and asks nobody\. \[y\/N\]/,
     );

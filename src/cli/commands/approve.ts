@@ -9,6 +9,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { dropApproval, listApprovals } from '../../disk/state/own-files.ts';
 import { call, way } from '../../ground/advice.ts';
 import { clockText, countOf } from '../../report/numbers.ts';
+import { requestsText } from '../../report/plan/requests-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { approvalsText } from '../../report/tables/approvals-text.ts';
 import { askPerson } from '../ask-person.ts';
@@ -23,6 +24,8 @@ export interface ApproveOptions {
   by?: string;
   list?: boolean;
   revoke?: boolean;
+  /** Print every request, and ask nothing. */
+  rows?: boolean;
   json?: boolean;
 }
 
@@ -38,6 +41,7 @@ export async function approve(file: string | undefined, options: ApproveOptions,
   if (options.revoke === true) return revoke(file, terminal);
   const saved = await openSavedPlan(file);
   if (saved === undefined) throw noPlan(file);
+  if (options.rows === true) return showRows(saved, terminal);
   if (!terminal.interactive) {
     throw new CampaignError({
       code: 'MB3007',
@@ -59,6 +63,7 @@ async function askAbout(saved: SavedPlan, { valid, by }: ApproveOptions, termina
     err('there is nothing in it that takes a yes\n');
     return exitCodes.done;
   }
+  err(`prompts, texts, voices and models of every step: ${rowsCommand(saved, terminal)}\n`);
   const now = systemClock.now();
   const until = now + valid;
   const answer = await askPerson(
@@ -72,6 +77,19 @@ async function askAbout(saved: SavedPlan, { valid, by }: ApproveOptions, termina
   const name = by ?? (await nameOfPerson(campaign.paths.folder));
   const counts = await sayYes(saved, { campaign, what, by: name, until }, terminal);
   err(`${style.green('approved')} ${counts}\n`);
+  return exitCodes.done;
+}
+
+function rowsCommand({ path }: SavedPlan, terminal: Terminal): string {
+  const command = approving(path);
+  return terminal.paste({ ...command, words: [...(command.words ?? []), '--rows'] });
+}
+
+/** Prints the request of every step that an approval lets apply buy or publish, now or after picks. */
+async function showRows(saved: SavedPlan, terminal: Terminal): Promise<number> {
+  const campaign = await open(saved.manifest, saved.options, terminal);
+  const { plan } = await showPlan(saved, campaign, terminal);
+  terminal.out(requestsText(plan, terminal.style));
   return exitCodes.done;
 }
 

@@ -64,6 +64,14 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       new Option('--valid <age>', 'how long it may be used: 12h, 30d').argParser(age).default(usualValidMs, '7d'),
     )
     .option('--by <name>', 'who agrees (default: the name that git knows, else that of the user)')
+    .addOption(
+      new Option('--rows', 'print the request of every step, and ask nothing').conflicts([
+        'valid',
+        'by',
+        'list',
+        'revoke',
+      ]),
+    )
     .addOption(new Option('--list', 'show what was approved here').conflicts(['valid', 'by', 'revoke']))
     .addOption(new Option('--revoke', 'take the yes to this plan back').conflicts(['valid', 'by']))
     .addOption(new Option('--json', 'with --list: one JSON document on stdout').conflicts(['valid', 'by', 'revoke']))

@@ -18,8 +18,6 @@ interface Look {
 
 const gap = 2;
 const widest = 100;
-/** Fewest columns for the last column of a table: when it is narrower, nobody reads it. */
-const narrowest = 24;
 
 /** A page of the manual for a terminal. */
 export function pageText(markdown: string, options: Look): string {
@@ -85,34 +83,49 @@ function codeLines({ text, lang = '' }: Tokens.Code, style: Style): string[] {
   return [...(isNamed ? [style.dim(`  ${name.join(' ')}`)] : []), ...lines];
 }
 
-/** Columns as wide as their cells but the last, which takes the rest. A screen too narrow for it gets a block for each row. */
+/** Columns as wide as their cells, or wrapped to fit. A screen too narrow for that gets a block for each row, with the titles. */
 function tableLines(table: Tokens.Table, { style, width }: Look): string[] {
   const rows = table.rows.map((row) => row.map(({ tokens }) => piecesOf(tokens, style)));
   const head = table.header.map(({ text }) => [piece(text, style.dim)]);
   const all = head.some((cell) => widthOf(cell) > 0) ? [head, ...rows] : rows;
-  const last = table.header.length - 1;
-  const widths = table.header.map((_, index) => Math.max(...all.map((row) => widthOf(row[index] ?? []))));
-  const rest = width - widths.slice(0, last).reduce((sum, one) => sum + one + gap, 0);
-  const layout = [...widths.slice(0, last), rest];
-  if (rest >= Math.min(narrowest, widths[last] ?? 0)) return all.flatMap((row) => rowLines(row, layout));
+  const widths = fitWidths(all, width);
+  if (widths !== undefined) return all.flatMap((row) => rowLines(row, widths));
+  const title = Math.max(0, ...head.slice(1).map(widthOf));
   return rows.flatMap(([first = [], ...others]) => [
     ...wrapPieces(first, width),
-    ...others.flatMap((cell) => wrapPieces(cell, width - 4)).map((line) => `    ${line}`),
+    ...others.flatMap((cell, index) =>
+      rowLines([head[index + 1] ?? [], cell], [title, width - 4 - title - gap]).map((line) => `    ${line}`),
+    ),
   ]);
 }
 
+/** Widths in which all cells can be wrapped: the widest column gives way first. Undefined: some words are too long. */
+function fitWidths(rows: readonly (readonly Piece[][])[], width: number): number[] | undefined {
+  const columns = (rows[0] ?? []).map((_, index) => rows.map((row) => row[index] ?? []));
+  const least = columns.map((cells) => Math.max(...cells.flatMap(wordsOf).map(widthOf)));
+  const widths = columns.map((cells) => Math.max(...cells.map(widthOf)));
+  const room = width - gap * (columns.length - 1);
+  while (widths.reduce((sum, one) => sum + one, 0) > room) {
+    const shrinkable = widths.map((one, index) => (one > (least[index] ?? 0) ? one : 0));
+    const widest = shrinkable.indexOf(Math.max(...shrinkable));
+    if (shrinkable[widest] === 0) return undefined;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
 function rowLines(row: readonly Piece[][], widths: readonly number[]): string[] {
-  const last = row.length - 1;
-  const before = row
-    .slice(0, last)
-    .map((cell, index) => {
-      const painted = cell.map(({ text, paint }) => paint(text)).join('');
-      return painted + ' '.repeat((widths[index] ?? 0) - widthOf(cell) + gap);
-    })
-    .join('');
-  const indent = ' '.repeat(widths.slice(0, last).reduce((sum, one) => sum + one + gap, 0));
-  const lines = wrapPieces(row[last] ?? [], widths[last] ?? 0);
-  return lines.length === 0 ? [before.trimEnd()] : lines.map((line, at) => `${at === 0 ? before : indent}${line}`);
+  const cells = row.map((cell, index) => wrapToLines(cell, widths[index] ?? 0));
+  const height = Math.max(1, ...cells.map(({ length }) => length));
+  return Array.from({ length: height }, (_, at) =>
+    cells
+      .map((lines, index) => {
+        const { text = '', width = 0 } = lines[at] ?? {};
+        return text + ' '.repeat(Math.max(0, (widths[index] ?? 0) - width + gap));
+      })
+      .join('')
+      .trimEnd(),
+  );
 }
 
 /** Longest code, in columns, that stands in one line. */
@@ -161,20 +174,20 @@ function widthOf(pieces: readonly Piece[]): number {
 
 /** Breaks at spaces only, so that what is to be copied stays whole: a longer word makes a longer line. */
 function wrapPieces(pieces: readonly Piece[], width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  let used = 0;
+  return wrapToLines(pieces, width).map(({ text }) => text);
+}
+
+/** The same, with the width of each line in columns. */
+function wrapToLines(pieces: readonly Piece[], width: number): { text: string; width: number }[] {
+  const lines: { text: string; width: number }[] = [];
   for (const word of wordsOf(pieces)) {
     const wide = widthOf(word);
     const painted = word.map(({ text, paint }) => paint(text)).join('');
-    if (used > 0 && used + 1 + wide > width) {
-      lines.push(line);
-      [line, used] = [painted, wide];
-    } else {
-      [line, used] = used === 0 ? [painted, wide] : [`${line} ${painted}`, used + 1 + wide];
-    }
+    const line = lines.at(-1);
+    if (line === undefined || line.width + 1 + wide > width) lines.push({ text: painted, width: wide });
+    else lines.splice(-1, 1, { text: `${line.text} ${painted}`, width: line.width + 1 + wide });
   }
-  return used === 0 ? lines : [...lines, line];
+  return lines;
 }
 
 /** A word may be painted in several ways: a code with a comma after it. */
