@@ -178,7 +178,6 @@ const documents: { readonly [name: string]: readonly [description: string, parts
               '`stopping`: it was cancelled, and what runs is collected. `paused`: the same, until it is resumed.',
               oneOf('open', 'paused', 'stopping', 'ended'),
             ],
-            sandbox: ['With play money.', truth],
             host: ['Where it was submitted.', text],
             manifest: ['Its manifest there.', path],
             submittedMs: ['Since it was submitted.', credits],
@@ -193,10 +192,28 @@ const documents: { readonly [name: string]: readonly [description: string, parts
               object({ by: ['Who.', text], ageMs: ['Since then.', credits] }),
             ],
             'error?': ['Why its head has put it aside.', text],
-            steps: ['Steps.', object({ ended: ['Ended.', count], of: ['All.', count] })],
+            'lacks?': [
+              'What an open run lacks: a living worker of its account, one of its version or with its store, or a leader.',
+              oneOf('worker', 'version', 'store', 'leader'),
+            ],
+            'credits?': ['Charged in this run. Omitted when it is not recorded.', count],
+            steps: [
+              'Steps.',
+              object({
+                done: ['Done.', count],
+                failed: ['Ended in another way: failed, refused, unresolved or lost.', count],
+                waiting: ['Not ended, or the job still runs.', count],
+                left: ['Not begun when the run ended or stopped.', count],
+                of: ['All.', count],
+              }),
+            ],
             files: [
               'Files.',
-              object({ wanted: ['Not here yet.', count], saved: ['Saved.', count], failed: ['Failed.', count] }),
+              object({
+                wanted: ['Queued for fetch workers.', count],
+                saved: ['Saved.', count],
+                failed: ['Of finished jobs, not saved when the step ended.', count],
+              }),
             ],
             store: ['Where its files go; null: to whoever submitted it.', orNull(text)],
             protocol: ['Version of the words between submitters, heads and hands.', count],
@@ -208,7 +225,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
         list(
           object({
             id: ['Its id.', text],
-            head: ['The worker that is its head; null: none is.', orNull(text)],
+            head: ['The worker that leads it. Null when there is none, or its lease has run out.', orNull(text)],
             'beatMs?': ['Since the head was last heard of.', credits],
             'error?': ['What is wrong.', text],
             'limit?': [
@@ -239,7 +256,6 @@ const documents: { readonly [name: string]: readonly [description: string, parts
               beatMs: ['Since it was last heard of.', credits],
               isSilent: ['For longer than a living worker is.', truth],
               isHead: ['It is the head of its account.', truth],
-              'rates?': ['Figures of its work as a head.', mapOf({ type: 'number' })],
             },
             'open',
           ),

@@ -1,8 +1,13 @@
-import type { EngineAccount, EngineRun, EngineState, EngineWorker } from '../contract/engine-state.ts';
-import type { Json } from '../ground/json.ts';
-import { isMap } from '../ground/values.ts';
+import {
+  type EngineAccount,
+  type EngineRun,
+  type EngineState,
+  type EngineWorker,
+  lackOf,
+} from '../contract/engine-state.ts';
 import type { Sql } from './database/database.ts';
 import { readSpendingLeft } from './head/account-spending.ts';
+import { leaseMs } from './head/lease.ts';
 
 /** A living worker says so every 5 s. */
 const silentMs = 20_000;
@@ -11,83 +16,99 @@ const mostEnded = 10;
 
 const age = (column: string) => `(extract(epoch FROM now() - ${column}) * 1000)::float8`;
 
-/** Runs, accounts and workers of an engine: all open runs, and the last ones that have ended. */
-export async function readEngineState(sql: Sql): Promise<EngineState> {
-  return { runs: await readRuns(sql), accounts: await readAccounts(sql), workers: await readWorkers(sql) };
+/** A leader whose lease has run out leads no more. */
+const isLeading = `account.beat > now() - interval '${leaseMs} ms'`;
+
+/** Which runs are shown: those of a campaign, those in a state. */
+export interface Shown {
+  campaign?: string | undefined;
+  state?: EngineRun['state'] | undefined;
+  /** Whether steps, files and credits are counted, which reads every event. Defaults to true. */
+  isCounted?: boolean;
 }
+
+/** Runs, accounts and workers of an engine: all open runs, and the last ones that have ended. */
+export async function readEngineState(sql: Sql, shown: Shown = {}): Promise<EngineState> {
+  const [runs, accounts, workers] = [await readRuns(sql, shown), await readAccounts(sql), await readWorkers(sql)];
+  return {
+    accounts,
+    workers,
+    runs: runs.flatMap((run) => {
+      if (shown.state !== undefined && run.state !== shown.state) return [];
+      const lacks = run.state === 'ended' ? undefined : lackOf(run, { accounts, workers });
+      return [{ ...run, ...(lacks && { lacks }) }];
+    }),
+  };
+}
+
+const actBy = (column: string, by: string) => `CASE WHEN ${column} IS NOT NULL THEN
+  json_build_object('by', coalesce(origin->>'${by}', ''), 'ageMs', ${age(column)}) END`;
+
+/** Facts of a run that are told as they are on record. */
+const facts = `json_strip_nulls(json_build_object('id', id, 'account', account, 'campaign', campaign,
+  'state', CASE WHEN state = 'ended' THEN state WHEN cancelled IS NOT NULL THEN 'stopping'
+    WHEN paused IS NOT NULL THEN 'paused' ELSE 'open' END,
+  'host', coalesce(origin->>'host', ''), 'manifest', coalesce(origin->>'manifest', ''), 'protocol', protocol,
+  'submittedMs', ${age('submitted')}, 'endedMs', ${age('ended')}, 'exit', result->'exit',
+  'cancelled', ${actBy('cancelled', 'cancelledBy')},
+  'paused', CASE WHEN state = 'open' THEN ${actBy('paused', 'pausedBy')} END,
+  'error', CASE WHEN state = 'open' THEN error END))`;
+
+/** Counts of a run. The text of an event row is a line for each of several events. */
+const counted = `json_strip_nulls(json_build_object(
+  'credits', coalesce(result->'end'->>'spentNow', (SELECT substring(text FROM '.*"spentNow":([0-9]+)')
+    FROM mediabatch.event WHERE run = shown.id AND text LIKE '%"spentNow":%' ORDER BY seq DESC LIMIT 1))::int,
+  'ends', (SELECT json_object_agg(outcome, n) FROM (SELECT stop::json->>'outcome' AS outcome, count(*) AS n
+    FROM mediabatch.ended WHERE run = shown.id GROUP BY 1) AS ends),
+  'of', (SELECT sum(count) FROM mediabatch.part WHERE run = shown.id),
+  'wanted', (SELECT count(*) FROM mediabatch.file WHERE run = shown.id AND state = 'wanted'),
+  'saved', (SELECT sum(length(text) - length(replace(text, '"output-saved"', '"output-save"')))
+    FROM mediabatch.event WHERE run = shown.id),
+  'failed', (SELECT count(*) FROM mediabatch.ended WHERE run = shown.id AND stop::json->>'unsaved' = 'true')))`;
 
 interface RunRow {
-  id: string;
-  account: string;
-  campaign: string;
-  state: string;
-  cancelled: boolean;
-  origin: { host?: string; manifest?: string; cancelledBy?: string; pausedBy?: string };
-  submittedMs: number;
-  endedMs: number | null;
-  cancelledMs: number | null;
-  pausedMs: number | null;
-  exit: number | null;
-  ends: number;
-  orders: number;
-  wanted: number;
-  saved: number;
-  failed: number;
+  facts: Omit<EngineRun, 'steps' | 'files' | 'store' | 'credits'>;
+  counted: { [name in 'credits' | 'of' | 'wanted' | 'saved' | 'failed']?: number } & { ends?: Ends };
   store: string | null;
-  protocol: number;
-  error: string | null;
 }
 
-async function readRuns(sql: Sql): Promise<EngineRun[]> {
+async function readRuns(sql: Sql, { campaign, isCounted = true }: Shown): Promise<EngineRun[]> {
   const rows = await sql.query<RunRow>(
-    `SELECT id, account, campaign, state, cancelled IS NOT NULL AS cancelled, origin, store, protocol, error,
-       ${age('submitted')} AS "submittedMs", ${age('ended')} AS "endedMs", ${age('cancelled')} AS "cancelledMs", ${age('paused')} AS "pausedMs", (result->>'exit')::int AS exit,
-       (SELECT count(*)::int FROM mediabatch.ended WHERE run = shown.id) AS ends,
-       (SELECT coalesce(sum(count), 0)::int FROM mediabatch.part WHERE run = shown.id) AS orders,
-       (SELECT count(*)::int FROM mediabatch.file WHERE run = shown.id AND state = 'wanted') AS wanted,
-       (SELECT count(*)::int FROM mediabatch.file WHERE run = shown.id AND state = 'saved') AS saved,
-       (SELECT count(*)::int FROM mediabatch.file WHERE run = shown.id AND state = 'failed') AS failed
-     FROM (
+    `SELECT ${facts} AS facts, ${isCounted ? counted : "'{}'::json"} AS counted, store FROM (
        (SELECT * FROM mediabatch.run WHERE state = 'open') UNION ALL
-       (SELECT * FROM mediabatch.run WHERE state = 'ended' ORDER BY ended DESC LIMIT $1)
-     ) AS shown ORDER BY state DESC, submitted DESC, id`,
-    [mostEnded],
+       (SELECT * FROM mediabatch.run WHERE state = 'ended' AND coalesce(campaign = $2, true) ORDER BY ended DESC LIMIT $1)
+     ) AS shown WHERE coalesce(campaign = $2, true) ORDER BY state DESC, submitted DESC, id`,
+    [mostEnded, campaign ?? null],
   );
   return rows.map(
-    ({
-      origin,
-      ends,
-      orders,
-      wanted,
-      saved,
-      failed,
-      cancelled,
-      endedMs,
-      cancelledMs,
-      pausedMs,
-      exit,
-      state,
-      error,
-      ...row
-    }) => ({
-      ...row,
-      state: state === 'ended' ? 'ended' : cancelled ? 'stopping' : pausedMs === null ? 'open' : 'paused',
-      host: origin.host ?? '',
-      manifest: origin.manifest ?? '',
-      ...(endedMs !== null && { endedMs }),
-      ...(cancelledMs !== null && { cancelled: { by: origin.cancelledBy ?? '', ageMs: cancelledMs } }),
-      ...(pausedMs !== null && state === 'open' && { paused: { by: origin.pausedBy ?? '', ageMs: pausedMs } }),
-      ...(exit !== null && { exit }),
-      ...(error !== null && state === 'open' && { error }),
-      steps: { ended: ends, of: orders },
+    ({ facts: run, counted: { credits, ends = {}, of = 0, wanted = 0, saved = 0, failed = 0 }, store }) => ({
+      ...run,
+      ...(credits !== undefined && { credits }),
+      steps: stepsOf(ends, { of, isOpen: run.state !== 'ended' }),
       files: { wanted, saved, failed },
+      store,
     }),
   );
 }
 
+type Ends = { [outcome: string]: number };
+
+/** Counts steps by outcome. A step without one waits while the run is open, and was left when it ended. */
+function stepsOf(ends: Ends, { of, isOpen }: { of: number; isOpen: boolean }): EngineRun['steps'] {
+  const { done = 0, unneeded = 0, running = 0, left = 0, blocked = 0, ...fell } = ends;
+  const failed = Object.values(fell).reduce((sum, count) => sum + count, 0);
+  const open = of - done - unneeded - running - left - blocked - failed;
+  return {
+    ...{ done: done + unneeded, failed, of },
+    waiting: running + (isOpen ? open : 0),
+    left: left + blocked + (isOpen ? 0 : open),
+  };
+}
+
 async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
   const rows = await sql.query<{ id: string; head: string | null; beatMs: number | null; error: string | null }>(
-    `SELECT id, head, ${age('beat')} AS "beatMs", error FROM mediabatch.account ORDER BY id`,
+    `SELECT id, CASE WHEN ${isLeading} THEN head END AS head, ${age('beat')} AS "beatMs", error
+     FROM mediabatch.account ORDER BY id`,
   );
   const limits = await readSpendingLeft(
     sql,
@@ -104,32 +125,12 @@ async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
   });
 }
 
-type WorkerRow = Omit<EngineWorker, 'isSilent' | 'isHead' | 'rates'> & {
-  doing: Json | null;
-  isHead: boolean;
-};
-
-async function readWorkers(sql: Sql): Promise<EngineWorker[]> {
-  const rows = await sql.query<WorkerRow>(
-    `SELECT worker.id, worker.account, host, pid, protocol, version, store, files, ${age('worker.beat')} AS "beatMs", doing,
-       account.id IS NOT NULL AS "isHead"
-     FROM mediabatch.worker LEFT JOIN mediabatch.account ON account.head = worker.id
+function readWorkers(sql: Sql): Promise<EngineWorker[]> {
+  return sql.query<EngineWorker>(
+    `SELECT worker.id, worker.account, host, pid, protocol, version, store, files, ${age('worker.beat')} AS "beatMs",
+       worker.beat < now() - interval '${silentMs} ms' AS "isSilent", account.id IS NOT NULL AS "isHead"
+     FROM mediabatch.worker LEFT JOIN mediabatch.account ON account.head = worker.id AND ${isLeading}
        AND EXISTS (SELECT FROM mediabatch.run WHERE run.account = account.id AND state = 'open')
      ORDER BY account.id IS NULL, host, pid, worker.id`,
   );
-  return rows.map(({ doing, ...row }) => {
-    const rates = ratesOf(doing);
-    return {
-      ...row,
-      isSilent: row.beatMs > silentMs,
-      ...(rates !== undefined && row.isHead && { rates }),
-    };
-  });
-}
-
-/** Numbers among what a head says of itself. */
-function ratesOf(doing: Json | null): { [name: string]: number } | undefined {
-  if (!isMap(doing) || !isMap(doing.facts)) return undefined;
-  const numbers = Object.entries(doing.facts).filter((fact): fact is [string, number] => typeof fact[1] === 'number');
-  return numbers.length === 0 ? undefined : Object.fromEntries(numbers);
 }

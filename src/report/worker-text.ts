@@ -1,4 +1,4 @@
-import { type NotForIt, newsName, type WorkerNews } from '../contract/engine-state.ts';
+import { failedOutcomes, type NotForIt, newsName, type WorkerNews } from '../contract/engine-state.ts';
 import type { Json } from '../ground/json.ts';
 import { countOf, spanText } from './numbers.ts';
 import { safeJson, safeText } from './safe-text.ts';
@@ -18,6 +18,8 @@ const levels: Partial<Record<WorkerNews['is'], 'warn' | 'error'>> = {
   'no store': 'warn',
   'server away': 'warn',
   'put aside': 'error',
+  'step failed': 'warn',
+  'store full': 'error',
   failed: 'error',
 };
 
@@ -50,7 +52,7 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
     case 'not for it':
       return {
         word: style.yellow('notice'),
-        text: `${countOf(news.runs, 'open run')} ${notForItText(news.why, news.runs)}`,
+        text: `open runs are not for this worker: ${notForItTexts[news.why]}`,
       };
     case 'no store':
       return { word: style.yellow('notice'), text: `${safeText(news.why, longestError)}: it begins when something is` };
@@ -62,12 +64,33 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
     case 'server back':
       return { word: worker, text: 'the engine is back' };
     case 'put aside': {
-      const which = `run ${news.run.slice(0, 8)} of ${news.campaign} is put aside`;
       return {
         word: style.red('error'),
-        text: `${which}: ${safeText(news.error, longestError)}; the next attempt is in ${spanText(news.againAfterMs)}`,
+        text: `${runText(news)} is put aside: ${safeText(news.error, longestError)}; the next attempt is in ${spanText(news.againAfterMs)}`,
       };
     }
+    case 'run started':
+      return { word: head, text: `${runText(news)} started, ${countOf(news.steps, 'step')}` };
+    case 'run ended': {
+      const count = failedOutcomes.reduce((sum, outcome) => sum + (news.outcomes[outcome] ?? 0), 0);
+      const failed = count === 0 ? '' : `, ${count} failed`;
+      return {
+        word: head,
+        text: `${runText(news)} ended (exit ${news.exit}), ${countOf(news.credits, 'credit')}${failed}`,
+      };
+    }
+    case 'step failed': {
+      const why = news.error === '' ? '' : `: ${safeText(news.error, longestError)}`;
+      return {
+        word: style.yellow('notice'),
+        text: `${runText(news)}: ${news.address} ${news.outcome === 'running' ? 'not saved' : news.outcome}${why}`,
+      };
+    }
+    case 'store full':
+      return {
+        word: style.red('error'),
+        text: `${runText(news)}: nothing more is bought, the store cannot be written: ${safeText(news.error, longestError)}`,
+      };
     case 'failed':
       return {
         word: style.red('error'),
@@ -90,6 +113,10 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
   }
 }
 
+function runText({ run, campaign }: { run: string; campaign: string }): string {
+  return `run ${run.slice(0, 8)} of ${campaign}`;
+}
+
 const leftTexts = {
   'no run is open': 'no more: no run is open',
   'handed over': 'no more: handed over',
@@ -101,19 +128,8 @@ function startText({ worker, account, service, server, store, files }: Extract<W
   return `${worker} works on ${server} for account ${account.slice(0, 8)} at ${service}; ${hands}`;
 }
 
-function notForItText(why: NotForIt, runs: number): string {
-  const [are, they] = runs === 1 ? ['is', 'it was'] : ['are', 'they were'];
-  switch (why.is) {
-    case 'account':
-      return `${are} not for this worker: of another MEDIABATCH_API_KEY, or another MEDIABATCH_BASE_URL`;
-    case 'protocol': {
-      const age = why.theirs > why.own ? 'a newer' : 'an older';
-      const needs = runs === 1 ? 'needs' : 'need';
-      return `${are} not for this worker: ${they} begun by ${age} mediabatch, ${why.version} (protocol ${why.theirs}, here ${why.own}), and ${needs} workers of that version`;
-    }
-    case 'store':
-      return `${are} not for this worker: files go to a store that is not its --store`;
-    default:
-      return why satisfies never;
-  }
-}
+const notForItTexts: { [why in NotForIt]: string } = {
+  account: 'of another MEDIABATCH_API_KEY, or another MEDIABATCH_BASE_URL',
+  protocol: 'submitted by another version of mediabatch, which needs workers of that version',
+  store: 'files go to a store that is not its --store',
+};

@@ -171,14 +171,20 @@ test('every command that takes --json prints a document that is described', asyn
 
 test('the state of an engine is described', () => {
   const run: EngineRun = {
-    ...{ id: 'r', account: 'a', campaign: 'shop', sandbox: true, host: 'h', manifest: 'c.yaml' },
+    ...{ id: 'r', account: 'a', campaign: 'shop', host: 'h', manifest: 'c.yaml' },
     ...{ submittedMs: 5.5, endedMs: 1, exit: 3, error: 'no', store: null, protocol: 1 },
-    ...{ state: 'ended', steps: { ended: 1, of: 2 }, files: { wanted: 0, saved: 1, failed: 0 } },
+    ...{
+      state: 'ended',
+      lacks: 'leader',
+      credits: 3,
+      steps: { done: 1, failed: 0, waiting: 0, left: 1, of: 2 },
+      files: { wanted: 0, saved: 1, failed: 0 },
+    },
   };
   const account = { id: 'a', head: null, beatMs: 1, error: 'no' };
   const worker = {
     ...{ id: 'w', account: 'a', host: 'h', pid: 1, protocol: 1, version: '1', store: 's3://b', files: 2, beatMs: 3 },
-    ...{ isSilent: false, isHead: true, rates: { creates: 1.5 } },
+    ...{ isSilent: false, isHead: true },
   };
   expectDescribed(workersJson({ runs: [run], accounts: [account], workers: [worker] }) as never, 'workers');
 });

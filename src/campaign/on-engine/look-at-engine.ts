@@ -1,7 +1,8 @@
+import type { Shown } from '../../cluster/engine-state.ts';
 import type { EngineState } from '../../contract/engine-state.ts';
 
 /** Runs, accounts and workers of an engine, once. Needs no key. */
-export async function lookAtEngine(engine: string): Promise<EngineState> {
+export async function lookAtEngine(engine: string, shown?: Shown): Promise<EngineState> {
   const [{ openDatabase }, { checkEngineUrl }, { hasTables }, { readEngineState }] = await Promise.all([
     import('../../cluster/database/database.ts'),
     import('../../cluster/database/engine-url.ts'),
@@ -11,7 +12,7 @@ export async function lookAtEngine(engine: string): Promise<EngineState> {
   const db = await openDatabase(checkEngineUrl(engine), { name: 'mediabatch workers', most: 1 });
   try {
     if (!(await hasTables(db))) return { runs: [], accounts: [], workers: [] };
-    return await readEngineState(db);
+    return await readEngineState(db, shown);
   } finally {
     await db.close();
   }

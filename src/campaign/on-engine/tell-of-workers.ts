@@ -1,6 +1,6 @@
 import type { EngineToSee } from '../../cluster/open-engine.ts';
 import { type Clock, systemClock } from '../../contract/clock.ts';
-import { whyNot } from '../../contract/engine-state.ts';
+import type { EngineRun } from '../../contract/engine-state.ts';
 import type { Tell } from '../../contract/notice.ts';
 import { call, way } from '../../ground/advice.ts';
 
@@ -30,16 +30,23 @@ export async function tellOfNoWorker(
   const place = store === undefined ? '' : ' with the same --store';
   const hint = way(`to start one, on any machine${place}`, call('worker'));
   for (let vain = 0; !signal.aborted; ) {
-    const { runs, workers } = await readEngineState(database);
+    const { runs } = await readEngineState(database, { isCounted: false });
     const own = runs.find(({ id }) => id === run);
     if (signal.aborted || own === undefined) return;
-    const whys = workers.flatMap((worker) => (worker.isSilent ? [] : [whyNot(own, worker)]));
-    const isTaken = whys.includes(undefined);
-    vain = isTaken ? 0 : vain + 1;
-    const text = whys.every((why) => why === 'account')
-      ? `no worker of this account runs on ${shown}: the run waits until one is started`
-      : `none of the workers of this account on ${shown} takes the run: each has another store, or another version; the run waits until one is started that fits`;
-    if (vain === patience) tell({ is: 'notice', text, hint });
-    await clock.sleep(isTaken ? patience * lookMs : lookMs, signal);
+    const { lacks } = own;
+    vain = lacks === undefined ? 0 : vain + 1;
+    const text = lacks && lackTexts[lacks](shown);
+    if (vain === patience && text !== undefined) tell({ is: 'notice', text, hint });
+    await clock.sleep(lacks === undefined ? patience * lookMs : lookMs, signal);
   }
 }
+
+const unfit = (shown: string) =>
+  `none of the workers of this account on ${shown} takes the run: each has another store, or another version; the run waits until one is started that fits`;
+
+const lackTexts: { [lack in NonNullable<EngineRun['lacks']>]: (shown: string) => string } = {
+  worker: (shown) => `no worker of this account runs on ${shown}: the run waits until one is started`,
+  version: unfit,
+  store: unfit,
+  leader: (shown) => `no worker on ${shown} leads this account: creates wait until one does`,
+};

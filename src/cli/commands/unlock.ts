@@ -23,15 +23,20 @@ export interface UnlockOptions {
 /** Ends the claim of a run that will never end it itself: one on a machine that cannot be asked, or one on an engine, which ends there. Needs the id that it showed. */
 export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<number> {
   const { lock } = campaignPaths(file, options);
-  const { id } = options;
-  if (id === undefined) throw await whichId(file, lock);
+  if (options.id === undefined) throw await whichId(file, lock);
   const note = readEngineNote(lock);
+  const id = fullId(options.id, [note?.run, (await readGuardHolder(lock))?.id]);
   if (note?.run === id) await giveUp(file, note, { options, terminal });
   else if ((await removeGuard(lock, id)) !== 'removed')
     throw notHeld(file, id, { lock, holder: await readGuardHolder(lock) });
   terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
   if (options.json === true) outJson(terminal, { mediabatch: 'unlocked', version: 1, lock, run: id });
   return exitCodes.done;
+}
+
+/** Returns the id that begins with a short one, as `workers` shows it; the short one when none does. */
+function fullId(short: string, ids: readonly (string | undefined)[]): string {
+  return (short.length >= 8 ? ids.find((id) => id?.startsWith(short)) : undefined) ?? short;
 }
 
 /** Throws unless the run of the note is over. */

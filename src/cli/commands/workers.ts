@@ -1,6 +1,6 @@
 import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import { lookAtEngine } from '../../campaign/on-engine/look-at-engine.ts';
-import type { EngineState } from '../../contract/engine-state.ts';
+import type { EngineRun, EngineState } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { troublesOf, troublesText, workersJson, workersText } from '../../report/tables/workers-text.ts';
 import { outJson, type Terminal, tableOptions } from '../terminal.ts';
@@ -10,11 +10,16 @@ export interface WorkersOptions {
   json?: boolean;
   /** Only what is wrong, with an exit code. */
   check?: boolean;
+  campaign?: string;
+  state?: EngineRun['state'];
 }
 
 /** Runs, head, workers, rates and errors of an engine, as they are now. */
 export async function workers(options: WorkersOptions, terminal: Terminal): Promise<number> {
-  const state = await lookAtEngine(requireEngine(options.engine, process.env));
+  const state = await lookAtEngine(requireEngine(options.engine, process.env), {
+    campaign: options.campaign,
+    state: options.state,
+  });
   const code = options.check === true && isInTrouble(state) ? exitCodes.unreachable : exitCodes.done;
   if (options.json) {
     outJson(terminal, workersJson(state));

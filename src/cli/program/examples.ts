@@ -45,6 +45,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   approve: [
     ['mediabatch approve campaign.plan.json', 'shows it, and asks', 'not run'],
+    ['mediabatch approve campaign.plan.json --rows', 'every prompt, text, voice and model', 'not run'],
     ['mediabatch approve campaign.plan.json --valid 12h', 'for today only', 'not run'],
     ['mediabatch approve --list', 'what was approved here'],
     ['mediabatch approve --revoke campaign.plan.json', 'takes it back', 'not run'],
@@ -219,6 +220,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   workers: [
     ['mediabatch workers', 'as it is now', 'not run'],
     ['mediabatch workers --engine postgres://me@db/media --json', 'for a program', 'not run'],
+    ['mediabatch workers --campaign spring --state ended', 'earlier runs of one campaign', 'not run'],
     ['mediabatch workers --check', 'for monitoring: 69 if anything is wrong', 'not run'],
   ],
   engine: [

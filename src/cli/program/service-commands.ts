@@ -229,6 +229,10 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
     .description('Shows the runs of an engine, who works on them, how fast, which files wait, and what went wrong.')
     .addOption(databaseOption())
     .option('--check', 'only what is wrong, and exit code 69 if anything is: for monitoring')
+    .option('--campaign <name>', 'only runs of this campaign')
+    .addOption(
+      new Option('--state <state>', 'only runs in this state').choices(['open', 'paused', 'stopping', 'ended']),
+    )
     .option('--json', 'one JSON document on stdout')
     .action(async (options) => exit(await (await import('../commands/workers.ts')).workers(options, terminal)));
 

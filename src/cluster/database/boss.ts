@@ -24,12 +24,12 @@ export function ofBoss(tx: Sql) {
   };
 }
 
-/** Every setting that is not the default, and why. Dead workers are noticed within 10 + 5 s, see `keepHouse`. */
+/** Every setting that is not the default, and why. Dead workers are noticed within 10 + 4 s, see `keepHouse`. */
 const settings = {
   schema: 'mediabatch_queue',
   // Only where somebody has it look, and then at most at this pace, whoever asks.
   supervise: false,
-  monitorIntervalSeconds: 5,
+  monitorIntervalSeconds: 2,
   // Jobs that are over go within minutes, not within a day.
   maintenanceIntervalSeconds: 60,
   // No schedules, and no flows: nothing here happens by the clock, or after something else.

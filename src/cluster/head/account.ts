@@ -51,8 +51,8 @@ type Job = { id: string; retryCount: number };
 
 interface Raised {
   epoch: string;
-  /** The head before, unless it left with nothing on its way to the service. */
-  last: string | null;
+  /** How long creates of the heads before may still take; 0: the last one left with nothing on its way to the service. */
+  waitMs: number;
   /** The longest of the open runs, and of what the heads before may have on its way. */
   createTimeoutMs: number;
 }
@@ -77,7 +77,7 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
            epoch = ${raisedEpoch},
            create_timeout_ms = CASE WHEN last.head IS NULL THEN longest.ms ELSE greatest(longest.ms, last.ms) END
          FROM last, longest WHERE id = $1
-         RETURNING epoch::text AS epoch, last.head AS last, create_timeout_ms AS "createTimeoutMs"`,
+         RETURNING epoch::text AS epoch, CASE WHEN last.head IS NULL THEN 0 ELSE ${leaseMs} + last.ms END AS "waitMs", create_timeout_ms AS "createTimeoutMs"`,
         [account, worker],
       );
       return row;
@@ -85,9 +85,7 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
     return raised !== undefined;
   });
   if (raised === undefined) return undefined;
-  const { createTimeoutMs } = raised;
-  const waitMs = raised.last === null ? 0 : leaseMs + createTimeoutMs;
-  return new Seat({ ...options, lease, epoch: Number(raised.epoch), waitMs, createTimeoutMs });
+  return new Seat({ ...options, ...raised, lease, epoch: Number(raised.epoch) });
 }
 
 /**
@@ -155,7 +153,8 @@ export class Seat {
   /**
    * Gives the seat up: the job is done when no run is open, and free for the next head at once otherwise. Whoever submits a
    * run locks the account as well, so it is seen here, or finds the job gone and sends another. `isClean`: nothing of this
-   * head is on its way to the service. `error`: what it left for, shown until a head leaves without one.
+   * head is on its way to the service, so the next one waits for what is left of this one's wait. `error`: what it left for,
+   * shown until a head leaves without one.
    */
   async leave({
     isClean,
@@ -165,13 +164,14 @@ export class Seat {
     error?: string;
   }): Promise<'no run is open' | 'handed over' | 'taken over'> {
     const { db, boss, account, job } = this.#options;
-    const isAllClean = isClean && this.waitMs() === 0;
+    const waitMs = this.waitMs();
     const how = await db.transaction(async (tx) => {
       if (!(await this.#lock(tx))) return 'taken over';
       await tx.query(
-        `UPDATE mediabatch.account SET error = $2, head = CASE WHEN $3 THEN NULL ELSE head END, spent = coalesce($4, spent)
+        `UPDATE mediabatch.account SET error = $2, head = CASE WHEN $3 AND $5::float8 = 0 THEN NULL ELSE head END, spent = coalesce($4, spent),
+           create_timeout_ms = CASE WHEN $3 THEN greatest(0, $5::float8 - ${leaseMs}) ELSE create_timeout_ms END
          WHERE id = $1`,
-        [account, error ?? null, isAllClean, this.#spentJson()],
+        [account, error ?? null, isClean, this.#spentJson(), waitMs],
       );
       const queue = headQueue(account);
       if (!(await hasOpenRun(tx, account))) {

@@ -1,7 +1,6 @@
 import type { FetchAnswer } from '../../contract/answer.ts';
 import { HeadLostError, OutputError } from '../../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../../contract/ports.ts';
-import { fetchHere } from '../../engine/fetch-here.ts';
 import { Batches } from '../../ground/batches.ts';
 import { type Boss, filesQueue, filesQueueOptions, ofBoss } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
@@ -10,6 +9,7 @@ import type { Seal } from '../seal.ts';
 import {
   type FileReport,
   type FileTask,
+  fetchNamed,
   fileChannel,
   fileId,
   filesChannel,
@@ -98,7 +98,7 @@ export class FileDispatcher {
     };
     if (own === undefined || own.store !== run.store) return byHands;
     const { slots, downloads } = own;
-    const here = fetchHere(downloads, own.filesOf(run.campaign));
+    const here = fetchNamed(downloads, own.filesOf(run.campaign));
     return {
       fetch: async (target, file, options) =>
         (await slots.useWithin(patienceMs, () => here.fetch(target, file, options))) ??

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../contract/clock.ts';
+import type { WorkerNews } from '../../contract/engine-state.ts';
 import type { RunFact } from '../../contract/event.ts';
 import type { Downloads, LockFile, RequestBodies, Service } from '../../contract/ports.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../../engine/carry-out.ts';
@@ -27,7 +28,7 @@ import type { AccountSpending } from './account-spending.ts';
 import type { FileDispatcher, OwnHand } from './file-dispatcher.ts';
 import { held, type Term, writeAsHead } from './guarded.ts';
 import { openLines, readAllLines, readEarlierLines } from './lines.ts';
-import { factsBefore, isLettingGo, readToldEvents, type ToldEvents } from './told-events.ts';
+import { factsBefore, isLettingGo, newsOf, readToldEvents, type ToldEvents } from './told-events.ts';
 
 /** Everything that the runs of a head share. */
 export interface HeadRunGround {
@@ -41,6 +42,7 @@ export interface HeadRunGround {
   own: (OwnHand & { marks: Marks }) | undefined;
   /** Hears how many steps a run has before they are read. */
   onSize(known: { steps: number }): void;
+  tell(news: WorkerNews): void;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
   /** Whether the same key gives the same job, with this credential. */
@@ -255,7 +257,15 @@ export class HeadRun {
 
   #tell(fact: RunFact, told: ToldEvents): void {
     if (fact.event === 'credits-changed') this.#credits = { spent: fact.spentNow, held: fact.held };
-    if (told.note(fact)) this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
+    if (!told.note(fact)) return;
+    this.#log(fact);
+    this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
+  }
+
+  /** Logs a fact at this worker: an operator has no screen of the run. */
+  #log(fact: RunFact): void {
+    const news = newsOf(fact, { campaign: this.#record.campaign, run: this.#record.id });
+    if (news !== undefined) this.#ground.tell(news);
   }
 
   /** Tells the beginning of the run; then what is on record, and died with the head that was about to tell it. */
@@ -296,6 +306,7 @@ export class HeadRun {
     this.#events.add(end);
     await this.#events.flush();
     await endRun(db, this.#term, { exit, outcomes: Object.fromEntries(outcomes), end });
+    this.#log(found.end);
   }
 
   /** Gives up: nothing counts any more, work under way runs to its end, and the next head finds what became of it. */

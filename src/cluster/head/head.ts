@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { WorkerNews } from '../../contract/engine-state.ts';
 import { HeadLostError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import { AccountGate } from '../../engine/account-gate.ts';
@@ -42,7 +41,6 @@ export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 
   watch?: { created(): void; seen(lagMs: number): void } | undefined;
   /** Takes secrets out of a text that is put on record. */
   redact(text: string): string;
-  tell(news: WorkerNews): void;
 }
 
 /** A run that this head could not go on with. */

@@ -1,3 +1,4 @@
+import { failedOutcomes, type WorkerNews } from '../../contract/engine-state.ts';
 import type { RunEvent, RunFact, StopReason } from '../../contract/event.ts';
 import type { Lock } from '../../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../../plan/plan.ts';
@@ -104,6 +105,23 @@ function add(names: Set<string>, name: string): boolean {
   const isNews = !names.has(name);
   names.add(name);
   return isNews;
+}
+
+/** News of a worker that a fact is, for who reads its log; undefined: none. */
+export function newsOf(fact: RunFact, of: { campaign: string; run: string }): WorkerNews | undefined {
+  switch (fact.event) {
+    case 'run-started':
+      return { is: 'run started', ...of, steps: fact.steps };
+    case 'step-finished':
+      if (!failedOutcomes.includes(fact.outcome) && !fact.unsaved) return undefined;
+      return { is: 'step failed', ...of, address: fact.address, outcome: fact.outcome, error: fact.error ?? '' };
+    case 'spending-stopped':
+      return fact.because === 'disk' ? { is: 'store full', ...of, error: fact.detail } : undefined;
+    case 'run-ended':
+      return { is: 'run ended', ...of, exit: fact.exit, credits: fact.spentNow, outcomes: fact.outcomes };
+    default:
+      return undefined;
+  }
 }
 
 /** Whether a fact begins or ends something only because a head leaves. */

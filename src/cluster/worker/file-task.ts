@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { FetchAnswer } from '../../contract/answer.ts';
-import type { OutputTarget } from '../../contract/ports.ts';
+import { OutputError } from '../../contract/errors.ts';
+import type { Downloads, OutputFiles, Outputs, OutputTarget } from '../../contract/ports.ts';
+import { fetchHere } from '../../engine/fetch-here.ts';
 import type { Output } from '../../lock/record.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 
@@ -25,6 +28,19 @@ export type FileResult =
 export interface FileReport {
   result: FileResult;
   notices: string[];
+}
+
+/** Fetches files here. An error of the disk names this machine, because it is read on others. */
+export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
+  const outputs = fetchHere(downloads, files);
+  return {
+    ...outputs,
+    fetch: (...given) =>
+      outputs.fetch(...given).catch((error: unknown) => {
+        if (!(error instanceof OutputError) || error.why !== 'disk') throw error;
+        throw new OutputError('disk', `worker on ${hostname()}: ${error.message}`, { cause: error });
+      }),
+  };
 }
 
 /** Where the files of a run go: a store, or whoever is attached to the run. Part of the queue's name. */

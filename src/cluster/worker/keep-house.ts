@@ -4,9 +4,9 @@ import type { Database } from '../database/database.ts';
 import { forgottenAfter, spread } from './worker-row.ts';
 
 /** Time between two looks for dead workers while runs are open, in ms. */
-const stepMs = 5000;
+const stepMs = 1500;
 /** Steps between two looks while none is, and between two times that what is over goes. */
-const seldom = 24;
+const seldom = 80;
 
 export interface HouseOptions {
   db: Database;

@@ -4,6 +4,7 @@ import { newsName, type WorkerNews } from '../../contract/engine-state.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { messageOf } from '../../ground/values.ts';
 import type { Database } from '../database/database.ts';
+import { readEngineState } from '../engine-state.ts';
 import { loadPackage } from '../load-packages.ts';
 
 /** Health and figures of a worker, served over HTTP to whoever watches over it. */
@@ -45,7 +46,7 @@ const waitingFiles = `SELECT count(*)::int AS waiting,
   FROM mediabatch_queue.job WHERE name LIKE 'files-v%-' || $1 || '-%' AND state < 'active'`;
 
 /**
- * Serves `/healthz` (the process lives), `/readyz` (it works, and its server answers) and `/metrics` (figures for
+ * Serves `/healthz` (the process lives), `/readyz` (its server answers, and open runs of its account lack nothing) and `/metrics` (figures for
  * Prometheus). Throws MB3303 where the port is taken, and MB3701 where the package is not installed.
  */
 export async function openOperatorPort({ port, host }: { port: number; host: string }): Promise<OperatorPort> {
@@ -55,12 +56,13 @@ export async function openOperatorPort({ port, host }: { port: number; host: str
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     if (request.method !== 'GET') return answer(response, 405, 'GET only');
     if (pathname === '/healthz') return answer(response, 200, 'it lives');
-    if (pathname === '/readyz') return answer(response, notReady === undefined ? 200 : 503, notReady ?? 'it works');
-    if (pathname !== '/metrics') return answer(response, 404, '/healthz, /readyz, /metrics');
-    figures.text().then(
-      (text) => answer(response, 200, text, figures.contentType),
-      (error: unknown) => answer(response, 500, messageOf(error)),
-    );
+    const failed = (error: unknown) => answer(response, 500, messageOf(error));
+    if (pathname === '/readyz') {
+      const readiness = notReady === undefined ? figures.lack() : Promise.resolve(notReady);
+      void readiness.then((why) => answer(response, why === undefined ? 200 : 503, why ?? 'it works'), failed);
+    } else if (pathname === '/metrics') {
+      void figures.text().then((text) => answer(response, 200, text, figures.contentType), failed);
+    } else answer(response, 404, '/healthz, /readyz, /metrics');
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(isTaken(error) ? taken(port, host) : error));
@@ -92,10 +94,9 @@ function answer(response: ServerResponse, status: number, text: string, type = '
 function readinessAfter(news: WorkerNews, before: string | undefined): string | undefined {
   switch (news.is) {
     case 'started':
+    case 'no store':
     case 'server back':
       return undefined;
-    case 'no store':
-      return news.why;
     case 'server away':
       return `the engine is away: ${news.error}`;
     case 'leaving':
@@ -125,6 +126,9 @@ async function makeFigures() {
     help: 'Creates that this worker has sent as a head, those that were sent again among them.',
     registers,
   });
+  const ofRuns = { help: 'Of runs that ended under this worker.', registers };
+  const steps = new Counter({ name: 'mediabatch_steps_total', labelNames: ['outcome'], ...ofRuns });
+  const credits = new Counter({ name: 'mediabatch_credits_total', ...ofRuns });
   const lag = new Histogram({
     name: 'mediabatch_detection_lag_seconds',
     help: 'How long after its end a job was seen to be over; where the service does not tell when that was, half the time since it was looked at before.',
@@ -152,15 +156,27 @@ async function makeFigures() {
   };
   return {
     contentType: registry.contentType,
-    hear({ is }: WorkerNews) {
-      events.inc({ event: newsName(is) });
-      if (is === 'head') head.set(1);
-      if (is === 'head left') head.set(0);
+    hear(news: WorkerNews) {
+      events.inc({ event: newsName(news.is) });
+      if (news.is === 'head') head.set(1);
+      if (news.is === 'head left') head.set(0);
+      if (news.is !== 'run ended') return;
+      credits.inc(news.credits);
+      for (const [outcome, count] of Object.entries(news.outcomes)) steps.inc({ outcome }, count);
     },
     created: () => creates.inc(),
     seen: (lagMs: number) => lag.observe(lagMs / 1000),
     watch(worker: Watched) {
       watched = worker;
+      registry.setDefaultLabels({ account: worker.account.slice(0, 8) });
+    },
+    /** Names an open run of the account that lacks something; undefined: none does. */
+    async lack(): Promise<string | undefined> {
+      if (watched === undefined || watched.db.awaySince !== undefined) return undefined;
+      const { account, db } = watched;
+      const { runs } = await readEngineState(db, { isCounted: false });
+      const run = runs.find((one) => one.account === account && one.lacks !== undefined);
+      return run && `run ${run.id} of ${run.campaign} lacks a ${run.lacks}`;
     },
     async text() {
       if (watched !== undefined) await look(watched);

@@ -3,14 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../../contract/ports.ts';
-import { fetchHere } from '../../engine/fetch-here.ts';
 import { Batches } from '../../ground/batches.ts';
 import { messageOf } from '../../ground/values.ts';
 import { type Boss, filesQueue, filesQueueOptions, ofBoss } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
 import type { Seal } from '../seal.ts';
 import { makeWakeUp } from '../wake-up.ts';
-import { type FileReport, type FileResult, type FileTask, fileChannel, filesChannel } from './file-task.ts';
+import { type FileReport, type FileResult, type FileTask, fetchNamed, fileChannel, filesChannel } from './file-task.ts';
 import type { Slots } from './slots.ts';
 import { spread } from './worker-row.ts';
 
@@ -176,7 +175,7 @@ class Hand {
 
   #outputsOf(campaign: string): Outputs {
     const { downloads, filesOf } = this.#options;
-    const outputs = this.#outputs.get(campaign) ?? fetchHere(downloads, filesOf(campaign));
+    const outputs = this.#outputs.get(campaign) ?? fetchNamed(downloads, filesOf(campaign));
     this.#outputs.set(campaign, outputs);
     return outputs;
   }

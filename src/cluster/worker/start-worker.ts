@@ -67,8 +67,6 @@ export async function startWorker(options: StartWorkerOptions): Promise<void> {
 
 async function workThere(options: StartWorkerOptions, port: OperatorPort | undefined): Promise<void> {
   const { engine, access, clock, signal, tell, accountOf: digestOf } = options;
-  const store = options.store === undefined ? undefined : await waitForStore(options.store, options);
-  if (store === 'left') return;
   const account = accountOf(access);
   const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const redact = makeRedact(access.token);
@@ -80,6 +78,9 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
   });
   try {
     await migrate(db);
+    port?.watch({ db, account, facts: () => ({}) });
+    const store = options.store === undefined ? undefined : await waitForStore(options.store, options);
+    if (store === 'left') return;
     const boss = await openBoss(db);
     const seal = makeSeal(access.token);
     const server = showEngine(engine);

@@ -33,12 +33,12 @@ export const forgottenAfter = '1 hour';
 /** Keeps this worker's row up to date until the signal is aborted, and removes it then if the server is there. */
 export async function register(
   options: Registered,
-  { signal, doing, isQuiet }: { signal: AbortSignal; doing(): { [fact: string]: Json }; isQuiet(): boolean },
+  { signal, isQuiet }: { signal: AbortSignal; isQuiet(): boolean },
 ): Promise<void> {
   const { db, clock, id, limits } = options;
   await db.query(`DELETE FROM mediabatch.worker WHERE beat < now() - interval '${forgottenAfter}'`);
   while (!signal.aborted) {
-    await beat(options, { ...doing(), ...(limits && { limits: { ...limits } }) });
+    await beat(options, limits === undefined ? {} : { limits: { ...limits } });
     await clock.sleep(spread(clock, isQuiet() ? quietBeatMs : beatMs), signal);
   }
   if (db.awaySince === undefined) await db.query('DELETE FROM mediabatch.worker WHERE id = $1', [id]);

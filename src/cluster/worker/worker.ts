@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { type NotForIt, type WorkerNews, whyNot } from '../../contract/engine-state.ts';
+import { type EngineRun, type NotForIt, type WorkerNews, whyNot } from '../../contract/engine-state.ts';
 import { HeadLostError } from '../../contract/errors.ts';
-import type { Json } from '../../ground/json.ts';
 import { messageOf } from '../../ground/values.ts';
 import type { Database } from '../database/database.ts';
 import { type HeadBoss, longestSittingMs, offerHead, openHeadQueue, type Seat, takeSeat } from '../head/account.ts';
@@ -21,7 +20,7 @@ const failurePauses = [2000, 5000, 15_000, 60_000];
 /** Drives all open runs of an account until none is, or the signal is aborted: then what is on the wire is awaited. */
 export interface HeadOfRuns {
   run(): Promise<void>;
-  /** Figures of its work, for `mediabatch workers`. `creates`: on the wire. */
+  /** Figures of its work, for `/metrics`. `creates`: on the wire. */
   facts?(): { [name: string]: number };
 }
 
@@ -55,11 +54,11 @@ export async function work(options: WorkerOptions): Promise<void> {
   // What is submitted, and what a head gives back, is told.
   const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
   const listening = await db.listen(workChannel, wakeUp.hear);
-  const state: State = { doing: () => ({ is: 'waiting' }), runs: 1, facts: () => ({}) };
+  const state: State = { runs: 1, facts: () => ({}) };
   options.onFacts?.(() => state.facts());
   const isQuiet = () => state.runs === 0;
   // It is shown as long as something of it is on the wire.
-  const registered = register(options, { signal: ending.signal, doing: () => state.doing(), isQuiet });
+  const registered = register(options, { signal: ending.signal, isQuiet });
   const serving = options.serveFiles?.(either, isQuiet) ?? Promise.resolve();
   const keeping = options.keepHouse?.(either, isQuiet) ?? Promise.resolve();
   // A store or a table that is gone is for a person to mend.
@@ -93,7 +92,6 @@ export function reasonOf(signal: AbortSignal | undefined): string {
 }
 
 interface State {
-  doing(): { [fact: string]: Json };
   /** Figures of its work as a head; none: it is not. */
   facts(): { [name: string]: number };
   /** Open runs of the account, as they were looked at last; one, until somebody has looked. */
@@ -172,7 +170,6 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
   tell({ is: 'head', epoch, runs, waitMs: seat.waitMs() });
   try {
     const head = options.makeHead(seat, leave);
-    state.doing = () => ({ is: 'head', epoch, ...(head.facts && { facts: head.facts() }) });
     state.facts = () => head.facts?.() ?? {};
     await head.run();
     if (lease.lost.aborted) throw new HeadLostError();
@@ -190,51 +187,34 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
   } finally {
     clearTimeout(limit);
     left.abort();
-    state.doing = () => ({ is: 'waiting' });
     state.facts = () => ({});
     await beats.catch(() => {});
   }
 }
 
 /** Open runs that are alike for a worker. */
-interface OpenRuns {
-  account: string;
-  protocol: number;
-  /** Version of the mediabatch that submitted them. */
-  version: string;
-  /** Id of the store that their files go to; null: to whoever is attached. */
-  store: string | null;
-  runs: number;
-}
+type OpenRuns = Pick<EngineRun, 'account' | 'protocol' | 'store'> & { runs: number };
 
 type Taker = Pick<WorkerOptions, 'account' | 'protocol' | 'store'>;
 
 function readOpenRuns(db: Database): Promise<OpenRuns[]> {
   return db.query<OpenRuns>(
-    `SELECT account, protocol, origin->>'version' AS version, store, count(*)::int AS runs
-     FROM mediabatch.run WHERE state = 'open' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+    `SELECT account, protocol, store, count(*)::int AS runs
+     FROM mediabatch.run WHERE state = 'open' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
   );
 }
 
-function whyNotFor(open: OpenRuns, { account, protocol: own = ownProtocol, store }: Taker): NotForIt | undefined {
-  const is = whyNot(open, { account, protocol: own, store: store ?? null });
-  return is === 'protocol' ? { is, theirs: open.protocol, own, version: open.version } : is && { is };
+function whyNotFor(open: OpenRuns, { account, protocol = ownProtocol, store }: Taker): NotForIt | undefined {
+  return whyNot(open, { account, protocol, store: store ?? null });
 }
 
-/** Tells of open runs that are not for this worker, once, and again when there are more or others. */
+/** Tells why open runs are not for this worker, once, and again when there are other reasons. */
 function makeTeller(taker: Taker & { tell(news: WorkerNews): void }) {
-  let told = new Map<string, number>();
+  let told = '';
   return (open: readonly OpenRuns[]) => {
-    const now = new Map<string, number>();
-    for (const some of open) {
-      const why = whyNotFor(some, taker);
-      if (why === undefined) continue;
-      const name = JSON.stringify(why);
-      now.set(name, (now.get(name) ?? 0) + some.runs);
-    }
-    for (const [name, runs] of now) {
-      if (runs > (told.get(name) ?? 0)) taker.tell({ is: 'not for it', why: JSON.parse(name) as NotForIt, runs });
-    }
+    const whys = new Set(open.flatMap((some) => whyNotFor(some, taker) ?? []));
+    const now = [...whys].sort().join();
+    if (now !== told) for (const why of whys) taker.tell({ is: 'not for it', why });
     told = now;
   };
 }

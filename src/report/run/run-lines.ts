@@ -235,7 +235,7 @@ function eventLine(event: RunEvent, view: RunView, { style, page }: EventLineOpt
       return stepLine(event.address, style.green(savedWord(event.how)), `${safeText(path)} (${bytesText(bytes)})`);
     }
     case 'step-finished': {
-      const word = outcomeWord(event.outcome, style);
+      const word = event.unsaved ? style.yellow('not saved') : outcomeWord(event.outcome, style);
       return word === undefined ? undefined : stepLine(event.address, word, safeText(event.error ?? ''));
     }
     case 'credits-awaited':

@@ -143,7 +143,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
         ? 'nothing more is bought, the run was cancelled'
         : `nothing more is bought, the run was interrupted${detail}`;
     case 'disk':
-      return `nothing more is bought, this machine cannot write${detail}`;
+      return `nothing more is bought, files cannot be written${detail}`;
     case 'error':
       return `nothing more is bought, something went wrong here${detail}`;
     case 'unreachable':

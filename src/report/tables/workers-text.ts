@@ -1,6 +1,6 @@
 import type { EngineAccount, EngineRun, EngineState, EngineWorker } from '../../contract/engine-state.ts';
 import type { Json } from '../../ground/json.ts';
-import { countOf, limitText, spanText } from '../numbers.ts';
+import { limitText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { type Cell, tableText } from './table.ts';
@@ -31,8 +31,7 @@ function runsText(runs: readonly EngineRun[], options: TextOptions): string {
   const columns = [
     { title: 'campaign', least: 12 },
     { title: 'state' },
-    { title: 'steps', align: 'right' as const },
-    { title: 'files waiting', align: 'right' as const },
+    ...['done', 'failed', 'waiting', 'left', 'credits'].map((title) => ({ title, align: 'right' as const })),
     { title: 'submitted' },
     { title: 'from', least: 12 },
     { title: 'account' },
@@ -41,14 +40,22 @@ function runsText(runs: readonly EngineRun[], options: TextOptions): string {
   const cells = runs.map((run) => [
     { text: run.campaign, paint: options.style.bold },
     stateCell(run, options.style),
-    `${run.steps.ended} of ${run.steps.of}`,
-    run.files.wanted === 0 ? '' : String(run.files.wanted),
+    `${run.steps.done} of ${run.steps.of}`,
+    { text: numberText(run.steps.failed), paint: options.style.red },
+    numberText(run.steps.waiting),
+    numberText(run.steps.left),
+    numberText(run.credits),
     `${spanText(run.submittedMs)} ago`,
     `${run.host}:${run.manifest}`,
     run.account.slice(0, 8),
     run.id.slice(0, 8),
   ]);
   return tableText(columns, cells, options);
+}
+
+/** Zero and unknown are empty, so that the other numbers stand out. */
+function numberText(value = 0): string {
+  return value === 0 ? '' : String(value);
 }
 
 function stateCell({ state, exit, endedMs, error, cancelled, paused }: EngineRun, style: Style): Cell {
@@ -68,7 +75,6 @@ function workersTable(workers: readonly EngineWorker[], options: TextOptions): s
     { title: 'worker', least: 12 },
     { title: 'is' },
     { title: 'files', align: 'right' as const },
-    { title: 'rates', least: 12 },
     { title: 'account' },
     { title: 'version' },
     { title: 'heard of' },
@@ -77,7 +83,6 @@ function workersTable(workers: readonly EngineWorker[], options: TextOptions): s
     `${worker.host} ${worker.pid}`,
     roleCell(worker, options.style),
     worker.files === 0 ? '' : String(worker.files),
-    ratesText(worker.rates),
     worker.account.slice(0, 8),
     worker.version,
     {
@@ -92,16 +97,6 @@ function roleCell({ isHead, isSilent, files }: EngineWorker, style: Style): Cell
   if (isSilent) return { text: 'silent', paint: style.red };
   const words = [...(isHead ? ['head'] : []), ...(files > 0 ? ['hand'] : [])];
   return { text: words.length === 0 ? 'waiting' : words.join(', '), paint: isHead ? style.green : (text) => text };
-}
-
-/** `inFlight` reads as `in flight 12`; what is none is not told, so that the rest has room. */
-function ratesText(rates: EngineWorker['rates']): string {
-  const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return Object.entries(rates ?? {})
-    .map(([name, value]): [string, number] => [wordsOf(name), Math.round(value * 10) / 10])
-    .filter(([, value]) => value !== 0)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ');
 }
 
 /** Limits that the workers of each account keep. */
@@ -119,7 +114,7 @@ export function troublesText(state: EngineState, style: Style): string {
 }
 
 /** Things on an engine that a person has to look after. */
-export function troublesOf({ runs, accounts, workers }: EngineState): { is: 'error' | 'notice'; text: string }[] {
+export function troublesOf({ runs, accounts }: EngineState): { is: 'error' | 'notice'; text: string }[] {
   const troubles: { is: 'error' | 'notice'; text: string }[] = [];
   for (const { id, error } of accounts) {
     if (error !== undefined)
@@ -130,19 +125,24 @@ export function troublesOf({ runs, accounts, workers }: EngineState): { is: 'err
     const text = `run ${id.slice(0, 8)} of ${campaign} is put aside, and tried again each minute: ${error}`;
     troubles.push({ is: 'error', text: safeText(text, 400) });
   }
-  for (const [account, count] of openRunsByAccount(runs)) {
-    const isServed = workers.some((worker) => worker.account === account && !worker.isSilent);
-    if (isServed) continue;
-    const text = `no worker has the key of account ${account.slice(0, 8)}, so ${countOf(count, 'open run')} ${count === 1 ? 'waits' : 'wait'}`;
-    troubles.push({ is: 'notice', text });
+  for (const { lacks, ...run } of runs) {
+    if (lacks !== undefined) troubles.push({ is: 'notice', text: safeText(lackText(run, lacks), 400) });
   }
   return troubles;
 }
 
-function openRunsByAccount(runs: readonly EngineRun[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { account, state } of runs) {
-    if (state !== 'ended') counts.set(account, (counts.get(account) ?? 0) + 1);
+function lackText({ id, campaign, account }: EngineRun, lacks: NonNullable<EngineRun['lacks']>): string {
+  const run = `run ${id.slice(0, 8)} of ${campaign} waits`;
+  switch (lacks) {
+    case 'worker':
+      return `${run}: no worker has the key of account ${account.slice(0, 8)}`;
+    case 'version':
+      return `${run}: no worker has the version of mediabatch that submitted it`;
+    case 'store':
+      return `${run}: no worker has its store; start one with the --store of its \`apply\``;
+    case 'leader':
+      return `${run}: no worker leads account ${account.slice(0, 8)}`;
+    default:
+      return lacks satisfies never;
   }
-  return counts;
 }

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { openOperatorPort } from '../../../src/cluster/worker/operator-port.ts';
-import { engineHere } from './engine-here.ts';
+import { engineHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 
@@ -19,8 +20,9 @@ const started = { is: 'started', worker: 'w', account, service: 's', server: 'db
 test('a worker lives at once, and is ready while it works and its server answers', async () => {
   const { port, get } = await opened();
   expect([(await get('/healthz')).status, (await get('/readyz')).status]).toEqual([200, 503]);
-  port.hear({ is: 'no store', why: 'nothing is mounted' });
-  expect(await get('/readyz')).toEqual({ status: 503, text: 'nothing is mounted\n' });
+  // A new installation has no store before its first `apply`.
+  port.hear({ is: 'no store', why: 'no marker' });
+  expect((await get('/readyz')).status).toBe(200);
   port.hear(started);
   expect((await get('/readyz')).status).toBe(200);
   port.hear({ is: 'server away', error: 'refused' });
@@ -32,6 +34,17 @@ test('a worker lives at once, and is ready while it works and its server answers
   expect((await get('/other')).status).toBe(404);
 });
 
+test('a worker is not ready while a run of its account lacks something that no living worker has', async () => {
+  const { db, boss } = await engineHere();
+  const { port, get } = await opened();
+  port.watch({ db, account, facts: () => ({}) });
+  port.hear(started);
+  await submitRun(db, boss, submission({ account: 'b'.repeat(32) }));
+  expect((await get('/readyz')).status).toBe(200);
+  const { id } = await submitRun(db, boss, submission({ account }));
+  expect(await get('/readyz')).toEqual({ status: 503, text: `run ${id} of spring lacks a worker\n` });
+});
+
 test('figures: of the process, of its work as a head, of the queue, and errors by their kind', async () => {
   const { db, boss } = await engineHere();
   const { port, get } = await opened();
@@ -40,25 +53,30 @@ test('figures: of the process, of its work as a head, of the queue, and errors b
   port.hear({ is: 'failed', error: 'no', againAfterMs: 1 });
   port.created();
   port.seen(1500);
+  port.hear({ is: 'run ended', campaign: 'c', run: 'r', exit: 3, credits: 7, outcomes: { done: 2, failed: 1 } });
   const queue = `files-v1-${account}-store`;
   await boss.createQueue(queue);
   await boss.send(queue, { file: 'one' });
   await db.query("UPDATE mediabatch_queue.job SET created_on = now() - interval '90 s'");
   const lines = (await get('/metrics')).text.split('\n');
-  const figure = (name: string) => Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
+  const plain = lines.map((line) => line.replace(/,?account="a{8}",?/, '').replace('{}', ''));
+  const figure = (name: string) => Number(plain.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
   expect(figure('mediabatch_head')).toBe(1);
   expect(figure('mediabatch_head_creates_on_wire')).toBe(2);
   expect(figure('mediabatch_head_credits_spent')).toBe(120);
   expect(figure('mediabatch_head_credits_held')).toBe(40);
   expect(figure('mediabatch_worker_events_total{event="failed"}')).toBe(1);
   expect(figure('mediabatch_creates_total')).toBe(1);
+  expect(figure('mediabatch_steps_total{outcome="failed"}')).toBe(1);
+  expect(figure('mediabatch_credits_total')).toBe(7);
+  expect(lines).toContain('mediabatch_head{account="aaaaaaaa"} 1');
   expect(figure('mediabatch_detection_lag_seconds_sum')).toBe(1.5);
   expect(figure('mediabatch_files_queued')).toBe(1);
   expect(figure('mediabatch_files_queued_age_seconds')).toBeGreaterThanOrEqual(90);
   expect(figure('mediabatch_database_connections')).toBeGreaterThan(0);
   expect(figure('process_resident_memory_bytes')).toBeGreaterThan(0);
   port.hear({ is: 'head left', why: 'handed over' });
-  expect((await get('/metrics')).text).toContain('\nmediabatch_head 0\n');
+  expect((await get('/metrics')).text).toContain('\nmediabatch_head{account="aaaaaaaa"} 0\n');
 });
 
 test('a port that is taken is named', async () => {

@@ -6,6 +6,7 @@ import { Head } from '../../../src/cluster/head/head.ts';
 import { cancelRun, openRunsOf, pauseRun, readRun, resumeRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
+import type { WorkerNews } from '../../../src/contract/engine-state.ts';
 import { makeTrial } from '../../rig/trial.ts';
 import { engineHere, submission } from './engine-here.ts';
 
@@ -32,6 +33,7 @@ async function runHere() {
   const account = accountOf({ baseUrl, token });
   const run = (...args: string[]) => trial.run(args, { apart: true, env: { MEDIABATCH_ENGINE: url } });
   const watched = { creates: 0, lags: [] as number[] };
+  const news: WorkerNews[] = [];
   const watch = {
     created() {
       watched.creates += 1;
@@ -55,7 +57,7 @@ async function runHere() {
       watch,
       redact: (text) => text,
       onSize: () => {},
-      tell: () => {},
+      tell: (one) => news.push(one),
     });
     const running = one.run();
     running.catch(() => {});
@@ -69,11 +71,11 @@ async function runHere() {
     onTestFinished(leave);
     return { facts: () => one.facts(), leave };
   };
-  return { db, account, run, head, pass, watched, bought: () => trial.sandbox.ledger().length };
+  return { db, account, run, head, pass, news, watched, bought: () => trial.sandbox.ledger().length };
 }
 
 test('I51 a paused run sends nothing new, under the next head either, and goes on when it is resumed', async () => {
-  const { db, account, run, head, pass, watched, bought } = await runHere();
+  const { db, account, run, head, pass, news, watched, bought } = await runHere();
   const applied = run('apply', 'campaign.yaml', '--yes');
   await vi.waitUntil(async () => (await openRunsOf(db, account)).length === 1, { timeout: 60_000 });
   const first = await head();
@@ -86,7 +88,7 @@ test('I51 a paused run sends nothing new, under the next head either, and goes o
   await vi.waitUntil(() => first.facts().runs === 0, { timeout: 60_000 });
   expect(bought()).toBe(2);
   expect((await readEngineState(db)).runs).toMatchObject([
-    { state: 'paused', paused: { by: expect.any(String) }, steps: { ended: 2, of: 6 } },
+    { state: 'paused', paused: { by: expect.any(String) }, steps: { done: 2, waiting: 4, of: 6 } },
   ]);
   expect((await run('workers')).out).toMatch(/lamp +paused \(.* ago\)/);
   expect((await run('status', 'campaign.yaml')).err).toMatch(/is paused by .* since/);
@@ -101,7 +103,13 @@ test('I51 a paused run sends nothing new, under the next head either, and goes o
   const { code, err } = await applied;
   expect(code, err).toBe(0);
   expect(bought()).toBe(6);
-  expect(watched).toEqual({ creates: 6, lags: Array(6).fill(expect.any(Number)) });
+  expect(watched).toEqual({
+    creates: 6,
+    lags: Array(6).fill(expect.any(Number)),
+  });
+  // Whoever operates the workers has no screen of the run.
+  expect(news.map(({ is }) => is)).toEqual(['run started', 'run ended']);
+  expect(news.at(-1)).toMatchObject({ campaign: 'lamp', exit: 0, credits: 12, outcomes: { done: 6 } });
   expect(err).toMatch(/the run is paused by .*mediabatch resume/);
   expect(err).toContain('the run goes on');
   expect((await run('resume', 'campaign.yaml')).err).toContain('no run of lamp is open');

@@ -51,7 +51,7 @@ test.each(['signal', 'drain'] as const)('a %s ends a worker that waits for its s
   const ending = new AbortController();
   const news: WorkerNews[] = [];
   await startWorker({
-    engine: 'postgres://127.0.0.1:1/none',
+    engine: await freshDatabase(),
     access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test' },
     version: '0',
     clock: systemClock,

@@ -7,9 +7,9 @@ import { workerJsonLine, workerLine } from '../../../src/report/worker-text.ts';
 const style = makeStyle(false);
 const error = 'the lock of this run on the engine is damaged: line 4 is no JSON';
 const run: EngineRun = {
-  ...{ id: '12345678-abcd', account: 'a'.repeat(32), campaign: 'spring', state: 'open', sandbox: false },
+  ...{ id: '12345678-abcd', account: 'a'.repeat(32), campaign: 'spring', state: 'open' },
   ...{ host: 'host', manifest: 'spring.yaml', submittedMs: 65_000, store: null, protocol: 1, error },
-  steps: { ended: 3, of: 9 },
+  steps: { done: 3, failed: 2, waiting: 0, left: 4, of: 9 },
   files: { wanted: 0, saved: 0, failed: 0 },
 };
 
@@ -41,22 +41,20 @@ test('the same is a JSON document on a line for a program', () => {
   });
 });
 
-test('what has ended troubles nobody, and a run without a worker does', () => {
+test('an open run that nobody can carry out is named, with what it lacks', () => {
   const { error: _, ...open } = run;
-  const [ended, waiting] = [{ ...run, state: 'ended' as const }, open];
-  expect(troublesOf({ runs: [ended], accounts: [], workers: [] })).toEqual([]);
-  expect(troublesOf({ runs: [waiting], accounts: [], workers: [] })).toEqual([
-    { is: 'notice', text: 'no worker has the key of account aaaaaaaa, so 1 open run waits' },
-  ]);
+  const told = (lacks: EngineRun['lacks']) =>
+    troublesOf({ runs: [{ ...open, ...(lacks && { lacks }) }], accounts: [], workers: [] }).map(({ text }) => text);
+  expect(told(undefined)).toEqual([]);
+  expect(told('worker')).toEqual(['run 12345678 of spring waits: no worker has the key of account aaaaaaaa']);
+  expect(told('store')).toEqual([expect.stringContaining('no worker has its store')]);
+  expect(told('leader')).toEqual(['run 12345678 of spring waits: no worker leads account aaaaaaaa']);
 });
 
-test('a head says what there is, and not what there is none of', () => {
-  const head = {
-    ...{ id: 'w', account: 'a', host: 'h', pid: 1, protocol: 1, version: '1', store: null, files: 2, beatMs: 3 },
-    ...{ isSilent: false, isHead: true, rates: { held: 0, runs: 1, creates: 0.04, inFlight: 8 } },
-  };
-  const text = workersText({ runs: [], accounts: [], workers: [head] }, { style, width: 140 });
-  expect(text).toContain('  runs 1, in flight 8  ');
+test('steps are told by how they ended, and a number that is zero is empty', () => {
+  const text = workersText({ runs: [run], accounts: [], workers: [] }, { style, width: 160 });
+  expect(text.split('\n')[0]).not.toContain('waiting');
+  expect(text).toMatch(/3 of 9 +2 +4 /);
 });
 
 test('a run that was cancelled says by whom, and when', () => {
