@@ -97,6 +97,7 @@ test.runIf(dumpedPrograms !== undefined)(
     const { type, done, inFolder, worker, bought } = await openTerminals(await emptyServer(dumpedPrograms ?? ''));
     await done(read('sh', 'terminal roles'));
     // Without a worker nothing is bought yet, so a restored database has lost every purchase.
+    await done('mkdir -p store');
     const campaign = type(read('sh', 'terminal campaign'));
     await waitFor(campaign, 'no worker of this account runs');
     for (const act of ['pause', 'resume']) await done(`mediabatch ${act} campaign.yaml`, 'spring');
