@@ -43,7 +43,8 @@ export function openTunnel(
       socket.setTimeout(0);
       if (statusCode >= 200 && statusCode < 300) return resolve(socket);
       socket.destroy();
-      fail(statusCode === 407 ? 'asks for a login (HTTP 407): put it into HTTPS_PROXY' : `answered HTTP ${statusCode}`);
+      const refusal = login === ':' ? 'asks for a login: put it into HTTPS_PROXY' : 'refuses the login in HTTPS_PROXY';
+      fail(statusCode === 407 ? `${refusal} (HTTP 407)` : `answered HTTP ${statusCode}`);
     });
     call.once('response', ({ statusCode }) => fail(`answered HTTP ${statusCode}`));
     call.once('timeout', () => call.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)));
