@@ -4,7 +4,7 @@ import { emptyMap, mapOf, mustGet, type Path, shorten } from '../../ground/value
 import { kinds } from '../../kinds/index.ts';
 import { type Manifest, type Table, type Task, tablePath, taskPath } from '../../manifest/manifest.ts';
 import type { Row } from '../../manifest/rows/rows.ts';
-import { nearestName } from '../../manifest/suggest.ts';
+import { nearestName, pathPart } from '../../manifest/suggest.ts';
 import { isTemplate } from '../../manifest/template/template.ts';
 import type { Cells, TaskRows } from '../expand/draft.ts';
 import { hasKey } from '../expand/expand-task.ts';
@@ -211,9 +211,21 @@ function explainJoin(
     const message = isColumn
       ? `table \`${table.name}\` is joined on \`${shown}\`, which task \`${task.id}\` has twice: as a column of its rows and as an axis`
       : `table \`${table.name}\` is joined on \`${shown}\`, and task \`${task.id}\` has neither a column nor an axis of that name`;
-    const near = nearestName(column, columns);
-    const source = isColumn ? `matrix.${shown}` : `row.${near ?? columns[0] ?? 'sku'}`;
-    return { message, hint: `say where the value is, as in on: { ${shown}: "{{${source}}}" }` };
+    const joined = table.on.map(
+      (on) => `${inYaml(on.column)}: ${JSON.stringify(on.value ?? sourceOf(on.column, { columns, axes }))}`,
+    );
+    return { message, hint: `say where each value is, as in on: { ${joined.join(', ')} }` };
   }
   return undefined;
+}
+
+/** Writes the template of the axis or column that is meant by a name: the same one, else one that is near. */
+function sourceOf(name: string, { columns, axes }: { columns: readonly string[]; axes: readonly string[] }): string {
+  const axis = axes.includes(name) ? name : columns.includes(name) ? undefined : nearestName(name, axes);
+  const column = nearestName(name, columns) ?? columns[0] ?? 'sku';
+  return axis === undefined ? `{{row.${pathPart(column)}}}` : `{{matrix.${pathPart(axis)}}}`;
+}
+
+function inYaml(name: string): string {
+  return /^[A-Za-z][\w-]*$/.test(name) ? name : JSON.stringify(name);
 }

@@ -41,6 +41,7 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
   }
   if (!isSound) return undefined;
   const byValues = new Map<string, Row>();
+  const doubles: Double[] = [];
   for (const row of rows.rows) {
     const values = table.on.map(({ column }) => ownValue(row.value, column));
     const odd = values.findIndex((value) => !isScalar(value));
@@ -58,16 +59,26 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
     const id = idOf(values.map(String));
     const first = byValues.get(id);
     if (first === undefined) byValues.set(id, row);
-    else reportDouble(table, { row, first, values: values.map(String) }, expansion);
+    else doubles.push({ row, first, values: values.map(String) });
   }
+  reportDoubles(table, doubles, expansion);
   return isSound ? byValues : undefined;
 }
 
-function reportDouble(table: Table, of: { row: Row; first: Row; values: string[] }, expansion: Expansion): void {
-  const { row, first, values } = of;
+interface Double {
+  row: Row;
+  first: Row;
+  values: string[];
+}
+
+/** Reports rows that are for the same values: the first of them, because all have one cause. */
+function reportDoubles(table: Table, [double, ...others]: readonly Double[], expansion: Expansion): void {
+  if (double === undefined) return;
+  const { row, first, values } = double;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
   expansion.reportError({
     code: 'MB1307',
-    message: `two rows of table \`${table.name}\` are for ${nameValues(table, values)}: ${first.label} and ${row.label}`,
+    message: `two rows of table \`${table.name}\` are for ${nameValues(table, values)}: ${first.label} and ${row.label}${more}`,
     hint: 'remove one of them, or join the table on one more column',
     place: row.place(),
     related: [{ message: 'the first one', place: first.place() }],

@@ -231,6 +231,13 @@ testMistakes([
     says: ['two rows of table `copy` are for sku lamp, locale de: row 2 of copy.csv and row 5 of copy.csv'],
   },
   {
+    name: 'many rows for one step',
+    text: campaign(both, ...joined),
+    data: { ...data, 'copy.csv': `${data['copy.csv']}lamp,de,Leuchte,\nlamp,de,Licht,\n` },
+    found: ['MB1307 copy.csv:6:1'],
+    says: ['row 5 of copy.csv (and 1 more like this)'],
+  },
+  {
     name: 'a row without a value to join on',
     text: campaign(['copy: { file: copy.json, on: [sku] }'], ...joined),
     data: { ...data, 'copy.json': '[{ "sku": null, "headline": "x" }]' },
@@ -263,7 +270,7 @@ testMistakes([
     text: campaign(both, ...rows, 'with: { prompt: "{{copy.headline}}" }'),
     data,
     found: ['MB1203 11:24'],
-    says: ['task `hero` has neither a column nor an axis of that name', 'on: { locale: "{{row.sku}}" }'],
+    says: ['task `hero` has neither a column nor an axis of that name', 'on: { sku: "{{row.sku}}", locale: "{{row.sku}}" }'],
   },
   {
     name: 'a name to join on that is a column and an axis',
@@ -276,7 +283,7 @@ testMistakes([
     ),
     data,
     found: ['MB1203 12:24'],
-    says: ['has twice', 'on: { locale: "{{matrix.locale}}" }'],
+    says: ['has twice', 'on: { sku: "{{row.sku}}", locale: "{{matrix.locale}}" }'],
   },
   {
     name: 'a value to join on that names nothing',
