@@ -3,6 +3,7 @@ import { basename as baseOf, dirname as folderOf, join } from 'node:path/posix';
 import { CampaignError } from '../contract/failure.ts';
 import { CommitTree } from '../disk/git/commit-tree.ts';
 import { findPathAt, isAt } from '../disk/git/file-history.ts';
+import { askGit } from '../disk/git/git-command.ts';
 import { openRepository, pathInRepository, type Repository, resolveCommit } from '../disk/git/repository.ts';
 import { readManifestText } from '../disk/inputs.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -99,8 +100,7 @@ async function readLockAt(
   const path = await findLock(paths, at, { file, manifest });
   if (path === undefined) return { ...at, lock: emptyLock(), isAbsent: true };
   const shown = relative('', paths.lock) || paths.lock;
-  const bytes = await readFileAt(repository, commit, path);
-  if (bytes === undefined) throw unusable(shown, ref, 'it is no plain file there, or larger than any lock');
+  const bytes = await askGit(repository.folder, ['cat-file', 'blob', `${commit}:${path}`], { mostBytes: longestLock });
   const { lock, diagnostics } = readLock(`${shown} at ${ref}`, bytes);
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error === undefined) return { ...at, lock, isAbsent: false };
@@ -130,12 +130,6 @@ async function findLock(
   }
   const path = await pathInRepository(paths.lock, repository);
   return path === undefined ? undefined : findPathAt(repository, commit, path);
-}
-
-async function readFileAt(repository: Repository, commit: string, path: string): Promise<Buffer | undefined> {
-  const slash = path.lastIndexOf('/') + 1;
-  const tree = await CommitTree.open(repository.folder, commit, path.slice(0, slash));
-  return tree.bytesOf(path.slice(slash), longestLock);
 }
 
 function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: boolean }): CampaignError {

@@ -2,7 +2,6 @@ import type { Json } from '../ground/json.ts';
 import { groupBy } from '../ground/values.ts';
 import type { LockChange, LockDiff, LockDifference } from '../plan/compare/diff-locks.ts';
 import { countOf, creditsText, signedText } from './numbers.ts';
-import { markdownCode, markdownTable } from './plan/fit-comment.ts';
 import { footerLines } from './plan/footer-lines.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
@@ -15,42 +14,24 @@ export interface DiffView extends LockDiff {
   to: { ref?: string; commit?: string };
 }
 
-const marks: { readonly [change in LockChange]: string } = {
-  bought: '+',
-  gone: '-',
-  changed: '~',
-  moved: '>',
-  forgotten: '-',
-  remembered: '+',
-  asked: '?',
-  settled: '=',
-  pinned: '=',
-  unpinned: '=',
-  accepted: '=',
-  unaccepted: '=',
-  picked: '=',
-  rejected: '=',
-  undecided: '=',
-  resolved: '=',
-};
-
-const words: { readonly [change in LockChange]: string } = {
-  bought: 'bought',
-  gone: 'not on record any more',
-  changed: 'changed',
-  moved: 'moved',
-  forgotten: 'forgotten',
-  remembered: 'forgotten no more',
-  asked: 'its answer is open',
-  settled: 'its answer is known',
-  pinned: 'pinned',
-  unpinned: 'pinned no more',
-  accepted: 'accepted as it is',
-  unaccepted: 'accepted no more',
-  picked: 'picked at its gate',
-  rejected: 'rejected at its gate',
-  undecided: 'neither picked nor rejected any more',
-  resolved: 'a person decided about a create',
+/** For each change: its mark, its words, and what is counted. */
+const changes: { readonly [change in LockChange]: readonly [mark: string, words: string, noun: string] } = {
+  bought: ['+', 'bought', 'job'],
+  gone: ['-', 'no longer on record', 'job'],
+  changed: ['~', 'changed', 'job'],
+  moved: ['>', 'moved', 'job'],
+  forgotten: ['-', 'forgotten', 'job'],
+  remembered: ['+', 'no longer forgotten', 'job'],
+  asked: ['?', 'create request without an answer', 'create'],
+  settled: ['=', 'create request answered', 'create'],
+  resolved: ['=', 'create request resolved by a user', 'create'],
+  pinned: ['=', 'pinned', 'step'],
+  unpinned: ['=', 'unpinned', 'step'],
+  accepted: ['=', 'accepted', 'step'],
+  unaccepted: ['=', 'no longer accepted', 'step'],
+  picked: ['=', 'picked', 'step'],
+  rejected: ['=', 'rejected', 'step'],
+  undecided: ['=', 'no longer picked or rejected', 'step'],
 };
 
 const columns = [
@@ -68,28 +49,9 @@ export function diffText(view: DiffView, options: { style: Style; width?: number
   const { width = Number.POSITIVE_INFINITY } = options;
   const head = wrapText(`lock from ${sideText(view.from)} to ${sideText(view.to)}`, width, { maxLines: 4 });
   const items = itemsOf(view.rows, all);
-  const cells = items.map((item) => [item.mark, item.name, item.kind, item.count, item.credits, item.what]);
   const money = footerLines(moneyFacts(view), options);
-  const blocks = [`${head.map(style.bold).join('\n')}\n`, tableText(columns, cells, options), `${money.join('\n')}\n`];
+  const blocks = [`${head.map(style.bold).join('\n')}\n`, tableText(columns, items, options), `${money.join('\n')}\n`];
   return blocks.filter((block) => block !== '').join('\n');
-}
-
-/** The same for a comment on a pull request; names are inert. */
-export function diffMarkdown(view: DiffView): string {
-  const rows = itemsOf(view.rows, false).map(({ mark, name, kind, count, credits, what }) => [
-    `\`${mark}\``,
-    markdownCode(name, 300),
-    markdownCode(kind),
-    count,
-    credits,
-    markdownCode(what),
-  ]);
-  const sides = [view.from, view.to].map(({ ref, commit }) =>
-    ref === undefined ? 'the working tree' : `${markdownCode(ref)} (\`${commit?.slice(0, 10)}\`)`,
-  );
-  const money = moneyFacts(view).map(({ label, text }) => `- ${label}: ${text}`);
-  const parts = [`### Lock from ${sides.join(' to ')}`, ...(rows.length > 0 ? [markdownTable(columns, rows)] : [])];
-  return `${[...parts, money.join('\n')].join('\n\n')}\n`;
 }
 
 export function diffJson({ from, to, rows, before, after, discarded }: DiffView): Json {
@@ -97,56 +59,24 @@ export function diffJson({ from, to, rows, before, after, discarded }: DiffView)
   return json as unknown as Json;
 }
 
-interface Item {
-  mark: string;
-  name: string;
-  kind: string;
-  count: string;
-  credits: string;
-  what: string;
-}
-
-/** Rows of one task to which the same happened are one item. */
-function itemsOf(rows: readonly LockDifference[], all: boolean): Item[] {
+/** One line for each task and change, or for each row. */
+function itemsOf(rows: readonly LockDifference[], all: boolean): string[][] {
   const groups = all
     ? rows.map((row) => [row])
     : [...groupBy(rows, ({ change, task, kind, id }) => `${change}\n${task}\n${kind}\n${id === undefined}`).values()];
-  return groups.flatMap((group): Item[] => {
+  return groups.flatMap((group): string[][] => {
     const [first] = group;
     if (first === undefined) return [];
+    const [mark, , noun] = changes[first.change];
     const credits = group.reduce((sum, row) => sum + (row.credits ?? 0), 0);
-    return [
-      {
-        mark: marks[first.change],
-        name: group.length === 1 ? first.address : first.task,
-        kind: first.kind,
-        count: countOf(group.length, nounOf(first.change)),
-        credits: credits === 0 ? '' : signedText(credits),
-        what: whatOf(group, first),
-      },
-    ];
+    const name = group.length === 1 ? first.address : first.task;
+    const money = credits === 0 ? '' : signedText(credits);
+    return [[mark, name, first.kind, countOf(group.length, noun), money, whatOf(group, first)]];
   });
 }
 
-function nounOf(change: LockChange): string {
-  switch (change) {
-    case 'asked':
-    case 'settled':
-    case 'resolved':
-      return 'create';
-    case 'bought':
-    case 'gone':
-    case 'changed':
-    case 'moved':
-    case 'forgotten':
-    case 'remembered':
-      return 'job';
-    default:
-      return 'step';
-  }
-}
-
 function whatOf(group: readonly LockDifference[], { change, movedFrom }: LockDifference): string {
+  const [, words] = changes[change];
   switch (change) {
     case 'bought':
     case 'gone':
@@ -155,12 +85,12 @@ function whatOf(group: readonly LockDifference[], { change, movedFrom }: LockDif
         stateBefore === undefined || stateBefore === state ? state : `${stateBefore} → ${state}`,
       );
       const told = [...states].map(([state, { length }]) => (states.size === 1 ? state : `${length} ${state}`));
-      return change === 'changed' ? told.join(', ') : `${words[change]}: ${told.join(', ')}`;
+      return change === 'changed' ? told.join(', ') : `${words}: ${told.join(', ')}`;
     }
     case 'moved':
-      return group.length === 1 ? `was ${movedFrom}` : words.moved;
+      return group.length === 1 ? `was ${movedFrom}` : words;
     default:
-      return words[change];
+      return words;
   }
 }
 

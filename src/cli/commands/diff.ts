@@ -1,6 +1,6 @@
 import { diffCommits } from '../../campaign/compare-with-commit.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { diffJson, diffMarkdown, diffText } from '../../report/diff-text.ts';
+import { diffJson, diffText } from '../../report/diff-text.ts';
 import { open } from '../open.ts';
 import { outAs, type Terminal, tableOptions } from '../terminal.ts';
 
@@ -9,7 +9,6 @@ export interface DiffOptions {
   lock?: string;
   all?: boolean;
   json?: boolean;
-  format?: 'text' | 'json' | 'markdown';
 }
 
 interface Context {
@@ -27,7 +26,6 @@ export async function diff(
   const view = await diffCommits(campaign, from, to);
   await outAs(terminal, options, {
     text: () => diffText(view, { ...tableOptions(terminal), all: options.all === true }),
-    markdown: () => diffMarkdown(view),
     json: () => diffJson(view),
   });
   return exitCodes.done;

@@ -80,7 +80,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   diff: [
     ['mediabatch diff --sandbox', 'what was bought since the last commit'],
-    ['mediabatch diff --sandbox HEAD --format markdown', 'for a comment on a pull request'],
+    ['mediabatch diff --sandbox HEAD --json', 'as one JSON document'],
     ['mediabatch diff main feature', 'between two branches', 'not run'],
   ],
   cost: [

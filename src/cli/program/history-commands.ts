@@ -143,7 +143,6 @@ function addDiffCommand(program: Command, { terminal, exit }: ProgramContext): v
     .option('--sandbox', 'the lock of the sandbox runs')
     .option('--lock <file>', 'another lock than the one beside the manifest')
     .option('--all', 'a line for each job')
-    .addOption(new Option('--format <format>', 'how to print it').choices(['text', 'json', 'markdown']))
     .option('--json', 'one JSON document on stdout')
     .action(async (file: string, from: string | undefined, to: string | undefined, options) =>
       exit(await (await import('../commands/diff.ts')).diff(file, [from, to], { options, terminal })),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { dirname, extname } from 'node:path/posix';
+import { dirname, extname, normalize } from 'node:path/posix';
 import { maxManifestBytes } from '../../manifest/yaml/source.ts';
 import { type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
 import {
@@ -11,7 +11,7 @@ import {
   maxWorkbookBytes,
   readUtf8,
 } from '../inputs.ts';
-import { type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
+import { askGit, type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
 
 /** The largest pointer there can be, in bytes. */
 const mostPointerBytes = 1024;
@@ -21,62 +21,48 @@ const mostHashedBytes = 512 * 1024 ** 2;
 /** Most bytes of a file for which the start of git takes longer than its hash. */
 const smallBytes = 256 * 1024;
 
-interface Entry extends GitBlob {
-  is: 'file' | 'link';
-}
-
-const mostLinks = 20;
-
 /**
- * A folder as it is in a commit, read from git's objects without a checkout. Answers the questions about files that
- * the disk answers for the working tree, by the same rules: nothing outside the folder, nothing hidden, links only
- * where they stay inside.
+ * A folder of a commit, read from git without a checkout. Answers the questions about files that the disk answers for
+ * the working tree, by the same rules: nothing outside the folder, nothing hidden, links only where they stay inside.
  */
 export class CommitTree {
   readonly #folder: string;
-  readonly #entries: ReadonlyMap<string, Entry>;
-  readonly #folders: ReadonlySet<string>;
+  /** The folder for git: `COMMIT:path/`. */
+  readonly #name: string;
+  /** Plain files by their paths. */
+  readonly #files: ReadonlyMap<string, GitBlob>;
   /** Digests by the ids of blobs. */
   readonly #digests = new Map<string, FileDigest | undefined>();
 
-  private constructor(folder: string, entries: ReadonlyMap<string, Entry>) {
+  private constructor(folder: string, name: string, files: ReadonlyMap<string, GitBlob>) {
     this.#folder = folder;
-    this.#entries = entries;
-    this.#folders = new Set([...entries.keys()].flatMap(foldersOf));
+    this.#name = name;
+    this.#files = files;
   }
 
   /** `prefix`: path of the folder in the repository around `folder`: empty, or ending with `/`. */
   static async open(folder: string, commit: string, prefix: string): Promise<CommitTree> {
-    const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', `${commit}:${prefix.replace(/\/$/, '')}`];
+    const name = `${commit}:${prefix}`;
+    const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', name.replace(/\/$/, '')];
     const { code, out, err } = await runGit(folder, words, { mostBytes: 256 * 1024 ** 2 });
-    const isAbsent = /^fatal: (not a valid object name|not a tree object)/im.test(err);
     // A partial clone does not have the sizes of what it does not have.
-    if (code !== 0 && !isAbsent) throw gitRefusal(words, err);
-    return new CommitTree(folder, readEntries(isAbsent ? '' : out.toString('utf8')));
+    if (code !== 0) throw gitRefusal(words, err);
+    return new CommitTree(folder, name, readFiles(out.toString('utf8')));
   }
 
-  /** Whether there is a file, or a link, of this path relative to the folder. */
+  /** Whether there is a plain file of this path relative to the folder. */
   has(path: string): boolean {
-    return this.#entries.has(path);
-  }
-
-  /** Bytes of a plain file; undefined where there is none, or a larger one. */
-  async bytesOf(path: string, mostBytes: number): Promise<Buffer | undefined> {
-    const entry = this.#entries.get(path);
-    if (entry?.is !== 'file' || entry.bytes > mostBytes) return undefined;
-    return this.#read(entry);
+    return this.#files.has(path);
   }
 
   async manifest(path: string): Promise<ManifestText> {
-    const real = await this.#follow(path);
-    if (real === undefined) return { problem: 'missing', detail: 'there is no such file' };
-    if (real === 'outside') return { problem: 'unreadable', detail: 'a symbolic link leads out of its folder' };
-    if (isHidden(real) && !isHidden(path)) return { problem: 'unreadable', detail: `a symbolic link leads to ${real}` };
-    const read = await this.#bytes(real, maxManifestBytes);
+    const found = this.#files.get(path) ?? (await this.#follow(path));
+    const read = 'problem' in found ? found : await this.#read(found, maxManifestBytes);
     const decoded = 'bytes' in read ? readUtf8(read.bytes) : read;
     if ('text' in decoded) return decoded;
-    const { problem, detail } = decoded;
-    return { problem: problem === 'not-a-file' ? 'folder' : problem, detail };
+    const { problem, detail = 'there is no such file' } = decoded;
+    if (problem === 'not-a-file') return { problem: 'folder', detail };
+    return { problem: problem === 'outside' ? 'unreadable' : problem, detail };
   }
 
   async data(path: string): Promise<DataText> {
@@ -91,15 +77,26 @@ export class CommitTree {
   }
 
   async #below(path: string, mostBytes: number): Promise<DataBytes> {
-    const wanted = normalPath(path);
-    if (wanted === undefined) return { problem: 'outside' };
-    const real = await this.#follow(wanted);
-    if (real === undefined) return { problem: 'missing' };
-    if (real === 'outside') return { problem: 'outside', detail: 'a symbolic link leads out of the folder' };
-    if (isHidden(real) || extname(real) !== extname(wanted)) {
-      return { problem: 'outside', detail: 'it is a hidden file, or a symbolic link to a file of another kind' };
-    }
-    return this.#bytes(real, mostBytes);
+    const wanted = normalize(path);
+    if (/^(\/|\.\.?(\/|$))/.test(wanted)) return { problem: 'outside' };
+    if (isHidden(wanted)) return { problem: 'outside', detail: 'it is a hidden file' };
+    const found = this.#files.get(wanted) ?? (await this.#follow(wanted));
+    return 'problem' in found ? found : this.#read(found, mostBytes);
+  }
+
+  /** Finds the file that a link leads to. git follows it; the file must be a visible one of this folder, with this ending. */
+  async #follow(path: string): Promise<GitBlob | Problem> {
+    if (path.includes('\n')) return { problem: 'missing' };
+    const words = ['cat-file', '--batch-check', '--follow-symlinks'];
+    const answer = (await askGit(this.#folder, words, { input: `${this.#name}${path}\n` })).toString('utf8');
+    const [, id, type] = /^([0-9a-f]{40,64}) (blob|tree) \d+$/m.exec(answer) ?? [];
+    if (id === undefined && !answer.startsWith('symlink ')) return { problem: 'missing' };
+    if (type === 'tree') return { problem: 'not-a-file', detail: 'it is a folder' };
+    const isMeant = ([other, blob]: [string, GitBlob]) =>
+      blob.id === id && !isHidden(other) && extname(other) === extname(path);
+    const [, found] = [...this.#files].find(isMeant) ?? [];
+    const detail = 'a symbolic link leads out of its folder, to a hidden file or to a file of another kind';
+    return found ?? { problem: 'outside', detail };
   }
 
   async files(pattern: string): Promise<ListedFiles> {
@@ -108,9 +105,8 @@ export class CommitTree {
     try {
       const matches = await compileFilePattern(pattern);
       const left = /(^|\/)(node_modules|[^/]*\.sandbox)\//;
-      const files = [...this.#entries]
-        .filter(([path, { is }]) => is === 'file' && !isHidden(path) && !left.test(path) && matches(path))
-        .map(([path]) => path)
+      const files = [...this.#files.keys()]
+        .filter((path) => !isHidden(path) && !left.test(path) && matches(path))
         .sort();
       return files.length > mostFiles
         ? { problem: 'too-large', detail: `more than ${mostFiles} files match` }
@@ -120,76 +116,47 @@ export class CommitTree {
     }
   }
 
-  /** Digest of a file; of one that Git LFS keeps elsewhere, as its pointer says. */
+  /** Digest of a plain file; of one that Git LFS keeps elsewhere, as its pointer says. */
   async digest(path: string): Promise<FileDigest | { problem: string }> {
-    const wanted = normalPath(path);
-    if (wanted === undefined) return { problem: 'it is outside the folder of the manifest' };
-    if (isHidden(wanted)) return { problem: 'it is a hidden file' };
-    if (wanted !== path || (await this.#follow(wanted)) !== wanted) {
-      return this.#entries.has(wanted) || this.#folders.has(wanted)
-        ? { problem: 'a symbolic link leads to it' }
-        : { problem: 'there is no such file' };
+    if (isHidden(path)) return { problem: 'it is a hidden file' };
+    const file = this.#files.get(path);
+    if (file === undefined) return { problem: 'there is no such plain file' };
+    if (file.bytes > mostHashedBytes) {
+      return { problem: `it has ${file.bytes} bytes, and at most ${mostHashedBytes} are read from a commit` };
     }
-    const entry = this.#entries.get(wanted);
-    if (entry === undefined) return { problem: 'it is a folder' };
-    const { bytes } = entry;
-    if (bytes > mostHashedBytes) {
-      return { problem: `it has ${bytes} bytes, and at most ${mostHashedBytes} are read from a commit` };
-    }
-    return (await this.#hash(wanted, entry)) ?? { problem: 'git does not have its content' };
+    return (await this.#hash(path, file)) ?? { problem: 'git does not have its content' };
   }
 
   /** Hashes a file and, with the same process of git, the small ones in its folder: uploads often come by the folder. */
-  async #hash(path: string, entry: Entry): Promise<FileDigest | undefined> {
-    if (!this.#digests.has(entry.id)) {
-      const isAhead = ([other, { is, id, bytes }]: [string, Entry]) =>
-        is === 'file' && dirname(other) === dirname(path) && bytes <= smallBytes && !this.#digests.has(id);
-      const blobs = [entry, ...[...this.#entries].filter(isAhead).map(([, ahead]) => ahead)];
+  async #hash(path: string, file: GitBlob): Promise<FileDigest | undefined> {
+    if (!this.#digests.has(file.id)) {
+      const isAhead = ([other, { id, bytes }]: [string, GitBlob]) =>
+        dirname(other) === dirname(path) && bytes <= smallBytes && !this.#digests.has(id);
+      const blobs = [file, ...[...this.#files].filter(isAhead).map(([, ahead]) => ahead)];
       let at = 0;
       for await (const content of readBlobs(this.#folder, blobs))
         this.#digests.set(blobs[at++]?.id ?? '', digestOf(content));
     }
-    return this.#digests.get(entry.id);
+    return this.#digests.get(file.id);
   }
 
-  /** A path with every link resolved; undefined where nothing is, `outside` where a link leads out. */
-  async #follow(path: string, links = 0): Promise<string | 'outside' | undefined> {
-    const names = path.split('/');
-    for (let count = 1; count <= names.length; count++) {
-      const known = names.slice(0, count).join('/');
-      const entry = this.#entries.get(known);
-      if (entry?.is !== 'link') continue;
-      if (links === mostLinks || entry.bytes > 4096) return undefined;
-      const target = (await this.#read(entry))?.toString('utf8') ?? '';
-      const next = normalPath([...names.slice(0, count - 1), target, ...names.slice(count)].join('/'));
-      if (target.startsWith('/') || next === undefined) return 'outside';
-      return this.#follow(next, links + 1);
-    }
-    return this.#entries.has(path) || this.#folders.has(path) ? path : undefined;
-  }
-
-  async #read(entry: Entry): Promise<Buffer | undefined> {
-    for await (const content of readBlobs(this.#folder, [entry])) return content;
-    return undefined;
-  }
-
-  async #bytes(
-    path: string,
+  async #read(
+    file: GitBlob,
     mostBytes: number,
-  ): Promise<{ bytes: Uint8Array } | { problem: 'not-a-file' | 'too-large' | 'unreadable'; detail: string }> {
-    const entry = this.#entries.get(path);
-    if (entry === undefined) return { problem: 'not-a-file', detail: 'it is a folder' };
-    if (entry.bytes > mostBytes) {
-      return { problem: 'too-large', detail: `it has ${entry.bytes} bytes, and at most ${mostBytes} are read` };
+  ): Promise<{ bytes: Buffer } | { problem: 'too-large' | 'unreadable'; detail: string }> {
+    if (file.bytes > mostBytes) {
+      return { problem: 'too-large', detail: `it has ${file.bytes} bytes, and at most ${mostBytes} are read` };
     }
-    const bytes = await this.#read(entry);
-    if (bytes === undefined) return { problem: 'unreadable', detail: 'git does not have its content' };
-    if (readLfsPointer(bytes) !== undefined) {
+    for await (const bytes of readBlobs(this.#folder, [file])) {
+      if (bytes === undefined) break;
+      if (readLfsPointer(bytes) === undefined) return { bytes };
       return { problem: 'unreadable', detail: 'git has only a pointer to it: its content is in Git LFS' };
     }
-    return { bytes };
+    return { problem: 'unreadable', detail: 'git does not have its content' };
   }
 }
+
+type Problem = Extract<DataText, { problem: string }>;
 
 function digestOf(content: Buffer | undefined): FileDigest | undefined {
   if (content === undefined) return undefined;
@@ -197,32 +164,14 @@ function digestOf(content: Buffer | undefined): FileDigest | undefined {
   return readLfsPointer(content) ?? { sha256, bytes: content.length };
 }
 
-/** Submodules are left out: their files belong to another repository. */
-function readEntries(listed: string): Map<string, Entry> {
-  const entries = new Map<string, Entry>();
+/** Links and submodules are left out. */
+function readFiles(listed: string): Map<string, GitBlob> {
+  const files = new Map<string, GitBlob>();
   for (const line of listed.split('\0')) {
-    const [, mode, id, bytes, path] = /^(\d{6}) blob ([0-9a-f]+) +(\d+)\t([\s\S]+)$/.exec(line) ?? [];
-    if (id === undefined || path === undefined) continue;
-    entries.set(path, { id, is: mode === '120000' ? 'link' : 'file', bytes: Number(bytes) });
+    const [, id, bytes, path] = /^100\d{3} blob ([0-9a-f]+) +(\d+)\t([\s\S]+)$/.exec(line) ?? [];
+    if (id !== undefined && path !== undefined) files.set(path, { id, bytes: Number(bytes) });
   }
-  return entries;
-}
-
-function foldersOf(path: string): string[] {
-  const names = path.split('/');
-  return names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join('/'));
-}
-
-/** Takes `.` and `..` out of a path; undefined where it leads out, or names the folder itself. */
-function normalPath(path: string): string | undefined {
-  if (path.startsWith('/')) return undefined;
-  const names: string[] = [];
-  for (const name of path.split('/')) {
-    if (name === '' || name === '.') continue;
-    if (name !== '..') names.push(name);
-    else if (names.pop() === undefined) return undefined;
-  }
-  return names.length === 0 ? undefined : names.join('/');
+  return files;
 }
 
 function isHidden(path: string): boolean {

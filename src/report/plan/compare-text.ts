@@ -26,23 +26,15 @@ export const changeWords = { added: 'new', removed: 'removed', changed: 'changed
 /** Renders what differs, a line for each cause as in a plan, and the money last. Ends with a line feed. */
 export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
   const { style } = options;
+  const rows = view.steps.map(rowOfStep);
+  const items = groupPlan({ rows }, { all: options.all === true });
   const head = `${safeText(view.campaign)} as it is here, against ${safeText(view.ref)} (${view.commit.slice(0, 10)})`;
   return joinBlocks([
     wrapText(head, Math.max(40, options.width), { maxLines: 4 }).map(style.bold),
-    differenceLines(view, options),
+    itemLines(items, indexRows({ rows }), { ...options, creditsOf: differenceFinder(view).creditsOf }),
     [countsText(view)],
     footerLines(moneyFacts(view), options),
   ]);
-}
-
-/** A line for each cause, as in a plan; the credits are what changes. */
-export function differenceLines(
-  { steps }: Pick<CompareView, 'steps'>,
-  options: { style: Style; width: number; all?: boolean },
-): string[] {
-  const rows = steps.map(rowOfStep);
-  const items = groupPlan({ rows }, { all: options.all === true });
-  return itemLines(items, indexRows({ rows }), { ...options, creditsOf: differenceFinder({ steps }).creditsOf });
 }
 
 /** Finds the differences that rows of a plan stand for, and what they cost. */
