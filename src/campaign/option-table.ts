@@ -48,7 +48,6 @@ export interface OptionRow {
   readonly besideSaved?: 'refused' | 'taken';
   /** Treatment with `plan --compare`. Absent: as `settles` says; what is bought is of one run. */
   readonly compared?: 'refused' | 'ignored';
-  readonly isHidden?: true;
   /** An option that it does not go with. */
   readonly conflicts?: string;
 }
@@ -71,6 +70,7 @@ const share = { takes: 'number', range: { least: 0, most: 1 } } as const;
 const longestMs = 2 ** 31 - 1;
 export const limitMs: Range = { least: 1, most: longestMs };
 const waitMs: Range = { least: 0, most: longestMs };
+export const portRange: Range = { least: 0, most: 65_535, whole: true };
 
 /** Which lock is meant, and whose money. */
 export const lockOptions = {
@@ -104,9 +104,7 @@ export const scopeOptions = {
   /** Limit of rows of tasks that fan out: only the first ones, with what they need. */
   first: plan('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', count),
   /** Limit of rows of tasks that fan out: only some drawn by a digest of their keys, with what they need. */
-  sample: plan('--sample <n>', 'the same with rows drawn by a digest: on every machine the same ones', count),
-  /** Draws another sample. */
-  seed: plan('--seed <text>', 'with --sample: draws other rows', { compared: 'ignored' }),
+  sample: plan('--sample <n>', 'the same with rows drawn by a digest: the same ones on every machine', count),
   /** Credits that this run may spend at most. */
   maxCredits: plan('--max-credits <n>', 'cap of this run, beside the budget of the manifest', credits),
 };
@@ -131,14 +129,14 @@ export const sharedOptions = {
   new: plan('--new', 'ignore the purchase journal once, and create every step again for this lock', {
     compared: 'ignored',
   }),
-  refresh: here('--refresh', 'ask the service for its own description of requests, and for its prices'),
-  strict: here('--strict', 'fields that neither this version nor the service lists are mistakes'),
   json: here('--json', 'one JSON document on stdout'),
-  all: here('--all', 'show every row, nothing folded'),
 };
 
 /** Options of `plan` alone. */
 export const planOptions = {
+  refresh: here('--refresh', 'query the service for its description of requests and its prices'),
+  strict: here('--strict', 'report fields that neither this version nor the service lists as mistakes'),
+  all: here('--all', 'show every row, nothing folded'),
   out: here('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later', {
     compared: 'refused',
   }),
@@ -153,7 +151,6 @@ export const planOptions = {
 /** Options of `apply` alone. */
 export const applyOptions = {
   dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused' }),
-  watch: here('--watch', 'refused: saving a file must not spend', { isHidden: true }),
   yes: here('-y, --yes', 'do not ask about credits; posts wait'),
   /** Whether posts that nobody was asked about may go public. Default: no, and they wait. */
   publish: run(
@@ -164,11 +161,6 @@ export const applyOptions = {
     '--review',
     'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked; Ctrl-C ends the wait (exit 5)',
   ),
-  open: here('--no-open', 'with --review: print the address of the page, and open nothing'),
-  port: here('--port <n>', 'with --review: where the page is, on 127.0.0.1 (default: any that is free)', {
-    takes: 'number',
-    range: { least: 0, most: 65_535, whole: true },
-  }),
   quiet: here('-q, --quiet', 'say only what goes wrong, and how the run ended', { conflicts: 'verbose' }),
   verbose: here('-v, --verbose', 'a line for everything that happens, and no screen'),
   events: here('--events <file>', 'write everything that happens as JSON Lines; - is stdout'),

@@ -16,7 +16,7 @@ import type { Situation } from '../plan/situation/situation.ts';
 import { stateOfStep } from '../plan/situation/step-state.ts';
 import type { PlanningOptions } from './options.ts';
 
-type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first' | 'sample' | 'seed'>;
+type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first' | 'sample'>;
 
 /** Steps by what a person writes on the command line. Nothing matched is wrong usage, with near misses. */
 export interface Selector {
@@ -81,18 +81,17 @@ export function makeSelector(situation: Situation): Selector {
   };
 }
 
-function sampleOf({ first, sample, seed }: Pick<Choice, 'first' | 'sample' | 'seed'>): Sample | undefined {
-  const both = first !== undefined && sample !== undefined;
-  if (both || (seed !== undefined && sample === undefined)) {
+function sampleOf({ first, sample }: Pick<Choice, 'first' | 'sample'>): Sample | undefined {
+  if (first !== undefined && sample !== undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: both ? '--first and --sample exclude each other' : '--seed goes with --sample',
-      hint: 'write --first 2 for the first rows, or --sample 2 --seed spring for drawn ones',
-      options: both ? ['--first', '--sample'] : ['--seed'],
+      message: '--first and --sample exclude each other',
+      hint: 'write --first 2 for the first rows, or --sample 2 for drawn ones',
+      options: ['--first', '--sample'],
     });
   }
   if (first !== undefined) return { is: 'first', count: first };
-  return sample === undefined ? undefined : { is: 'drawn', count: sample, seed: seed ?? '' };
+  return sample === undefined ? undefined : { is: 'drawn', count: sample };
 }
 
 function narrow(graph: Graph, sample: Sample, chosen?: ReadonlySet<string>): Set<string> {

@@ -77,6 +77,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes } = options;
   const engine = engineFor(options);
+  const port = options.review === true ? (await import('./review-run.ts')).reviewPortIn(process.env) : undefined;
   let events: ReturnType<typeof openEvents>;
   let interruption: Interruption | undefined;
   let unselected: Unselected | undefined;
@@ -90,7 +91,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     const isQuiet = options.quiet === true && (yes === true || !terminal.interactive);
     if (!options.json && options.events !== '-' && !isQuiet) {
       const text = planText(planned, {
-        ...{ style: terminal.style, width: terminal.width, all: options.all === true },
+        ...{ style: terminal.style, width: terminal.width },
         ...{ isRehearsal: campaign.sandbox, now: systemClock.now() },
       });
       terminal.github?.(openGroup('plan'));
@@ -102,7 +103,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   };
   const applied = await applyGraph(campaign, {
     async check() {
-      const checked = await requireCheckedGraph(campaign, { refresh: options.refresh, isRun: true });
+      const checked = await requireCheckedGraph(campaign, { isRun: true });
       endStage('graph');
       const ours = [
         paths.manifest,
@@ -133,7 +134,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     review:
       options.review === true
         ? async (run) => {
-            const shown = await (await import('./review-run.ts')).showRun(run, options, context);
+            const shown = await (await import('./review-run.ts')).showRun(run, port, context);
             live = run;
             address = shown.url;
             return shown;

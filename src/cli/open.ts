@@ -16,7 +16,7 @@ import { endStage } from './timing.ts';
 import { collectVars } from './vars.ts';
 
 /** Which lock is meant, whose money, and what the manifest is told. */
-export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof sharedOptions, 'strict'>>;
+export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof planOptions, 'strict'>>;
 
 /** A campaign as the command line names it, in this process's environment. */
 export function open(file: string, options: StateOptions, terminal: Terminal): Promise<OpenCampaign> {

@@ -53,7 +53,8 @@ export async function makePlace(
   atEnd(removeOnce);
   const write = (text: string) => writeFileSync(join(folder, 'campaign.yaml'), text);
   write(manifest);
-  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...service.env };
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, MEDIABATCH_REVIEW_PORT: '0', ...service.env };
   return {
     service,
     folder,

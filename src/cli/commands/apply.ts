@@ -8,7 +8,6 @@ import { isUpToDate } from '../../campaign/up-to-date.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { digestOf } from '../../disk/outputs/hash-file.ts';
-import { call, shell, way } from '../../ground/advice.ts';
 import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
@@ -18,8 +17,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
 export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
-  if (options.watch === true) throw refuseWatching();
-  refuseWithoutReview(options);
+  refuseDryReview(options);
   if (file.endsWith('.json')) {
     const { openSavedPlan } = await import('../../campaign/saved-plan.ts');
     const saved = await openSavedPlan(file);
@@ -66,18 +64,6 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   return applyCampaign(planned, { campaign, given: undefined, terminal, saved });
 }
 
-function refuseWatching(): CampaignError {
-  return new CampaignError({
-    code: 'MB3000',
-    message: 'apply does not watch: whoever saves a file has not agreed to pay',
-    hint: [
-      way('to plan on every save', shell('watchexec', '-e', 'yaml,csv', 'mediabatch', 'plan')),
-      way('when the plan is right', call('apply')),
-    ],
-    options: ['--watch'],
-  });
-}
-
 /** Options of the play money say something of a run with real money that it would not do. */
 function refuseRealRehearsal(options: ApplyOptions): void {
   const [given] = findGiven(options, ({ flags }) => flags.startsWith('--sandbox-'));
@@ -100,34 +86,18 @@ function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Termi
   );
 }
 
-/** A page is served while something happens, and its options are for it alone. */
-function refuseWithoutReview({ review, dryRun, open, port }: ApplyOptions): void {
-  if (review === true && dryRun !== true) return;
-  const [option] = [
-    ...(review === true ? ['--review'] : []),
-    ...(open === false ? ['--no-open'] : []),
-    ...(port === undefined ? [] : ['--port']),
-  ];
-  if (option === undefined) return;
-  throw new CampaignError({
-    code: 'MB3000',
-    message: option === '--review' ? '--dry-run and --review do not go together' : `${option} goes with --review only`,
-    hint:
-      option === '--review'
-        ? 'nothing happens that could be looked at: leave one of them out'
-        : 'add --review, or leave it out',
-    options: option === '--review' ? ['--dry-run', '--review'] : [option],
-  });
+function refuseDryReview({ review, dryRun }: ApplyOptions): void {
+  if (review === true && dryRun === true)
+    throw pairError(['--dry-run', '--review'], 'a dry run produces nothing to review');
 }
 
 function refuseTwoOnStdout({ events, json }: ApplyOptions): void {
-  if (events !== '-' || !json) return;
-  throw new CampaignError({
-    code: 'MB3000',
-    message: '--json and --events - both want stdout',
-    hint: 'give --events a file',
-    options: ['--json', '--events'],
-  });
+  if (events === '-' && json) throw pairError(['--json', '--events'], 'both write to stdout');
+}
+
+function pairError(options: readonly [string, string], why: string): CampaignError {
+  const message = `${options.join(' and ')} do not go together: ${why}`;
+  return new CampaignError({ code: 'MB3000', message, hint: 'leave one of them out', options });
 }
 
 /**
@@ -135,7 +105,7 @@ function refuseTwoOnStdout({ events, json }: ApplyOptions): void {
  * than to be told that nothing is to do.
  */
 function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
-  if (options.json || options.all || options.events !== undefined || options.redo !== undefined) return undefined;
+  if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;
   // How a run goes on about its work changes nothing about what there is to do. What is not named here does.
   const {
     yes,

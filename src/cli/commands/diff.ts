@@ -11,16 +11,11 @@ export interface DiffOptions {
   json?: boolean;
 }
 
-interface Context {
-  options: DiffOptions;
-  terminal: Terminal;
-}
-
 /** Shows purchases and decisions between two commits, or since one. Needs no manifest, no network; writes nothing. */
 export async function diff(
   file: string,
   [from = 'HEAD', to]: readonly (string | undefined)[],
-  { options, terminal }: Context,
+  { options, terminal }: { options: DiffOptions; terminal: Terminal },
 ): Promise<number> {
   const campaign = await open(file, options, terminal);
   const view = await diffCommits(campaign, from, to);

@@ -4,6 +4,7 @@ import {
   lockOptions,
   type OptionRow,
   optionTable,
+  planOptions,
   type Range,
   scopeOptions,
   selectionOptions,
@@ -32,7 +33,7 @@ export const addScopeOptions = (command: Command) => addRows(addSelectOptions(ad
 export const addPlanOptions = (command: Command) => addRows(addScopeOptions(command), sharedOptions);
 
 export const sandboxOption = () => optionOf(lockOptions.sandbox);
-export const strictOption = () => optionOf(sharedOptions.strict);
+export const strictOption = () => optionOf(planOptions.strict);
 export const serviceMovedOption = () => optionOf(scopeOptions.serviceMoved);
 /** Option whose value is in ms. */
 export const lockTimeoutOption = () => optionOf(applyOptions.lockTimeoutMs);
@@ -51,7 +52,7 @@ export function typedOptions(command: Command): ApplyOptions {
 const headings: readonly (readonly [heading: string, flags: readonly string[]])[] = [
   ['Consent and money:', ['--yes', '--publish', '--max-credits', '--on-error', '--wait-for-balance']],
   ['Which campaign:', ['--lock', '--var', '--var-file', '--strict', '--service-moved', '--new', '--refresh']],
-  ['Which steps:', ['--select', '--exclude', '--first', '--sample', '--seed', '--redo']],
+  ['Which steps:', ['--select', '--exclude', '--first', '--sample', '--redo']],
   [
     'What it prints, and to whom:',
     [
@@ -65,9 +66,9 @@ const headings: readonly (readonly [heading: string, flags: readonly string[]])[
       '--verbose',
       '--events',
       '--dry-run',
+      '--review',
     ],
   ],
-  ['The review page:', ['--review', '--no-open', '--port']],
   [
     'Pace, and when things go wrong:',
     ['--concurrency', '--poll-interval', '--patience', '--request-timeout', '--lock-timeout', '--on-unknown'],
@@ -93,7 +94,7 @@ export function underHeadings(command: Command): Command {
 }
 
 function optionOf(row: OptionRow): Option {
-  const option = new Option(row.flags, row.about).hideHelp(row.isHidden === true);
+  const option = new Option(row.flags, row.about);
   if (row.words !== undefined) option.choices(row.words);
   const reader = readerOf(row);
   if (reader !== undefined) option.argParser(reader);

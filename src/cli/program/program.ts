@@ -12,9 +12,11 @@ import type { ProgramContext } from './options.ts';
 import { addRunCommands } from './run-commands.ts';
 import { addEngineCommands, addSandboxCommand, addServiceCommands } from './service-commands.ts';
 
-/** How other tools call `--max-credits`. */
-const boundsCredits = (word: string) =>
-  /^--(budget|limit|(max|spend)-?(cost|spend|budget|price|limit))(=|$)/.test(word);
+/** Other names of `--max-credits`, and options that `apply` or `plan` no longer has. */
+const isForeign = (word: string) =>
+  /^--(budget|limit|(max|spend)-?(cost|spend|budget|price|limit)|watch|seed|refresh|strict|all|no-open|port)(=|$)/.test(
+    word,
+  );
 
 /** A command line of a person, in which FILE may be left out. */
 class CommandLine extends Command {
@@ -31,10 +33,10 @@ class CommandLine extends Command {
     if (word !== undefined && this.commands.every((command) => command.name() !== word)) {
       throw (await import('./unknown-command.ts')).unknownCommand(this, word);
     }
-    const bound = argv.find(boundsCredits);
-    if (bound !== undefined) {
+    const foreign = argv.filter(isForeign);
+    if (foreign.length > 0) {
       const command = this.commands.find((one) => one.name() === word);
-      (await import('./unknown-command.ts')).refuseBound(command, bound);
+      (await import('./unknown-command.ts')).refuseForeign(command, foreign);
     }
     const named = nameManifest(this, argv);
     this.assumes = named !== argv;

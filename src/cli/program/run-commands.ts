@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { applyOptions, planOptions } from '../../campaign/option-table.ts';
+import { applyOptions, planOptions, portRange } from '../../campaign/option-table.ts';
 import { usualValidMs } from '../../contract/approval.ts';
 import { manifestArgument } from './name-manifest.ts';
 import type { ProgramContext } from './options.ts';
@@ -119,7 +119,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         )
         .addOption(
           new Option('--port <n>', 'listen on this port of 127.0.0.1')
-            .argParser(numberIn(applyOptions.port.range))
+            .argParser(numberIn(portRange))
             .default(0, 'any that is free'),
         )
         .option('--no-open', 'only print the address')

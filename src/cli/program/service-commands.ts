@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { applyOptions } from '../../campaign/option-table.ts';
+import { applyOptions, portRange } from '../../campaign/option-table.ts';
 import { manifestArgument } from './name-manifest.ts';
 import type { ProgramContext } from './options.ts';
 import {
@@ -152,7 +152,7 @@ export function addSandboxCommand(program: Command, { terminal, exit }: ProgramC
     .command('sandbox')
     .summary('serve a local stand-in for the service')
     .description('Serves a local stand-in for the service: real jobs, credits and files, no account.')
-    .option('--port <port>', 'port on 127.0.0.1; 0 takes a free one', numberIn(applyOptions.port.range), 4010)
+    .option('--port <port>', 'port on 127.0.0.1; 0 takes a free one', numberIn(portRange), 4010)
     .option('--credits <n>', 'balance of a new sandbox', wholeNumber)
     .option('--speed <factor>', 'how much faster than life jobs run', numberIn(applyOptions.sandboxSpeed.range), 1)
     .option('--fail-rate <share>', 'share of jobs that fail, 0 to 1', numberIn(applyOptions.sandboxFailRate.range), 0)
@@ -178,7 +178,7 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
     .option('--exit-when-idle', 'end as soon as no run of the account is open')
     .addOption(
       new Option('--port <n>', 'serve /healthz, /readyz and /metrics (Prometheus) there').argParser(
-        numberIn(applyOptions.port.range),
+        numberIn(portRange),
       ),
     )
     .option('--host <address>', 'with --port: listen there; 0.0.0.0 for other machines', '127.0.0.1')

@@ -94,14 +94,29 @@ export function unknownCommand(program: Command, word: string): CampaignError {
   });
 }
 
-/** Where the command has `--max-credits`: what bounds a run was meant, and near names of options lead elsewhere. */
-export function refuseBound(command: Command | undefined, word: string): void {
-  if (command?.options.some(({ long }) => long === '--max-credits') !== true) return;
-  throw new CampaignError({
-    code: 'MB3000',
-    message: `unknown option '${word.replace(/=.*/, '')}'`,
-    hint: 'did you mean --max-credits, which bounds this run? The budget of a campaign, over all runs, is `budget: { credits: … }` in its manifest',
-  });
+/** Options that `plan` or `apply` no longer has, and what to use in place of each. */
+const removedOptions: Readonly<Record<string, string | Way>> = {
+  '--watch': way(
+    'saving a file must not spend; re-plan on save with watchexec',
+    shell('watchexec', '-e', 'yaml,csv', 'mediabatch', 'plan'),
+  ),
+  '--seed': '--sample draws the same rows on every machine; name other rows with --select',
+  '--refresh': way('query the service before the run', call('plan', '--refresh')),
+  '--strict': way('check fields before the run', call('plan', '--refresh', '--strict')),
+  '--all': way('list every row', call('plan', '--all')),
+  '--no-open': 'MEDIABATCH_REVIEW_PORT=0 serves the page of `apply --review` and opens no browser',
+  '--port': 'MEDIABATCH_REVIEW_PORT=4020 serves the page of `apply --review` at this port of 127.0.0.1',
+};
+
+/** Throws for an option that `plan` or `apply` does not have, where near names of options lead elsewhere. */
+export function refuseForeign(command: Command | undefined, words: readonly string[]): void {
+  const own = new Set(command?.options.map(({ long }) => long));
+  const flag = words.map((word) => word.replace(/=.*/, '')).find((one) => !own.has(one));
+  if (!own.has('--max-credits') || flag === undefined) return;
+  const instead =
+    removedOptions[flag] ??
+    'did you mean --max-credits, which bounds this run? The budget of a campaign, over all runs, is `budget: { credits: … }` in its manifest';
+  throw new CampaignError({ code: 'MB3000', message: `unknown option '${flag}'`, hint: [instead] });
 }
 
 /** Error for a name that a person wrote and that does not exist. `what`: `no example`. */

@@ -58,7 +58,7 @@ function describe(
       code: 'MB1501',
       severity: 'warning',
       message: `\`${shorten(name)}\` is not among the fields that the service's own document lists for ${where}`,
-      hint: `${guess}it lists ${listNames(names)}; what a service does not know it may ignore, and charge for (--strict refuses that)`,
+      hint: `${guess}it lists ${listNames(names)}; what a service does not know it may ignore, and charge for (plan --strict refuses that)`,
       at: [...at, name],
       ...(meant !== undefined && { meant }),
     },

@@ -201,7 +201,7 @@ export function withNeeds(text: string, vocabulary: Vocabulary): string | undefi
 }
 
 /** How many rows of each task that fans out a trial is about, and which. */
-export type Sample = { is: 'first'; count: number } | { is: 'drawn'; count: number; seed: string };
+export type Sample = { is: 'first'; count: number } | { is: 'drawn'; count: number };
 
 /**
  * Narrows a campaign to a trial. Of a task that fans out, whole rows stay, with all their cells and takes: the first
@@ -254,7 +254,7 @@ function rowOf({ key, matrix }: Step): string {
 function pick(rows: readonly string[], sample: Sample): readonly string[] {
   if (sample.is === 'first') return rows.slice(0, sample.count);
   return rows
-    .map((row) => ({ row, digest: hash('sha256', `${sample.seed}\n${row}`) }))
+    .map((row) => ({ row, digest: hash('sha256', `\n${row}`) }))
     .sort((a, b) => (a.digest < b.digest ? -1 : 1))
     .slice(0, sample.count)
     .map(({ row }) => row);

@@ -77,7 +77,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
   const { rows, causes } = item;
   const [first] = rows;
   if (first === undefined) return '';
-  if (causes > 1) return `for ${causes} other reasons (--all lists them)`;
+  if (causes > 1) return `for ${causes} other reasons (plan --all lists them)`;
   const { code, text } = first.reason;
   if (isMissed(first)) {
     return `${describeMany({ ...item, rows: rows.map(asWanted) }, index)}; ${sentences[code] ?? text}`;

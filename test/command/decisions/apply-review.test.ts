@@ -15,7 +15,7 @@ tasks:
   card: { kind: image, with: { prompt: "a card", resolution: 1k, referenceImages: ["{{tasks.poster.url}}"] } }
 `;
 
-const live = [...applied, '--review', '--no-open'];
+const live = [...applied, '--review'];
 
 const waits = (run: RunningCommand, times: number) => until(() => run.err().split('\nwaiting for ').length > times);
 const verdictsOf = ({ lock }: Place) =>
@@ -112,10 +112,10 @@ describe('apply --review', () => {
     const saved = place.start(['plan', 'campaign.yaml', '--out', 'p.plan.json']);
     expect((await saved.ended).code).toBe(0);
     // 4 credits now, and 4 after the picks.
-    const unasked = place.start(['apply', 'campaign.yaml', '--review', '--no-open', '--max-credits', '7']);
+    const unasked = place.start(['apply', 'campaign.yaml', '--review', '--max-credits', '7']);
     expect((await unasked.ended).code).toBe(5);
     expect(unasked.err()).toContain('nobody has agreed to 4 credits');
-    const run = place.start(['apply', 'p.plan.json', '--yes', '--review', '--no-open', '--poll-interval', '10']);
+    const run = place.start(['apply', 'p.plan.json', '--yes', '--review', '--poll-interval', '10']);
     const page = await pageOf(run);
     await waits(run, 1);
     await page.judge({ 'hero@warm': 'picked' });
@@ -126,12 +126,12 @@ describe('apply --review', () => {
   }, 60_000);
 
   test.each([
-    [['--review', '--dry-run'], '--dry-run and --review do not go together'],
-    [['--no-open'], '--no-open goes with --review only'],
-    [['--port', '4020'], '--port goes with --review only'],
-  ])('refuses %j', async (words, text) => {
+    [['--review', '--dry-run'], '0', '--dry-run and --review do not go together'],
+    [['--review'], 'any', 'MEDIABATCH_REVIEW_PORT cannot be "any"'],
+    [['--review', '--port', '4020'], '0', 'MEDIABATCH_REVIEW_PORT=4020'],
+  ])('refuses %j at port %j', async (words, port, text) => {
     const place = await makePlace(manifest);
-    const run = place.start(['apply', 'campaign.yaml', ...words]);
+    const run = place.start(['apply', 'campaign.yaml', ...words], { MEDIABATCH_REVIEW_PORT: port });
     expect((await run.ended).code).toBe(64);
     expect(run.err()).toContain(text);
     expect(place.service.requests()).toEqual([]);

@@ -20,7 +20,7 @@ tasks:
     with: { prompt: "a {{row.name}} on an oak table, {{vars.brand}}" }
   photo:
     kind: image
-    foreach: photos/*.jpg
+    foreach: photos/*.bin
     with: { prompt: "like it", referenceImages: ['{{upload row.path}}'] }
 `;
 const more = `tasks:
@@ -33,8 +33,8 @@ function repository(): CampaignRepository {
   here.write('shop/campaign.yaml', manifest);
   here.write('shop/parts/more.yaml', more);
   here.write('shop/rows.csv', 'sku,name\na,lamp\nb,vase\n');
-  here.write('shop/photos/one.jpg', 'one');
-  here.write('shop/photos/two.jpg', 'two');
+  here.write('shop/photos/one.bin', 'one');
+  here.write('shop/photos/two.bin', 'two');
   symlinkSync('../rows.csv', join(here.folder, 'shop/parts/linked.csv'));
   here.commit();
   here.git('tag', 'v1');
@@ -76,8 +76,8 @@ describe('a campaign is compared with a commit', () => {
     here.git('checkout', '--quiet', '-b', 'feature');
     here.write('shop/campaign.yaml', manifest.replace('oak', 'elm'));
     here.write('shop/rows.csv', 'sku,name\na,lamp\nc,chair\n');
-    here.write('shop/photos/two.jpg', 'another');
-    rmSync(join(here.folder, 'shop/photos/one.jpg'));
+    here.write('shop/photos/two.bin', 'another');
+    rmSync(join(here.folder, 'shop/photos/one.bin'));
     here.buy({ address: 'hero@c' }, 'shop/campaign.lock.jsonl');
     const { out, err } = await here.runIn('shop', 'plan', 'campaign.yaml', '--compare', 'main');
     expect(err).toBe('');
@@ -86,10 +86,10 @@ describe('a campaign is compared with a commit', () => {
 
       + side@c                 image   +2  new
       + hero@c                 image   +2  new
-      ~ upload@photos:two.jpg  upload      photos/two.jpg changed
+      ~ upload@photos:two.bin  upload      photos/two.bin changed
       ~ hero@a                 image       prompt: oak → elm
-      ~ photo@two              image       follows upload@photos:two.jpg
-      - upload@photos:one.jpg  upload      removed
+      ~ photo@two              image       follows upload@photos:two.bin
+      - upload@photos:one.bin  upload      removed
       - side@b                 image   -2  removed
       - hero@b                 image   -2  removed
       - photo@one              image   -2  removed
@@ -128,7 +128,7 @@ describe('a campaign is compared with a commit', () => {
     here.write('shop/campaign.yaml', manifest.replace(/^name:/m, `budget: { credits: ${credits} }\nname:`));
     here.commit();
     here.write('shop/rows.csv', 'sku,name\na,lamp\nc,chair\n');
-    rmSync(join(here.folder, 'shop/photos/one.jpg'));
+    rmSync(join(here.folder, 'shop/photos/one.bin'));
     const run = (...args: string[]) =>
       here.runIn('shop', 'plan', 'campaign.yaml', '--compare', 'HEAD', '--detailed-exitcode', ...args);
     const { code, out } = await run();
@@ -157,15 +157,15 @@ describe('a campaign is compared with a commit', () => {
     const here = repository();
     const pointer = (text: string) =>
       `version https://git-lfs.github.com/spec/v1\noid sha256:${hash('sha256', text)}\nsize ${text.length}\n`;
-    here.write('shop/photos/one.jpg', pointer('one'));
-    here.write('shop/photos/two.jpg', pointer('2'));
+    here.write('shop/photos/one.bin', pointer('one'));
+    here.write('shop/photos/two.bin', pointer('2'));
     here.commit();
-    here.write('shop/photos/one.jpg', 'one');
-    here.write('shop/photos/two.jpg', 'two');
+    here.write('shop/photos/one.bin', 'one');
+    here.write('shop/photos/two.bin', 'two');
     const compared = await compare(here, 'HEAD');
     expect(told(compared)).toEqual([
-      'changed upload@photos:two.jpg: photos/two.jpg changed',
-      'changed photo@two: follows upload@photos:two.jpg',
+      'changed upload@photos:two.bin: photos/two.bin changed',
+      'changed photo@two: follows upload@photos:two.bin',
     ]);
   });
 

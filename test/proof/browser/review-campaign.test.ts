@@ -45,9 +45,9 @@ async function start(args: string[], text: string, speed: number) {
   let child: ChildProcess | undefined;
   let ended: Promise<CommandResult> | undefined;
   const url = await new Promise<string>((resolve, reject) => {
-    ended = command([...args, '--no-open'], {
+    ended = command(args, {
       cwd: folder.path,
-      env: { ...service.env, TERM: 'xterm', NO_COLOR: '1' },
+      env: { ...service.env, TERM: 'xterm', NO_COLOR: '1', MEDIABATCH_REVIEW_PORT: '0' },
       preload: onTerminal,
       onErr(seen, process) {
         child = process;
@@ -74,7 +74,11 @@ async function start(args: string[], text: string, speed: number) {
 const startRun = () => start(['apply', 'campaign.yaml', '--review', '--yes'], manifest, Number.POSITIVE_INFINITY);
 /** A video takes long enough for a person to decide meanwhile. */
 const startReview = () =>
-  start(['review', 'campaign.yaml'], `${manifest}  film: { kind: video, with: { prompt: a slow pan } }\n`, 3);
+  start(
+    ['review', 'campaign.yaml', '--no-open'],
+    `${manifest}  film: { kind: video, with: { prompt: a slow pan } }\n`,
+    3,
+  );
 
 const pickedOf = (folder: string) =>
   readLines<Line>(join(folder, 'campaign.lock.jsonl'))

@@ -87,7 +87,6 @@ const part = fc.oneof(
   fc.record({
     is: fc.constant('drawn' as const),
     count: fc.integer({ min: 1, max: 3 }),
-    seed: fc.constantFrom('x', 'y'),
   }),
 );
 

@@ -253,7 +253,9 @@ describe('the lines of a plan', () => {
     const items = (of: PlanRow[]) => groupPlan({ rows: of }, { all: false }).map((item) => item.rows.length);
     expect(items(all.slice(0, 6))).toEqual([1, 1, 1, 1, 1, 1]);
     expect(items(all)).toEqual([1, 1, 1, 1, 1, 4]);
-    expect(planText(plan(all), { style: noColor, width: 100 })).toContain('for 4 other reasons (--all lists them)');
+    expect(planText(plan(all), { style: noColor, width: 100 })).toContain(
+      'for 4 other reasons (plan --all lists them)',
+    );
   });
 });
 
