@@ -270,7 +270,10 @@ testMistakes([
     text: campaign(both, ...rows, 'with: { prompt: "{{copy.headline}}" }'),
     data,
     found: ['MB1203 11:24'],
-    says: ['task `hero` has neither a column nor an axis of that name', 'on: { sku: "{{row.sku}}", locale: "{{row.sku}}" }'],
+    says: [
+      'task `hero` has neither a column nor an axis of that name',
+      'on: { sku: "{{row.sku}}", locale: "{{row.sku}}" }',
+    ],
   },
   {
     name: 'a name to join on that is a column and an axis',
