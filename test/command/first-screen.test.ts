@@ -41,7 +41,6 @@ test('the options of apply stand below headings, none of them apart', async () =
     'Which campaign',
     'Which steps',
     'What it prints, and to whom',
-    'The review page',
     'Pace, and when things go wrong',
     'Sandbox',
     'Engine',
