@@ -45,7 +45,7 @@ describe('each guard stands in one place', () => {
     // A worker is asked for its health and figures where `--port` says.
     const asked = 'cluster/worker/operator-port.ts';
     const engine = ['cluster/database/boss.ts', 'cluster/database/database.ts', 'cluster/store/s3.ts', asked];
-    expect(others).toEqual(['cli/ask-person.ts', 'cli/bin.ts', 'cli/commands/follow.ts', 'cli/recorder.ts']);
+    expect(others).toEqual([...engine, 'review/serve/serve-review.ts']);
     expect(filesWith(/server\.listen\(/)).toEqual([asked, 'review/serve/serve-review.ts']);
     // `node:net` elsewhere is arithmetic on addresses, and a pipe that somebody has opened for `--events`.
     // An agent whose connections are tunnels of the user's proxy.
