@@ -67,7 +67,7 @@ const named: readonly [RegExp, string][] = [
 
 /**
  * Explains why a file cannot be the media that its name states: it is empty, a text such as an error page, or another
- * format. Sounds and films may have the container of another of their kind. Undefined when nothing is wrong.
+ * kind. A picture, a sound or a film may have another format of its kind, but for HEIC. Undefined when nothing is wrong.
  */
 export function explainUnusable(name: string, head: Uint8Array): string | undefined {
   if (head.length === 0) return 'it is empty';
@@ -77,8 +77,9 @@ export function explainUnusable(name: string, head: Uint8Array): string | undefi
   const found = isHeic ? 'image/heic' : sniffMedia(head)?.type;
   const extension = /\.[^.]*$/.exec(name)?.[0];
   if (found !== undefined) {
-    const isMoving = !stated.startsWith('image/') && !found.startsWith('image/');
-    return found === stated || isMoving ? undefined : `its bytes are ${found}, and its name ends in ${extension}`;
+    // Services read pictures by their bytes; HEIC they do not read.
+    const isAlike = stated.startsWith('image/') === found.startsWith('image/') && found !== 'image/heic';
+    return found === stated || isAlike ? undefined : `its bytes are ${found}, and its name ends in ${extension}`;
   }
   const isText = decodeText(head) !== undefined;
   return isText ? `it is ${describeBytes(head)}, and its name ends in ${extension}` : undefined;
