@@ -6,6 +6,7 @@ import { type Failure, failureOf, failures } from '../contract/failure.ts';
 import { messageOf } from '../ground/values.ts';
 import { failureGithub, failureJson } from '../report/failure-text.ts';
 import { safeText } from '../report/safe-text.ts';
+import { bugReport } from './bug-report.ts';
 import { makeProgram } from './program/program.ts';
 import { outJson, processTerminal, sayFailure, type Terminal, toCheckoutPath } from './terminal.ts';
 import { endStage, timingText } from './timing.ts';
@@ -71,7 +72,6 @@ function tellBug(thrown: unknown, { err, style }: Terminal): Failure {
     err(`  ${style.cyan('→')} everything paid so far is on record in ${safeText(lock)}; run again to go on\n`);
   }
   err('  please report it with these lines:\n');
-  const text = error instanceof Error ? (error.stack ?? message) : message;
-  for (const line of text.split('\n')) err(`  ${style.dim(safeText(line, 1000))}\n`);
+  for (const line of bugReport(error, process.argv.slice(2))) err(`  ${style.dim(safeText(line, 1000))}\n`);
   return { code: 'MB3901', message, ...(lock !== undefined && { lock }) };
 }

@@ -20,7 +20,7 @@ test.each([
   run.child.kill('SIGUSR2');
   expect(await run.ended).toEqual({ code: 1, signal: null });
   expect(run.err()).toMatch(
-    /internal error this is a bug in mediabatch: assert\(!this\.paused\)\n {2}→ everything paid so far is on record in campaign\.lock\.jsonl; run again to go on\n {2}please report it with these lines:\n {2}Error: assert/,
+    /internal error this is a bug in mediabatch: assert\(!this\.paused\)\n {2}→ everything paid so far is on record in campaign\.lock\.jsonl; run again to go on\n {2}please report it with these lines:\n {2}mediabatch \d+\.\d+\.\d+, Node v\d.*\n {2}command: apply --yes --poll-interval --concurrency\n {2}Error: assert/,
   );
   expect(createsSeen(place.service)).toBe(1);
   expect(place.service.ledger()).toHaveLength(1);
@@ -43,4 +43,6 @@ test('outside of a run it is said in words, too', async () => {
   expect(await run.ended).toEqual({ code: 1, signal: null });
   expect(run.err()).toContain('internal error this is a bug in mediabatch: boom\n  please report it with these lines:');
   expect(run.err()).not.toContain('Node.js v');
+  // A report is pasted in public.
+  expect(run.err()).not.toContain(place.path(''));
 });
