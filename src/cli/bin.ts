@@ -6,6 +6,8 @@ const cannotWrite = 73;
 
 async function run(argv: string[]): Promise<void> {
   process.exitCode = unsettled;
+  // Containers run with 000: nobody else may change what a lock or a journal says.
+  process.umask(process.umask() | 0o002);
   keepCompiledCode();
   const { main, allSaid, endAtStrayErrors, explain, lostOutput } = await import('./main.ts');
   endAtStrayErrors((error) => {
