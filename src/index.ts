@@ -49,10 +49,11 @@ export type { CostDimension, CostRow, CostSums } from './plan/prices/tally-charg
  * cannot be read throws. Sends nothing, and writes nothing. Where this process requires a user to consent in person, no
  * `environment` of a call takes that away.
  */
-export function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
+export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
   const consent = consentRequiredBy(process.env);
-  return loadCampaign(
-    file,
-    consent === undefined ? options : { ...options, environment: { ...options.environment, consent } },
-  );
+  if (consent === undefined) return loadCampaign(file, options);
+  // Copied without being read: the key may come from a program.
+  const known = Object.getOwnPropertyDescriptors(options.environment ?? {});
+  const environment = Object.defineProperties({}, { ...known, consent: { value: consent, enumerable: true } });
+  return loadCampaign(file, { ...options, environment });
 }

@@ -106,7 +106,7 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
     const breakOff = (error: unknown) => {
       if (isBroken) return;
       isBroken = true;
-      tell({ is: 'notice', text: `no more events are told, because their listener threw: ${messageOf(error)}` });
+      tell({ is: 'notice', text: `events are no longer reported, because their listener threw: ${messageOf(error)}` });
     };
     try {
       // One that is async gives a promise, whatever its type says.

@@ -51,15 +51,26 @@ export function checkJob(jobId: string, charged: number | undefined): void {
   requireNumber('credits', charged, optionTable.maxCredits.range);
 }
 
-/** Refuses a finding that the lock could not be read with. */
-export function checkFinding({ is }: { is: string }): void {
-  requireWord('finding.is', is, ['job', 'not-spent', 'spend-again']);
+const findingFields = ['is', 'jobId', 'credits', 'recordId'];
+
+/** Refuses a finding that the lock could not be read with, or that has a field that would count for nothing. */
+export function checkFinding(finding: { is: string } | undefined): void {
+  if (typeof finding?.is !== 'string') requireWord('finding.is', String(finding?.is), findings);
+  for (const field of Object.keys(finding ?? {})) requireWord('a field of finding', field, findingFields);
+  requireWord('finding.is', finding?.is, findings);
+}
+
+/** Refuses a text such as 'false' where a decision takes true or false. */
+export function checkFlags(flags: { [name: string]: unknown }): void {
+  for (const [name, value] of Object.entries(flags)) if (value !== undefined) requireFlag(name, value);
 }
 
 /** Refuses what charges cannot be told apart by: it would be a column of its own name. */
 export function checkCost({ by }: CostOptions): void {
   for (const one of by) requireWord('by', one, costDimensions);
 }
+
+const findings = ['job', 'not-spent', 'spend-again'];
 
 function requireNumber(name: string, value: unknown, { least, most, whole }: Range): void {
   if (value === undefined) return;

@@ -10,6 +10,7 @@ import { writeLines } from '../lock/write.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
 import { type Situation, situate } from '../plan/situation/situation.ts';
+import { checkFlags } from './check-options.ts';
 import { holdGuard } from './hold-guard.ts';
 import { requireGraph } from './load-manifest.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
@@ -51,6 +52,7 @@ export type Rule = (held: HeldCampaign) => Promise<Ruling[]> | Ruling[];
  * jobs there, so the lock must belong to it.
  */
 export function decide(campaign: OpenCampaign, options: DecisionOptions, rule: Rule): Promise<Decided> {
+  checkFlags({ dryRun: options.dryRun });
   return orFailure(decideHeld(campaign, options, rule));
 }
 

@@ -311,7 +311,7 @@ export class LiveRun {
   }
 
   #tellLeft({ outdated, left }: TakenIn): void {
-    const redone = 'what it is made from is not picked any more; it stays, and the next run makes it anew';
+    const redone = 'what it is made from is not picked any more; it stays, and the next run regenerates it';
     for (const { address } of outdated) this.#notice(address, redone);
     for (const { address, blockedBy, reason } of left) {
       if (blockedBy === 'budget') this.#notice(address, `is left for the next run: ${reason.text}`);

@@ -5,7 +5,7 @@ import { mostReason } from '../lock/decisions.ts';
 
 /** The name that git knows a person by in this folder, else that of the user. */
 export async function nameOfPerson(folder: string): Promise<string> {
-  return (await nameInGit(folder)) ?? userName() ?? 'somebody without a name';
+  return (await nameInGit(folder)) ?? userName() ?? 'an unnamed user';
 }
 
 /** The name that git knows a person by in this folder. Undefined: none, or none that a lock would take. */
@@ -26,5 +26,5 @@ export function userName(): string | undefined {
 
 /** This user at this machine, as people on others are told of them. */
 export function whoIsHere(): string {
-  return `${userName() ?? 'somebody'} on ${hostname()}`;
+  return `${userName() ?? 'a user'} on ${hostname()}`;
 }

@@ -132,7 +132,7 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   }
   if (totals.ceiling !== ceiling) return 'its rows do not add up to its ceiling';
   if (totals.toSpend !== toSpend) return 'its rows do not add up to its likely cost';
-  if (totals.asksAgain !== undefined) return 'it asks somebody whom nobody asks here';
+  if (totals.asksAgain !== undefined) return 'it needs an approval that cannot be asked for here';
   const { maxCredits, concurrency = plan.concurrency } = saved.options;
   if (totals.maxCredits !== maxCredits) return 'its cap is not the one that it shows';
   return plan.concurrency === concurrency ? undefined : 'its concurrency is not the one that it shows';

@@ -151,8 +151,8 @@ async function refuseWithoutConsent(
   const { nextOfRefusal } = await import('./next-steps.ts');
   return new CampaignError({
     code: 'MB3007',
-    message: `nobody has agreed to ${what}: ${why}${over}`,
-    hint: [way('show the plan to whoever pays, who agrees on a terminal', shown), ...then, ...flag],
+    message: `no approval for ${what}: ${why}${over}`,
+    hint: [way('have the payer approve the plan in an interactive terminal', shown), ...then, ...flag],
     next: nextOfRefusal(made, { file, options, saved, terminal }),
   });
 }

@@ -25,7 +25,7 @@ export function requireSomebody({ yes, terminal, consent = { flags: 'count' } }:
   throw new CampaignError({
     code: 'MB3004',
     message: `there is no terminal to ask on, and ${consent.because}`,
-    hint: 'whoever pays runs it on a terminal',
+    hint: 'the payer runs it in an interactive terminal',
   });
 }
 

@@ -77,9 +77,9 @@ function tellPurchases(carriedOut: Plan, { file, options, planned, saved, consen
   const posts = options.publish === true ? postsOf(carriedOut.rows, 'waiting').length : 0;
   tellBlock(
     [
-      `${terminal.style.yellow('waiting')}  ${countOf(waiting.length, 'step')} for somebody who agrees to ${spendText(sumPrices(waiting))}`,
+      `${terminal.style.yellow('waiting')}  ${countOf(waiting.length, 'step')} for approval of ${spendText(sumPrices(waiting))}`,
       ...(posts === 0 ? [] : [`    ${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} with them`]),
-      `    to show them to whoever pays, who agrees on a terminal${flag}: ${terminal.paste(saved === undefined ? showingCall(file, limits, saved) : approving(saved.path))}`,
+      `    to have the payer approve them in an interactive terminal${flag}: ${terminal.paste(saved === undefined ? showingCall(file, limits, saved) : approving(saved.path))}`,
     ],
     terminal,
   );
@@ -115,7 +115,7 @@ function tellPosts(carriedOut: Plan, context: WaitingContext): void {
     [
       `${terminal.style.yellow('waiting')}  ${postsText(postsOf(waiting, 'waiting'))}: publishing takes a consent of its own`,
       `    ${shown.join(', ')}${more}`,
-      `    to show ${them} to whoever decides, who agrees on a terminal: ${terminal.paste(plan)}`,
+      `    to have ${them} approved in an interactive terminal: ${terminal.paste(plan)}`,
       ...(consent.flags === 'count' ? [`    to publish ${them}: ${terminal.paste(apply)}`] : []),
     ],
     terminal,
@@ -138,7 +138,7 @@ function tellHeld({ rows }: Plan, terminal: Terminal): void {
   for (const [address = '', own] of [...groupBy(held, ({ beside }) => beside?.address)].slice(0, shownAsked)) {
     tellBlock(
       [
-        `${terminal.style.yellow('waiting')}  ${countOf(own.length, 'post')} until somebody has looked whether ${safeText(address, 200)} is out`,
+        `${terminal.style.yellow('waiting')}  ${countOf(own.length, 'post')} until a user has checked whether ${safeText(address, 200)} is published`,
         `    to say so, with --job and its id, or --not-spent: ${terminal.paste(call('resolve', address))}`,
       ],
       terminal,

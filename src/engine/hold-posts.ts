@@ -98,7 +98,7 @@ export function holdPosts(
 }
 
 function whyNot({ address }: StepOrder): string {
-  return `goes to an account of ${address}, of which nobody knows whether it is out`;
+  return `goes to an account of ${address}, which may be published already`;
 }
 
 /** `before`: ids of orders that neither are posts nor wait for one, directly or indirectly. `after`: the others' addresses. */

@@ -89,7 +89,7 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
     case 'store full':
       return {
         word: style.red('error'),
-        text: `${runText(news)}: nothing more is bought, the store cannot be written: ${safeText(news.error, longestError)}`,
+        text: `${runText(news)}: nothing more is bought: ${safeText(news.error, longestError)}`,
       };
     case 'failed':
       return {

@@ -61,7 +61,7 @@ function answerStatus(status: number, body: Json | undefined, headers: Readonly<
   if (typeof body === 'string') {
     return answerBytes(status, { 'content-type': 'text/plain; charset=utf-8', ...named }, Buffer.from(body));
   }
-  const message = `The sandbox was told to answer ${status}.`;
+  const message = `The sandbox was set to answer ${status}.`;
   const problem = { success: false, error: 'Scripted fault', code: 'scripted_fault', message };
   return answerJson(status, body ?? problem, named);
 }

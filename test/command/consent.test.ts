@@ -31,7 +31,7 @@ test.each<[string, string[], { env?: Record<string, string> }]>([
   const trial = await makeTrial(manifest);
   const ran = await trial.run(['apply', 'campaign.yaml', ...args], given);
   expect(ran.code, ran.err).toBe(5);
-  expect(ran.err).toContain('error MB3007 nobody has agreed to 4 credits');
+  expect(ran.err).toContain('error MB3007 no approval for 4 credits');
   expect(ran.err).toContain('mediabatch plan campaign.yaml');
   expect(kinds(trial)).toEqual([]);
 });
@@ -42,7 +42,7 @@ test('a saved plan is no consent either, whoever applies it', async () => {
   const silent = await trial.run(['apply', 'a.plan.json']);
   expect(silent.code, silent.err).toBe(5);
   expect(silent.err).toContain(
-    'show the plan to whoever pays, who agrees on a terminal: mediabatch approve a.plan.json\n    or they agree beforehand, with --yes\n',
+    'have the payer approve the plan in an interactive terminal: mediabatch approve a.plan.json\n    or they agree beforehand, with --yes\n',
   );
   const typed = await trial.run(['apply', 'a.plan.json', '--yes', '--publish'], program);
   expect(typed.code, typed.err).toBe(5);
@@ -85,7 +85,7 @@ tasks:
   expect(begun.signal, begun.err).toBe('SIGKILL');
   const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--publish']);
   expect(collected.code, collected.err).toBe(5);
-  expect(collected.err).toMatch(/1 step for somebody who agrees to 2 credits\n {4}1 post waits with them\n/);
+  expect(collected.err).toMatch(/1 step for approval of 2 credits\n {4}1 post waits with them\n/);
   expect(collected.err).not.toContain('takes a consent of its own');
 });
 
@@ -173,7 +173,7 @@ tasks:
   const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--json'], program);
   expect(collected.code, collected.err).toBe(5);
   expect(kinds(trial)).toEqual(['image']);
-  expect(collected.err).toContain('3 steps for somebody who agrees to ≈ 5 credits, at most 6');
+  expect(collected.err).toContain('3 steps for approval of ≈ 5 credits, at most 6');
   const status = await trial.run(['status', 'campaign.yaml', '--list']);
   expect(status.out).toMatch(/hero@a .*done/);
   const nothing = await trial.run(['apply', 'campaign.yaml'], program);

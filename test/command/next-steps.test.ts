@@ -74,7 +74,7 @@ test('a rehearsal leads from its plan to the gate, and what it prints runs', asy
   }
 });
 
-test('an apply that nobody has agreed to leads to its plan; one of a saved plan to its approval', async () => {
+test('an apply without an approval leads to its plan; one of a saved plan to its approval', async () => {
   place.write('campaign.yaml', manifest);
   const commands = async (...args: string[]) => (await nextOf(...args)).map(({ command }) => command);
   const agreed = ['mediabatch approve campaign.plan.json', 'mediabatch apply campaign.plan.json'];

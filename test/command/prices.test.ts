@@ -134,7 +134,7 @@ describe('what the service lists', () => {
     };
     const uncertain = await tryToApply({});
     expect(uncertain.code, uncertain.err).toBe(5);
-    expect(uncertain.err).toContain('nobody has agreed to ≈ 6 credits');
+    expect(uncertain.err).toContain('no approval for ≈ 6 credits');
     const covered = await tryToApply({ maxCredits: 25 });
     expect(covered.code, covered.err).toBe(5);
   });

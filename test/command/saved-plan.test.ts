@@ -104,7 +104,7 @@ describe('apply of a saved plan', () => {
     const applied = await trial.run(['apply', name]);
     expect(applied).toMatchObject({
       code: 5,
-      err: expect.stringContaining('nobody has agreed to 3 steps of unknown price'),
+      err: expect.stringContaining('no approval for 3 steps of unknown price'),
     });
     expect(booked(trial)).toBe(0);
     expect((await trial.run(['apply', name, '--yes'])).code).toBe(0);

@@ -31,7 +31,7 @@ tasks:
 }
 
 const guess =
-  /48 credits are reserved for thumb@a, a guess: nobody told the charge, and nothing names a price of thumbnail/;
+  /48 credits are reserved for thumb@a, a guess: no charge is on record, and nothing states a price of thumbnail/;
 
 test('a charge that is not told is held, and said; a higher budget goes on, and the balance tells the others', async () => {
   const { service, write, run, apply } = await makeCampaign();

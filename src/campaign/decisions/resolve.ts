@@ -130,7 +130,7 @@ function neverTwice(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3005',
     message: `${address} is a post, which may be out already, and is not sent a second time on a doubt`,
-    hint: 'look at its accounts: --job ID when it is there (or is scheduled), --not-spent when it is not; apply then sends it, once somebody agrees',
+    hint: 'check the social account: if the post exists or is scheduled, pass --job ID; if not, --not-spent, and the next approved apply publishes it',
     addresses: [address],
   });
 }

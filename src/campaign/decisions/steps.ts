@@ -17,6 +17,7 @@ import { findOrphans } from '../../plan/rows/orphans.ts';
 import type { Match } from '../../plan/situation/find-purchases.ts';
 import { type Situation, situate, withFiles } from '../../plan/situation/situation.ts';
 import { checkCall } from '../check-call.ts';
+import { checkFlags } from '../check-options.ts';
 import { chooseSteps, nearTo, requireStep } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
 import { lookAtOutputs } from '../look-at-outputs.ts';
@@ -128,6 +129,7 @@ export async function forget(
   options: DecideOptions = {},
 ): Promise<Decided> {
   checkCall('forget', [campaign, chosen, options]);
+  checkFlags({ orphans: chosen.orphans, force: chosen.force });
   return decide(campaign, options, ({ graph, lock, situation }) => {
     const addresses = chooseAll(chosen, situation);
     const priceOf = pricesFrom(lock, graph.prices);

@@ -43,7 +43,7 @@ export function lostRun(run: string, { shown }: Engine): CampaignError {
     code: 'MB3702',
     message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
     hint: [
-      'nothing was sent; if its database was made anew, what the run has bought since stands in no lock',
+      'nothing was sent; if its database was recreated, what the run has bought since is in no lock',
       way('to see it', call('list jobs', '--unknown')),
       way('to give the campaign free', call('unlock', '--id', run)),
     ],

@@ -171,7 +171,7 @@ function unknownRun(run: string, { shown }: Engine): CampaignError {
     code: 'MB3702',
     message: `${shown} does not know the run ${run} of this campaign`,
     hint: [
-      'if the database was put back from a backup or made anew, what the run bought since may be known to nobody',
+      'if the database was restored from a backup or recreated, purchases since then may be unrecorded',
       way('to look for it', call('list jobs', '--unknown')),
       way('then remove the note', call('unlock', '--id', run)),
     ],

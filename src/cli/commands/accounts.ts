@@ -29,7 +29,7 @@ export async function accounts(options: AccountsOptions, terminal: Terminal): Pr
       200,
     );
     const says = expiry === 'past' ? 'has expired, and posts to it will fail' : 'expires within 7 days';
-    terminal.err(`${style.yellow('warning')} ${shown} ${says}; connect it anew in the dashboard of the service\n`);
+    terminal.err(`${style.yellow('warning')} ${shown} ${says}; reconnect it in the dashboard of the service\n`);
   }
   return exitCodes.done;
 }

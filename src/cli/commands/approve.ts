@@ -45,7 +45,7 @@ export async function approve(file: string | undefined, options: ApproveOptions,
   if (!terminal.interactive) {
     throw new CampaignError({
       code: 'MB3007',
-      message: `nobody has agreed to ${safeText(file)}: there is no terminal to ask on`,
+      message: `no approval for ${safeText(file)}: there is no terminal to ask on`,
       hint: 'run this command on a terminal of the person who pays',
       next: [{ command: terminal.paste(approving(saved.path)), credits: 0, needs: 'person' }],
     });

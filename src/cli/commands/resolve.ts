@@ -85,7 +85,7 @@ function nothingFound(address: string): CampaignError {
 function describePost(finding: Finding): string {
   return finding.is === 'job'
     ? `it is out, as ${finding.jobId}, and is not sent again`
-    : 'it is not out; the next apply publishes it, once somebody agrees (--publish)';
+    : 'it is not published; the next approved apply publishes it (--publish)';
 }
 
 function describe(finding: Finding): string {

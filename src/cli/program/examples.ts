@@ -201,7 +201,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch worker', 'MEDIABATCH_ENGINE is set', 'not run'],
     ['mediabatch worker --engine postgres://me@db/media --store /mnt/media', 'and fetches files', 'not run'],
     ['mediabatch worker --engine postgres://me@db/media --exit-when-idle', 'for CI', 'not run'],
-    ['mediabatch worker --store s3://media/spring --log json', 'for whoever collects logs', 'not run'],
+    ['mediabatch worker --store s3://media/spring --log json', 'for log collectors', 'not run'],
     ['mediabatch worker --limit 400/day,2000/month', 'whatever the campaigns', 'not run'],
     ['mediabatch worker --port 9102 --host 0.0.0.0', 'health and figures for Prometheus', 'not run'],
   ],

@@ -108,7 +108,7 @@ const verbs: readonly VerbRow[] = [
     name: 'forget',
     summary: 'let what was bought count as never bought',
     description:
-      'Lets what was bought count as never bought: orphans are no longer shown, steps are planned anew. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
+      'Drops purchases from the plan: orphans are no longer listed, and their steps are planned again. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
     options: [
       ['--orphans', 'everything that the manifest no longer has'],
       ['--force', 'running jobs, too: their outputs are given up'],

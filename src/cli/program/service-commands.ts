@@ -215,7 +215,7 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
   addRunAct(
     'pause',
     'hold a run on an engine up, until `resume`',
-    'Nothing new is sent for the run of this campaign; jobs that run are paid, and collected. It stays open, whoever is its head, and holds no credits but those of creates without an answer.',
+    'Nothing new is sent for the run of this campaign; jobs that run are paid, and collected. It stays open, whichever worker leads, and holds no credits but those of creates without an answer.',
   );
   addRunAct(
     'resume',

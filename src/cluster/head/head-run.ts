@@ -176,7 +176,14 @@ export class HeadRun {
     const lines = await readAllLines(db, id);
     const lock = this.#fold(lines);
     await refusePutBack(db, this.#marks(), { run: id, server, lines: lines.length, lock });
-    spending.takeUp(this.#record, lock);
+    const all = [...orders.values()];
+    const earlierLines = await readEarlierLines(db, {
+      ...this.#record,
+      keys: new Set(all.map(({ key }) => key)),
+      fingerprints: new Set(all.map(({ fingerprint }) => fingerprint)),
+    });
+    const earlier = this.#fold(earlierLines);
+    spending.takeUp(this.#record, this.#fold([...earlierLines, ...lines]));
     const totals = withLimit(this.#record, spending.limits.run);
     const resumed = resumePlan(
       { ...header.plan, rows, totals },
@@ -188,8 +195,6 @@ export class HeadRun {
       },
     );
     for (const [name, end] of resumed.newEnds) this.#ends.add(name, end);
-    const keys = new Set([...orders.values()].map(({ key }) => key));
-    const earlier = this.#fold(await readEarlierLines(db, { ...this.#record, keys }));
     return { header, resumed, lock, earlier, lines: lines.length, told };
   }
 

@@ -99,18 +99,31 @@ export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submit
   return pages.flat();
 }
 
-/** Lines with one of these keys that heads have written in other runs of a campaign, as far as the engine still has them. */
+/**
+ * Lines with one of these keys or fingerprints that heads have written in other runs of a campaign, as far as the engine still
+ * has them. A retry has a key of its own.
+ */
 export async function readEarlierLines(
   sql: Sql,
-  { id, account, campaign, keys }: { id: string; account: string; campaign: string; keys: ReadonlySet<string> },
+  { id, account, campaign, keys, fingerprints }: EarlierLines,
 ): Promise<string[]> {
   const rows = await sql.query<{ text: string }>(
     `SELECT text FROM mediabatch.line JOIN mediabatch.run ON run.id = line.run
      WHERE account = $1 AND campaign = $2 AND run.id <> $3 AND line.epoch > 0 ORDER BY seq`,
     [account, campaign, id],
   );
-  const isWanted = (line: string) => keys.has(/"key":"([^"]+)"/.exec(line)?.[1] ?? '');
+  const isWanted = (line: string) =>
+    keys.has(/"key":"([^"]+)"/.exec(line)?.[1] ?? '') ||
+    fingerprints.has(/"fingerprint":"([^"]+)"/.exec(line)?.[1] ?? '');
   return rows.flatMap(({ text }) => text.split(/(?<=\n)/).filter(isWanted));
+}
+
+interface EarlierLines {
+  id: string;
+  account: string;
+  campaign: string;
+  keys: ReadonlySet<string>;
+  fingerprints: ReadonlySet<string>;
 }
 
 /** How many lines heads have written up to an epoch, with those that were submitted: the record of a run never loses any. */

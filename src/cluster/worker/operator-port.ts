@@ -32,7 +32,7 @@ export interface Watched {
 /** Names and help texts of a head's gauges, by the names of `HeadOfRuns.facts`. */
 const headGauges = {
   runs: ['mediabatch_head_open_runs', 'Open runs that this head drives.'],
-  paused: ['mediabatch_head_paused_runs', 'Open runs that somebody has paused.'],
+  paused: ['mediabatch_head_paused_runs', 'Open runs that are paused.'],
   inFlight: ['mediabatch_head_jobs_in_flight', 'Jobs of the service that are waited for.'],
   creates: ['mediabatch_head_creates_on_wire', 'Creates that were sent and not answered.'],
   files: ['mediabatch_head_files_waiting', 'Files that hands are to fetch.'],

@@ -62,7 +62,7 @@ export async function resolveCommit(repository: Repository, ref: string): Promis
     const hint = [
       way('this clone is shallow; to bring the whole history', shell('git', 'fetch', '--unshallow')),
       way('a hundred commits more', shell('git', 'fetch', '--deepen=100')),
-      way('a branch that was not cloned, of which FETCH_HEAD is the name then', shell('git', 'fetch', 'origin', ref)),
+      way('a branch that was not cloned, which is then named FETCH_HEAD', shell('git', 'fetch', 'origin', ref)),
     ];
     throw new CampaignError({ code: 'MB3603', message, hint });
   }
@@ -104,7 +104,7 @@ function refusal(words: readonly string[], err: string, folder: string): Campaig
   const [, top = folder] = /repository at '([^'\n]+)'/.exec(err) ?? [];
   return new CampaignError({
     code: 'MB3606',
-    message: `git does not trust the repository around ${folder}: it belongs to somebody else`,
+    message: `git does not trust the repository around ${folder}: it belongs to another user`,
     hint: way('to say that you do', shell('git', 'config', '--global', '--add', 'safe.directory', top)),
   });
 }

@@ -72,10 +72,10 @@ export class OutputFolders {
   }
 }
 
-/** Devices and inodes of a folder and of `depth` folders above it. A link has another one than the folder it leads to. */
+/** Devices and inodes of a folder and of `depth` folders above it. A link may have the inode of a folder that was removed before. */
 function identify(folder: string, depth: number): string {
   const stats = lstatOrAbsent(folder);
-  const own = stats === undefined ? 'absent' : `${stats.dev}:${stats.ino}`;
+  const own = stats?.isDirectory() !== true ? 'absent' : `${stats.dev}:${stats.ino}`;
   return depth === 0 ? own : `${own} ${identify(dirname(folder), depth - 1)}`;
 }
 

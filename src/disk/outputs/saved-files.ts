@@ -62,6 +62,11 @@ export class SavedFiles {
         await shorten(state);
         this.#isPrepared = true;
       }
+      // Another process may have replaced the file by a shorter one.
+      if (this.#fd !== undefined && fstatSync(this.#fd).nlink === 0) {
+        closeSync(this.#fd);
+        this.#fd = undefined;
+      }
       this.#fd ??= openForAppending(join(state, fileName));
       if (this.#fd !== undefined) writeSync(this.#fd, `${lineOf(this.#secret, entry)}\n`);
     });

@@ -127,14 +127,28 @@ export async function openPurchases(
   try {
     const folder = join(own, folderName);
     await makeFolders(folder, 0o700);
-    const lines = await SharedLines.open(fileOf(own, name));
     const self = await identifyThisProcess();
     const { limits = {}, lock = '' } = spending ?? {};
-    const home = spending && (await SpendingFiles.open(own, { limits, self, clock }));
+    const home = spending && (await openHome(own, { limits, self, clock }));
+    const lines = await SharedLines.open(fileOf(own, name));
     const ledger = home && new SpendingLedger(home, { campaign: name, path: lockName(lock), by: self, clock });
     return new PurchaseFile({ lines, folder, self, clock, home, ledger });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Opens the files of the months. Undefined where they cannot be written and no limit needs them; with a limit it rejects. */
+async function openHome(
+  own: string,
+  options: Parameters<typeof SpendingFiles.open>[1],
+): Promise<SpendingFiles | undefined> {
+  try {
+    return await SpendingFiles.open(own, options);
+  } catch (error) {
+    const isOfDisk = (error as NodeJS.ErrnoException).code !== undefined;
+    if (!isOfDisk || Object.keys(options.limits).length > 0) throw error;
     return undefined;
   }
 }
@@ -228,6 +242,9 @@ class PurchaseFile implements PurchaseJournal {
   async #confirm(key: string): Promise<void> {
     const at = this.#held.get(key);
     if (at === undefined || Math.abs(this.#of.clock.now() - at) < foreignMs / 2) return;
+    await this.#readOn();
+    const isOurs = this.#entries.byKey.get(key)?.holds.some(({ id }) => id === this.#run) === true;
+    if (!isOurs) throw new Error(`the reservation of ${key} was given to another run`);
     await this.#putHold(key);
     await this.#readOn();
     const [first] = this.#entries.byKey.get(key)?.holds ?? [];

@@ -74,7 +74,7 @@ function checkIds({ request }: Step, { byId, now }: { byId: ReadonlyMap<string, 
       if (known.expiresAt === undefined || known.expiresAt > at) return [];
       const when =
         known.expiresAt <= now ? 'has expired' : `expires ${timeText(known.expiresAt)}, before this post goes out`;
-      const hint = 'connect it anew in the dashboard of the service';
+      const hint = 'reconnect it in the dashboard of the service';
       return [{ code: 'MB1510', severity: 'warning', message: `${known.name} (${id}) ${when}`, hint, ...place }];
     });
   });

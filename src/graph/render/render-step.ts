@@ -35,6 +35,9 @@ import { renderValue } from './render-value.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
 import { placeFault } from './templates.ts';
 
+/** Combinations of values that `from` of one step may pick by: a data file can hold any number. */
+const mostPicks = 10_000;
+
 /** A step with its request, before fingerprints. Wrong values in it are `unknownValue`. */
 export interface RenderedStep {
   draft: Draft;
@@ -121,7 +124,7 @@ class StepRendering {
     const left =
       findTemplateText(value) ?? (typeof written === 'string' ? /\$\{\{[^{}]*\}\}/.exec(written)?.[0] : undefined);
     if (left === undefined) return;
-    const message = `\`${field}\` contains \`${shorten(left, 40)}\`, of which ${left.startsWith('$') ? 'the $ is' : 'all is'} sent as text`;
+    const message = `\`${field}\` contains \`${shorten(left, 40)}\`, ${left.startsWith('$') ? 'whose $' : 'all of which'} is sent as text`;
     const hint = 'a template is {{row.name}}, with two braces and nothing before them; data is not rendered';
     const place = this.#expansion.manifest.places.value(path);
     this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });
@@ -331,6 +334,19 @@ class StepRendering {
       const { found, problem } = readPick(this.#render(value, path), { task: id, name });
       if (problem !== undefined) this.#report({ ...problem, place: this.#expansion.manifest.places.value(path) });
       wrong ||= found === undefined;
+      if (picks.length * (found?.length ?? 0) > mostPicks) {
+        const message = `\`from\` of \`${id}\` picks more than ${mostPicks} combinations`;
+        const hint = 'pick by fewer values, or divide the task';
+        this.#report({
+          code: 'MB1405',
+          severity: 'error',
+          message,
+          hint,
+          place: this.#expansion.manifest.places.value(path),
+        });
+        wrong = true;
+        break;
+      }
       picks = (found ?? []).flatMap((one) => picks.map((conditions) => [...conditions, { name, value: one }]));
     }
     const result = wrong ? 'unknown' : picks;

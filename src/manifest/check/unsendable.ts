@@ -43,7 +43,7 @@ export function whyNumberIsUnsendable(value: number, written: string): Unsendabl
   }
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined;
   const sent = JSON.stringify(value);
-  const instead = sent === written ? 'cannot be told from its neighbours' : `would be sent as ${sent}`;
+  const instead = sent === written ? 'cannot be distinguished from its neighbours' : `would be sent as ${sent}`;
   const most = value < 0 ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
   return { written: shown, problem: `${instead}: whole numbers are exact only up to ${most}`, hint };
 }

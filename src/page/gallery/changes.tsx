@@ -161,7 +161,7 @@ function Words({ page, asset, version: { earlier } }: { page: Page; asset: Revie
   if (Object.keys(earlier.request).length === 0) {
     return <p>What it was asked for with then is not in the lock any more.</p>;
   }
-  if (earlier.changed.length === 0) return <p>The same request: it was bought anew.</p>;
+  if (earlier.changed.length === 0) return <p>The same request: it was regenerated.</p>;
   return (
     <>
       <div>

@@ -41,7 +41,7 @@ function tell(members: readonly ReviewAsset[], changed: readonly ReviewAsset[]):
   const instead = picked && members.find((one) => markOf(one) === 'picked');
   // What is bought anew is to be looked at again: nobody took anything back.
   const isOther = members.some((one) => one.address === address && one.job !== (picked ?? first).job);
-  const undecided = isOther ? 'bought anew' : 'made undecided again elsewhere';
+  const undecided = isOther ? 'regenerated' : 'made undecided again elsewhere';
   const is = { picked: 'picked elsewhere', rejected: 'rejected elsewhere', undecided }[markOf(picked ?? first)];
   const text = `${address} was ${is}${instead ? `, instead of ${instead.address}` : ''}.`;
   return [{ address, members: new Set(members.map((one) => one.address)), text }];

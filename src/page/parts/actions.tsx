@@ -168,7 +168,7 @@ function Leave({ page }: { page: Page }) {
         sorted.map((verdict) => ({ ...verdict, address: stepOf(verdict) })),
       ),
     );
-    if (page.isForClient) page.say('Saved picks.json. Send this file back to whoever sent you this page.');
+    if (page.isForClient) page.say('Saved picks.json. Send this file back to the sender of this page.');
     else
       page.say(
         `Saved picks.json. Its verdicts are recorded by: ${page.data.value.commands?.pick ?? `mediabatch pick ${shellWord(page.data.value.file)}`} --from picks.json`,

@@ -16,7 +16,7 @@ function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
   const when = run === undefined || run.is === 'ended' ? 'in a terminal' : 'in a terminal when this run has ended';
   const copy = () =>
     navigator.clipboard.writeText(command).then(
-      () => page.say(`Copied. Paste it ${when}: nobody has agreed to these ${price} yet, and it asks.`),
+      () => page.say(`Copied. Paste it ${when}: these ${price} are not approved yet, and it asks.`),
       () => page.say(`This browser does not let the page copy: ${command}`),
     );
   return (

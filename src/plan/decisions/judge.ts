@@ -78,7 +78,7 @@ function judgeStep(match: Match, judgement: Judgement, verdicts: Verdicts): Ruli
     );
   }
   if (purchase.fingerprint !== match.step.fingerprint) {
-    return refuse(address, 'is to be bought anew: its input changed', 'run apply first, or `accept` what it has');
+    return refuse(address, 'will be redone: its input changed', 'run apply first, or `accept` what it has');
   }
   return judgePurchase({ ...match, purchase }, record, { judgement, verdicts });
 }

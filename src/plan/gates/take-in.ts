@@ -118,7 +118,7 @@ interface Why {
 
 const lost: Why = {
   by: 'gate',
-  text: 'what it was to be made from is not picked any more; the next run makes it anew',
+  text: 'what it was to be made from is not picked any more; the next run regenerates it',
 };
 
 function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): Why {

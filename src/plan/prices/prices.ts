@@ -130,5 +130,5 @@ export function guessText(guesses: readonly { address: string; class: string }[]
   const kinds = [...new Set(guesses.map((guess) => guess.class.split('/')[0]))];
   const which = guesses.length > 1 ? `each of ${names}` : names;
   const written = `\`prices: { ${kinds[0]}: … }\` in the manifest`;
-  return `${each} credits are reserved for ${which}, a guess: nobody told the charge, and nothing names a price of ${kinds.join(' or ')}; ${written} would`;
+  return `${each} credits are reserved for ${which}, a guess: no charge is on record, and nothing states a price of ${kinds.join(' or ')}; ${written} would`;
 }

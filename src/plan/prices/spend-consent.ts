@@ -21,8 +21,8 @@ export function isBought(row: PlanRow): boolean {
 export function withholdPurchases(plan: Plan): Plan {
   const collected = plan.rows.flatMap((row) => (isBought(row) ? [...questionOf(row), row] : [withoutRetries(row)]));
   return withhold({ ...plan, rows: collected }, isBought, {
-    why: reasonOf('payer', 'waits for somebody who agrees to what it costs'),
-    until: 'for somebody who agrees to what it costs',
+    why: reasonOf('payer', 'waits for approval of its cost'),
+    until: 'for approval of its cost',
   });
 }
 

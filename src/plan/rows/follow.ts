@@ -42,6 +42,6 @@ function describeRoot({ action, reason }: PlanRow): string {
   const fields = [...new Set((reason.changes ?? []).map(({ field }) => field.split('.')[0] ?? field))];
   if (reason.code === 'changed' && fields.length > 0) return `whose ${fields.join(' and ')} changed`;
   if (reason.code === 'redo-asked') return 'which is bought again';
-  if (action === 'blocked') return 'which is to be bought anew';
-  return isSpending(action) ? 'which is bought anew' : 'which was bought anew since';
+  if (action === 'blocked') return 'which will be redone';
+  return isSpending(action) ? 'which is redone' : 'which was redone since';
 }

@@ -21,7 +21,7 @@ const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   someFailed: 'finished, some steps failed',
   outOfCredits:
     'stopped by the budget, by a charge above what the plan says, or by the balance; what was running is collected',
-  waitsForPerson: 'somebody is to decide: credits or posts wait for consent, or steps for a pick at a gate',
+  waitsForPerson: 'a user must decide: credits or posts wait for consent, or steps for a pick at a gate',
   needsDecision: 'the outcome of a create is not known: run again, or decide with `resolve`',
   wrongUsage: 'wrong usage',
   wrongInput: 'the manifest, a data file or the lock is wrong, or git has no such commit',

@@ -19,7 +19,7 @@ export const topicGroups = {
     recovery: 'what if it dies while paying?',
     sends: 'how a lost answer is settled',
     lock: 'the file that knows what was bought',
-    trust: 'what the files of somebody else can do',
+    trust: 'what files from others can do',
   },
   'People decide': {
     gates: 'draft, pick, final; canaries',

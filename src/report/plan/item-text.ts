@@ -34,7 +34,7 @@ export function describeItem(item: PlanItem, index: RowIndex): string {
   return `${withCanary(describeMany(item, index), isFolded ? {} : first)}${describeKeys(item)}`;
 }
 
-/** Credits of paid work that is bought anew; empty where there is none. */
+/** Credits of paid work that is replaced; empty where there is none. */
 export function describeDiscarded({ rows }: PlanItem): string {
   const discards = rows.reduce((sum, row) => sum + (row.discards ?? 0), 0);
   return discards > 0 ? `gives up ${creditsText(discards)}` : '';

@@ -39,7 +39,7 @@ function allFacts(totals: PlanTotals, style: Style): MoneyFact[] {
   if (afterPicks !== undefined) addOfPlan('after picks', afterPicksText(afterPicks));
   add('already paid', creditsText(alreadyPaid));
   if (held > 0) add('reserved', heldText(totals));
-  if (discarded > 0) addOfPlan('discarded', `${creditsText(discarded)} of paid work that is bought anew`);
+  if (discarded > 0) addOfPlan('discarded', `${creditsText(discarded)} of paid work that is replaced`);
   if (budget !== undefined) {
     const { text, isShort } = budgetText(totals, budget);
     add('budget', text, isShort ? style.red : undefined);

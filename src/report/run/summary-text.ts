@@ -201,7 +201,7 @@ function wayOn(stopped: NonNullable<RunView['stopped']>, { paste, sandbox }: Sum
     case 'budget':
       return [`with a higher budget (\`budget\` in the manifest, or --max-credits): ${apply}`];
     case 'limit':
-      return [`when the day or the month is over, or whoever pays has set a higher limit: ${apply}`];
+      return [`when the day or the month is over, or after the payer raises the limit: ${apply}`];
     case 'alike':
       return [`to buy the others all the same: ${paste(call('apply', '--on-error', 'continue'))}`];
     case 'price':

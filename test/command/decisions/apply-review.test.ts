@@ -114,7 +114,7 @@ describe('apply --review', () => {
     // 4 credits now, and 4 after the picks.
     const unasked = place.start(['apply', 'campaign.yaml', '--review', '--max-credits', '7']);
     expect((await unasked.ended).code).toBe(5);
-    expect(unasked.err()).toContain('nobody has agreed to 4 credits');
+    expect(unasked.err()).toContain('no approval for 4 credits');
     const run = place.start(['apply', 'p.plan.json', '--yes', '--review', '--poll-interval', '10']);
     const page = await pageOf(run);
     await waits(run, 1);

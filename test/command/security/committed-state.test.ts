@@ -131,7 +131,7 @@ describe('a body that came with a branch', () => {
   });
 });
 
-describe('a lock that names files of somebody else, with their true digests', () => {
+describe('a lock that names files of other campaigns, with their true digests', () => {
   const files: { [path: string]: string | Uint8Array } = {
     'src/index.ts': 'export {};\n',
     'assets/logo.png': png,

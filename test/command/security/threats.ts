@@ -146,7 +146,7 @@ export const threats: readonly Threat[] = [
     ],
   },
   {
-    threat: 'a lock that names files of somebody else',
+    threat: 'a lock that names files of other campaigns',
     shown: [
       ['test/command/security/committed-state.test.ts', 'gc deletes none of them'],
       ['test/command/security/committed-state.test.ts', 'apply moves none of them'],

@@ -133,7 +133,7 @@ test('where all are rejected, others are offered with their price and the comman
   await others.click();
   await page
     .locator('.said')
-    .getByText(/nobody has agreed to these|does not let the page copy/)
+    .getByText(/are not approved yet|does not let the page copy/)
     .waitFor();
 });
 

@@ -214,7 +214,7 @@ tasks:
     expect(steps.get('film@a')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@a/1') } });
     expect(steps.get('film@b')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@b/2') } });
     expect(told(run)).toEqual([
-      'film@a: what it is made from is not picked any more; it stays, and the next run makes it anew',
+      'film@a: what it is made from is not picked any more; it stays, and the next run regenerates it',
     ]);
     expect(campaign.plan().rows.filter(({ action }) => action !== 'keep')).toMatchObject([
       { address: 'film@a', action: 'redo', credits: 5 },

@@ -81,15 +81,16 @@ describe('a submit', () => {
     expect(await count(db, 'mediabatch.run')).toBe(1);
   });
 
-  test('finds what heads have written under its keys in earlier runs of its campaign', async () => {
+  test('finds what heads have written under its keys and fingerprints in earlier runs of its campaign', async () => {
     const { db, boss, run, term } = await runHere();
     const line = (key: string) => `{"address":"hero","key":"${key}"}\n`;
     const lines = openLines(db, term);
-    await Promise.all([lines.append(line('mine')), lines.append(line('other'))]);
+    const retried = '{"address":"hero","fingerprint":"same","key":"again"}\n';
+    await Promise.all([lines.append(line('mine')), lines.append(line('other')), lines.append(retried)]);
     await endRun(db, term, { exit: 0, outcomes: {} });
-    const later = { ...submission({ account }), keys: new Set(['mine']) };
+    const later = { ...submission({ account }), keys: new Set(['mine']), fingerprints: new Set(['same']) };
     expect(await submitRun(db, boss, later)).toMatchObject({ attached: false });
-    expect(await readEarlierLines(db, later)).toEqual([line('mine')]);
+    expect(await readEarlierLines(db, later)).toEqual([line('mine'), retried]);
     for (const other of [{ id: run }, { campaign: 'summer' }, { account: 'b'.repeat(32) }]) {
       expect(await readEarlierLines(db, { ...later, ...other })).toEqual([]);
     }

@@ -42,6 +42,16 @@ async function ledgerOf(lock: string, limits: { day?: number; month?: number } =
   return { ledger, hold, charge, send, release: (name: string) => ledger.release(`key of ${name}`) };
 }
 
+test('keys are reserved where months cannot be written, unless a limit needs them', async () => {
+  mkdirSync(join(state, 'mediabatch'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(state, 'mediabatch', 'spending'), 'a file');
+  const spending = (limits: object) => ({ clock, spending: { limits, lock: '/a/campaign.lock.jsonl' } });
+  const journal = await openPurchases('a', spending({}));
+  expect(await journal?.hold({ key: 'key', credits: 1, likely: 1, isSent: false })).toBe('held');
+  await journal?.close();
+  expect(await openPurchases('a', spending({ day: 10 }))).toBeUndefined();
+});
+
 describe('I44 what a person spends in all campaigns', () => {
   test('never passes the limit, held or charged', async () => {
     const one = await ledgerOf('/a/campaign.lock.jsonl');

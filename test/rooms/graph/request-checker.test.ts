@@ -192,7 +192,7 @@ describe('choices', () => {
   it('two forms at a time', () => {
     const one: Json = { oneOf: [{ required: ['prompt'] }, { required: ['image'] }] };
     expect(check(one, { prompt: 'abc', image: 'x' }).map(({ message }) => message)).toEqual([
-      'the request fits several forms of which the service allows one at a time',
+      'the request fits several forms; the service allows one at a time',
     ]);
     expect(check(one, { prompt: 'abc' })).toEqual([]);
   });

@@ -172,7 +172,7 @@ tasks:
 
     to spend      50 000 credits
     already paid  50 000
-    discarded     50 000 of paid work that is bought anew
+    discarded     50 000 of paid work that is replaced
     "
   `);
   expect(told.trimEnd().split('\n').length).toBeLessThanOrEqual(12);

@@ -35,7 +35,7 @@ describe('planText', () => {
                     rest)
       already paid  36
       reserved      4 for creates whose charge is not known
-      discarded     12 of paid work that is bought anew
+      discarded     12 of paid work that is replaced
       budget        120, 80 left now, at most 57 after this plan
       this run      at most 50 credits
       balance       12 345
@@ -68,8 +68,8 @@ describe('planText', () => {
 
       to spend      5 credits
       already paid  0
-      discarded     5 of paid work that is bought
-                    anew
+      discarded     5 of paid work that is
+                    replaced
       "
     `);
   });

@@ -85,7 +85,7 @@ test('what was bought anew is not said to be taken back', async () => {
   tell({ revision: 2 });
   const { assets, ...rest } = decided(2);
   await answer(0, { ...rest, assets: assets.map((one) => (one.take === 1 ? { ...one, job: 'another' } : one)) });
-  expect(page.said.value).toBe(`${take(1)} was bought anew.`);
+  expect(page.said.value).toBe(`${take(1)} was regenerated.`);
 });
 
 test('a pick from here that is recorded when another one has taken its place was not made elsewhere', async () => {
