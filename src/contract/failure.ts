@@ -235,6 +235,12 @@ export const noUser = {
   hint: 'its account may be deleted, or not set up yet: sign in to the dashboard of the service, and create a new key',
 };
 
+function unreachableHint(status: number | undefined): string {
+  if (status === undefined || status >= 500) return 'check MEDIABATCH_BASE_URL and the network';
+  // The service itself answers so under load, and others in front of it do, too.
+  return [408, 425, 429].includes(status) ? 'wait, and try again' : otherSpeaker;
+}
+
 /** Failure of a call that buys nothing. */
 export function serviceFailure({ why, message, status }: ServiceError): Failure {
   const answered = status !== undefined && { status };
@@ -250,10 +256,7 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3203',
         message: `the service cannot be reached: ${message}`,
-        hint: [
-          status === undefined || status >= 500 ? 'check MEDIABATCH_BASE_URL and the network' : otherSpeaker,
-          way('or have both looked at', call('doctor')),
-        ],
+        hint: [unreachableHint(status), way('or have both checked', call('doctor'))],
       };
     case 'refused':
       return status === 404 && /\buser (\w+ ){0,2}(not found|not exist|unknown)\b/i.test(message)

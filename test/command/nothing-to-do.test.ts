@@ -35,7 +35,7 @@ async function makeDone(): Promise<Trial> {
   trial.write('notes/one.txt', 'one');
   trial.write('more.yaml', included);
   trial.write('products.csv', products);
-  trial.write('logo.png', 'not much of a picture');
+  trial.write('logo.png', 'not much of a picture\0');
   const first = await trial.run(['apply', 'campaign.yaml', '--yes']);
   expect(first.code, first.err).toBe(0);
   // What has changed in the last seconds is not gone by, so it takes some runs.

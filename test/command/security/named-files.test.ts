@@ -28,7 +28,7 @@ async function makeCampaign(): Promise<Trial> {
   const trial = await makeTrial(manifest);
   trial.write('rows.csv', 'sku\nlamp\n');
   trial.write('rows.schema.json', '{"type":"object"}');
-  trial.write('logo.png', 'not much of a picture');
+  trial.write('logo.png', 'not much of a picture\0');
   mkdirSync(trial.path('.git'));
   return trial;
 }
@@ -92,7 +92,7 @@ describe('--events', () => {
       manifest.replaceAll('rows.csv', 'rows.jsonl').replace(', schema: rows.schema.json', ''),
     );
     trial.write('rows.jsonl', '{"at":"2030-01-01","event":"run-started","sku":"lamp"}\n');
-    trial.write('logo.png', 'x');
+    trial.write('logo.png', 'x\0');
     trial.write('kept.jsonl', '');
     for (const [name, ...args] of [['rows.jsonl'], ['./rows.jsonl'], ['kept.jsonl', '--lock', 'kept.jsonl']]) {
       const { code, err } = await trial.run(['apply', 'campaign.yaml', '--yes', ...args, '--events', name ?? '']);
