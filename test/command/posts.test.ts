@@ -55,7 +55,7 @@ describe('a consent of its own', () => {
       first.err,
     ).toContain(`waiting  2 posts to Instagram @sandbox.studio, at once: publishing takes a consent of its own
     share@a, share@b
-    to show them to whoever decides, who agrees on a terminal: mediabatch plan campaign.yaml --out campaign.plan.json
+    to have them approved in an interactive terminal: mediabatch plan campaign.yaml --out campaign.plan.json
     to publish them: mediabatch apply campaign.yaml --yes --publish
 `);
     const second = await trial.apply();

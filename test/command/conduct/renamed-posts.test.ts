@@ -56,7 +56,7 @@ describe('a post that goes out once, whatever becomes of it', () => {
     const ran = await trial.apply(['--publish']);
     expect(ran.code, ran.err).toBe(6);
     expect(captions(trial)).toHaveLength(1);
-    expect(ran.err).toContain('of which nobody knows whether it is out');
+    expect(ran.err).toContain('which may be published already');
   });
 
   test.each<[string, (trial: Trial) => unknown]>([
