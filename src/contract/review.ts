@@ -152,7 +152,7 @@ export interface ReviewFile {
   url?: string;
   /** A small JPEG, relative to the page; images only. Answers 404 with a reason where the picture cannot be read. */
   thumb?: string;
-  /** A larger one of the same kind, for tiles that are larger than that. Absent: the picture itself is small enough. */
+  /** A larger one of the same kind, for tiles that are larger than that. Omitted when the picture itself is small enough. */
   large?: string;
   /** Waveform of a sound, as `ground/wave.ts` writes it. Told in galleries: they cannot read their files. */
   wave?: string;

@@ -3,7 +3,7 @@ import { open, realpath, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { findWayOut } from './fs/own-tree.ts';
-import { isErrno } from './fs/plain-file.ts';
+import { isErrno, readFirstBytes } from './fs/plain-file.ts';
 import { hashFile } from './outputs/hash-file.ts';
 import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
@@ -103,24 +103,14 @@ export async function digestFile(
     const { size } = stats;
     if (size > maxUploadBytes) return { problem: `it has ${size} bytes, and at most ${maxUploadBytes} are uploaded` };
     const digest = await hashFile(real);
-    if (digest === undefined) return { problem: 'there is no such file' };
-    const wrong = explainUnusable(path, await readHead(real));
+    const head = readFirstBytes(real, sniffLength);
+    if (digest === undefined || head === undefined) return { problem: 'there is no such file' };
+    const wrong = explainUnusable(path, head);
     if (wrong === undefined) return digest;
     return { problem: wrong, hint: 'save it again in the format that its name states, or rename it' };
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'there is no such file' };
     return { problem: messageOf(error) };
-  }
-}
-
-/** The first bytes of a plain file. */
-async function readHead(path: string): Promise<Uint8Array> {
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(sniffLength), 0, sniffLength, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
   }
 }
 

@@ -63,12 +63,17 @@ export function readSmallFile(path: string, mostBytes: number): Buffer | undefin
 
 /** The text with which such a file begins, of at most so many bytes; undefined as above, but for its size. */
 export function readStart(path: string, mostBytes: number): string | undefined {
+  return readFirstBytes(path, mostBytes)?.toString('utf8');
+}
+
+/** The same as bytes. */
+export function readFirstBytes(path: string, mostBytes: number): Buffer | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     if (!fstatSync(fd).isFile()) return undefined;
     const bytes = Buffer.alloc(mostBytes);
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, mostBytes, 0));
+    return bytes.subarray(0, readSync(fd, bytes, 0, mostBytes, 0));
   } catch {
     return undefined;
   } finally {

@@ -33,7 +33,7 @@ export function moveInLines(lines: readonly Line[], active: string, direction: D
 }
 
 /**
- * The address in the group `by` further, at the same place in it where there is one. Groups of which nothing was bought are
+ * The address in the group `by` further, at the same place in it where there is one. Groups without purchases are
  * passed over, unless there are no others.
  */
 export function moveByGroup(all: readonly Strip[], active: string, by: 1 | -1): string | undefined {

@@ -8,7 +8,7 @@ interface AssetBoxProps {
   asset: ReviewAsset;
   /** The class of its place. */
   place: string;
-  /** CSS pixels. Absent: as the style sheet has it. */
+  /** CSS pixels. Defaults to the width of the style sheet. */
   width?: number;
   children: ComponentChildren;
 }

@@ -8,7 +8,7 @@ export interface PartOfStrip extends Strip {
   from: number;
 }
 
-/** One row of the groups view: whole strips side by side, or one strip, or a part of it, or groups of which nothing was bought. */
+/** One row of the groups view: whole strips side by side, or one strip, or a part of it, or groups without purchases. */
 export interface Row {
   strips: readonly PartOfStrip[];
   /** CSS pixels of all its pictures: they differ in width only. */
@@ -46,8 +46,8 @@ const mostLines = 6;
 
 /**
  * Lays strips into rows: a group is seen whole, each of its pictures in one height, as large as the view has room for. Groups
- * of one task stand side by side where that costs them little of their size. Groups of which nothing was bought fold into one
- * row for each task, unless there are no others.
+ * of one task stand side by side where that costs them little of their size. Groups without purchases fold into one row for
+ * each task, unless there are no others.
  */
 export function layRows(strips: readonly Strip[], room: Room): Row[] {
   const rows: (Row & { task?: string; own: number })[] = [];
@@ -62,13 +62,15 @@ export function layRows(strips: readonly Strip[], room: Room): Row[] {
       continue;
     }
     const { lines, height } = layGroup(assets, room);
-    const beside = last?.task === task && last.strips.every(({ from }) => from === 0) ? last : undefined;
-    const together = beside && Math.floor(fullHeight([...beside.strips.flatMap((one) => one.assets), ...assets], room));
-    const own = Math.max(height, beside?.own ?? 0);
-    if (beside !== undefined && together !== undefined && beside.strips.length > 0 && together >= own * leastBeside) {
-      beside.strips = [...beside.strips, { group, assets, from: 0 }];
-      Object.assign(beside, { height: Math.min(own, together), own });
-      continue;
+    // Only a row of whole groups has a task.
+    if (last?.task === task && last.planned === undefined) {
+      const together = Math.floor(fullHeight([...last.strips.flatMap((one) => one.assets), ...assets], room));
+      const own = Math.max(height, last.own);
+      if (together >= own * leastBeside) {
+        last.strips = [...last.strips, { group, assets, from: 0 }];
+        Object.assign(last, { height: Math.min(own, together), own });
+        continue;
+      }
     }
     let from = 0;
     for (const line of lines) {

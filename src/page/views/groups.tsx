@@ -142,7 +142,7 @@ function holds({ assets }: Strip, address: string): boolean {
 /** Names in a line of what was not bought. */
 const mostNames = 24;
 
-/** One line for groups of a task of which nothing was bought. */
+/** One line for groups of a task without purchases. */
 function Planned({ page, strips }: { page: Page; strips: readonly Strip[] }) {
   const active = page.active.value;
   const all = strips.flatMap(({ assets }) => assets);

@@ -12,12 +12,14 @@ interface ClientOptions {
   note?: string | undefined;
 }
 
+type Verdict = NonNullable<ReviewAsset['verdict']>;
+
 /** UTF-16 code units of a text of a row that names it. */
 const longestTitle = 60;
 
 /**
  * Leaves in a gallery what a client sees: names, outputs and verdicts. No prices, prompts, ids, paths or commands are left in the
- * data; files are named anew.
+ * data; files get other names.
  */
 export function forClient(
   data: ReviewData & { report: ReportParts },
@@ -39,8 +41,8 @@ export function forClient(
     if (first === undefined) return [];
     const title = unique(titleOf(rows.get(first.address)) ?? group.key ?? group.task, group.task);
     const members = shown.map((asset) => {
-      const name = nameAmong(asset, group, title, shown.length);
-      return assets.push(clientAsset(asset, shown.length === 1 ? title : unique(name, group.task))) - 1;
+      const name = shown.length === 1 ? title : unique(nameAmong(asset, group, title), group.task);
+      return assets.push(clientAsset(asset, name)) - 1;
     });
     const { task, differBy, gate } = group;
     return [
@@ -64,15 +66,13 @@ function titleOf(row: Json | undefined): string | undefined {
   return short.find((text) => text.includes(' ')) ?? short[0];
 }
 
-function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string, count: number): string {
-  if (count === 1) return title;
+function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string): string {
   const parts = differBy.flatMap((by) => (by === 'take' ? `take ${asset.take ?? ''}` : (asset.matrix[by] ?? [])));
   return [title, ...parts].join(', ');
 }
 
 function clientAsset(asset: ReviewAsset, name: string): ReviewAsset {
   const { address, task, kind, matrix, take, job, verdict, isJudged, files } = asset;
-  const { by: _, ...words } = verdict ?? { is: 'picked' as const };
   for (const [index, file] of files.entries()) {
     const safe = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
     file.path = `${safe}${index === 0 ? '' : `-${index + 1}`}${extname(file.path)}`;
@@ -81,7 +81,11 @@ function clientAsset(asset: ReviewAsset, name: string): ReviewAsset {
     ...{ address: name, task, kind, matrix, tags: [], state: 'done', files, request: {}, differs: [] },
     ...(take !== undefined && { take }),
     ...(job !== undefined && { job: jobToken(job), step: address }),
-    ...(verdict !== undefined && { verdict: words }),
+    ...(verdict !== undefined && { verdict: withoutName(verdict) }),
     ...{ isJudged, earlier: [], madeFrom: [], usedBy: [] },
   };
+}
+
+function withoutName({ by: _, ...verdict }: Verdict): Verdict {
+  return verdict;
 }
