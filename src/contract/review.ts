@@ -67,6 +67,8 @@ export interface ReviewGroup {
   name: string;
   task: string;
   key?: string;
+  /** `title` of its gate, else a short text of its row, where that says more than the name. */
+  title?: string;
   gate?: ReviewGate;
   /** Names in which its assets differ: `take`, or the names of matrix axes. Empty: there is one asset. */
   differBy: string[];

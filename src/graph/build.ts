@@ -223,7 +223,7 @@ function finishStep(
     place: Place;
   },
 ): Step {
-  const { draft, save, file, unchecked, expect } = rendered;
+  const { draft, save, title, file, unchecked, expect } = rendered;
   const { task, take, part } = draft;
   const kind = task.kind ?? '';
   const request: OpenRequest = { ...dropDefaults(kinds[kind], rendered.request) };
@@ -249,6 +249,7 @@ function finishStep(
     ...(draft.row !== undefined && { row: draft.row.label }),
   };
   if (take !== undefined) step.take = take;
+  if (title !== undefined) step.title = title;
   if (file !== undefined) step.file = file;
   if (part !== undefined) step.part = { ...part, fingerprint: from.fingerprintOf(part.of) };
   if (task.timeoutMs !== undefined) step.timeoutMs = task.timeoutMs;

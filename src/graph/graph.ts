@@ -66,6 +66,8 @@ export interface Step {
   place: Place;
   /** The name of its row in messages: `row 14 of products.csv`. */
   row?: string;
+  /** Names it for people who look at its output: `title` of its gate, else the first short text of its row. */
+  title?: string;
 }
 
 /** A question to people: which of these steps may be used, before anything that hangs on them is made. */

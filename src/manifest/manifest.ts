@@ -125,7 +125,8 @@ export interface Matrix {
  * `approve`: each output is looked at. `choose`: so many are picked among its takes, along an axis, or of all its steps.
  * `note`: what to look for. `reasons`: why an output may be turned down.
  */
-export type GateRule = { note?: string; reasons?: readonly string[] } & (
+/** `title`: a template that names each group for people. */
+export type GateRule = { title?: string; note?: string; reasons?: readonly string[] } & (
   | { is: 'approve' }
   | { is: 'choose'; choose: number; among: { by: 'takes' } | { by: 'all' } | { by: 'axis'; axis: string } }
 );

@@ -151,9 +151,13 @@ function textsOf(value: Json | undefined): string[] {
 function readGate(value: Json | undefined, takes: number): GateRule | undefined {
   if (value === 'approve') return { is: 'approve' };
   if (!isMap(value)) return undefined;
-  const { choose, among, note } = value;
+  const { choose, among, note, title } = value;
   const reasons = textsOf(ownValue(value, 'reasons'));
-  const noted = { ...(typeof note === 'string' && { note }), ...(reasons.length > 0 && { reasons }) };
+  const noted = {
+    ...(typeof title === 'string' && { title }),
+    ...(typeof note === 'string' && { note }),
+    ...(reasons.length > 0 && { reasons }),
+  };
   if (ownValue(value, 'approve') === true) return { is: 'approve', ...noted };
   if (typeof choose !== 'number' || !Number.isInteger(choose) || choose < 1) return undefined;
   const of = amongOf(typeof among === 'string' ? among : takes > 1 ? 'takes' : undefined);

@@ -35,6 +35,9 @@ export function checkTask(task: Task, expansion: Expansion): void {
   if (task.save !== undefined) {
     check(task.save, taskPath(id, 'save'), ['vars', 'row', 'matrix', 'key', 'take'], '`save`');
   }
+  if (task.gate?.title !== undefined) {
+    check(task.gate.title, taskPath(id, 'gate', 'title'), ['vars', 'row', 'matrix', 'key', 'take'], '`gate.title`');
+  }
   if (task.expect?.ratio !== undefined) {
     check(task.expect.ratio, taskPath(id, 'expect', 'ratio'), ['vars', 'row', 'matrix', 'key', 'take'], '`expect`');
   }

@@ -34,6 +34,7 @@ import { fitField } from './fit-field.ts';
 import { renderValue } from './render-value.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
 import { placeFault } from './templates.ts';
+import { titleOf } from './title.ts';
 
 /** Combinations of values that `from` of one step may pick by: a data file can hold any number. */
 const mostPicks = 10_000;
@@ -43,6 +44,8 @@ export interface RenderedStep {
   draft: Draft;
   request: JsonMap;
   save: string;
+  /** Names it for people. */
+  title?: string;
   /** Addresses, and names of gates. */
   needs: string[];
   /** `kind: upload`: the file, as soon as its bytes are known. */
@@ -67,6 +70,8 @@ export function renderStep(draft: Draft, expansion: Expansion): RenderedStep {
   if (rendering.unchecked) step.unchecked = true;
   const expect = rendering.expect();
   if (expect !== undefined) step.expect = expect;
+  const title = rendering.title();
+  if (title !== undefined) step.title = title;
   return step;
 }
 
@@ -214,6 +219,14 @@ class StepRendering {
       });
     }
     return undefined;
+  }
+
+  /** Returns the title of its gate, else the first short text of its row. */
+  title(): string | undefined {
+    const { task, row } = this.#draft;
+    if (task.gate?.title === undefined) return row && titleOf(row.value);
+    const title = this.#render(task.gate.title, taskPath(task.id, 'gate', 'title'));
+    return isScalar(title) ? String(title).trim() || undefined : undefined;
   }
 
   /** Returns the steps of the tasks in `needs`: those that join, or all of them when none does. */

@@ -53,7 +53,7 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   const visit = (item: Json | undefined, path: Path, what: string): void => {
     if (typeof item === 'string') {
       const hint =
-        'templates are read in `with`, `key`, `when`, `save`, `from`, `expect.ratio`, `description` and `vars`';
+        'templates are read in `with`, `key`, `when`, `save`, `from`, `expect.ratio`, `gate.title`, `description` and `vars`';
       if (isTemplate(item)) refuse(path, what, hint);
     } else if (Array.isArray(item)) {
       for (const [index, child] of item.entries()) visit(child, [...path, index], what);
@@ -85,9 +85,9 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
           if (typeof values === 'string' && isWholeList(values)) continue;
           visit(values, [...path, axis], 'a value of a matrix');
         }
-      } else if (key === 'expect' && isMap(item)) {
-        const { ratio: _ratio, ...fixed } = item;
-        visit(fixed, path, '`expect`');
+      } else if ((key === 'expect' || key === 'gate') && isMap(item)) {
+        const { ratio: _ratio, title: _title, ...fixed } = item;
+        visit(fixed, path, `\`${key}\``);
       } else {
         visit(item, path, key === 'foreach' && Array.isArray(item) ? 'a row' : `\`${key}\``);
       }

@@ -67,7 +67,7 @@ function passes(
   if (filter.undecided && !needsVerdict(asset, group)) return false;
   if (chosen.some(({ name, valuesOf }) => !valuesOf(asset).includes(filter[name]))) return false;
   if (words.length === 0) return true;
-  const text = textOf(asset);
+  const text = `${group.group.title?.toLowerCase() ?? ''}\n${textOf(asset)}`;
   return words.every((word) => text.includes(word));
 }
 

@@ -29,15 +29,18 @@ function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
 
 /** Name of a group, what its gate asks for, and what waits behind it. */
 export function GroupHead({ page, group }: { page: Page; group: ShownGroup }) {
-  const { gate, name } = group.group;
+  const { gate, name, title } = group.group;
   const waiting = gate !== undefined && group.state !== 'decided' && gate.waiting > 0 ? gate : undefined;
   const text = askedText(group.assets);
   return (
     <header class="group-head">
       <div class="head-line">
-        <h2>
-          <Address text={name} />
-        </h2>
+        <h2>{title === undefined ? <Address text={name} /> : <bdi>{title}</bdi>}</h2>
+        {title !== undefined && !page.isForClient && (
+          <span class="quiet">
+            <Address text={name} />
+          </span>
+        )}
         {gate !== undefined && <span class={`gate ${group.state}`}>{gateWords(group)}</span>}
         {group.state === 'rejected' && !page.isForClient && <Replacements page={page} group={group} />}
         {waiting !== undefined && <span class="quiet">{waitWords(waitsOf(waiting))}</span>}

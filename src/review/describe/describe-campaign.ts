@@ -93,11 +93,12 @@ function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly strin
  */
 function describeGroups(
   assets: ReviewAsset[],
-  { graph, gateOf }: Situation,
+  { graph, gateOf, matches }: Situation,
   waits: readonly ReviewWait[] | undefined,
 ): ReviewGroup[] {
   const nameOf = ({ address, task, key }: ReviewAsset) =>
     gateOf.get(address)?.name ?? stepAddress(task, { key, values: [], take: undefined });
+  const titles = new Map(matches.map(({ step: { address, title } }) => [address, title]));
   const sums = waits && sumWaits(waits);
   const byName = groupBy(assets.entries(), ([, asset]) => nameOf(asset));
   const groups = [...byName].map(([name, entries]): ReviewGroup => {
@@ -106,10 +107,13 @@ function describeGroups(
     const [first] = own;
     const gate = first && gateOf.get(first.address);
     const keys = new Set(own.map(({ key }) => key));
+    const named = new Set(own.map(({ address }) => titles.get(address)));
+    const [title] = named.size === 1 ? named : [];
     tellDifferences(own);
     return {
       ...{ name, task: first?.task ?? name, differBy: differencesOf(own), members },
       ...(keys.size === 1 && first?.key !== undefined && { key: first.key }),
+      ...(title !== undefined && title !== first?.key && { title }),
       ...(gate && { gate: describeGate(gate, sums) }),
     };
   });

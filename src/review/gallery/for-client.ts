@@ -2,28 +2,16 @@ import { extname } from 'node:path';
 import { jobToken } from '../../campaign/decisions/judge.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewAsset, ReviewData, ReviewGroup } from '../../contract/review.ts';
-import type { Json } from '../../ground/json.ts';
-import { isMap } from '../../ground/values.ts';
-
-interface ClientOptions {
-  /** The row of each step, by address. */
-  rows: ReadonlyMap<string, Json>;
-  /** One line above the pictures: who sends it, and until when answers are wanted. */
-  note?: string | undefined;
-}
 
 type Verdict = NonNullable<ReviewAsset['verdict']>;
 
-/** UTF-16 code units of a text of a row that names it. */
-const longestTitle = 60;
-
 /**
  * Leaves in a gallery what a client sees: names, outputs and verdicts. No prices, prompts, ids, paths or commands are left in the
- * data; files get other names.
+ * data; files get other names. `note`: one line above the pictures: who sends it, and until when answers are wanted.
  */
 export function forClient(
   data: ReviewData & { report: ReportParts },
-  { rows, note }: ClientOptions,
+  note: string,
 ): ReviewData & { report: ReportParts } {
   const names = new Set<string>();
   const unique = (name: string, task: string) => {
@@ -39,7 +27,7 @@ export function forClient(
       .filter(({ files }) => files.some(({ problem }) => problem === undefined));
     const [first] = shown;
     if (first === undefined) return [];
-    const title = unique(titleOf(rows.get(first.address)) ?? group.key ?? group.task, group.task);
+    const title = unique(group.title ?? group.key ?? group.task, group.task);
     const members = shown.map((asset) => {
       const name = shown.length === 1 ? title : unique(nameAmong(asset, group, title), group.task);
       return assets.push(clientAsset(asset, name)) - 1;
@@ -52,18 +40,8 @@ export function forClient(
   const { version, revision, campaign, canDecide, report } = data;
   return {
     ...{ version, revision, campaign, file: campaign, canDecide, groups, assets },
-    report: { made: report.made, client: note ?? '' },
+    report: { made: report.made, client: note },
   };
-}
-
-/** The first short text of a row that says more than a key does. */
-function titleOf(row: Json | undefined): string | undefined {
-  if (!isMap(row)) return typeof row === 'string' && row.length <= longestTitle ? row : undefined;
-  const texts = Object.values(row).filter((value) => typeof value === 'string');
-  const short = texts.filter(
-    (text) => text.length > 0 && text.length <= longestTitle && !/^https?:|\.\w{2,4}$/.test(text),
-  );
-  return short.find((text) => text.includes(' ')) ?? short[0];
 }
 
 function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string): string {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { dirname, join, relative } from 'node:path';
-import { requireTracedGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
@@ -8,7 +7,6 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewData, ReviewFile } from '../../contract/review.ts';
 import { takeGuard } from '../../disk/lock/guard.ts';
-import type { Json } from '../../ground/json.ts';
 import { eachAtOnce } from '../../ground/places.ts';
 import { messageOf } from '../../ground/values.ts';
 import { bytesText } from '../../report/numbers.ts';
@@ -77,7 +75,7 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   const finder = new FileFinder(campaign.paths);
   const described = await describeGallery(campaign, finder, options);
   const found = await findFiles(described, campaign, finder);
-  const data = options.client === undefined ? described : await shownToClient(campaign, described, options.client);
+  const data = options.client === undefined ? described : forClient(described, options.client);
   const shownFiles = new Set(data.assets.flatMap((asset) => asset.files));
   const files =
     options.client === undefined ? found : found.filter(({ mentions }) => mentions.some((one) => shownFiles.has(one)));
@@ -107,16 +105,6 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
     await release?.();
     await thumbs.close();
   }
-}
-
-async function shownToClient(
-  campaign: OpenCampaign,
-  data: MadeGallery['data'],
-  note: string,
-): Promise<MadeGallery['data']> {
-  const rows = new Map<string, Json>();
-  await requireTracedGraph(campaign, rows);
-  return forClient(data, { rows, note });
 }
 
 async function openPlace(

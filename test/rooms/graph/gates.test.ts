@@ -28,6 +28,20 @@ describe('a gate', () => {
     expect(graph?.gates?.length).toBeGreaterThan(0);
   });
 
+  it('has a title for people: its template, else the first short text of the row that is more than a word', () => {
+    const rows = 'foreach: [{ id: a1, name: Desk lamp, url: "https://x.test/a b" }, { id: b2 }]';
+    const titles = (gate: string) =>
+      steps(tasks(`  hero: { kind: image, ${rows}, key: "{{row.id}}", gate: ${gate}, with: { prompt: x } }`)).map(
+        ({ title }) => title,
+      );
+    expect(titles('approve')).toEqual(['Desk lamp', 'b2']);
+    expect(titles('{ approve: true, title: "No. {{row.id}}" }')).toEqual(['No. a1', 'No. b2']);
+    const { found } = load(
+      tasks('  hero: { kind: image, gate: { approve: true, title: "{{row.x}}" }, with: { prompt: x } }'),
+    );
+    expect(found.join()).toContain('MB1203');
+  });
+
   it.each(['reasons: []', 'reasons: [a, a]', 'reasons: [a, b, c, d, e, f, g, h, i, j]', 'reasons: ["a\\nb"]'])(
     'names one to nine reasons, each once and on one line: %s',
     (rest) => {
