@@ -1,14 +1,12 @@
-import type { Invariant } from '../invariants/register.ts';
-
-/** The name of a mark: an invariant, and a word where a file has several marks of it: `I2`, `I9 (rename)`. */
-export type MarkName = Invariant['id'];
+import type { Switch } from '../invariants/register.ts';
 
 /**
  * A line of a source that an invariant depends on. Its mark stands at its end, or alone in the line before it; one comment
  * may hold several: `// I5, I20`. In a statement of SQL it stands after `--`.
  */
 export interface Mark {
-  name: MarkName;
+  /** An invariant, and a word where a file has several marks of it: `I2`, `I9 (rename)`. */
+  name: string;
   /** Index of the line that is protected. */
   line: number;
 }
@@ -23,11 +21,8 @@ export function findMarks(source: string): Mark[] {
   });
 }
 
-/** What comes in place of a protected line, or of a part of it. */
-export type Switch = { line: string } | { part: string; by: string };
-
 /** The source without what the mark protects. Throws where there is nothing to switch off. */
-export function switchOff(source: string, mark: MarkName, change: Switch): string {
+export function switchOff(source: string, mark: string, change: Switch): string {
   const found = findMarks(source).filter(({ name }) => name === mark);
   const [only] = found;
   if (only === undefined || found.length > 1)

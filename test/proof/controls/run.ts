@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Shown } from '../invariants/register.ts';
-import { type Control, controls, invariantOf } from './controls.ts';
+import { type Control, controls, invariantOf, type Shown } from '../invariants/register.ts';
 import { switchOff } from './marks.ts';
 import type { Ask, Seen } from './serve-tests.ts';
 
