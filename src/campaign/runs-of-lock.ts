@@ -33,23 +33,27 @@ function mapsOf(lines: readonly Json[] = []): JsonMap[] {
 const runsToRead = 3;
 
 /**
- * Ids of jobs of the lock that are on record as running, and that a run has seen finish. The lock is not told of that: it
- * costs nothing to find out again. Empty where no history is kept.
+ * Jobs of the lock that are on record as running, and that a run has seen finish, with the newest error of the step. The
+ * lock does not contain that: it costs nothing to find out again. Empty where no history is kept.
  */
-export async function findFinishedJobs(paths: CampaignPaths, lock: Lock): Promise<Set<string>> {
+export async function findFinishedJobs(paths: CampaignPaths, lock: Lock): Promise<Map<string, string | undefined>> {
   const running = new Set<string>();
   for (const { purchases } of lock.steps.values()) {
     for (const purchase of purchases) {
       if (purchase.state === 'running' && purchase.jobId !== undefined) running.add(purchase.jobId);
     }
   }
-  const finished = new Set<string>();
+  const finished = new Map<string, string | undefined>();
   if (running.size === 0) return finished;
   let read = 0;
   for await (const { lines } of runsOfLock(paths)) {
-    for (const { event, jobId } of lines) {
-      if (event === 'job-completed' && typeof jobId === 'string' && running.has(jobId)) finished.add(jobId);
+    const jobOf = new Map<Json | undefined, string>();
+    for (const { event, address, jobId, error } of lines) {
+      if (event === 'job-completed' && typeof jobId === 'string' && running.has(jobId)) jobOf.set(address, jobId);
+      const job = event === 'step-finished' ? jobOf.get(address) : undefined;
+      if (job !== undefined && typeof error === 'string') finished.set(job, finished.get(job) ?? error);
     }
+    for (const job of jobOf.values()) if (!finished.has(job)) finished.set(job, undefined);
     read += 1;
     if (read === runsToRead) break;
   }

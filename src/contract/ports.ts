@@ -27,6 +27,8 @@ export interface OutputTarget {
   media: Media;
   /** Digests of files that may be replaced. Any other file in the way is kept under another name. */
   replaces: readonly string[];
+  /** The file is saved even if its format is unknown or its end is missing, because a user accepted it. */
+  asIs?: true;
   /** Called when a file in the way was put aside. */
   notice(message: string): void;
 }

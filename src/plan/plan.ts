@@ -84,6 +84,8 @@ export interface Carry extends Order {
   timeoutMs?: number;
   /** Purchases that may follow in this run when its job fails. */
   retries?: Retries;
+  /** A user accepted the file of this job, whatever the checks of it say. */
+  asIs?: true;
   /** Requirements for the downloaded files. */
   expect?: Expectation;
   /** A person's consent to a post. Without it none is sent, whoever carries the order out. */

@@ -66,9 +66,9 @@ export async function recordOutputs(
   for (const output of outputs) ports.emit({ event: 'output-saved', address: order.address, output, how });
 }
 
-/** Marks what a person has taken as it is when the same bytes are fetched again. */
-function asAccepted(output: Output, { outputs = [] }: StepOrder): Output {
-  const isAccepted = outputs.some(({ sha256, accepted }) => accepted === true && sha256 === output.sha256);
+/** Marks a file that a user accepted: that of this job, or the same bytes fetched again. */
+function asAccepted(output: Output, { outputs = [], asIs }: StepOrder): Output {
+  const isAccepted = asIs || outputs.some(({ sha256, accepted }) => accepted === true && sha256 === output.sha256);
   return isAccepted ? { ...output, accepted: true } : output;
 }
 
@@ -82,7 +82,8 @@ async function checkExpectation(
   const aspects = aspectsOf(expect);
   const measured = new Map<Output, MediaFacts | undefined>();
   if (aspects.length > 0) {
-    for (const output of outputs) measured.set(output, await ports.outputs.measure(output, aspects));
+    const unaccepted = outputs.filter(({ accepted }) => accepted !== true);
+    for (const output of unaccepted) measured.set(output, await ports.outputs.measure(output, aspects));
   }
   const unfit = findUnfit(expect, outputs, (output) => measured.get(output));
   if (unfit === undefined) return { outcome: 'done' };
@@ -136,7 +137,9 @@ export async function collectOutput(
     if (tries > 1) await clock.sleep(Math.max(pauseMs, Math.min(longestAskedMs, askedMs)), signal);
     askedMs = 0;
     if (signal.aborted) return { is: 'uncollected', error: 'interrupted', interrupted: true };
-    const answer = await outputs.fetch(job.target, { jobId, index, url }, { signal });
+    // A whole file is better than the one that was accepted: only the last try takes that.
+    const target = order.asIs && tries === mostTries ? { ...job.target, asIs: true as const } : job.target;
+    const answer = await outputs.fetch(target, { jobId, index, url }, { signal });
     switch (answer.is) {
       case 'saved':
         return { is: 'collected', output: answer.output };

@@ -2,6 +2,7 @@ import { requireStep } from '../../campaign/choose-steps.ts';
 import { requireGraph, requireTracedGraph } from '../../campaign/load-manifest.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
 import { requireRestoredLock, tellRestored } from '../../campaign/restore-purchases.ts';
+import { findFinishedJobs } from '../../campaign/runs-of-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { situate } from '../../plan/situation/situation.ts';
@@ -39,7 +40,13 @@ export async function explain(file: string, name: string, { options, terminal }:
   const row = plan.rows.find((candidate) => candidate.address === address);
   if (row === undefined) throw new Error(`internal error: no row for ${address}`);
   const record = lock.steps.get(row.order?.movedFrom ?? address);
-  const explanation = { row, step, ...(record !== undefined && { record }) };
+  const unsaved = (await findFinishedJobs(campaign.paths, lock)).get(row.order?.jobId ?? '');
+  const explanation = {
+    row,
+    step,
+    ...(unsaved !== undefined && { unsaved }),
+    ...(record !== undefined && { record }),
+  };
   if (options.json) outJson(terminal, { mediabatch: 'explanation', version: 1, ...explanation });
   else terminal.out(explainText(explanation, { style: terminal.outStyle, paste: terminal.paste }));
   return exitCodes.done;

@@ -121,7 +121,7 @@ class BucketFiles implements StoreFiles {
       if (body === undefined) return undefined;
       const save = output.path.slice(0, -extname(output.path).length);
       const media = output.type.split('/')[0] as OutputTarget['media'];
-      const target: OutputTarget = { address: '', save, media, replaces: [], notice: () => {} };
+      const target: OutputTarget = { address: '', save, media, replaces: [], asIs: true, notice: () => {} };
       const files = createOutputs(folder);
       return files.measure(await files.save(target, { body, bytes: output.bytes }), aspects);
     });

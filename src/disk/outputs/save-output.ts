@@ -131,6 +131,8 @@ async function checkReceived(
     throw new OutputError('bad-bytes', `the download ended after ${bytes} of ${download.bytes} bytes`);
   }
   const found = sniffMedia(head);
+  if (target.asIs && bytes > 0)
+    return found ?? { media: target.media, type: 'application/octet-stream', extension: '.bin' };
   if (found === undefined) {
     throw new OutputError('bad-bytes', `the download is ${describeBytes(head)}, not ${articled(target.media)} file`);
   }

@@ -20,11 +20,27 @@ export function findAcceptable(match: Match): { record: StepRecord; purchase: Jo
   if ('is' in found) return found;
   const { purchase } = found;
   if (purchase.state === 'done') return found;
+  const { address, fingerprint } = match.step;
+  if (purchase.fingerprint === fingerprint) return acceptAsIs(address, found);
   return refuse(
-    match.step.address,
+    address,
     `has no output yet: ${nameOfJob(purchase)} is running`,
     'run apply first: it collects it for free',
   );
+}
+
+/** Accepts the file of a job that is not saved: `apply` takes it even if it fails a check. */
+function acceptAsIs(address: string, { record, purchase }: { record: StepRecord; purchase: Job }): Ruling {
+  const { fingerprint } = purchase;
+  if (isAcceptedAsIs(record, fingerprint)) return { is: 'unchanged', address, text: 'is accepted already' };
+  const accepted = acceptanceOf(record, fingerprint, fingerprint);
+  const text = `the file of ${nameOfJob(purchase)}: apply saves it for 0 credits, even if it is not whole or of another type`;
+  return { is: 'recorded', address, text, records: [{ ...record, decisions: { accepted: [accepted] } }] };
+}
+
+/** Whether a user accepted the file of this purchase before it was saved: an acceptance for the very same request. */
+export function isAcceptedAsIs({ decisions }: StepRecord, fingerprint: string): boolean {
+  return decisions?.accepted?.some((one) => one.wanted === fingerprint && one.fingerprint === fingerprint) === true;
 }
 
 /**
@@ -94,7 +110,11 @@ function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Job
   const wanted = wantedBy(step);
   if (wanted === fingerprint) return undefined;
   const before = record.decisions?.accepted?.find((one) => one.wanted === wanted);
-  if (before?.fingerprint === fingerprint) return undefined;
+  return before?.fingerprint === fingerprint ? undefined : acceptanceOf(record, wanted, fingerprint);
+}
+
+function acceptanceOf(record: StepRecord, wanted: string, fingerprint: string): Acceptance {
+  const before = record.decisions?.accepted?.find((one) => one.wanted === wanted);
   return { wanted, fingerprint, revision: Math.min((before?.revision ?? 0) + 1, mostRevision) };
 }
 

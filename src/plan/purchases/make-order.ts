@@ -1,6 +1,7 @@
 import type { Output, StepRecord } from '../../lock/record.ts';
 import { isSpending } from '../actions.ts';
 import type { Decision } from '../decide.ts';
+import { isAcceptedAsIs } from '../decisions/accept.ts';
 import type { StepOrder } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { findOptional, type PartCondition } from '../situation/parts.ts';
@@ -68,6 +69,7 @@ export function makeOrder(
   if (step.timeoutMs !== undefined) order.timeoutMs = step.timeoutMs;
   if (retries !== undefined && action !== 'download' && action !== 'move') order.retries = retries;
   if (step.expect !== undefined) order.expect = step.expect;
+  if (!spends && record !== undefined && isAcceptedAsIs(record, step.fingerprint)) order.asIs = true;
   return order;
 }
 

@@ -17,14 +17,26 @@ import { writeReferences } from './expansion.ts';
 export interface Explanation {
   row: PlanRow;
   step: DecidedStep;
+  /** The error that kept the file of its finished job from being saved. */
+  unsaved?: string;
   record?: StepRecord;
 }
 
 /** Explains the plan's decision for this step, field by field, and lists earlier purchases for it. */
-export function explainText({ row, step, record }: Explanation, options: { style: Style; paste: Paste }): string {
+export function explainText(
+  { row, step, unsaved, record }: Explanation,
+  options: { style: Style; paste: Paste },
+): string {
   const { style } = options;
   const lines = [
     `${style.bold(safeText(row.address))}  ${row.kind}  ${style.bold(row.action)}: ${safeText(withCanary(row.reason.text, row))}`,
+    ...(unsaved === undefined
+      ? []
+      : [
+          '',
+          `  not saved: ${safeText(unsaved, 1000)}`,
+          `  to take it as it is, for 0 credits: ${options.paste(call('accept', row.address))}`,
+        ]),
     '',
     ...factLines(row, step, options.paste),
   ];

@@ -90,7 +90,7 @@ export interface StatusFacts {
   /** Milliseconds since 1970. Absent: whatever has a time is out. */
   now?: number;
   /** Jobs that runs have seen finish. Absent: none. */
-  finishedJobs?: ReadonlySet<string>;
+  finishedJobs?: Pick<ReadonlySet<string>, 'has'>;
 }
 
 /** Pure: the same facts always give the same view. */

@@ -40,7 +40,7 @@ export function describePurchase(
   facts: {
     present: ReadonlyMap<string, 'intact' | 'missing' | 'changed'>;
     folder?: string;
-    finishedJobs?: ReadonlySet<string>;
+    finishedJobs?: Pick<ReadonlySet<string>, 'has'>;
   },
 ): Pick<StepStatus, 'jobId' | 'credits' | 'file' | 'files' | 'fileState' | 'unsaved' | 'error' | 'code'> {
   const paths = (outputs ?? []).map(({ path }) => `${facts.folder ?? ''}${path}`);

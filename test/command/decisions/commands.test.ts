@@ -170,6 +170,14 @@ describe('accept', () => {
     expect((await place.run('status', 'campaign.yaml')).out).toContain('accepted 1 step');
   });
 
+  test('the file of a job that is not saved yet', async () => {
+    start({ 'hero@lamp': { state: 'running' } });
+    const { code, err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
+    expect(code, err).toBe(0);
+    expect(err).toContain('apply saves it for 0 credits, even if it is not whole');
+    expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'attach' } });
+  });
+
   test('a whole chain at once: what follows from the first is not accepted for nothing', async () => {
     start();
     place.write('campaign.yaml', after.replace('prompt: cover', 'prompt: title'));
@@ -211,7 +219,6 @@ describe('accept', () => {
       () => writeFileSync(join(place.folder, 'output/hero-lamp.png'), '<html>'),
       'is no image, sound or video',
     ],
-    ['its job is running', () => start({ 'hero@lamp': { state: 'running' } }), 'has no output yet'],
     ['it was never bought', () => start({ 'hero@lamp': 'not bought' }), 'has nothing that was bought'],
   ];
   test.each(refused)('refused: %s', async (_name, act, text) => {

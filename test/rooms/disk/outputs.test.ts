@@ -55,6 +55,15 @@ describe('saving', () => {
     { name: 'too much, not announced', incoming: { body: chunks(png, png) }, says: 'larger than 100 bytes' },
   ];
 
+  it('what a user accepted is saved whatever it is, if it has any bytes', async () => {
+    const root = makeFolder();
+    const save = (body: Uint8Array) => createOutputs(root).save({ ...target(), asIs: true }, { body: chunks(body) });
+    expect(await save(png.subarray(0, -1))).toMatchObject({ path: 'images/hero.png', type: 'image/png' });
+    const text = { path: 'images/hero.bin', type: 'application/octet-stream' };
+    expect(await save(Buffer.from('<!doctype html>'))).toMatchObject(text);
+    expect((await failure(save(Buffer.alloc(0)))).message).toContain('an empty file');
+  });
+
   it.each(broken)('$name leaves no file', async ({ incoming, says }) => {
     const root = makeFolder();
     const error = await failure(createOutputs(root, { maxBytes: 100 }).save(target(), incoming));

@@ -3,7 +3,20 @@ import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../../src
 import { acceptOutput, findAcceptable, type SeenOutput } from '../../../src/plan/decisions/accept.ts';
 import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
-import { create, deciding, earlier, job, lockOf, matchOf, output, saved, song, stepOf } from './facts.ts';
+import {
+  create,
+  deciding,
+  earlier,
+  job,
+  lockOf,
+  matchOf,
+  output,
+  planOf,
+  rowOf,
+  saved,
+  song,
+  stepOf,
+} from './facts.ts';
 
 const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
@@ -29,6 +42,18 @@ const acceptance = (revision: number): Decisions => ({
 const changedText = 'its output, although prompt: before → a';
 
 describe('an output is accepted', () => {
+  test('before it is saved: its job is collected as it is', () => {
+    const own = { wanted: a.fingerprint, fingerprint: a.fingerprint, revision: 1 };
+    const text =
+      'the file of job a-1 (4 credits): apply saves it for 0 credits, even if it is not whole or of another type';
+    expect(accept(lockOf({ a: [job(a)] }))).toStrictEqual(recorded(text, [job(a)], { accepted: [own] }));
+    const record = { address: 'a', kind: 'music', purchases: [job(a)], decisions: { accepted: [own] } };
+    const lock = { ...lockOf({}), steps: new Map([['a', record]]) };
+    expect(accept(lock)).toMatchObject({ is: 'unchanged' });
+    expect(rowOf(planOf(graph, lock), 'a').order).toMatchObject({ action: 'attach', asIs: true });
+    expect(rowOf(planOf(graph, lockOf({ a: [job(a)] })), 'a').order).not.toHaveProperty('asIs');
+  });
+
   test('as it was edited', () => {
     const purchase = saved(a, two);
     expect(

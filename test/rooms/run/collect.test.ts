@@ -14,7 +14,7 @@ const target: OutputTarget = { address: 'hero@de', save: 'out/a', media: 'image'
 const result: JobResult = { values: {}, files: ['https://f.example/0', 'https://f.example/1'] };
 
 /** Fetches the second file of a job; `answers` in turn, the last one for ever. */
-async function collect(answers: DownloadAnswer[], script: Script & { watched?: JobEnd } = {}) {
+async function collect(answers: DownloadAnswer[], script: Script & { watched?: JobEnd; asIs?: true } = {}) {
   const opened: string[] = [];
   const watched: unknown[] = [];
   const traced = tracedPorts({
@@ -31,7 +31,12 @@ async function collect(answers: DownloadAnswer[], script: Script & { watched?: J
     },
     outputs: { save: async () => image, ...script.outputs },
   });
-  const collected = await collectOutput(orderOf(), traced.ports, { jobId: 'job-1', result, index: 1, target });
+  const collected = await collectOutput({ ...orderOf(), ...(script.asIs && { asIs: true }) }, traced.ports, {
+    jobId: 'job-1',
+    result,
+    index: 1,
+    target,
+  });
   return { collected, opened, watched, sleeps: traced.sleeps };
 }
 
@@ -95,6 +100,18 @@ describe('a paid file', () => {
     await expect(collect([open], { outputs: save('disk') })).rejects.toThrow('it was disk');
     const bug = { save: async () => Promise.reject(new Error('a bug')) };
     await expect(collect([open], { outputs: bug })).rejects.toThrow('a bug');
+  });
+
+  it('is saved as it is at the last try when a user accepted it', async () => {
+    const asked: unknown[] = [];
+    const save = async (target: OutputTarget) => {
+      asked.push(target.asIs);
+      if (target.asIs !== true) throw new OutputError('bad-bytes', 'cut');
+      return { path: 'a.png', sha256: '0', bytes: 1, type: 'image/png' };
+    };
+    const { collected } = await collect([open], { outputs: { save }, asIs: true });
+    expect(collected.is).toBe('collected');
+    expect(asked).toEqual([undefined, undefined, undefined, undefined, true]);
   });
 
   it('is left to the next run by an interruption, before it is asked for or while it waits', async () => {
