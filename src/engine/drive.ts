@@ -6,10 +6,10 @@ import { waitsFor } from '../plan/actions.ts';
 import { type Need, orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import { endBroken, runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
-import { ChainedOrders } from './chained-orders.ts';
 import { type DriveOptions, type DriveResult, tellLeft } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
 import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf } from './order-of-work.ts';
+import { Queue } from './queue.ts';
 import { SharedSlots } from './shared-slots.ts';
 
 /** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
@@ -53,7 +53,7 @@ export class Drive {
   /** Ids of orders that were taken in. */
   readonly #takenIn = new Set<string>();
   readonly #posts: ReturnType<typeof holdPosts>;
-  readonly #ready: ChainedOrders;
+  readonly #ready: Queue;
   readonly #ended: DriveResult = new Map();
   readonly #errors: unknown[] = [];
   /** Orders that have begun, and have not ended. */
@@ -76,7 +76,7 @@ export class Drive {
     const ranks = rankOrders(this.#orders, dependents, plan.gates);
     const before = options.ends ?? new Map<string, StepEnd>();
     const open = before.size === 0 ? this.#orders : new Map([...this.#orders].filter(([name]) => !before.has(name)));
-    this.#ready = new ChainedOrders(open, { dependents, ranks }, plan.totals);
+    this.#ready = new Queue(open, { dependents, ranks }, plan.totals);
     this.#posts = holdPosts(this.#orders, {
       start: (order) => this.#ready.add(order),
       leave: (order, why) => this.#follow(this.#endUnbegun(order, 'blocked', { error: why })),

@@ -1,6 +1,6 @@
 import type { StepOutcome } from '../contract/event.ts';
 import { waitsFor } from '../plan/actions.ts';
-import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
+import type { Plan, StepOrder } from '../plan/plan.ts';
 import type { PartCondition } from '../plan/situation/parts.ts';
 import type { StepEnd } from '../run/step-end.ts';
 
@@ -77,22 +77,31 @@ export function rankOrders(
   return ranks;
 }
 
-/** Orders already paid for come first: attach, then download, and only then new creates. */
-export function priorityOf(order: StepOrder, ranks: ReadonlyMap<string, number>): number {
-  const rank = ranks.get(orderId(order)) ?? 0;
-  const { action } = order;
+/** Where an order stands among those that could start. The lowest goes first, compared number by number. */
+export type Place = readonly [stage: number, chain: number, rank: number, arrival: number];
+
+export function comparePlaces(a: Place, b: Place): number {
+  for (const [index, one] of a.entries()) {
+    const other = b[index] ?? one;
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Orders already paid for come first: attach, then download, then open sends, and only then new creates. */
+export function stageOf({ action, jobId, send }: StepOrder): number {
   switch (action) {
     case 'attach':
-      return 3_000_000 + rank;
+      return 0;
     case 'download':
     case 'move':
-      return 2_000_000 + rank;
+      return 1;
     case 'create':
     case 'redo':
     case 'retry':
       // As another head has left it: its job is one of those that an account may have at once.
-      if (order.jobId !== undefined) return 3_000_000 + rank;
-      return order.send === undefined ? rank : 1_000_000 + rank;
+      if (jobId !== undefined) return 0;
+      return send === undefined ? 3 : 2;
     default:
       return action satisfies never;
   }

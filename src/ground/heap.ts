@@ -1,26 +1,32 @@
-/** Priority queue, smallest item first. */
-export class Heap<Item> {
-  readonly #items: { at: number; item: Item }[] = [];
+/** Priority queue, smallest key first. */
+export class Heap<Item, Key> {
+  readonly #items: { at: Key; item: Item }[] = [];
+  readonly #compare: (a: Key, b: Key) => number;
+
+  constructor(compare: (a: Key, b: Key) => number) {
+    this.#compare = compare;
+  }
 
   get size(): number {
     return this.#items.length;
   }
 
-  get firstAt(): number {
-    return this.#items[0]?.at ?? Number.POSITIVE_INFINITY;
+  get firstAt(): Key | undefined {
+    return this.#items[0]?.at;
   }
 
-  clear(): void {
-    this.#items.length = 0;
+  /** Empties it. Returns the items in no order. */
+  clear(): Item[] {
+    return this.#items.splice(0).map(({ item }) => item);
   }
 
-  push(at: number, item: Item): void {
+  push(at: Key, item: Item): void {
     const items = this.#items;
     let index = items.length;
     while (index > 0) {
       const parent = (index - 1) >> 1;
       const above = items[parent];
-      if (above === undefined || above.at <= at) break;
+      if (above === undefined || this.#compare(above.at, at) <= 0) break;
       items[index] = above;
       index = parent;
     }
@@ -34,18 +40,14 @@ export class Heap<Item> {
     if (first === undefined || last === undefined || first === last) return first?.item;
     let index = 0;
     for (;;) {
-      const [left, right] = [2 * index + 1, 2 * index + 2];
-      const least = this.#atOf(right) < this.#atOf(left) ? right : left;
-      const below = items[least];
-      if (below === undefined || below.at >= last.at) break;
+      const [left, right] = [items[2 * index + 1], items[2 * index + 2]];
+      const isRight = left !== undefined && right !== undefined && this.#compare(right.at, left.at) < 0;
+      const below = isRight ? right : left;
+      if (below === undefined || this.#compare(below.at, last.at) >= 0) break;
       items[index] = below;
-      index = least;
+      index = 2 * index + (isRight ? 2 : 1);
     }
     items[index] = last;
     return first.item;
-  }
-
-  #atOf(index: number): number {
-    return this.#items[index]?.at ?? Number.POSITIVE_INFINITY;
   }
 }

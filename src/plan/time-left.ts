@@ -96,8 +96,8 @@ function drawEnd(
 ): number {
   const places = new Map(queue.map((step, place) => [step, place]));
   const missing = new Map(needs);
-  const ready = new Heap<OpenStep>();
-  const ahead = new Heap<OpenStep>();
+  const ready = new Heap<OpenStep, number>((a, b) => a - b);
+  const ahead = new Heap<OpenStep, number>((a, b) => a - b);
   const leftOf = ({ samples, ageMs = 0 }: OpenStep) => {
     const scale = scales.get(samples) ?? 1;
     return remainingMs(samples, ageMs / scale, random()) * scale;
@@ -112,7 +112,7 @@ function drawEnd(
     const at = ahead.firstAt;
     const ended = ahead.pop();
     if (ended === undefined) return now;
-    now = at;
+    now = at ?? now;
     free += 1;
     for (const step of dependents.get(ended) ?? []) {
       const left = (missing.get(step) ?? 0) - 1;

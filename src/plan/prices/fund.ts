@@ -102,24 +102,33 @@ class Funding {
 
   /** Collects a row and everything it waits for that is not funded yet, groups as a whole. */
   #chainOf(end: PlanRow): PlanRow[] {
-    const chain = new Set<PlanRow>();
     const groups = new Set<string>();
-    const open = [end];
     const openGroup = (name: string | undefined) => {
-      if (name === undefined || groups.has(name)) return;
+      if (name === undefined || groups.has(name)) return [];
       groups.add(name);
-      open.push(...(this.#groups.get(name) ?? []));
+      return this.#groups.get(name) ?? [];
     };
-    for (let row = open.pop(); row !== undefined; row = open.pop()) {
-      if (chain.has(row) || this.#funded.has(row.address)) continue;
-      chain.add(row);
-      if (!isLater(row)) openGroup(this.#hangs.groupOf?.(row));
-      for (const need of this.#hangs.needsOf(row)) {
-        const needed = this.#wanted.get(need);
-        if (needed === undefined) openGroup(need);
-        else open.push(needed);
-      }
-    }
-    return [...chain];
+    return chainOf(end, {
+      isTaken: ({ address }) => this.#funded.has(address),
+      needsOf: (row) => [
+        ...(isLater(row) ? [] : openGroup(this.#hangs.groupOf?.(row))),
+        ...this.#hangs.needsOf(row).flatMap((need) => this.#wanted.get(need) ?? openGroup(need)),
+      ],
+    });
   }
+}
+
+/** An item and everything that it still needs, but for what was taken by another chain. */
+export function chainOf<Item>(
+  end: Item,
+  { needsOf, isTaken }: { needsOf(item: Item): readonly Item[]; isTaken(item: Item): boolean },
+): Item[] {
+  const chain = new Set<Item>();
+  const open = [end];
+  for (let item = open.pop(); item !== undefined; item = open.pop()) {
+    if (chain.has(item) || isTaken(item)) continue;
+    chain.add(item);
+    for (const need of needsOf(item)) open.push(need);
+  }
+  return [...chain];
 }

@@ -51,7 +51,7 @@ export class Poller {
   readonly #rate: AdaptiveRate;
   readonly #options: PollerOptions;
   readonly #clock: Clock;
-  readonly #waiting = new Heap<Place>();
+  readonly #waiting = new Heap<Place, number>((a, b) => a - b);
   /** Jobs whose turn has come. */
   readonly #ready = new ReadyQueue();
   readonly #jobs = new Set<WatchedJob>();
@@ -154,7 +154,7 @@ export class Poller {
   /** Sets the one timer, for whatever comes first. */
   #arm(): void {
     const now = this.#clock.now();
-    let at = this.#waiting.firstAt;
+    let at = this.#waiting.firstAt ?? Number.POSITIVE_INFINITY;
     if (!this.#ready.isEmpty) at = Math.min(at, Math.max(now, this.#rate.nextAt));
     for (const list of this.#lists.values()) at = Math.min(at, Math.max(list.nextCheckAt(), this.#rate.nextAt));
     if (at === Number.POSITIVE_INFINITY || this.#inFlight >= mostInFlight) return;
@@ -172,7 +172,7 @@ export class Poller {
 
   #pump(): void {
     const now = this.#clock.now();
-    while (this.#waiting.firstAt <= now) {
+    while ((this.#waiting.firstAt ?? Number.POSITIVE_INFINITY) <= now) {
       const place = this.#waiting.pop();
       if (place === undefined || !isCurrent(place)) continue;
       // Since it was queued, a list may have shown it, or become reliable.

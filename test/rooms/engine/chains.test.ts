@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
-import { allot, findEnds } from '../../../src/engine/breaker.ts';
-import { ChainedOrders } from '../../../src/engine/chained-orders.ts';
+import { allot, findEnds } from '../../../src/engine/chains.ts';
 import { linkOrders } from '../../../src/engine/order-of-work.ts';
+import { Queue } from '../../../src/engine/queue.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 import { TestCampaign } from '../../rig/campaign.ts';
 
@@ -196,7 +196,7 @@ describe('steps of a price that nobody knows', () => {
   const make = (totals = {}) => {
     const orders = ['a', 'b', 'c'].map((address) => order(address, [], '?'));
     const all = new Map(orders.map((one) => [one.address, one]));
-    const ready = new ChainedOrders(all, { dependents: new Map(), ranks: new Map() }, totals);
+    const ready = new Queue(all, { dependents: new Map(), ranks: new Map() }, totals);
     for (const one of orders) ready.add(one);
     const take = (isIdle = false) => ready.take({ isIdle })?.address;
     return { ready, take };

@@ -2,14 +2,8 @@ import type { RunFact } from '../contract/event.ts';
 import { Heap } from '../ground/heap.ts';
 import { orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import type { Breaker } from './breaker.ts';
-import { type Allotment, allot, findEnds, isBought } from './breaker.ts';
-import { priorityOf } from './order-of-work.ts';
-
-/** More orders than a campaign can have, so that no number of places outweighs a priority. */
-const places = 2 ** 30;
-
-/** Priority of orders in a chain: above those without a place in one, and below those already paid for. */
-const chainPriority = 900_000;
+import { type Allotment, allot, findEnds, isBought } from './chains.ts';
+import { comparePlaces, type Place, stageOf } from './order-of-work.ts';
 
 /**
  * Number of times that the allotment is recomputed in a large campaign, instead of at every answer. Answers cross each
@@ -24,12 +18,18 @@ interface Links {
   ranks: ReadonlyMap<string, number>;
 }
 
+/** An order that could start. `arrival`: its number among them. */
+interface Waiting {
+  order: StepOrder;
+  arrival: number;
+}
+
 /**
  * Queue of orders that could start, limited to those that the credits carry: while the credits do not carry everything,
  * or nobody knows, chain goes before chain. It only decides who goes first; the ledger decides what may be spent.
  * Learns prices and the balance from events.
  */
-export class ChainedOrders {
+export class Queue {
   readonly #orders: ReadonlyMap<string, StepOrder>;
   #ranks: ReadonlyMap<string, number>;
   #ends: StepOrder[];
@@ -48,11 +48,12 @@ export class ChainedOrders {
   /** Purchases since the last allotment. */
   #bought = 0;
   #allotment: Allotment = { is: 'all' };
-  #ready: ReadyOrders;
+  readonly #ready = new Heap<Waiting, Place>(comparePlaces);
   /** Orders that could start, but for the credits. */
-  #held: StepOrder[] = [];
+  #held: Waiting[] = [];
   /** Orders that could start, but for others like them that fail. */
-  #apart: StepOrder[] = [];
+  #apart: Waiting[] = [];
+  #arrivals = 0;
 
   constructor(
     orders: ReadonlyMap<string, StepOrder>,
@@ -65,7 +66,6 @@ export class ChainedOrders {
     this.#ends = findEnds(orders, order.dependents);
     this.#caps = [budgetLeft, maxCredits, limit?.left].filter((cap) => cap !== undefined);
     this.#balance = balance;
-    this.#ready = this.#sorted();
     this.#allotAnew();
   }
 
@@ -73,8 +73,8 @@ export class ChainedOrders {
   relink({ dependents, ranks, added, gone }: Links & { added: readonly StepOrder[]; gone: ReadonlySet<string> }): void {
     this.#ranks = ranks;
     for (const id of gone) this.#close(id);
-    const stays = (order: StepOrder) => !gone.has(orderId(order));
-    this.#held = [...this.#ready.takeAll(), ...this.#held].filter(stays);
+    const stays = ({ order }: Waiting) => !gone.has(orderId(order));
+    this.#held = [...this.#ready.clear(), ...this.#held].filter(stays);
     this.#apart = this.#apart.filter(stays);
     for (const order of added) if (isBought(order)) this.#open.set(order.address, order);
     this.#ends = findEnds(this.#orders, dependents);
@@ -91,8 +91,20 @@ export class ChainedOrders {
   }
 
   add(order: StepOrder): void {
-    if (this.#isHeld(order)) this.#held.push(order);
-    else this.#ready.add(order);
+    this.#arrivals += 1;
+    this.#put({ order, arrival: this.#arrivals });
+  }
+
+  #put(waiting: Waiting): void {
+    const { order, arrival } = waiting;
+    if (this.#isHeld(order)) {
+      this.#held.push(waiting);
+      return;
+    }
+    const { places } = this.#allotment;
+    const chain = places?.get(order.address) ?? Number.POSITIVE_INFINITY;
+    const rank = this.#ranks.get(orderId(order)) ?? 0;
+    this.#ready.push([stageOf(order), chain, -rank, arrival], waiting);
   }
 
   /** Lets orders that were set apart go on once others like them have ended; those it returns are given up. */
@@ -103,9 +115,10 @@ export class ChainedOrders {
   ): { order: StepOrder; why: string }[] {
     const apart = this.#apart;
     this.#apart = [];
-    return apart.flatMap((order) => {
+    return apart.flatMap((waiting) => {
+      const { order } = waiting;
       const why = breaker.giveUp(order, { orders: this.#orders, ended, emit });
-      if (why === undefined) this.add(order);
+      if (why === undefined) this.#put(waiting);
       return why === undefined ? [] : [{ order, why }];
     });
   }
@@ -116,20 +129,21 @@ export class ChainedOrders {
    */
   take({ isIdle, breaker }: { isIdle: boolean; breaker?: Breaker | undefined }): StepOrder | undefined {
     for (;;) {
-      const order = this.#ready.take();
-      if (order === undefined) {
+      const waiting = this.#ready.pop();
+      if (waiting === undefined) {
         if (!isIdle || this.#held.length === 0) return undefined;
         this.#askedBy.clear();
         this.#allotAnew();
         if (this.#ready.size === 0) this.#letAllGo();
         continue;
       }
+      const { order } = waiting;
       if (this.#isHeld(order)) {
-        this.#held.push(order);
+        this.#held.push(waiting);
         continue;
       }
       if (breaker?.holds(order) === true) {
-        this.#apart.push(order);
+        this.#apart.push(waiting);
         continue;
       }
       const { address, price } = order;
@@ -202,7 +216,7 @@ export class ChainedOrders {
     const asked = this.#askedBy.get(price.class);
     // It would only wait for that price in place of another.
     if (asked !== undefined && asked !== address && this.#priceOf(order) === null) return true;
-    return this.#allotment.is === 'chains' && !this.#allotment.places.has(address);
+    return this.#allotment.places?.has(address) === false;
   }
 
   #allotAnew(): void {
@@ -224,53 +238,8 @@ export class ChainedOrders {
   }
 
   #sortAnew(): void {
-    const before = this.#ready;
-    this.#ready = this.#sorted();
-    const held = this.#held;
+    const waiting = [...this.#ready.clear(), ...this.#held];
     this.#held = [];
-    for (const order of [...before.takeAll(), ...held]) this.add(order);
-  }
-
-  #sorted(): ReadyOrders {
-    const { is, places } = this.#allotment.is === 'chains' ? this.#allotment : { is: 'all', places: undefined };
-    return new ReadyOrders((order) => {
-      const plain = priorityOf(order, this.#ranks);
-      const place = is === 'chains' ? places?.get(order.address) : undefined;
-      if (place === undefined || plain >= chainPriority) return plain;
-      return chainPriority - place + Math.min(1023, Math.floor(this.#ranks.get(order.address) ?? 0)) / 1024;
-    });
-  }
-}
-
-/**
- * Queue of orders that wait for a slot: highest priority first, then first come. It holds the orders themselves, in a heap:
- * p-queue keeps a closure and its promises for each of them, and moves the others at each insertion.
- */
-export class ReadyOrders {
-  readonly #heap = new Heap<StepOrder>();
-  readonly #priorityOf: (order: StepOrder) => number;
-  #added = 0;
-
-  constructor(priorityOf: (order: StepOrder) => number) {
-    this.#priorityOf = priorityOf;
-  }
-
-  get size(): number {
-    return this.#heap.size;
-  }
-
-  add(order: StepOrder): void {
-    this.#heap.push(this.#added - this.#priorityOf(order) * places, order);
-    this.#added += 1;
-  }
-
-  take(): StepOrder | undefined {
-    return this.#heap.pop();
-  }
-
-  takeAll(): StepOrder[] {
-    const orders: StepOrder[] = [];
-    for (let order = this.take(); order !== undefined; order = this.take()) orders.push(order);
-    return orders;
+    for (const one of waiting) this.#put(one);
   }
 }
