@@ -9,7 +9,7 @@ import { Condition } from '../ground/condition.ts';
 import { messageOf } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
-import { findTakenIn, findUnwanted, type TakenIn, waitingRows, withTakenIn } from '../plan/gates/take-in.ts';
+import { type Added, findAdded, findUnwanted, waitingRows, withAdded } from '../plan/gates/add-to-run.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
 import { situate } from '../plan/situation/situation.ts';
 import { gatesToDecide } from '../plan/situation/verdicts.ts';
@@ -209,7 +209,7 @@ export class LiveRun {
     const found = this.#find(now.plan);
     this.#hasOutdated = found.outdated.length > 0;
     const unwanted = this.#findUnwanted(now.plan);
-    const plan = withTakenIn(agreed, now.plan, { found, took, unwanted });
+    const plan = withAdded(agreed, now.plan, { found, took, unwanted });
     this.#carriedOut = plan;
     this.#tellLetGo(unwanted);
     for (const row of plan.rows) {
@@ -289,10 +289,10 @@ export class LiveRun {
     return again.flatMap(({ order }) => order ?? []);
   }
 
-  #find(now: Plan): TakenIn {
+  #find(now: Plan): Added {
     const { driven } = this.#requireWorks();
     const { agreed, covers } = this.#options;
-    return findTakenIn(agreed, now, {
+    return findAdded(agreed, now, {
       covers,
       begun: (address) => driven.begun(address),
       makes: ({ address, fingerprint }) => {
@@ -310,7 +310,7 @@ export class LiveRun {
     return redo.size === 0 ? redo : new Set([...redo].filter((address) => !isRedone(address)));
   }
 
-  #tellLeft({ outdated, left }: TakenIn): void {
+  #tellLeft({ outdated, left }: Added): void {
     const redone = 'what it is made from is not picked any more; it stays, and the next run regenerates it';
     for (const { address } of outdated) this.#notice(address, redone);
     for (const { address, blockedBy, reason } of left) {

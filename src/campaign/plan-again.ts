@@ -1,7 +1,7 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { assemblePlan, type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';
-import { waitingRows } from '../plan/gates/take-in.ts';
+import { waitingRows } from '../plan/gates/add-to-run.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
 import type { DecidedGraph } from '../plan/situation/decided-graph.ts';

@@ -27,7 +27,7 @@ interface Context {
   file: string;
   /** The plan once more, as a command that shows it to somebody. */
   showing: Call;
-  /** Told what there is to agree to. */
+  /** Receives the plan that is to be approved. */
   show(plan: Plan): void;
 }
 

@@ -36,7 +36,7 @@ export interface ApplyContext {
   /** Digest of all that a plan depends on beside files; absent when more is wanted than whether it is up to date. */
   given: string | undefined;
   terminal: Terminal;
-  /** Plan made before, agreed to by whoever applies it. */
+  /** Plan made and approved before. */
   saved?: SavedPlan;
 }
 
@@ -87,7 +87,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   let approved: Approved | undefined;
   let view = createRunView();
   const show = (planned: Plan) => {
-    // Whoever is asked to agree sees what to.
+    // The approver sees the plan before the question.
     const isQuiet = options.quiet === true && (yes === true || !terminal.interactive);
     if (!options.json && options.events !== '-' && !isQuiet) {
       const text = planText(planned, {

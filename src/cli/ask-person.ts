@@ -9,7 +9,7 @@ import { wrapLines } from '../report/text-width.ts';
 import type { Consent } from './consent.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Who is asked, and whether `--yes` has answered. Without `consent` it counts for whoever types it: nothing is bought. */
+/** Who is asked, and whether `--yes` has answered. Without `consent`, `--yes` counts for every user: nothing is bought. */
 interface Asked {
   yes: boolean | undefined;
   terminal: Terminal;
@@ -39,7 +39,7 @@ export async function askPerson(question: string, asked: Asked): Promise<'yes' |
   requireSomebody(asked);
   const lines = wrapLines([`${question} [y/N]`], terminal.width);
   const answer = await readAnswers(terminal, async (ask, forgetTyped) => {
-    // Whoever typed it cannot have read the question.
+    // Typed ahead: the user cannot have read the question.
     await forgetTyped();
     // A prompt of several lines would be drawn again with each key.
     for (const line of lines.slice(0, -1)) terminal.err(`${line}\n`);

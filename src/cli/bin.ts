@@ -45,11 +45,10 @@ interface CompileCache {
 }
 
 /**
- * Lets Node keep what V8 made of our files, where it can (22.8 and later). Node guards a kept file by a checksum and
- * nothing else, and its default folder is in the one for temporary files, under a name that anybody may take first: their
- * code would run as ours. So the folder is one of this person's own, which nobody else may enter. Whoever sets
- * `NODE_COMPILE_CACHE` or `NODE_DISABLE_COMPILE_CACHE` has decided. Built-in modules are asked for where they are needed,
- * not imported: `--version` needs none of them.
+ * Enables Node's compile cache, where available (22.8 and later). Node guards a cached file by a checksum and nothing else,
+ * and its default folder is in the one for temporary files, under a predictable name: another user's code could run as
+ * ours. So the folder is one of this user alone. A set `NODE_COMPILE_CACHE` or `NODE_DISABLE_COMPILE_CACHE` takes
+ * precedence. Built-in modules are imported where they are needed: `--version` needs none of them.
  */
 function keepCompiledCode(): void {
   const { enableCompileCache } = process.getBuiltinModule('node:module') as CompileCache;
@@ -65,7 +64,7 @@ function keepCompiledCode(): void {
     const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0);
     if (isOurs) enableCompileCache(folder);
   } catch {
-    // Read-only, or a user without a home: every start compiles anew.
+    // Read-only, or a user without a home: every start compiles again.
   }
 }
 

@@ -149,7 +149,7 @@ const keyNames = [
 /** Names of columns that hold a prompt. */
 const promptName = /^(?!.*negative).*(?:\bprompt\b|_prompt$|^prompt_)|^(?:text|script)$/i;
 
-/** Most columns of which two may name a row. */
+/** Largest number of columns for which pairs are tried as a key. */
 const mostPaired = 12;
 
 /**

@@ -32,7 +32,7 @@ export function nextOfPlan(plan: Plan, context: Context): NextStep[] {
   return [...agreeing({ credits, publishing }, context), ...look];
 }
 
-/** The ways on from a plan that nobody has agreed to, and of which nothing was done. One that is saved is not made again. */
+/** Next steps after a plan that was not approved, with nothing done. A saved plan is not made again. */
 export function nextOfRefusal(plan: Plan, context: Context): NextStep[] {
   const { file, options, saved } = context;
   const credits = mostOf(plan.totals);
@@ -95,7 +95,7 @@ function asItEnded(row: PlanRow, outcomes: ReadonlyMap<string, StepOutcome>): Pi
   return { address, action: outcomes.get(address) === 'done' ? 'keep' : action };
 }
 
-/** The same from where a campaign stands, of which nobody has made a plan now. */
+/** Next steps from the campaign's state, without a plan. */
 export function nextOfStatus({ tasks, rows, gates = [] }: StatusView, terminal: Context['terminal']): NextStep[] {
   const step = stepsFor(terminal);
   const count = (...states: Parameters<typeof countStates>[1][]) => countStates(tasks, ...states);

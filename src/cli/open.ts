@@ -15,7 +15,7 @@ import { type Terminal, tellOn } from './terminal.ts';
 import { endStage } from './timing.ts';
 import { collectVars } from './vars.ts';
 
-/** Which lock is meant, whose money, and what the manifest is told. */
+/** The options that select the lock, the account and the manifest's variables. */
 export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof planOptions, 'strict'>>;
 
 /** A campaign as the command line names it, in this process's environment. */

@@ -25,7 +25,7 @@ export function openEvents(
   { inputs, terminal }: { inputs: readonly string[]; terminal: Terminal },
 ): (() => EventSink) | undefined {
   if (path === undefined) return undefined;
-  const told = <T>(work: () => T): T => {
+  const guarded = <T>(work: () => T): T => {
     try {
       return work();
     } catch (error) {
@@ -35,8 +35,8 @@ export function openEvents(
       throw new CampaignError(isInput ? { code: 'MB3304', ...said, files: [path] } : { code: 'MB3301', ...said, path });
     }
   };
-  const target = told(() => findEventsTarget(path, { inputs, own: terminal }));
-  return () => told(() => target.open()); // I23
+  const target = guarded(() => findEventsTarget(path, { inputs, own: terminal }));
+  return () => guarded(() => target.open()); // I23
 }
 
 /** The listeners of the event stream: a screen or lines for people, a file of events, the summary. */
@@ -94,7 +94,7 @@ export async function makeRecorder(
         try {
           reporter.on(event);
         } catch (error) {
-          // What is bought must be recorded and collected, whether or not anybody can be told.
+          // Purchases must be recorded and collected, even if output fails.
           reporters = reporters.filter((other) => other !== reporter);
           tellNotice(terminal, `no more events are written: ${messageOf(error)}`);
         }
@@ -103,7 +103,7 @@ export async function makeRecorder(
     async end() {
       for (const reporter of reporters) await reporter.end();
       cursorIsBack();
-      // Whoever left a run that no worker has begun, here or elsewhere, has nothing to sum up.
+      // A user who detached from a run that no worker has begun gets no summary.
       if (hasWork && view.steps > 0) {
         const outputs = relative(process.cwd(), paths.outputs);
         const isShort = detail === 'quiet' && view.end?.exit === exitCodes.done;

@@ -15,7 +15,7 @@ import { postsText } from '../report/plan/post-words.ts';
 import { safeText } from '../report/safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Each is opened, or planned anew to be shown. */
+/** Each one is opened, or planned again to be shown. */
 const mostPlans = 10;
 
 /** Names of files in a folder that are called as saved plans are: `campaign.plan.json`. */
@@ -39,8 +39,8 @@ export async function sayYes(
 }
 
 /**
- * Makes anew what a person is shown before they approve a saved plan: a stale one is MB3102. `what`: all that a yes is about;
- * undefined: nothing is bought, and nothing goes public.
+ * Makes the plan again that a user sees before they approve a saved one: a stale one is MB3102. `what`: everything that an
+ * approval covers; undefined when nothing is bought or published.
  */
 export async function showPlan(
   saved: SavedPlan,

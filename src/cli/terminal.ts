@@ -27,7 +27,7 @@ export interface Terminal {
   screen: boolean;
   /** A person can be asked. */
   interactive: boolean;
-  /** Writes commands to the runner of GitHub Actions; absent elsewhere. `err` writes none there, whatever it is told. */
+  /** Writes commands to the runner of GitHub Actions; undefined elsewhere. `err` neutralises such commands in its text. */
   github?: (text: string) => void;
   /** How this command was called; known once the command line has been read. */
   called: Called;
@@ -171,7 +171,7 @@ export function tellNotice(terminal: Terminal, text: string, hint?: Advice): voi
   tellOn(terminal)({ is: 'notice', text, ...(hint !== undefined && { hint }) });
 }
 
-/** Shows notices of the application to whoever sits at the terminal. */
+/** Returns a `tell` that shows notices on the terminal. */
 export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'paste' | 'screen' | 'width'>): Tell {
   const { err, style, github } = terminal;
   return (notice) => {

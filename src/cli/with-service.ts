@@ -8,7 +8,7 @@ export interface ServiceOptions {
   sandbox?: boolean;
 }
 
-/** The service that this process is told of, or the sandbox of a folder, for as long as `use` takes. */
+/** Opens the configured service, or the sandbox of a folder, for as long as `use` runs. */
 export function withService<T>(
   options: ServiceOptions & {
     /** Where the sandbox's state lies. Default: the working folder. */

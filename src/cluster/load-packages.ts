@@ -10,7 +10,7 @@ const versions = {
 
 type Package = keyof typeof versions;
 
-/** Packages that nobody needs on one machine are installed by whoever wants more. Throws MB3701 with the command. */
+/** Loads an optional package: single-machine users need none of them. Throws MB3701 with the command that installs it. */
 export async function loadPackage<T>(name: Package, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

@@ -4,7 +4,7 @@ import { type Database, openDatabase } from './database/database.ts';
 import { checkEngineUrl, showEngine } from './database/engine-url.ts';
 import { hasTables, migrate } from './database/schema.ts';
 
-/** An engine, as whoever submits and watches runs needs it. */
+/** An engine for submitting and watching runs. */
 export interface Engine {
   database: Database;
   boss: Boss;
@@ -43,7 +43,7 @@ export async function openEngine(
   }
 }
 
-/** An engine, as whoever only looks needs it: nothing is made there. */
+/** An engine for reading only: nothing is created. */
 export type EngineToSee = Omit<Engine, 'boss'>;
 
 /** Undefined: nothing was ever submitted there. Throws as `openEngine` does. */

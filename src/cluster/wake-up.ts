@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.ts';
 
-/** Waits that what is told cuts short. What is told while nobody waits is not missed. */
+/** A timed wait that a notification cuts short. A notification while nothing waits is kept for the next wait. */
 export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: string): boolean }) {
   let isDue = false;
   let end = () => {};
@@ -11,7 +11,7 @@ export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: stri
   return {
     wake,
     /** `undefined`: something may have been missed. */
-    hear(payload: string | undefined): void {
+    onNotification(payload: string | undefined): void {
       if (payload === undefined || isFor(payload)) wake();
     },
     async within(ms: number, signal?: AbortSignal): Promise<void> {

@@ -20,6 +20,6 @@ export interface Approval {
   /** ISO 8601, UTC. */
   at: string;
   until: string;
-  /** When a run under it had done all that could be done. Absent: it counts. */
+  /** Time at which a run under it had done everything possible. Omitted while the approval is valid. */
   ended?: string;
 }

@@ -1,7 +1,7 @@
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
-  /** Milliseconds since any time: goes on evenly when the machine's clock is set. Absent: `now` does. */
+  /** Monotonic time in ms from any origin. Defaults to `now`. */
   elapsed?(): number;
   /** Resolves after `ms`, or at once when the signal is aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

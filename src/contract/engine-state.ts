@@ -75,7 +75,7 @@ type StepCounts = { [outcome in StepOutcome]?: number };
 
 /** News of a worker about itself while it works for an engine. */
 export type WorkerNews =
-  /** `store`: where files go, as a person named it; absent: it fetches none. `files`: how many at once. */
+  /** `store`: destination of files, as the user wrote it; omitted when the worker fetches none. `files`: how many at once. */
   | { is: 'started'; worker: string; account: string; service: string; server: string; store?: string; files: number }
   /** Health and figures are served there. */
   | { is: 'listening'; port: number }

@@ -151,7 +151,7 @@ interface Facts {
 
 type FailureOf<Code extends FailureCode> = {
   code: Code;
-  /** The observation, raw: whoever shows it makes it safe. */
+  /** The raw observation; every view must escape it. */
   message: string;
   /** Suggested remedy. */
   hint?: Advice | undefined;

@@ -2,7 +2,7 @@ import type { Advice } from '../ground/advice.ts';
 import type { Diagnostic, DiagnosticCode } from '../ground/diagnostic.ts';
 import { type FailureCode, failureOf, failures } from './failure.ts';
 
-/** Something a person should know that does not end the command. Texts are raw: whoever shows them makes them safe. */
+/** A message to the user that does not end the command. Texts are raw; every view must escape them. */
 export type Notice =
   | { is: 'notice'; text: string; code?: DiagnosticCode | FailureCode; hint?: Advice }
   /** The activity that takes time now. */

@@ -42,7 +42,7 @@ export interface Ports {
   outputs: Outputs;
   clock: Clock;
   emit(fact: RunFact): void;
-  /** Whether a job that failed so may be bought again now, should the order allow it. Absent: always. */
+  /** Returns whether a failed job may be bought again now, if the order allows it. Without it, it always may. */
   mayRetry?(order: StepOrder, error: string): boolean;
   /** Aborted: start no further paid act, stop watching; requests in flight are awaited. */
   signal: AbortSignal;
@@ -216,7 +216,7 @@ export interface Service {
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   /** Resolves when the job has ended, or is no longer watched. */
   watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
-  /** Jobs in flight beyond which another one ends no sooner, as nobody could look. Absent: no limit. */
+  /** Jobs in flight beyond which polling is the bottleneck. Unlimited by default. */
   usefulInFlight?(): number;
   /** The newest job of a kind's list; empty if there is none. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;

@@ -2,8 +2,8 @@ import type { Json } from '../ground/json.ts';
 import type { ReportParts } from './report.ts';
 
 /**
- * Messages between the review page and whoever serves it. The page asks for `data`, shows it, lays changes over it as it
- * hears of them, and sends batches of `WantedVerdict`s; a static page has the data in it and sends nothing.
+ * Messages between the review page and its server. The page requests `data`, shows it, applies changes as they arrive, and
+ * sends batches of `WantedVerdict`s. A static page contains the data and sends nothing.
  */
 
 /** Everything that the page shows. A later one with a higher `revision` takes its place. */
@@ -16,13 +16,13 @@ export interface ReviewData {
   file: string;
   /** Verdicts can be sent to the host. Otherwise they leave as `picks.json`, or as a command. */
   canDecide: boolean;
-  /** Commands for the shell of the host, up to where addresses follow. Absent: the file is all that they need. */
+  /** Commands for the shell of the host, up to where addresses follow. Omitted when the file is enough. */
   commands?: ReviewCommands;
   /** Present while a run is under way at the host. */
   run?: ReviewRun;
   /** In words, with the command for it: what can be bought now that no gate waits for anybody. */
   next?: string;
-  /** Steps that cannot be bought before gates are decided. Absent: only the gates tell. */
+  /** Steps that cannot be bought before gates are decided. */
   waits?: ReviewWait[];
   /** Groups in the order of the manifest. */
   groups: ReviewGroup[];
@@ -112,7 +112,7 @@ export interface ReviewAsset {
   request: { [field: string]: Json };
   /** Top-level fields of the request in which it differs from others of its group. */
   differs: string[];
-  /** Charged; null: not known. Absent: nothing was bought. */
+  /** Charged credits; null when unknown. Omitted when nothing was bought. */
   credits?: number | null;
   /** Expected cost when it was bought, or cost if it is bought now; null: not known. */
   estimated?: number | null;
@@ -150,16 +150,16 @@ export interface ReviewFile {
   mediaType: string;
   bytes: number;
   sha256: string;
-  /** URL relative to the page. Absent: `problem` says why. */
+  /** URL relative to the page. Omitted when there is a `problem`. */
   url?: string;
   /** A small JPEG, relative to the page; images only. Answers 404 with a reason where the picture cannot be read. */
   thumb?: string;
   /** A larger one of the same kind, for tiles that are larger than that. Omitted when the picture itself is small enough. */
   large?: string;
-  /** Waveform of a sound, as `ground/wave.ts` writes it. Told in galleries: they cannot read their files. */
+  /** Waveform of a sound, as `ground/wave.ts` writes it. Only in galleries: a page from disk cannot read its files. */
   wave?: string;
   problem?: 'missing' | 'damaged';
-  /** It brings content credentials (C2PA). Told in galleries. */
+  /** Whether it has content credentials (C2PA). Only in galleries. */
   hasCredentials?: true;
   /** Its bytes are not at its path, but among what newer outputs have replaced. */
   isKept?: true;
@@ -171,21 +171,21 @@ export interface WantedVerdict {
   is: 'picked' | 'rejected' | 'undecided';
   /** The job that was looked at: a verdict about anything else is refused. */
   job: string;
-  /** Absent: a note, or a reason, that is there stays. Empty: there is none any more. */
+  /** Omitted to keep the current note or reason; empty to remove it. */
   note?: string;
   reason?: string;
   /** Who decided, as the host knows them. */
   by?: string;
 }
 
-/** Changes of the data since an earlier revision. Whoever shows another one asks for everything. */
+/** Changes since an earlier revision. A page with another revision requests everything. */
 export interface ReviewChange extends Pick<ReviewData, 'revision' | 'run' | 'next'> {
   /** The revision that this is laid over, or any between the two. */
   since: number;
   /** Those that are not as they were, whole. */
   assets: ReviewAsset[];
   groups: ReviewGroup[];
-  /** Absent: as they were. */
+  /** Omitted when unchanged. */
   waits?: ReviewWait[];
 }
 
@@ -198,7 +198,7 @@ export type JudgeAnswer =
       is: 'recorded';
       revision: number;
       refused: { address: string; text: string; hint?: string }[];
-      /** To that revision, for whoever follows the changes. */
+      /** Change from the previous revision, for pages that have it. */
       change?: ReviewChange;
     }
   | { is: 'held'; text: string };

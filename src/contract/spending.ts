@@ -10,7 +10,7 @@ export interface SpendingLeft {
   credits: number;
   per: (typeof spans)[number];
   left: number;
-  /** Whose it is: that of an engine's workers. Absent: this person's, on this machine. */
+  /** Owner of the limit: the engine's workers. Defaults to this user on this machine. */
   of?: 'engine';
 }
 

@@ -21,7 +21,7 @@ const newFile = 'give a new file, for example events.jsonl';
 /** Time that a reader has to take what is left when the run is over. */
 const drainMs = 5000;
 
-/** Takes lines of text, and may still be writing when told that no more will come. */
+/** Destination of the lines of an event stream. Closing it waits for pending writes. */
 export interface EventSink {
   write(text: string): void;
   end(): Promise<void>;

@@ -50,7 +50,7 @@ export class AccountGate {
   readonly turns: CreateTurns;
   readonly creditWait: CreditWait;
   readonly balance = new BalanceWatch();
-  /** Listeners that hear what concerns every run. */
+  /** Listeners for facts that concern every run. */
   readonly listeners = new Set<(fact: RunFact) => void>();
   readonly #kinds = new Map<string, Places>();
   readonly #wire: Places;
@@ -66,7 +66,7 @@ export class AccountGate {
     const clock = steadyClock(options.clock);
     this.turns = new CreateTurns(clock);
     const emit = (fact: RunFact) => {
-      for (const hear of this.listeners) hear(fact);
+      for (const listener of this.listeners) listener(fact);
     };
     this.creditWait = new CreditWait({ clock, emit, waitMs: creditWaitMs });
     this.#wire = new Places(places);

@@ -57,7 +57,7 @@ export class AgreedCeiling {
     this.#closeAsBefore(orders);
   }
 
-  /** Closes the classes of which an earlier charge of this run has shown that no more may be bought. */
+  /** Closes the price classes that an earlier charge of this run has already closed. */
   #closeAsBefore(orders: readonly StepOrder[]): void {
     for (const order of orders) {
       const { price } = order;
@@ -121,7 +121,7 @@ export class AgreedCeiling {
     return { is: 'too-much', expected, total: this.#projected + charged, most: this.#left + charged };
   }
 
-  /** Counts an order that may have been charged, and of which this run will not find out. */
+  /** Counts an order that may have been charged and stays unresolved in this run. */
   doubt(order: StepOrder): void {
     this.#left -= this.#costOf(order);
     this.ended(order);

@@ -19,8 +19,8 @@ interface Group {
   isProven: boolean;
   /** Failures by reason, in words without names and numbers. */
   reasons: Map<string, { count: number; error: string }>;
-  /** Whether it was told that no more of it is begun. */
-  isTold: boolean;
+  /** Whether the pause of this group was reported. */
+  isReported: boolean;
 }
 
 /** A reason for a failure. `unmet`: of an output that does not fit, without the name of its file. */
@@ -105,7 +105,7 @@ export class Breaker {
     const group = this.#group(nameOf(order));
     const { count, error } = mostOf(group.reasons) ?? { count: 0, error: '' };
     if (group.isProven || group.underWay.size > 0 || count < mostFailures) return undefined;
-    if (!group.isTold) {
+    if (!group.isReported) {
       const left = [...run.orders].flatMap(([name, one]) =>
         !run.ended.has(name) && isNew(one) && nameOf(one) === nameOf(order) ? [one.price] : [],
       );
@@ -114,7 +114,7 @@ export class Breaker {
       const reason = error === '' ? '' : `: ${error.replace(/\.$/, '')}`;
       const detail = `${order.task}: the first ${count} all failed${reason}; ${left.length} not bought${cost}`;
       run.emit({ event: 'spending-stopped', because: 'alike', detail });
-      group.isTold = true;
+      group.isReported = true;
     }
     return `${count} like it failed, and none was done`;
   }
@@ -128,7 +128,7 @@ export class Breaker {
   #group(name: string): Group {
     const known = this.#groups.get(name);
     if (known !== undefined) return known;
-    const fresh: Group = { underWay: new Set(), isProven: false, reasons: new Map(), isTold: false };
+    const fresh: Group = { underWay: new Set(), isProven: false, reasons: new Map(), isReported: false };
     this.#groups.set(name, fresh);
     return fresh;
   }

@@ -31,7 +31,7 @@ class Ramp {
     return (this.#flying.get(name) ?? 0) < 2 ** met; // I14 (ramp)
   }
 
-  /** Takes in a charge. `proves`: the service itself said so. One told by nobody, or by a balance, meets nothing. */
+  /** Records a charge. Only an amount reported by the service (`proves`) raises the concurrency of its class. */
   note(
     name: string,
     { reserved, charged, proves }: { reserved: number | null; charged: number | null; proves: boolean },
@@ -60,7 +60,7 @@ interface Held {
   price: Price;
   credits: number | null;
   /** True when it was charged, and the service did not say how much. */
-  isUntold?: true;
+  isUnreported?: true;
 }
 
 /** The class of what no answer can charge: nothing else waits for it, and it for nothing. */
@@ -84,7 +84,7 @@ export class Budget {
   #flyingCredits = 0;
   readonly #lostBefore: readonly string[];
   readonly #heldUnpriced: number;
-  /** Steps of unknown price that were told to wait. */
+  /** Steps of unknown price that wait for a price probe. */
   readonly #waitingCanaries = new Set<string>();
   readonly #prices = new Map<string, number>();
   readonly #ramp = new Ramp();
@@ -92,7 +92,7 @@ export class Budget {
 
   /**
    * `lostBefore`: price classes of creates whose answers earlier runs lost, and whose prices this run finds out.
-   * `heldUnpriced`: what is held for a possible charge that nothing prices; absent: all there is.
+   * `heldUnpriced`: what is reserved for a possible charge without a price. Defaults to the whole budget.
    */
   constructor(options: {
     spentEver: number;
@@ -174,7 +174,7 @@ export class Budget {
   settle(address: string, charged: number | null, proves = charged !== 0): void {
     const own = this.#heldFor(address);
     if (own?.credits === null && charged === null) {
-      this.#doubt(address, { ...own, isUntold: true });
+      this.#doubt(address, { ...own, isUnreported: true });
       return;
     }
     this.#drop(address);
@@ -186,7 +186,7 @@ export class Budget {
       if (charged !== null && charged > 0) {
         this.#prices.set(price.class, Math.max(charged, this.#prices.get(price.class) ?? 0));
       }
-      // Without a cap nobody waits for what is never told.
+      // Without a budget, nothing waits for a price that may never be reported.
       const isBorneOut = proves || (charged === null && !this.#isCapped);
       this.#ramp.note(price.class, { reserved, charged, proves: isBorneOut });
     }
@@ -212,7 +212,7 @@ export class Budget {
   #doubt(address: string, held: Held): void {
     this.#drop(address);
     this.#doubtful.set(address, held);
-    // Whoever finds the price out instead begins first: others would take what is held for all that there is.
+    // The next price probe begins first: others would reserve the whole budget.
     setImmediate(() => this.#account.notify());
   }
 
@@ -262,9 +262,9 @@ export class Budget {
     if (!this.#isCapped) return this.#hasCanary ? 'later' : 'reserved';
     if (this.#flying.size > 0) return 'later'; // I14 (price)
     const unpriced = this.#unpriced();
-    const isUntold = [...this.#doubtful.values()].some((one) => one.isUntold === true && this.#isGuessed(one));
+    const isUnreported = [...this.#doubtful.values()].some((one) => one.isUnreported === true && this.#isGuessed(one));
     // A lost one has cost something, if it was charged at all, and this one tells. Where it would not, guesses count.
-    const isTelling = !isUntold && new Set(unpriced).size === unpriced.length;
+    const isTelling = !isUnreported && new Set(unpriced).size === unpriced.length;
     const left = isTelling ? this.#leftBesideGuesses - unpriced.length : this.left;
     return Math.max(1, likely) <= left ? 'reserved' : 'over-budget'; // I14 (listed)
   }
@@ -278,8 +278,8 @@ export class Budget {
     const guesses = [...this.#doubtful].flatMap(([id, one]) =>
       this.#isGuessed(one) ? [{ address: addressOf(id), class: one.price.class }] : [],
     );
-    const isTold = guesses.length > 0 && Number.isFinite(this.#heldUnpriced);
-    return `${says}, ${left} ${left === 1 ? 'is' : 'are'} left${isTold ? `; ${guessText(guesses, this.#heldUnpriced)}` : ''}`;
+    const isKnown = guesses.length > 0 && Number.isFinite(this.#heldUnpriced);
+    return `${says}, ${left} ${left === 1 ? 'is' : 'are'} left${isKnown ? `; ${guessText(guesses, this.#heldUnpriced)}` : ''}`;
   }
 
   /** Ends the wait of a step. When the last of them stops waiting, steps that wait for its result check again. */

@@ -41,7 +41,7 @@ export interface CarryOutOptions {
   times: LookUpTimes;
   /** How long an empty account is waited for, in ms; 0: not at all. */
   creditWaitMs: number;
-  /** How long the service may ask creates to wait. Absent: 10 minutes. */
+  /** Longest pause that the service may request between creates. Defaults to 10 minutes. */
   patienceMs?: number | undefined;
   /** Treatment of creates whose answers were lost. */
   onUnknown: 'ask' | 'hold';
@@ -51,7 +51,7 @@ export interface CarryOutOptions {
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
   onEnd?: DriveOptions['onEnd'];
-  /** Parts that several runs of one account share. Absent: this run has them for itself. */
+  /** Parts that several runs of one account share. Defaults to parts of this run alone. */
   account?: SharedAccount | undefined;
   /** Charges of earlier heads of this run, by price class. */
   learned?: ReadonlyMap<string, number> | undefined;
@@ -91,7 +91,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     account === undefined
       ? new ListLookUp({ records, service, clock, signal, times: options.times, hold, gate: gate.doors })
       : holding(account.lost, hold);
-  const told = (fact: RunFact) => {
+  const report = (fact: RunFact) => {
     breaker?.note(fact);
     emit(fact);
   };
@@ -103,7 +103,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     service,
     outputs,
     clock,
-    emit: told,
+    emit: report,
     mayRetry,
     signal,
     patienceMs: options.patienceMs,

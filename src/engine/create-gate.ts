@@ -43,7 +43,7 @@ export class LocalGate implements CreateGate {
     this.#account.listeners.add(emit);
   }
 
-  /** Called when the run is over: it hears nothing more of its account. */
+  /** Called when the run is over: stops listening to its account. */
   close(): void {
     this.#account.listeners.delete(this.#emit);
   }
@@ -62,7 +62,7 @@ export class LocalGate implements CreateGate {
     this.#closedPrices.add(priceClass);
   }
 
-  /** True when a create of this price must not leave. Told once for each price. */
+  /** Returns whether creates of this price are paused. Reports it once for each price. */
   holdsPrice({ price }: StepOrder): boolean {
     if (!this.#closedPrices.has(price.class)) return false;
     this.tellHeld(price.class);

@@ -38,7 +38,7 @@ interface Link {
 export class Drive {
   /** Resolves when every order has ended, and the run does not go on. */
   readonly ends: Promise<DriveResult>;
-  /** Mistakes of ours, each of which has ended one step; the others went on. */
+  /** Exceptions of our own code. Each ended one step; the others went on. */
   readonly defects: unknown[] = [];
   readonly #options: DriveOptions;
   readonly #ports: Ports;
@@ -50,8 +50,8 @@ export class Drive {
   /** Number of others that each order still waits for. */
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
-  /** Ids of orders that were taken in. */
-  readonly #takenIn = new Set<string>();
+  /** Ids of orders that were added during the run. */
+  readonly #added = new Set<string>();
   readonly #posts: ReturnType<typeof holdPosts>;
   readonly #ready: Queue;
   readonly #ended: DriveResult = new Map();
@@ -108,13 +108,13 @@ export class Drive {
     const given = new Map(orders.map((order) => [orderId(order), order]));
     const isOver = (id: string) => this.#begun.has(id) || this.#ended.has(id);
     const isSame = (id: string) => given.get(id)?.key === this.#orders.get(id)?.key;
-    const mayGo = [...this.#takenIn, ...unwanted];
+    const mayGo = [...this.#added, ...unwanted];
     const gone = new Set(mayGo.filter((id) => !isOver(id) && this.#orders.has(id) && !isSame(id)));
     for (const id of gone) this.#orders.delete(id);
     const news = [...given].filter(([id]) => !isOver(id) && !this.#orders.has(id));
     for (const [id, order] of news) {
       this.#orders.set(id, order);
-      this.#takenIn.add(id);
+      this.#added.add(id);
       this.#posts.expect(order);
     }
     for (const id of gone) if (!this.#orders.has(id)) this.#posts.withdraw(id);
@@ -135,7 +135,7 @@ export class Drive {
     this.#fillSlots();
   }
 
-  /** Needs of an order that ended before it was taken in, and not well. */
+  /** Returns the failed dependencies of an order that was added after they ended. */
   #brokenNeeds(order: StepOrder): Link[] {
     if (order.jobId !== undefined) return [];
     return waitsFor(order).flatMap((address) => {
@@ -160,7 +160,7 @@ export class Drive {
     }
   }
 
-  /** Takes in what has ended before: it lets its dependents go on, or blocks them, as it did then. */
+  /** Applies ends of an earlier leader: dependents are released or blocked as they were then. */
   #takeEnds(): void {
     const links: Link[] = [];
     for (const [name, end] of this.#options.ends ?? []) {

@@ -12,18 +12,18 @@ export interface DriveOptions {
   concurrency: number;
   /** After a failed step: go on with everything that does not need it, or only finish what has begun. */
   onError: OnError;
-  /** Holds back what is like what fails. Absent: nothing is. */
+  /** Pauses steps that resemble those that fail. Without it, nothing is paused. */
   breaker?: Breaker | undefined;
   /**
-   * Asked whenever nothing is under way: whether the run goes on. It is asked again until something begins. Absent: a run
-   * ends when nothing is under way.
+   * Called whenever nothing is under way, until something begins: returns whether the run goes on. Without it, a run ends
+   * when nothing is under way.
    */
   goesOn?: (() => Promise<boolean>) | undefined;
   /** Orders of the plan that have ended before, by id: they are not acted on, and who depends on them knows. */
   ends?: ReadonlyMap<string, StepEnd> | undefined;
-  /** Slots of the account, which other plans share. Absent: there are no others. */
+  /** Slots of the account, shared with other plans. Omitted when there are none. */
   slots?: SharedSlots | undefined;
-  /** Hears of each end as it comes, before dependents begin. */
+  /** Called for each end, before dependents begin. */
   onEnd?: ((id: string, end: StepEnd, order: StepOrder) => void) | undefined;
 }
 

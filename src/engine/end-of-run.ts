@@ -13,7 +13,7 @@ export interface EndOfRun {
   end: Extract<RunFact, { event: 'run-ended' }>;
 }
 
-/** Facts that those who carried out a part of this run before have told. */
+/** Facts reported by earlier leaders of this run. */
 export interface EarlierHeads {
   /** Credits. */
   spent: number;
@@ -35,7 +35,7 @@ interface About {
   /** Credits that jobs from before hold. */
   held: number;
   elapsedMs: number;
-  /** Absent: all of the run was carried out here. */
+  /** Omitted when the whole run was carried out by this process. */
   earlier?: EarlierHeads;
 }
 

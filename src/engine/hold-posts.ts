@@ -10,8 +10,8 @@ interface UncertainPost {
 }
 
 /**
- * Puts posts last: they cannot be taken back, so everything else ends first – except steps that wait for a post. To an
- * account they go one by one, and after one of which nobody knows whether it is out none goes there.
+ * Puts posts last: they cannot be taken back, so everything else ends first, except steps that wait for a post. Posts to one
+ * account go one by one. After one whose outcome is unknown, no other goes to that account.
  */
 export function holdPosts(
   orders: ReadonlyMap<string, StepOrder>,

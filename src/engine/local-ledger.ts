@@ -232,9 +232,9 @@ export class LocalLedger implements Ledger {
     if (job.balance !== null) this.balance = job.balance;
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
     const { credits, charged } = this.#charge(order, job);
-    // Before others hear of it: the next step of a price that was not told finds it out, alone.
-    const isTold = job.credits !== null && job.isListed !== true;
-    const settle = () => this.budget.settle(orderId(order), charged, isTold);
+    // Before listeners run: if the price was not reported, the next step probes it alone.
+    const isReported = job.credits !== null && job.isListed !== true;
+    const settle = () => this.budget.settle(orderId(order), charged, isReported);
     if (credits !== null) settle();
     const facts = runningFacts(order, job, credits);
     // Recorded before it is emitted: no listener may come between an ID and the disk.
@@ -288,7 +288,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Every send under this key, whoever made it: the key is older than any of them, and so is the end of its replay. */
+  /** Reserves the price of every request under this key. All share the key's age, and so the end of its replay window. */
   async #holdSends(order: StepOrder, { error, send }: { error: string; send: string }): Promise<void> {
     const same = this.#journal.purchasesOf(order).filter(isOpenSend);
     const open = same.filter((one) => isOwnSend(one, this.#accountOf)).map((one) => one.send);
@@ -429,8 +429,8 @@ export function chargeOf(
   { price, reserved, fall = 0 }: { price: Price; reserved: number | null; fall?: number | undefined },
 ): number | null {
   const isFree = price.source === 'documented' && price.credits === 0;
-  const isTold = credits !== null && (credits > 0 || isFree || fall <= 0);
-  if (isTold) return isListed ? Math.max(credits, reserved ?? 0) : credits; // I14 (told)
+  const isReported = credits !== null && (credits > 0 || isFree || fall <= 0);
+  if (isReported) return isListed ? Math.max(credits, reserved ?? 0) : credits; // I14 (reported)
   // A balance that did not fall may be one that is behind.
   if (isFree || fall <= 0) return null;
   const most = worstFactor * (reserved || price.held || Number.POSITIVE_INFINITY);

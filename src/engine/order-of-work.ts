@@ -27,7 +27,7 @@ function findNeeds(orders: Orders): Map<string, readonly string[]> {
   for (const [name, order] of orders) {
     if (order.jobId !== undefined || order.asksOnly) continue;
     const used = waitsFor(order).filter((address) => orders.has(address)); // I28 (run)
-    // An order that asks about a send itself asks beside the others: equal ones are told apart together.
+    // Unresolved creates are queried together: equal requests can only be matched to jobs as a set.
     const own = asks.size === 0 || order.send !== undefined ? [] : (asks.get(order.address) ?? []); // I21
     if (used.length + own.length > 0) needs.set(name, own.length === 0 ? used : [...used, ...own]);
   }

@@ -39,7 +39,7 @@ export class Queue {
   /** Orders that have begun, and are neither bought nor given up. */
   readonly #begun = new Set<string>();
   /** Classes whose price the service was asked for and did not tell. */
-  readonly #untold = new Set<string>();
+  readonly #unreported = new Set<string>();
   /** Classes whose price the step under way will tell. */
   readonly #askedBy = new Map<string, string>();
   readonly #caps: number[];
@@ -69,7 +69,7 @@ export class Queue {
     this.#allotAnew();
   }
 
-  /** Takes note of orders that were taken in, or are not wanted any more. */
+  /** Updates the chains after orders were added or removed. */
   relink({ dependents, ranks, added, gone }: Links & { added: readonly StepOrder[]; gone: ReadonlySet<string> }): void {
     this.#ranks = ranks;
     for (const id of gone) this.#close(id);
@@ -148,7 +148,7 @@ export class Queue {
       }
       const { address, price } = order;
       if (this.#open.has(address)) this.#begun.add(address);
-      const asks = isBought(order) && this.#priceOf(order) === null && !this.#untold.has(price.class);
+      const asks = isBought(order) && this.#priceOf(order) === null && !this.#unreported.has(price.class);
       if (asks) this.#askedBy.set(price.class, address);
       return order;
     }
@@ -179,7 +179,7 @@ export class Queue {
     const heldBefore = this.#held.length;
     const before = this.#priceOf(order);
     if (fact.credits !== null) this.#spent += fact.credits;
-    if (fact.credits === null) this.#untold.add(name);
+    if (fact.credits === null) this.#unreported.add(name);
     if (fact.credits !== null && fact.credits > 0) {
       this.#prices.set(name, Math.max(fact.credits, this.#prices.get(name) ?? 0));
     }

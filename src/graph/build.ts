@@ -41,17 +41,17 @@ export function buildGraph(
   if (uploads.unread.size > 0) {
     return { diagnostics: [], files: [...uploads.unread].map(([path, place]) => ({ path, place })) };
   }
-  const told = limitDiagnostics(mergeMistakes(expansion));
-  const sound = manifest.sound && !told.some((diagnostic) => diagnostic.severity === 'error');
-  if (!sound || order === undefined) return { diagnostics: told, files: [] };
+  const limited = limitDiagnostics(mergeMistakes(expansion));
+  const sound = manifest.sound && !limited.some((diagnostic) => diagnostic.severity === 'error');
+  if (!sound || order === undefined) return { diagnostics: limited, files: [] };
   for (const { task, drafts, leftOut } of expansion.expanded.values()) {
     if (drafts.length === 0 && leftOut.length === 0 && task.rows.from !== 'parts')
       throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
   }
   const { notices } = expansion;
   const gates = manifest.tasks.flatMap(({ id }) => expansion.expanded.get(id)?.gates ?? []);
-  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: told, notices, gates });
-  return { graph, diagnostics: told, files: [] };
+  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: limited, notices, gates });
+  return { graph, diagnostics: limited, files: [] };
 }
 
 /** Counts the steps before any is made, so that a matrix of matrices costs nothing. Reports when there are too many. */

@@ -43,8 +43,8 @@ export interface Step {
   /** `1:` (the version) and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take from 2 on}. */
   fingerprint: string;
   /**
-   * Addresses that must be done before this step starts: references and `needs`. Where one is picked from several, of which
-   * there may be thousands, the name of their gate; people's decisions put what is picked in its place. Sorted, unique.
+   * Addresses that must be done before this step starts: references and `needs`. Where one is picked from several (possibly
+   * thousands), the name of their gate, which a pick replaces. Sorted, unique.
    */
   needs: string[];
   /** Output path relative to the manifest's folder, with `/` separators, without extension. Empty: there is no file. */
@@ -91,7 +91,7 @@ export interface Gate {
 }
 
 /**
- * Steps of one task that are alike, of which the first go alone. It belongs to requests: as soon as `first` of them
+ * Similar steps of one task; the first of them go alone. It belongs to requests: as soon as `first` of them
  * are bought as the manifest asks for now, and fit, or are picked, none waits any more. So new rows of an unchanged
  * template need no new canary, and a changed template, which changes every request, does.
  */
@@ -112,7 +112,7 @@ export interface GraphTask {
   description?: string;
   steps: number;
   tags?: string[];
-  /** Rights to its outputs: the campaign's, with those of the task. Absent: nothing is said. */
+  /** Rights to its outputs: the campaign's, with those of the task. */
   rights?: Rights;
 }
 
@@ -125,16 +125,15 @@ export interface Graph {
   /** Hard cap over all runs, in credits. */
   budget?: number | undefined;
   concurrency?: number | undefined;
-  /** Path of the list of files that each run writes, relative to the folder of outputs. Absent: none is written. */
+  /** Path of the list of files that each run writes, relative to the folder of outputs. Omitted when no list is written. */
   index?: string;
   /** Named selections. */
   selectors: { [name: string]: string };
   /** Credits by price class, or by a prefix of one, as written in the manifest. */
   prices: { [priceClass: string]: number };
   warnings: Diagnostic[];
-  /** Gates in the order in which their steps are written. Absent: there are none. */
+  /** Gates in the order in which their steps are written. Omitted when there are none. */
   gates?: readonly Gate[];
-  /** Absent: no task has any. */
   canaries?: readonly Canary[];
   /** Assumptions about files, in words for people. */
   notices?: readonly string[];

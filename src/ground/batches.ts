@@ -6,7 +6,7 @@ interface Waiting<Item> {
 
 interface BatchOptions<Item> {
   write(items: readonly Item[]): Promise<void>;
-  /** Awaited before each write, while more comes. Absent: what comes in the same turn is written together. */
+  /** Awaited before each write, to collect more. Without it, each write has what was added in one turn of the event loop. */
   gather?(): Promise<void>;
   /** How much of a batch an item is. Default: 1. */
   sizeOf?(item: Item): number;

@@ -1,4 +1,4 @@
-/** Condition that somebody waits for a change of. Whoever is woken looks again. */
+/** Condition variable: a waiter that is woken checks again. */
 export class Condition {
   #waiting: (() => void)[] = [];
 

@@ -19,7 +19,7 @@ export function createLoudnessMeter(sampleRate: number): LoudnessMeter {
   const filters: (readonly [Filter, Filter])[] = [];
   /** Sums of squares, over channels; the last may not be whole yet. */
   const steps: number[] = [];
-  let heard = 0;
+  let seen = 0;
 
   const add = (channels: readonly Float32Array[]) => {
     channels.forEach((channel, index) => {
@@ -27,15 +27,15 @@ export function createLoudnessMeter(sampleRate: number): LoudnessMeter {
       const [head, low] = filters[index];
       for (let at = 0; at < channel.length; at += 1) {
         const weighted = low(head(channel[at] ?? 0));
-        const step = Math.floor((heard + at) / samplesPerStep);
+        const step = Math.floor((seen + at) / samplesPerStep);
         steps[step] = (steps[step] ?? 0) + weighted * weighted;
       }
     });
-    heard += channels[0]?.length ?? 0;
+    seen += channels[0]?.length ?? 0;
   };
 
   const loudness = () => {
-    const whole = steps.slice(0, Math.floor(heard / samplesPerStep));
+    const whole = steps.slice(0, Math.floor(seen / samplesPerStep));
     return gatedLoudness(blocksOf(whole.map((sum) => sum / samplesPerStep)));
   };
   return { add, loudness };
@@ -97,7 +97,7 @@ function shelf(sampleRate: number): Coefficients {
   ];
 }
 
-/** Takes out what is too low to be heard as loud. */
+/** Filters out frequencies too low to contribute to loudness. */
 function highPass(sampleRate: number): Coefficients {
   const [frequency, quality] = [38.13547087602444, 0.5003270373238773];
   const k = Math.tan((Math.PI * frequency) / sampleRate);

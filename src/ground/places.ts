@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 
-/** A limited number of places, held by the jobs of a queue; whoever finds none free waits, first come, first served. */
+/** A semaphore. Jobs that find no free slot wait, first come, first served. */
 export class Places {
   readonly #queue: PQueue;
   #most: number;

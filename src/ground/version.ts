@@ -24,8 +24,8 @@ function partsOf(version: string): { numbers: number[]; before: string } {
 const conditionForm = /^(>=|<|\^)(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?$/;
 
 /**
- * Tells whether a version fits a range: conditions with spaces between them, of which each must hold. `undefined`: this is no
- * range. What came before a release is older than it, but for an upper bound it is the release: `^1` does not take 2.0.0-rc.1.
+ * Returns whether a version meets every condition of a range (separated by spaces); `undefined` if it is not a range.
+ * A prerelease is older than its release, but an upper bound excludes it: `^1` does not match 2.0.0-rc.1.
  */
 export function fitsRange(version: string, range: string): boolean | undefined {
   let fits = true;

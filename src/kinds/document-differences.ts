@@ -24,17 +24,17 @@ function compareKind(kind: Kind, creates: DocumentedCreates): string[] {
   const schema = mapOf(create.schema);
   const properties = mapOf(ownValue(schema, 'properties'));
   const ofFields = Object.entries(kind.fields).flatMap(([name, field]) => {
-    const told = ownValue(properties, name);
-    return told === undefined
+    const listed = ownValue(properties, name);
+    return listed === undefined
       ? []
-      : [...compareValues(kind, { name, field, told }), ...compareLength(kind, name, told)];
+      : [...compareValues(kind, { name, field, listed }), ...compareLength(kind, name, listed)];
   });
   return [...ofFields, ...compareRequired(kind, schema)];
 }
 
-function compareValues(kind: Kind, { name, field, told }: { name: string; field: Field; told: Json }): string[] {
+function compareValues(kind: Kind, { name, field, listed }: { name: string; field: Field; listed: Json }): string[] {
   const known = knownValues(kind, name, field);
-  const values = listValues(told);
+  const values = listValues(listed);
   if (known === undefined || values === undefined) return [];
   const news = values.filter((value) => !known.all.includes(value));
   const gone = known.expected.filter((value) => !values.includes(value));
@@ -78,9 +78,9 @@ export function listValues(schema: Json, depth = 0): string[] | undefined {
   return lists.every((list) => list !== undefined) ? lists.flat() : undefined;
 }
 
-function compareLength(kind: Kind, name: string, told: Json): string[] {
+function compareLength(kind: Kind, name: string, listed: Json): string[] {
   const known = kind.fields[name]?.maxLength;
-  const most = ownValue(mapOf(told), 'maxLength');
+  const most = ownValue(mapOf(listed), 'maxLength');
   if (known === undefined || typeof most !== 'number' || most === known) return [];
   return [`the service allows \`${name}\` of kind ${kind.name} ${most} characters; this version goes by ${known}`];
 }

@@ -66,9 +66,9 @@ function priceIn(listed: ListedKind, kind: Kind, request: Body): ListPrice | und
 
 function modelOfDefaults({ models, defaults }: ListedKind, kind: Kind): string | undefined {
   const field = kind.model?.field ?? 'model';
-  const told = Object.hasOwn(defaults, field) ? defaults[field] : undefined;
+  const listed = Object.hasOwn(defaults, field) ? defaults[field] : undefined;
   const [only, ...others] = Object.keys(models);
-  return typeof told === 'string' ? told : others.length === 0 ? only : undefined;
+  return typeof listed === 'string' ? listed : others.length === 0 ? only : undefined;
 }
 
 /** Credits for each unit. A field whose value is not listed may cost any of the listed amounts. */
@@ -107,9 +107,9 @@ function unitsOf(
 }
 
 /** `5`, `"5"` and `"5s"`: a length that a request says. */
-function readSeconds(told: Json | undefined): number | undefined {
-  const [, digits] = typeof told === 'string' ? (/^(\d{1,5}(?:\.\d{1,3})?) ?s?$/.exec(told) ?? []) : [];
-  const seconds = digits === undefined ? told : Number(digits);
+function readSeconds(value: Json | undefined): number | undefined {
+  const [, digits] = typeof value === 'string' ? (/^(\d{1,5}(?:\.\d{1,3})?) ?s?$/.exec(value) ?? []) : [];
+  const seconds = digits === undefined ? value : Number(digits);
   return typeof seconds === 'number' && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
 }
 

@@ -3,7 +3,7 @@ import { isMap, type JsonMap, mapOf, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 
-/** Unit that credits are charged for. `unknown`: it is told, and not understood: then there is no price. */
+/** Unit that credits are charged for. `unknown`: listed but not understood, so there is no price. */
 type ListedUnit = 'job' | { readonly seconds: number } | { readonly characters: number } | 'unknown';
 
 /**
@@ -54,13 +54,13 @@ export function readAmount(value: Json | undefined): number | undefined {
 export function readListedModel(facts: Json, kind: Kind | undefined): ListedModel {
   const { catalog: names } = envelope;
   const first = (fields: readonly string[]) => fields.map((field) => ownValue(facts, field)).find((one) => one != null);
-  const told = first(names.credits);
+  const listed = first(names.credits);
   const { credits, per } = readPrice(facts);
   const ceiling = positive(readAmount(first(names.ceiling)));
   const allows = { ...readLists(first(names.allowed)), ...readLists(facts) };
   const byField = bare(entriesOf(first(names.creditsBy)).map(([field, map]) => [field, readAmounts(map)] as const));
-  if (isMap(told) && credits === undefined) {
-    const amounts = readAmounts(told);
+  if (isMap(listed) && credits === undefined) {
+    const amounts = readAmounts(listed);
     const field = fieldOf(amounts, { allows, kind });
     if (field !== undefined) byField[field] = amounts;
   }
@@ -81,13 +81,13 @@ export function readListedModel(facts: Json, kind: Kind | undefined): ListedMode
  */
 export function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
   const { catalog: names } = envelope;
-  const told = fieldsOf(facts, names.credits)[0];
-  const inside = isMap(told) ? positive(readAmount(fieldsOf(told, names.amount)[0])) : undefined;
-  const amount = inside ?? positive(readAmount(told));
-  const units = [...unitsBeside(facts), ...(isMap(told) && inside !== undefined ? unitsWithin(told) : [])];
+  const listed = fieldsOf(facts, names.credits)[0];
+  const inside = isMap(listed) ? positive(readAmount(fieldsOf(listed, names.amount)[0])) : undefined;
+  const amount = inside ?? positive(readAmount(listed));
+  const units = [...unitsBeside(facts), ...(isMap(listed) && inside !== undefined ? unitsWithin(listed) : [])];
   const [rate, ...rates] = [
     ...ratesIn(facts, /^(?:(?:credits?|cost|price)_?)+per_?([a-z0-9_]+)$/i),
-    ...ratesIn(told, perUnit),
+    ...ratesIn(listed, perUnit),
   ];
   if (rates.length > 0 || (rate !== undefined && (rate.credits === undefined || units.length > 0))) {
     return { per: 'unknown' };
@@ -182,8 +182,8 @@ function positive(amount: number | undefined): number | undefined {
 }
 
 function readAmounts(map: Json | undefined): { [value: string]: number } {
-  const amounts = entriesOf(map).flatMap(([value, told]) => {
-    const amount = positive(readAmount(told));
+  const amounts = entriesOf(map).flatMap(([value, cost]) => {
+    const amount = positive(readAmount(cost));
     return amount === undefined ? [] : [[value, amount] as const];
   });
   return bare(amounts);
@@ -191,19 +191,19 @@ function readAmounts(map: Json | undefined): { [value: string]: number } {
 
 /** Lists of texts, by field. Numbers count as the text that a request would be compared with. */
 function readLists(map: Json | undefined): { [field: string]: readonly string[] } {
-  const lists = entriesOf(map).flatMap(([field, told]) => {
-    if (!Array.isArray(told)) return [];
-    const values = told.slice(0, mostValues).flatMap((one) => asValue(one) ?? []);
-    return values.length === 0 ? [] : [[field, values.map(String)] as const];
+  const lists = entriesOf(map).flatMap(([field, values]) => {
+    if (!Array.isArray(values)) return [];
+    const allowed = values.slice(0, mostValues).flatMap((one) => asValue(one) ?? []);
+    return allowed.length === 0 ? [] : [[field, allowed.map(String)] as const];
   });
   return bare(lists);
 }
 
 /** `defaultResolution: 2k` is the default of `resolution`. */
 function readDefaults(facts: Json): { [field: string]: string | number } {
-  const defaults = entriesOf(facts).flatMap(([name, told]) => {
+  const defaults = entriesOf(facts).flatMap(([name, setting]) => {
     const [, head, rest = ''] = /^default([A-Z])([A-Za-z0-9]*)$/.exec(name) ?? [];
-    const value = asValue(told);
+    const value = asValue(setting);
     return head === undefined || value === undefined ? [] : [[`${head.toLowerCase()}${rest}`, value] as const];
   });
   return bare(defaults);
@@ -241,13 +241,13 @@ const unitFields = { unit: ['unit', 'per', 'name', 'type'], count: ['count', 'am
 
 /**
  * Reads what credits are charged for: `second`, `per_second`, `1000 characters`, `1k chars`, `{ unit: second, count: 5 }`.
- * Nothing told is a job.
+ * Defaults to a job.
  */
-function readUnit(told: Json | undefined): ListedUnit {
-  if (told === undefined || told === null) return 'job';
-  if (typeof told === 'string') return readText(told);
-  if (!isMap(told)) return 'unknown';
-  const entries = Object.entries(told);
+function readUnit(written: Json | undefined): ListedUnit {
+  if (written === undefined || written === null) return 'job';
+  if (typeof written === 'string') return readText(written);
+  if (!isMap(written)) return 'unknown';
+  const entries = Object.entries(written);
   const pick = (names: readonly string[]) => entries.filter(([name]) => names.includes(name));
   const [unit, ...units] = pick(unitFields.unit);
   const [count, ...counts] = pick(unitFields.count);

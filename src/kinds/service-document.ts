@@ -121,7 +121,7 @@ function readListedKind(body: JsonMap, { kind, schema }: { kind: Kind; schema: J
   const written = Object.entries(mapOf(ownValue(mapOf(schema), 'properties')));
   return {
     fields: written.map(([name]) => name),
-    models: bare(facts.map(([model, told]) => [model, readListedModel(told, kind)] as const)),
+    models: bare(facts.map(([model, listed]) => [model, readListedModel(listed, kind)] as const)),
     defaults: bare(
       properties.flatMap(([name, property]) => {
         const value = asValue(ownValue(mapOf(property), 'default'));

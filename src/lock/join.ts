@@ -153,15 +153,15 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
   }
   // A refusal only determines the next key: once its purchase has a job, no key follows.
   const bought = new Set([...jobs.values()].map(boughtAs));
-  const told = [
+  const known = [
     ...jobs.values(),
     ...[...sends.values()].filter(({ send }) => !closed.has(send)), // I22
     ...[...refusals.values()].filter((refusal) => !bought.has(boughtAs(refusal))),
   ].sort(compareNewestFirst);
   // The newest purchase determines the kind: a step whose task was rewritten may have had another one before.
-  const kind = told[0]?.kind ?? smallestKind(parts);
+  const kind = known[0]?.kind ?? smallestKind(parts);
   // Made by `map` because it is long-lived: a list grown by `push` reserves room for 16 more.
-  const purchases = told.map((purchase) => normalPurchase(purchase, kind));
+  const purchases = known.map((purchase) => normalPurchase(purchase, kind));
   return {
     address,
     kind,

@@ -35,7 +35,7 @@ export interface OpenSend extends OfAny, OfSend, None<OfRefusal>, None<OfJob> {
   state: line.OpenSend['state'];
 }
 
-/** A key that the service said no to, or of which a person said that nothing came. Nothing was charged. */
+/** A key that the service refused, or that a user resolved as not spent. Nothing was charged. */
 export interface Refusal extends OfAny, OfRefusal, None<OfSend>, None<OfJob> {
   state: line.Refusal['state'];
 }
@@ -86,7 +86,7 @@ export const lockVersion = 2;
 /** The lock as a value. */
 export interface Lock {
   version: typeof lockVersion;
-  /** Version of the newest program that wrote it; absent where none told it. */
+  /** Version of the newest program that wrote it. */
   writtenBy?: string;
   /** Digest of the service's address; absent until a run knew it. */
   service?: string;

@@ -145,7 +145,7 @@ export function asRunLine(line: string): string {
   return line.replace(/^\{("address":"(?:[^"\\]|\\.)*"),("kind":"[^"]*"),/, '{$2,$1,');
 }
 
-/** Throws unless a text is one whole line: more, or less, could not be told from a torn one. */
+/** Throws unless a text is exactly one line: anything else would look like a torn write. */
 export function requireOneLine(line: string): string {
   if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
   return line;

@@ -26,7 +26,7 @@ export interface Manifest {
   selectors: { [name: string]: string };
   /** Prices given by the user: credits by price class, or by a prefix of one (`image/alpha-2`). */
   prices: { [priceClass: string]: number };
-  /** Rights to the outputs, in names of whoever wrote it. Never part of a request. */
+  /** Rights to the outputs, in names of the author's choice. Never part of a request. */
   rights: Rights;
   /** Tasks in the order in which they are written; those of included manifests come first. */
   tasks: Task[];
@@ -39,10 +39,10 @@ export interface Manifest {
 /** A data file that templates know by a name. Its path in the manifest is `['tables', name]`. */
 export interface Table {
   name: string;
-  /** From the main manifest's folder. Absent: it is wrong and was reported. */
+  /** From the main manifest's folder. Omitted when it is invalid (reported already). */
   file?: string;
   separator?: string;
-  /** Sheet of a workbook. Absent: it has only one. */
+  /** Sheet of a workbook. Optional when it has only one. */
   sheet?: string;
   /** Path, from the main manifest's folder, of a JSON Schema that every row must match. */
   schema?: string;
@@ -93,7 +93,7 @@ export interface Task {
   save?: string | undefined;
   tags: string[];
   description?: string | undefined;
-  /** Those of this task alone. Absent: those of the campaign. */
+  /** Those of this task alone. Defaults to those of the campaign. */
   rights?: Rights | undefined;
 }
 
@@ -194,23 +194,23 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
     if (group.shown.length < maxAlike) group.shown.push(diagnostic);
     else group.more += 1;
   }
-  const told = [...groups.values()].flatMap(({ shown, more }) =>
+  const gathered = [...groups.values()].flatMap(({ shown, more }) =>
     shown.map((diagnostic, index) =>
       more > 0 && index === shown.length - 1
         ? { ...diagnostic, message: `${diagnostic.message} (and ${more} more like this)` }
         : diagnostic,
     ),
   );
-  const errors = told.filter((diagnostic) => diagnostic.severity === 'error');
-  const warnings = told.filter((diagnostic) => diagnostic.severity === 'warning');
+  const errors = gathered.filter((diagnostic) => diagnostic.severity === 'error');
+  const warnings = gathered.filter((diagnostic) => diagnostic.severity === 'warning');
   return withOmitted([...errors, ...warnings], found).sort(byPlace);
 }
 
 /** The first of them. What is left out is counted, together with what was left out of `found` before. */
-function withOmitted(told: readonly Diagnostic[], found: readonly Diagnostic[]): Diagnostic[] {
-  const shown = told.slice(0, maxDiagnostics).map(({ omitted: _omitted, ...one }): Diagnostic => one);
+function withOmitted(gathered: readonly Diagnostic[], found: readonly Diagnostic[]): Diagnostic[] {
+  const shown = gathered.slice(0, maxDiagnostics).map(({ omitted: _omitted, ...one }): Diagnostic => one);
   const { omitted } = countDiagnostics(found);
-  const cut = countDiagnostics(told.slice(maxDiagnostics).map(({ severity }) => ({ severity })));
+  const cut = countDiagnostics(gathered.slice(maxDiagnostics).map(({ severity }) => ({ severity })));
   const errors = cut.errors + omitted.errors;
   const warnings = cut.warnings + omitted.warnings;
   const last = shown.at(-1);

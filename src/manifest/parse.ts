@@ -307,7 +307,7 @@ function shareRows(
     const unknown: Diagnostic = { code: 'MB1103', severity: 'error', message, hint, place };
     return { value: merged, moved: [], diagnostics: shared === undefined && !isTemplate(name) ? [unknown] : [] };
   }
-  // Rows without a source are told where they stand.
+  // Errors in inline rows are reported at the row itself.
   merged.foreach = unknownValue;
   const moved: SharedTask['moved'] = [];
   for (const [key, own] of Object.entries(takenOver)) {

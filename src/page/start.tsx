@@ -9,7 +9,7 @@ import { type Later, Page } from './state/page.ts';
 import { pageViews } from './views/registry.ts';
 
 interface Parts {
-  /** Finds the page's own data. Undefined: whoever serves the page has them. */
+  /** Finds data embedded in the page. Undefined when a server has them. */
   read(): ReviewData | undefined;
   loadLater(): Promise<{ later: Later }>;
   /** Is done before the page is shown. */

@@ -68,7 +68,7 @@ export function waitsFor({ needs, canaries }: Pick<StepOrder, 'needs' | 'canarie
   return canaries === undefined ? needs : [...canaries, ...needs];
 }
 
-/** How a step stands of which a run has told no end, where it is not kept. */
+/** State of a step whose end no run has reported and that is not up to date. */
 export function stateLeft(action: Exclude<Action, 'keep'>): 'failed' | 'blocked' | 'unresolved' | 'left' {
   switch (action) {
     case 'failed':

@@ -130,7 +130,7 @@ export function findUncovered(agreement: Agreement, { rows }: Plan): { text: str
   return { text, addresses: others.map(({ address }) => address) };
 }
 
-/** Finds what the agreement names, and does not show: whoever read its rows said yes to something else. */
+/** Finds purchases that an approval names but its rows do not show: its reader approved something else. */
 export function findHidden({ purchases, afterPicks, publishes: named, shown }: Agreement): string | undefined {
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
   for (const [address, { repeat, retries }] of purchases) {
@@ -179,8 +179,8 @@ function holdToUnknown({ shown }: Agreement, plan: Plan): void {
 }
 
 /**
- * Holds what is bought to the ceilings of single prices that were shown: they were agreed to, and whoever carries the
- * plan out may have other lists of the service, or none. Only ever lowers them.
+ * Caps single prices at the ceilings that were approved: the process that carries the plan out may have other price lists,
+ * or none. Only ever lowers them.
  */
 export function holdToCeilings(agreement: Agreement, plan: Plan): void {
   holdToUnknown(agreement, plan);

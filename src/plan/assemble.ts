@@ -40,7 +40,7 @@ export interface PlanFacts extends SendFacts {
   concurrency: number;
   /** Cap of this run alone. */
   maxCredits?: number;
-  /** The tightest limit of whoever pays, whatever the campaign. */
+  /** The tightest limit of the payer, across campaigns. */
   spending?: NonNullable<PlanTotals['limit']>;
   /** Steps that the limit did not reach when somebody agreed, and that are not bought whatever is left of it now. */
   leftOut?: ReadonlySet<string>;
@@ -141,8 +141,8 @@ function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTo
 /** A row for each step, as if there were no others, and no end of money. */
 function makeRows(about: About): PlanRow[] {
   const { graph, lock, matches } = about;
-  const told = { ...about, postedAs: findPosted(lock), addressOf: boughtAtIn(lock) };
-  const decisionFacts = { once: { ...told, redo: false }, again: { ...told, redo: true } };
+  const shared = { ...about, postedAs: findPosted(lock), addressOf: boughtAtIn(lock) };
+  const decisionFacts = { once: { ...shared, redo: false }, again: { ...shared, redo: true } };
   const context = { about, decisionFacts, conditions: findConditions(graph), count: partCounter(matches) };
   return matches.map((match) => makeRow(match, context));
 }
@@ -206,7 +206,7 @@ function makeWork(match: Match, decision: Decision, context: Parameters<typeof m
   return row;
 }
 
-/** Protects a file that a step of this plan moves to its own name from being replaced, whoever once saved it. */
+/** Protects a file that a step of this plan moves to its own name from being replaced, even if a run saved it. */
 function spareMovedFiles(draft: Draft): void {
   const rows = draft.inRun;
   const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? digestsOf(order) : [])));
@@ -230,7 +230,7 @@ function discardedCredits(record: StepRecord | undefined): number {
   return paid?.credits ?? 0;
 }
 
-/** Collects the sends that this plan asks about, whose prices it reserves anew. */
+/** Collects unresolved creates that this plan retries; their prices are reserved again. */
 function sendsAsked(draft: Draft): ReadonlySet<string> {
   return new Set(
     [...draft.inRun, ...draft.asks].flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])),

@@ -88,7 +88,7 @@ export interface Carry extends Order {
   asIs?: true;
   /** Requirements for the downloaded files. */
   expect?: Expectation;
-  /** A person's consent to a post. Without it none is sent, whoever carries the order out. */
+  /** A user's consent to a post. Without it none is sent. */
   publish?: true;
 }
 

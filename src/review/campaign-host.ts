@@ -24,11 +24,11 @@ import { tellNext } from './tell.ts';
 const lookEveryMs = 700;
 /** Pauses are at least so many times as long as a look for changes, and as reading what has changed. */
 const pauses = { looking: 20, reading: 3 };
-/** A campaign with so many assets is described anew as a whole after each verdict. */
+/** Up to this many assets, the whole campaign is described again after each verdict. */
 const fewAssets = 300;
 /**
- * Pause before a larger campaign is described anew beyond the group of a verdict: so many times as long as describing it takes,
- * without another verdict, within these bounds in ms.
+ * Pause before a larger campaign is described again beyond the group of a verdict: a multiple of the time that describing
+ * takes, without another verdict, within these bounds in ms.
  */
 const settle = { pauses: 20, leastMs: 1000, mostMs: 10_000 };
 /** How long a run that holds the lock is waited for before verdicts stay in the page, in ms. */
@@ -68,10 +68,10 @@ export class CampaignHost implements ReviewHost {
   #readMs = 0;
   #known: { revision: number; data: Promise<ReviewData> } | undefined;
   #hints: { graph: Graph; hints: PriceHints } | undefined;
-  /** Outputs of which a change is to be noticed. */
+  /** Outputs that are watched for changes. */
   #shown: readonly ReviewFile[] = [];
 
-  /** `campaign`: its notices are told each time that its files are read, so that of a quiet one is best. */
+  /** `campaign`: it emits notices each time its files are read, so pass one that ignores them. */
   constructor(campaign: OpenCampaign, options: CampaignHostOptions) {
     this.#campaign = campaign;
     this.#options = options;
@@ -213,7 +213,7 @@ export class CampaignHost implements ReviewHost {
       const tookMs = performance.now() - began;
       const pauseMs = Math.max(lookEveryMs, tookMs * pauses.looking, this.#readMs * pauses.reading);
       this.#timer = this.#startLooking(pauseMs);
-      // Read anew meanwhile: what was seen is of an earlier state.
+      // Read again in the meantime: what was seen is outdated.
       if (this.#stamps !== before) return;
       this.#stamps ??= stamps;
       if (stamps === undefined || before === undefined) return;
@@ -262,7 +262,7 @@ async function stampOf(path: string): Promise<string> {
   }
 }
 
-/** The graph of a manifest that somebody may be editing: it is made anew only when a file that it is made from has changed. */
+/** The graph of a manifest that may be edited meanwhile; built again only when one of its files has changed. */
 class LatestGraph {
   readonly #campaign: OpenCampaign;
   #known: { graph: Graph; asked: readonly Asked[] } | undefined;

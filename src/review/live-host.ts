@@ -8,7 +8,7 @@ import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
 import { givenBy, refusalsOf, reviewCommands } from './host-words.ts';
 
-/** Changes that come this close to each other are told once, in ms. */
+/** Changes within this time are sent together, in ms. */
 const tellEveryMs = 250;
 /** Looking takes at most one part of this many of the time: the run goes on in the same process. */
 const lookShare = 8;

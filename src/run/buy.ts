@@ -91,9 +91,9 @@ async function readList(
   purchase: Purchase,
 ): Promise<{ create: Create } | Ended> {
   const { order, ports } = purchase;
-  const told = await found;
-  if (told.do === 'adopt') return recordFound(told.job, send, purchase);
-  if (told.do !== 'resend') return { end: giveUp(purchase, unfound(told, send.because)) };
+  const answer = await found;
+  if (answer.do === 'adopt') return recordFound(answer.job, send, purchase);
+  if (answer.do !== 'resend') return { end: giveUp(purchase, unfound(answer, send.because)) };
   if (!order.asksOnly) return { create: { is: 'made-nothing', send } };
   // Nobody wants it any more: that it was not made is all there is to record.
   await ports.ledger.finish(order, { state: 'unsent', send: send.id });

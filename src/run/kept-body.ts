@@ -4,8 +4,8 @@ import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 
 /**
- * Returns a body that was kept for a create, if it belongs to this very request: identical except for values of other
- * steps. Otherwise undefined, and the body is made anew: nothing is sent that is not in the plan.
+ * Returns a stored body of a create if it belongs to this very request: identical except for values of other steps.
+ * Otherwise returns undefined and the body is built again: nothing is sent that is not in the plan.
  */
 export function takeKeptBody(request: OpenRequest, body: string | undefined): string | undefined {
   if (body === undefined) return undefined;

@@ -135,8 +135,8 @@ const entities: { readonly [entity: string]: string } = {
 };
 
 /** Whether a text is as a list may give it back: with entities for signs, cut, with an ellipsis where it was cut. */
-function isAlike(told: string, shown: string): boolean {
-  const [a, b] = [told, shown].map((text) =>
+function isAlike(listed: string, sent: string): boolean {
+  const [a, b] = [listed, sent].map((text) =>
     text
       .replace(/&(amp|lt|gt|quot|#39|apos);/g, (_whole, name: string) => entities[name] ?? '')
       .replace(/\s*(…|\.{3})$/, ''),

@@ -61,7 +61,7 @@ export async function recordJob(
   made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined; doubt?: string | undefined },
 ): Promise<{ credits: number | null } | 'taken'> {
   const { ledger, gate, service, emit } = ports;
-  const { jobId, balance } = made.job; // I3 (told)
+  const { jobId, balance } = made.job; // I3 (reported)
   let { credits } = made.job;
   try {
     const answered = { id: made.send.id, replays: service.replays(order.kind), at: made.at };

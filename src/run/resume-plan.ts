@@ -243,7 +243,7 @@ function isCollected({ kind, expect }: Carry, { outputs }: Job): boolean {
   return kinds[kind]?.media === 'none' || (outputs !== undefined && expect === undefined);
 }
 
-/** Resumes an order of which no job is known: the newest send decides. */
+/** Resumes an order without a known job: the newest create request decides. */
 function resumeSend(
   order: Carry,
   made: readonly Purchase[],

@@ -154,7 +154,7 @@ async function post(
   const { order, ports, body } = purchase;
   const call = { kind: order.kind, body, key: order.key };
   if (create.is === 'intended' || create.is === 'sent') {
-    // The send of a run before: whoever watches this one has not heard of it.
+    // An earlier run sent it, so the listeners of this run have no record of it.
     if (purchase.tries === 1) tellIntended(purchase);
     return { answer: await ports.service.create(call), sent: create.send };
   }

@@ -159,8 +159,8 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
 }
 
 /**
- * Sends a post without waiting: the service has it, or nobody knows. Whoever carries it out and however it got here, it
- * leaves only if the order says that a person agreed.
+ * Sends a post without waiting: the service has it, or its answer is lost. It leaves only if the order is marked as approved,
+ * on every path that leads here.
  */
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
   const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
@@ -234,7 +234,7 @@ export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepE
   try {
     tellEnd(order, ports, end);
   } catch {
-    // Whoever listens may be what is broken.
+    // The failure may be the listener's own.
   }
   return end;
 }

@@ -103,7 +103,7 @@ export function createDiskStore(folder: string): BlobStore {
   };
 }
 
-/** Another place for other bytes: whoever still reads the old ones reads them to their end. */
+/** New bytes get a new path, so readers of the old ones can finish. */
 function placeOf(name: string, etag: string): string {
   return `${name}-${etag.slice(1, 17)}`;
 }

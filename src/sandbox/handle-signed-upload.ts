@@ -39,7 +39,7 @@ export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   });
 }
 
-/** The second: the bytes, of any number, straight to where they stay. Whoever has the URL may send them. */
+/** The second step: the bytes, of any number, straight to where they stay. The URL alone gives the right to send them. */
 export async function handlePut(context: Context, call: Call, blobName: string): Promise<Reply> {
   const action = context.faults.next('put', { kind: 'upload', text: blobName });
   return applyFault(action, async () => ({ answer: await takeBytes(context, call, blobName) }));

@@ -5,7 +5,7 @@ import { type Lines, openLines } from './lines.ts';
 /**
  * State on disk, in append-only files: `ledger.jsonl` (one line per accepted create), `deleted.jsonl`, `synced.jsonl`
  * (what was brought up to date, and when), `balances.jsonl` (what an account was set to) and `uploads.jsonl`. A line is written synchronously before its answer is
- * sent, so whoever got an answer finds it in the file, whatever is killed when.
+ * sent, so every answer that was received is also in the file, even after a crash.
  */
 export interface Journal {
   readonly ledger: Lines;

@@ -185,7 +185,7 @@ export function fileEndpoints(context: Context): Endpoint[] {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** An output or a sample: whoever has the URL may read it; ranges and validators work as HTTP has them. */
+/** An output or a sample. The URL alone gives the right to read it; ranges and validators work as in HTTP. */
 function handleOutput(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
   return serve(context, call, {
     file: findOutput(context, path),

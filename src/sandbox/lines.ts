@@ -60,7 +60,7 @@ function parseLine(line: string, place: string): JsonObject {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return value;
   } catch {
-    // Told below, together with what is JSON but not an object.
+    // Reported below, together with lines that are JSON but not an object.
   }
   throw new Error(`${place}: this line of the sandbox's records is damaged; restore it or start with an empty folder`);
 }

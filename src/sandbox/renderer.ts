@@ -33,7 +33,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The thread starts with the first order, and anew when it has died. Idle, it does not keep the process alive. */
+/** The thread starts with the first order, and again after a crash. Idle, it does not keep the process alive. */
 class ThreadRenderer implements Renderer {
   private worker: Worker | undefined;
   private readonly waiting = new Map<number, Waiting>();

@@ -19,7 +19,7 @@ export interface SandboxOptions {
   credits?: number;
   /** The durations of jobs are divided by it. `Infinity`: done at once. Default 1. */
   speed?: number;
-  /** Folder for the ledger, the uploads and the rendered files. Absent: in memory only. One sandbox at a time. */
+  /** Folder for the ledger, the uploads and the rendered files. Omit to keep all in memory. One sandbox at a time. */
   dataDir?: string;
   /**
    * Folder for the rendered files instead of one in `dataDir`. Several sandboxes may share it, at the same time too: the
@@ -49,7 +49,7 @@ export interface SandboxRequest {
 export interface Sandbox {
   /** The service without a socket. */
   fetch(request: Request): Promise<Response>;
-  /** Loopback and a free port unless told otherwise. Closing the last listener closes the sandbox. */
+  /** Defaults to loopback and a free port. Closing the last listener closes the sandbox. */
   listen(options?: { port?: number; host?: string }): Promise<Listener>;
   /** Every accepted create, posts included, in order. */
   ledger(): LedgerEntry[];

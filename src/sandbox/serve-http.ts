@@ -83,7 +83,7 @@ async function handle(
 
 /** Reads a body above the cap to its end without keeping it: a caller reads no answer before it has sent its body. */
 async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
-  // Whoever stops reading early still wants to answer, so the connection stays.
+  // A handler that stops reading early still answers, so the connection stays open.
   if (request.method === 'PUT') return { type: 'stream', chunks: request.iterator({ destroyOnReturn: false }) };
   const chunks: Buffer[] = [];
   let size = 0;

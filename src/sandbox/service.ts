@@ -141,7 +141,7 @@ function handleState(context: Context, call: Call): Answer {
       success: true,
       baseUrl: `${call.origin}/api/v1`,
       balance: books.balance(mainUser),
-      // An account that was topped up began anew.
+      // After a top-up, the account starts from zero.
       startingCredits: Math.max(startingCredits, books.balance(mainUser)),
       speed: Number.isFinite(speed) ? speed : null,
       now: describeTime(now),

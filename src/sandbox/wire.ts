@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /**
- * `too large`: more than 10 MB. `stream`: the body of a PUT, of any size, read once by whoever handles the call; it
+ * `too large`: more than 10 MB. `stream`: the body of a PUT, of any size, read once by the handler of the call; it
  * throws when the caller goes away.
  */
 export type Body =

@@ -163,7 +163,7 @@ function classifyMissing(
   return { is: 'refused', status, why: missing === 'user' ? 'user' : 'invalid', message, ...mayBe };
 }
 
-/** Asks the status of a job that a refusal may name: whatever has one was made, whoever says what about it. */
+/** Queries the status of a job that a refusal names: a job with a status exists, whatever the refusal says. */
 async function confirmNamed(
   answer: CreateAnswer,
   { http, kind, deadlineMs }: { http: Http; kind: Kind; deadlineMs: number },

@@ -37,7 +37,7 @@ export function isServiceError(json: Json | undefined): boolean {
   return readAt(json, envelope.answer.success) === false;
 }
 
-/** Statuses of a path that is not there, or of a body that is too long, whoever answers. */
+/** Statuses for a missing path or a body that is too long, from any server or proxy. */
 const ofAnySpeaker: ReadonlySet<number> = new Set([404, 405, 410, 413]);
 
 /**

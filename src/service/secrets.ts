@@ -37,7 +37,7 @@ const escapedQuery = /(%3A%2F%2F(?:(?!%3A%2F%2F|%3F)[^\s"'<>])+%3F)[^\s"'<>]+/gi
 const named = /(?<![\w-])([\w-]*(?:signature|sig|token|credential|secret|api[_-]?key|password)=)[^\s"'<>&;,…]+/gi;
 const bearer = /\b(Bearer\s+)[\w.~+/=-]{8,}/gi;
 
-/** A link without what lets anybody follow it: the user, and all behind its `?`. Also where only a part of it is told. */
+/** Removes the user and everything after `?` from a link, also from a link that was cut off. */
 export function withoutSignatures(text: string): string {
   const links = text.replace(user, '$1').replace(query, '$1?…').replace(escapedQuery, '$1…');
   return links.replace(named, '$1…').replace(bearer, '$1…'); // I17 (links)

@@ -24,7 +24,7 @@ export interface ServiceOptions {
   clock: Clock;
   /** Fixed interval between two queries of a job, in ms. Default: depends on durations and the service's limits. */
   pollIntervalMs?: number;
-  /** Hears how long after its end a job was seen to be over, in ms. */
+  /** Receives the lag in ms between the end of a job and the query that found it. */
   onSeen?: ((lagMs: number) => void) | undefined;
   /** Known job durations; grows. Default: none. */
   durations?: Durations;
@@ -141,7 +141,7 @@ class ServiceClock {
   }
 
   /**
-   * Milliseconds; 0 if the service does not say. Queries the service if no answer has told yet, and again if it must be
+   * Milliseconds; 0 if the service does not say. Queries the service if no answer had a date yet, and again if it must be
    * `fresh`: a local clock may have been set, or have stood still with its machine.
    */
   async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {

@@ -14,8 +14,8 @@ import type { Redact } from './secrets.ts';
 export interface HostHealth {
   failures: number;
   countAgainAt: number;
-  /** The user has been told how to leave a run that takes far longer than usual. */
-  toldToLeave?: true;
+  /** Whether the hint about leaving a run that takes far longer than usual was shown. */
+  isLeavingHinted?: true;
 }
 
 function countFailure(health: HostHealth, now: number): void {
@@ -178,9 +178,9 @@ async function follow(
     if (
       patienceMs === Number.POSITIVE_INFINITY &&
       clock.now() - startedAt > longMs &&
-      health.toldToLeave === undefined
+      health.isLeavingHinted === undefined
     ) {
-      health.toldToLeave = true;
+      health.isLeavingHinted = true;
       options.notice(
         `job ${job.jobId} has been ${redact(status).slice(0, 60)} for more than ${inHours(longMs)}, far longer than usual. Ctrl-C leaves the run: the job stays paid, and the next run collects it. --patience 2h leaves by itself`,
       );

@@ -77,7 +77,7 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   });
 }
 
-/** A plan may name any campaign of its repository, and may have come with a branch: whoever applies it sees which. */
+/** Names the campaign of a saved plan: the plan may come with a branch and name any campaign of its repository. */
 function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
   const given = findGiven(options, ({ settles }) => settles === 'campaign');
   const words = [manifest, ...given.flatMap(({ row, value }) => wordsOf(flagOf(row), value))];
@@ -101,8 +101,8 @@ function pairError(options: readonly [string, string], why: string): CampaignErr
 }
 
 /**
- * Digest of all that a plan depends on beside files: this program, and what a person gave it. Undefined when more is wanted
- * than to be told that nothing is to do.
+ * Digest of everything that a plan depends on besides files: this program, and the user's options. Undefined when the run
+ * has more to report than that nothing is to do.
  */
 function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;

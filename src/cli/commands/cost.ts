@@ -33,7 +33,7 @@ async function sumOne(file: string, options: CostCommandOptions, terminal: Termi
   return sumUpCost(campaign, await requireGraph(campaign), options);
 }
 
-/** Tells whoever reads the sum what is left out of it. */
+/** Sums all locks of a folder, and reports what the sum leaves out. */
 async function sumAll(file: string, options: CostCommandOptions, terminal: Terminal): Promise<CostView> {
   const { leftOut, ...found } = await sumUpAll(campaignPaths(file, options), options, {
     sandbox: options.sandbox === true,

@@ -23,7 +23,7 @@ import { type Terminal, tellBlock } from '../terminal.ts';
 
 /** Beginning of a new campaign, and whose money it is tried with. */
 interface Start {
-  /** Absent: a table. */
+  /** Defaults to a table. */
   example?: string;
   fromCsv?: string;
   money: 'play' | 'own';
@@ -226,8 +226,8 @@ function inYaml(name: string): string {
 }
 
 /**
- * Points the first line of a manifest at a schema that whoever gets the folder has, too: that of the repository or of the
- * project's own dependency, else a copy beside the manifest. No path of this machine, and nothing that needs a network.
+ * Points the first line of a manifest at a schema that others have, too: that of the repository, or of the project's own
+ * dependency, else a copy next to the manifest. No path of this machine, and nothing that needs a network.
  */
 function pointAtSchema(manifest: string, folder: string): { manifest: string; copies: NewFiles } {
   const shared = findSharedSchema(resolve(folder));
@@ -249,7 +249,7 @@ function findSharedSchema(folder: string): string | undefined {
   }
 }
 
-/** Whoever installs the project gets this package. */
+/** Returns whether installing the project installs this package. */
 function isDependencyOf(project: string): boolean {
   try {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
@@ -313,7 +313,7 @@ async function choose<Value>(
   err(`${style.bold(question)}\n${lines.join('')}`);
   for (;;) {
     const answer = await ask(`1 to ${choices.length} [1] `);
-    // Whoever leaves has not chosen.
+    // Ctrl-C is not a choice.
     if (typeof answer === 'string') return 'interrupted';
     const typed = answer.typed.trim();
     const chosen = choices.find(({ name }, index) => typed === String(index + 1) || typed === name);

@@ -57,7 +57,7 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
     },
   });
   if (options.out !== undefined) {
-    // Planning records nothing: whoever applies says it again.
+    // Planning records nothing, so apply asks again.
     const moved = options.serviceMoved === true ? ['--service-moved'] : [];
     const apply = { ...call('apply', ...moved), file: options.out, bare: true } as const;
     const { flags } = consentIn(process.env, { sandbox: options.sandbox === true });

@@ -134,16 +134,16 @@ function aboutText(made: MadeGallery): string {
 /** Counts small pictures on a screen: the first time many of them take minutes. */
 function countOnScreen({ screen, err, width }: Terminal): { tell(done: number, all: number): void; end(): void } {
   const startedAt = performance.now();
-  let toldAt = 0;
+  let shownAt = 0;
   return {
     tell(done, all) {
       const now = performance.now();
-      if (!screen || now - startedAt < quietMs || now - toldAt < tellEveryMs) return;
-      toldAt = now;
+      if (!screen || now - startedAt < quietMs || now - shownAt < tellEveryMs) return;
+      shownAt = now;
       err(`\r${`making small pictures: ${done} of ${all}`.slice(0, width - 1)}\u001b[K`);
     },
     end() {
-      if (toldAt > 0) err('\r\u001b[K');
+      if (shownAt > 0) err('\r\u001b[K');
     },
   };
 }

@@ -68,7 +68,7 @@ function readFinding(address: string, options: ResolveOptions): Finding {
   return { is: 'job', jobId: job, ...(credits !== undefined && { credits }) };
 }
 
-/** Whoever pastes the command of a hint is told what there is to decide. */
+/** Error for a pasted command without an address: lists what needs a decision. */
 function nothingFound(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3405',

@@ -32,14 +32,14 @@ export interface ReviewThreadData {
 export async function review(file: string, options: ReviewOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const { paste } = terminal;
-  // What is wrong is told once, by the first look: later ones only look again.
-  let isTold = false;
+  // Notices of the first look only: later ones would repeat them.
+  let isShown = false;
   const host = await startHost(file, options, {
     terminal,
-    campaign: { ...campaign, tell: (notice) => (isTold ? undefined : campaign.tell(notice)) },
+    campaign: { ...campaign, tell: (notice) => (isShown ? undefined : campaign.tell(notice)) },
   });
   const first = await host.look();
-  isTold = true;
+  isShown = true;
   if (first.assets.every(({ state }) => state === 'planned')) {
     terminal.err(
       `nothing is bought yet, so there is nothing to look at; to fill the page, in another terminal: ${paste(call('apply'))}\n`,

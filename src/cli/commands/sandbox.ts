@@ -24,7 +24,7 @@ export async function sandbox(options: SandboxCommandOptions, terminal: Terminal
   const { style } = terminal;
   const faults = options.faults === undefined ? undefined : readFaults(options.faults);
   const running = await start(options, faults);
-  // Whoever reads the address may end it at once.
+  // A caller that has read the address may end the sandbox at once.
   const interruption = listenForInterruption();
   const about = [
     `${style.green('sandbox')} ${running.url}  ${running.balance()} credits, state in ${options.data}`,

@@ -82,7 +82,7 @@ function notHeld(
   });
 }
 
-/** Whoever names no id is told which there is, if there is one at all. */
+/** Error for a missing id: names the id of the lock's holder, if there is one. */
 async function whichId(file: string, lock: string): Promise<CampaignError> {
   const holder = await readGuardHolder(lock);
   const note = readEngineNote(lock);
@@ -120,7 +120,7 @@ function openError(file: string, { run, engine }: EngineNote): CampaignError {
   });
 }
 
-/** Error for an engine that does not answer. Whoever cannot reach it from here must not take it for gone. */
+/** Error for an engine that does not answer: unreachable does not mean gone. */
 function notAskedError(file: string, { run }: EngineNote, why: unknown): CampaignError {
   return new CampaignError(
     {

@@ -58,7 +58,7 @@ export async function validate(files: string[], options: ValidateOptions, termin
 interface Counts {
   tasks: number;
   steps: number;
-  /** Requests that only the service's own document could judge. Absent: none. */
+  /** Number of requests that only the service's own document could check. */
   unchecked?: number;
 }
 

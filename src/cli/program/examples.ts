@@ -170,7 +170,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch destroy --orphans', 'what the manifest no longer has; asks first', 'not run'],
   ],
   list: [
-    ['mediabatch list voices --gender female', 'what can be heard'],
+    ['mediabatch list voices --gender female', 'find a voice'],
     ['mediabatch list jobs --sandbox --limit 5', 'the newest jobs'],
   ],
   'list voices': [

@@ -6,7 +6,7 @@ import { call, way } from '../../ground/advice.ts';
 /** The manifest that a command is about when none is named. */
 export const defaultManifest = 'campaign.yaml';
 
-/** The FILE of a command. Whoever leaves it out means `campaign.yaml` of the working folder. */
+/** The FILE argument of a command. Defaults to `campaign.yaml` in the working folder. */
 export function manifestArgument(what = 'the manifest'): Argument {
   return new Argument('[file]', `${what} (default: ${defaultManifest})`);
 }

@@ -167,7 +167,7 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
         .addArgument(manifestArgument())
         .summary('write a gallery: a folder that any browser opens, without a server')
         .description(
-          'Writes a gallery of outputs and requests: a folder that is opened from disk, or a single file. Whoever looks at it can pick, and sends the picks back as picks.json. Needs no network and costs nothing.',
+          'Writes a gallery of outputs and requests: a folder that is opened from disk, or a single file. Viewers can pick in it and send picks.json back. Needs no network and costs nothing.',
         )
         .option('--out <dir>', 'the folder (default: beside the manifest, CAMPAIGN.report)')
         .option('--copy', 'put the media into the folder, so that it can be sent')

@@ -4,7 +4,7 @@ import { call, shell, type Way, way } from '../../ground/advice.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { shownCommands } from './examples.ts';
 
-/** Commands that end something for good: whoever means one of them spells it. */
+/** Destructive commands: never guessed from a typo. */
 const losing: readonly string[] = ['destroy', 'gc', 'forget', 'resolve', 'unlock'];
 
 /** Names that other tools give to each command. Where several commands share one, the first command counts. */
@@ -83,9 +83,9 @@ export function unknownCommand(program: Command, word: string): CampaignError {
   if (instead !== undefined) {
     return new CampaignError({ code: 'MB3000', message: `${word} was removed`, hint: [instead], value: word });
   }
-  const told = otherwise[otherWords[wanted] ?? wanted];
+  const meant = otherwise[otherWords[wanted] ?? wanted];
   const near = nearestCommand(program, word);
-  const guess = told ?? (near === undefined ? [] : [`did you mean ${near}?`]);
+  const guess = meant ?? (near === undefined ? [] : [`did you mean ${near}?`]);
   return new CampaignError({
     code: 'MB3000',
     message: `there is no command ${word}`,

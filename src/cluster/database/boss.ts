@@ -27,7 +27,7 @@ export function ofBoss(tx: Sql) {
 /** Every setting that is not the default, and why. Dead workers are noticed within 10 + 4 s, see `keepHouse`. */
 const settings = {
   schema: 'mediabatch_queue',
-  // Only where somebody has it look, and then at most at this pace, whoever asks.
+  // Supervision runs on request only, and at most at this pace.
   supervise: false,
   monitorIntervalSeconds: 2,
   // Jobs that are over go within minutes, not within a day.

@@ -22,7 +22,7 @@ export interface Database extends Sql {
   persist<T>(act: () => Promise<T>): Promise<T>;
   /** Asks once, and gives the driver's own answer: for the queue, whose calls are made again as a whole. */
   ask(text: string, values?: unknown[]): Promise<unknown>;
-  /** `on` hears each notification, and once after each new connection, because some may have been missed. */
+  /** `on` receives each notification, and is called once after each new connection, because some may have been missed. */
   listen(channel: string, on: (payload: string | undefined) => void): Promise<{ close(): Promise<void> }>;
   /** Since when the server has been away, by `performance.now()`; `undefined`: it answers. */
   readonly awaySince: number | undefined;
@@ -48,8 +48,8 @@ export interface DatabaseOptions {
 const statementMs = 60_000;
 /**
  * Settings of each connection, whatever is set for this user or database: a fact is durable when its call resolves,
- * whoever has waited for a row sees what was committed meanwhile, and a statement lasts as long as its answer is waited
- * for: those of connections that were given up do not pile up behind a lock. A process that freezes inside a transaction
+ * a transaction that waited for a row sees what was committed meanwhile, and a statement ends when its caller gives up: those
+ * of abandoned connections do not pile up behind a lock. A process that freezes inside a transaction
  * does not hold its locks: another head would wait for it for ever. As statements, because poolers let few settings through
  * at a session's start.
  */
@@ -114,7 +114,7 @@ class PostgresDatabase implements Database {
     });
     // Each call that waits for the server listens to it.
     setMaxListeners(0, this.#closing.signal);
-    // Of connections that nobody uses at the moment; whoever uses one is told by its call.
+    // Errors of idle connections. One in use reports its error to its caller.
     this.#pool.on('error', () => {});
     options.signal?.addEventListener('abort', () => this.#closing.abort(), { once: true });
     if (options.signal?.aborted) this.#closing.abort();
@@ -128,7 +128,7 @@ class PostgresDatabase implements Database {
     return this.#awaySince;
   }
 
-  /** The first statement: what is wrong with the address is told now, and a server that is away is not waited for. */
+  /** The first statement: reports a wrong address at once, and does not wait for a server that is away. */
   async reach(): Promise<void> {
     const since = performance.now();
     for (let tries = 0; ; tries += 1) {

@@ -16,7 +16,7 @@ export interface ListeningOptions {
   signal: AbortSignal;
 }
 
-/** All channels of a process, heard through one connection: each would cost the server one otherwise. */
+/** All channels of a process, over one connection instead of one each. */
 export class Listening {
   readonly #options: ListeningOptions;
   readonly #ears = new Map<string, Set<Ear>>();
@@ -31,7 +31,7 @@ export class Listening {
     return this.#client !== undefined;
   }
 
-  /** `ear` hears each notification, and once after each new connection. */
+  /** `ear` receives each notification, and is called once after each new connection. */
   async listen(channel: string, ear: Ear): Promise<{ close(): Promise<void> }> {
     const ears = this.#ears.get(channel) ?? new Set();
     this.#ears.set(channel, ears.add(ear));

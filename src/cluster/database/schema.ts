@@ -137,8 +137,8 @@ export function migrate(database: Database): Promise<{ before: number; now: numb
 }
 
 /**
- * Whether there are tables to look at; throws MB3703 where they are of another version. Whoever only looks changes nothing:
- * workers of the version before would be locked out by it.
+ * Whether the engine's tables exist; throws MB3703 where they are of another version. Readers never migrate: workers of the
+ * previous version would be locked out by it.
  */
 export async function hasTables(sql: Sql): Promise<boolean> {
   const known = await versionOf(sql);
@@ -158,7 +158,7 @@ export async function grant(database: Database, role: string): Promise<void> {
 }
 
 async function versionOf(sql: Sql): Promise<number> {
-  // A name alone may be looked up in what this connection knew before it waited for the lock; a table is read anew.
+  // A lookup by name may use this connection's catalog cache from before the lock; reading a table does not.
   const found = await sql.query("SELECT FROM pg_tables WHERE schemaname = 'mediabatch' AND tablename = 'meta'");
   if (found.length === 0) return 0;
   const [meta] = await sql.query<{ version: number }>('SELECT version FROM mediabatch.meta');

@@ -11,7 +11,7 @@ const passing = new Set([
   // Somebody has cancelled it, or a limit of this user did.
   ...['57014', '57P05', '25P04'],
   ...['57P01', '57P02', '57P03', '25P03', '25006', '53000', '53100', '53200', '53300', '53400'],
-  // 08P01: a pooler has no server, or no place. Once a connection was there, nothing else is told by it.
+  // 08P01: a pooler without a free server. Once a connection was made, this code has no other meaning.
   ...['08000', '08001', '08003', '08004', '08006', '08007', '08P01', '58030'],
   ...[
     'ECONNREFUSED',
@@ -57,7 +57,7 @@ export function isMadeAlready(error: unknown): boolean {
   return made.has(codeOf(error) ?? '');
 }
 
-/** Whether a server has answered that what was there is not any more: an engine that was made anew. */
+/** Whether a server has answered that its objects are gone: the engine was created again. */
 export function isGone(error: unknown): boolean {
   return gone.has(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
@@ -71,7 +71,7 @@ export function hasNoRoom(error: unknown): boolean {
   return codeOf(error) === noRoom;
 }
 
-/** An error like the server's own, of whoever gives a connection back so that a person finds one. */
+/** An error like the server's own, for a connection that is given back to leave room for users. */
 export function noRoomLeft(): Error {
   return Object.assign(new Error('its last free connection is kept for `cancel`'), { code: noRoom });
 }

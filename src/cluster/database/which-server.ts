@@ -3,9 +3,9 @@ import type { Sql } from './database.ts';
 import { isNotOffered } from './server-errors.ts';
 
 /**
- * Identity of a database, which a copy of it that is put in its place does not have: a dump makes its tables anew, another
- * server has another id, and a replica that was promoted, or a server that was brought back from an archive, begins a new
- * timeline. A snapshot of its volume is not told by this. Parts that a role may not read, or a server does not have, are left out.
+ * Identity of a database, which changes when a copy replaces it: a dump creates its tables again, another server has another
+ * id, and a promoted replica or a restored archive begins a new timeline. A volume snapshot is not detected. Parts that a
+ * role may not read, or a server does not have, are left out.
  */
 export async function whichServer(sql: Sql): Promise<string> {
   // Of the log as it is written now: the control file has a new timeline only after its next checkpoint.

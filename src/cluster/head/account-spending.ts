@@ -82,12 +82,12 @@ export class AccountSpending implements SpendingHome {
     return spending;
   }
 
-  /** The lowest of this worker and of all others of the account that are not forgotten: one that was told none lifts none. */
+  /** The lowest limits of all workers of the account that are not forgotten. A worker without limits does not lift them. */
   get limits(): SpendingLimits {
     return this.#limits;
   }
 
-  /** Learns of limits that other workers were told. */
+  /** Reads the limits of other workers. */
   async look(): Promise<void> {
     const { db, account, own } = this.#options;
     this.#limits = lowestOf([own ?? {}, ...(await readLimitsThere(db, account))]);
@@ -129,7 +129,7 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Takes in what became of a campaign's holds under a head that has died: its lock knows what was bought, and what may
+   * Adopts a campaign's holds from a leader that has died: its lock records what was bought, and what may
    * still be.
    */
   takeUp({ campaign }: RunRecord, lock: Lock): void {
@@ -267,7 +267,7 @@ export async function readSpendingLeft(sql: Sql, accounts: readonly string[]): P
   );
 }
 
-/** Condition on a worker: it was told limits, and is not forgotten. */
+/** SQL condition on a worker: it has limits and is not forgotten. */
 const hasLimits = `doing ? 'limits' AND worker.beat > now() - interval '${forgottenAfter}'`;
 
 async function readLimitsThere(sql: Sql, account: string): Promise<SpendingLimits[]> {

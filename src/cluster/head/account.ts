@@ -6,7 +6,7 @@ import type { SpentSums } from './account-spending.ts';
 import { raisedEpoch } from './guarded.ts';
 import { Lease, leaseMs } from './lease.ts';
 
-/** After this time a head hands the account over, to whoever is first, in ms: the queue lets no job take longer than a day. */
+/** After this time in ms, a leader hands the account over to the first candidate: a job of the queue may take at most a day. */
 export const longestSittingMs = 23 * 3_600_000;
 
 /** The part of the queue that is needed here. */
@@ -18,7 +18,7 @@ interface Seats {
   account: string;
 }
 
-/** To be called once by whoever waits for a seat; whoever submits does the same. */
+/** To be called once before waiting for the leadership, and by each submit. */
 export async function openHeadQueue({ db, boss, account }: Seats): Promise<void> {
   await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
 }
@@ -89,8 +89,8 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
 }
 
 /**
- * The seat of an account's head, while this process has it. Whoever leaves it after everything of theirs has come back from
- * the service says so, by taking their name off it; the next head then has nothing to wait for.
+ * The leadership of an account, while this process has it. A leader that leaves with no request in flight removes its name
+ * from it; the next leader then has nothing to wait for.
  */
 export class Seat {
   readonly epoch: number;
@@ -120,7 +120,7 @@ export class Seat {
     return Math.max(0, this.#waitMs - (performance.now() - this.#takenAt));
   }
 
-  /** To be called before creates may take this long, in ms: whoever takes over waits for the longest. */
+  /** To be called before creates may take this long, in ms: the next leader waits for the longest. */
   async allowCreates(timeoutMs: number): Promise<void> {
     if (timeoutMs <= this.#createTimeoutMs) return;
     const { db, account } = this.#options;
@@ -151,8 +151,8 @@ export class Seat {
   }
 
   /**
-   * Gives the seat up: the job is done when no run is open, and free for the next head at once otherwise. Whoever submits a
-   * run locks the account as well, so it is seen here, or finds the job gone and sends another. `isClean`: nothing of this
+   * Gives the leadership up: the job is done when no run is open, and free for the next leader at once otherwise. A submit
+   * locks the account too, so its run is seen here, or it finds the job gone and sends another. `isClean`: nothing of this
    * head is on its way to the service, so the next one waits for what is left of this one's wait. `error`: what it left for,
    * shown until a head leaves without one.
    */

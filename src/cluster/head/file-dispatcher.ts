@@ -19,13 +19,13 @@ import {
 import type { Slots } from '../worker/slots.ts';
 import { held, type Term } from './guarded.ts';
 
-/** Time between two looks for results, in ms. They are told; this is for what was missed. */
+/** Interval of polling for results in ms: a fallback for missed notifications. */
 const lookMs = 1000;
 /** Most files that such a look asks for, those that wait the longest. When the server was away, it asks for all. */
 const mostLookedAt = 1000;
 /** Files that one transaction gives out. */
 const mostWritten = 200;
-/** Results that are told within this time are read at once, in ms. */
+/** Results that are reported within this time are read together, in ms. */
 const gatherMs = 20;
 /** Time that a file waits for a place of this process: going to other hands costs two transactions. In ms. */
 const patienceMs = 1000;
@@ -52,7 +52,7 @@ interface Order {
   resolve(report: FileReport): void;
 }
 
-/** Where a head gives files to hands, and hears what became of them. */
+/** Queues files for the fetch workers and collects their results. */
 export class FileDispatcher {
   readonly #options: FileDispatcherOptions;
   readonly #queues = new Map<string, Promise<unknown>>();
@@ -60,7 +60,7 @@ export class FileDispatcher {
   readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), mostSize: mostWritten });
   /** Orders that are written, and not done, by id. */
   readonly #waiting = new Map<string, Order>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #leaving = new WeakMap<AbortSignal, Set<() => void>>();
   #reading: Promise<void> | undefined;
   #listening: Promise<{ close(): Promise<void> }> | undefined;
@@ -114,7 +114,7 @@ export class FileDispatcher {
     await (await this.#listening?.catch(() => undefined))?.close();
   }
 
-  /** Has hands fetch a file. Undefined when the signal is aborted first: they go on, and the next head hears of it. */
+  /** Queues a file for the fetch workers. Resolves to undefined if aborted first; the next leader collects the result. */
   async #order(
     { id, run, queue, task }: Pick<Order, 'id' | 'run' | 'queue' | 'task'>,
     signal?: AbortSignal,
@@ -153,8 +153,8 @@ export class FileDispatcher {
     const { db, boss } = this.#options;
     this.#listening ??= db.listen(fileChannel, (id) => {
       if (id === undefined) return this.#look(this.#waiting.size);
-      if (this.#waiting.has(id)) this.#told.add(id);
-      if (this.#told.size > 0) this.#gathering ??= setTimeout(() => this.#lookAtTold(), gatherMs);
+      if (this.#waiting.has(id)) this.#reported.add(id);
+      if (this.#reported.size > 0) this.#gathering ??= setTimeout(() => this.#readReported(), gatherMs);
     });
     await this.#listening;
     this.#timer ??= setInterval(() => this.#look(mostLookedAt), lookMs);
@@ -196,26 +196,26 @@ export class FileDispatcher {
     return rows.filter(({ state }) => state === 'saved');
   }
 
-  #lookAtTold(): void {
+  #readReported(): void {
     this.#gathering = undefined;
     this.#look(0);
   }
 
-  /** Looks for results that were told of, and, up to so many in all, of files that wait the longest. */
+  /** Reads reported results, and up to this many in all of the files that wait the longest. */
   #look(oldest: number): void {
-    const ids = [...this.#told];
+    const ids = [...this.#reported];
     for (const id of this.#waiting.keys()) {
       if (ids.length >= oldest) break;
-      if (!this.#told.has(id)) ids.push(id);
+      if (!this.#reported.has(id)) ids.push(id);
     }
     if (ids.length === 0 || this.#reading !== undefined) return;
-    for (const id of ids) this.#told.delete(id);
+    for (const id of ids) this.#reported.delete(id);
     this.#reading = this.#read(ids)
       // The database is closed, or refuses: then the head's own statements say so.
       .catch(() => {})
       .finally(() => {
         this.#reading = undefined;
-        if (this.#told.size > 0) this.#look(0);
+        if (this.#reported.size > 0) this.#look(0);
       });
   }
 

@@ -28,7 +28,7 @@ import type { AccountSpending } from './account-spending.ts';
 import type { FileDispatcher, OwnHand } from './file-dispatcher.ts';
 import { held, type Term, writeAsHead } from './guarded.ts';
 import { openLines, readAllLines, readEarlierLines } from './lines.ts';
-import { factsBefore, isLettingGo, newsOf, readToldEvents, type ToldEvents } from './told-events.ts';
+import { factsBefore, isLettingGo, newsOf, type ReportedEvents, readReportedEvents } from './reported-events.ts';
 
 /** Everything that the runs of a head share. */
 export interface HeadRunGround {
@@ -40,7 +40,7 @@ export interface HeadRunGround {
   dispatcher: FileDispatcher;
   /** Means of this process to fetch files itself. */
   own: (OwnHand & { marks: Marks }) | undefined;
-  /** Hears how many steps a run has before they are read. */
+  /** Receives the number of steps of a run before they are read. */
   onSize(known: { steps: number }): void;
   tell(news: WorkerNews): void;
   /** Digest of a send's id and the credential. */
@@ -67,8 +67,8 @@ interface Found {
   /** How many lines that is. */
   lines: number;
   resumed: ResumedPlan;
-  /** Events that earlier heads have told; grows with what this one tells. */
-  told: ToldEvents;
+  /** Events that earlier leaders have reported; grows with this one's. */
+  reported: ReportedEvents;
 }
 
 /** One open run under a head, from what is on record of it to its end. */
@@ -78,8 +78,8 @@ export class HeadRun {
   readonly #term: { account: string; epoch: number; run: string };
   readonly #events: EventWriter;
   readonly #ends: EndWriter;
-  /** Ends by address that are told when they are on record: no other head can come to another one then. */
-  readonly #untold = new Map<string, RunFact>();
+  /** Ends by address that are reported once they are recorded: no other leader can record another one then. */
+  readonly #unreported = new Map<string, RunFact>();
   #failure: { error: unknown } | undefined;
   #carried: CarriedOut | undefined;
   #isCancelled = false;
@@ -103,7 +103,7 @@ export class HeadRun {
     return this.#carried?.ledger.lock.steps.values() ?? [];
   }
 
-  /** Charged in this run, and reserved or held now, as was told last. */
+  /** Charged in this run, and reserved or held, as last reported. */
   get credits(): { spent: number; held: number } {
     return this.#credits;
   }
@@ -171,7 +171,7 @@ export class HeadRun {
     const orders = new Map<string, StepOrder>();
     for await (const order of readOrders(db, { ...this.#record, seal })) orders.set(orderId(order), order);
     if (orders.size !== header.orders) throw changedPlan(this.#record); // I50 (missing)
-    const told = await readToldEvents(db, id);
+    const reported = await readReportedEvents(db, id);
     const rows = header.plan.rows.map((row) => withOrder(row, orders));
     const lines = await readAllLines(db, id);
     const lock = this.#fold(lines);
@@ -195,7 +195,7 @@ export class HeadRun {
       },
     );
     for (const [name, end] of resumed.newEnds) this.#ends.add(name, end);
-    return { header, resumed, lock, earlier, lines: lines.length, told };
+    return { header, resumed, lock, earlier, lines: lines.length, reported };
   }
 
   /** Where the mark of this run is, if this process reaches its store. */
@@ -221,7 +221,7 @@ export class HeadRun {
     return lock;
   }
 
-  #carryOut({ lock, earlier, resumed, told }: Found, lines: LockFile): CarriedOut {
+  #carryOut({ lock, earlier, resumed, reported }: Found, lines: LockFile): CarriedOut {
     const { db, seal, clock, signal, service, shared, accountOf, dispatcher, own } = this.#ground;
     const { id, settings } = this.#record;
     const { plan, ends, learned } = resumed;
@@ -230,7 +230,7 @@ export class HeadRun {
       file: lines,
       bodies: openBodies(db, this.#term, seal),
       outputs: dispatcher.outputsOf(this.#record, own),
-      emit: (fact) => this.#emit(withBefore(fact, { ...resumed, told }), told),
+      emit: (fact) => this.#emit(withBefore(fact, { ...resumed, reported }), reported),
       // Whether it is, every line asks the database.
       isAlone: () => Promise.resolve(true),
       times: { graceMs: 0, gapMs: 0, fenceMs: 0 },
@@ -240,29 +240,30 @@ export class HeadRun {
       account: shared,
       purchases: this.#ground.spending.of(this.#record, earlier),
       run: id,
-      onEnd: (name, end) => this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }, told),
+      onEnd: (name, end) =>
+        this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }, reported),
     });
   }
 
   /** Puts an end on record, unless it comes because this head leaves: only what is done is done for all heads. */
-  #noteEnd(name: string, end: StepEnd, told: ToldEvents): void {
-    const fact = this.#untold.get(name);
-    this.#untold.delete(name);
+  #noteEnd(name: string, end: StepEnd, reported: ReportedEvents): void {
+    const fact = this.#unreported.get(name);
+    this.#unreported.delete(name);
     if (this.#failure !== undefined || (this.#isLeaving && end.outcome !== 'done')) return;
-    this.#ends.add(name, end, () => fact && this.#tell(fact, told));
+    this.#ends.add(name, end, () => fact && this.#tell(fact, reported));
   }
 
   /** Tells a fact, but not what begins or ends only because this head leaves: that goes on under the next one. */
-  #emit(fact: RunFact, told: ToldEvents): void {
+  #emit(fact: RunFact, reported: ReportedEvents): void {
     if (this.#isLeaving && isLettingGo(fact)) return;
     // Whether something is done, the lock tells every head.
-    if (fact.event === 'step-finished' && fact.outcome !== 'done') this.#untold.set(fact.address, fact);
-    else this.#tell(fact, told);
+    if (fact.event === 'step-finished' && fact.outcome !== 'done') this.#unreported.set(fact.address, fact);
+    else this.#tell(fact, reported);
   }
 
-  #tell(fact: RunFact, told: ToldEvents): void {
+  #tell(fact: RunFact, reported: ReportedEvents): void {
     if (fact.event === 'credits-changed') this.#credits = { spent: fact.spentNow, held: fact.held };
-    if (!told.note(fact)) return;
+    if (!reported.note(fact)) return;
     this.#log(fact);
     this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
   }
@@ -274,7 +275,7 @@ export class HeadRun {
   }
 
   /** Tells the beginning of the run; then what is on record, and died with the head that was about to tell it. */
-  #tellBefore({ header, lock, resumed: { plan, ends }, told }: Found): void {
+  #tellBefore({ header, lock, resumed: { plan, ends }, reported }: Found): void {
     this.#tell(
       {
         event: 'run-started',
@@ -284,12 +285,16 @@ export class HeadRun {
         concurrency: plan.concurrency,
         totals: this.#record.totals,
       },
-      told,
+      reported,
     );
-    for (const fact of factsBefore(plan, ends, { lock, told })) this.#tell(fact, told);
+    for (const fact of factsBefore(plan, ends, { lock, reported })) this.#tell(fact, reported);
   }
 
-  async #end({ header, resumed, told }: Found, carried: CarriedOut, ends: ReadonlyMap<string, StepEnd>): Promise<void> {
+  async #end(
+    { header, resumed, reported }: Found,
+    carried: CarriedOut,
+    ends: ReadonlyMap<string, StepEnd>,
+  ): Promise<void> {
     const { db, clock } = this.#ground;
     const found = endOfRun({
       plan: header.plan,
@@ -301,9 +306,9 @@ export class HeadRun {
       elapsedMs: clock.now() - this.#record.submitted.getTime(),
       earlier: {
         spent: resumed.spentBefore,
-        stopped: told.stopped,
-        hasStopped: (because) => told.hasStopped(because),
-        balance: told.balance,
+        stopped: reported.stopped,
+        hasStopped: (because) => reported.hasStopped(because),
+        balance: reported.balance,
       },
     });
     const { exit, outcomes } = found;
@@ -322,10 +327,13 @@ export class HeadRun {
   }
 }
 
-/** Adds what earlier heads of the run were charged to a fact: it is told as this one's. */
-function withBefore(fact: RunFact, { spentBefore, spent, told }: ResumedPlan & { told: ToldEvents }): RunFact {
+/** Adds charges of earlier leaders of the run to a fact: the run reports one sum. */
+function withBefore(
+  fact: RunFact,
+  { spentBefore, spent, reported }: ResumedPlan & { reported: ReportedEvents },
+): RunFact {
   if (fact.event === 'credits-changed') {
-    return { ...fact, spentNow: fact.spentNow + spentBefore, balance: fact.balance ?? told.balance };
+    return { ...fact, spentNow: fact.spentNow + spentBefore, balance: fact.balance ?? reported.balance };
   }
   if (fact.event !== 'step-finished') return fact;
   return { ...fact, credits: addUp(fact.credits, spent.get(fact.address)) };

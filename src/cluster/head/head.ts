@@ -37,7 +37,7 @@ export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 
   access: { baseUrl: string; token: string };
   /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
-  /** Hears of each create, and how long after its end a job was seen to be over, in ms. */
+  /** Receives each create, and the lag in ms between the end of a job and the query that found it. */
   watch?: { created(): void; seen(lagMs: number): void } | undefined;
   /** Takes secrets out of a text that is put on record. */
   redact(text: string): string;
@@ -51,7 +51,7 @@ interface PutAside {
   againAt: number;
 }
 
-/** Time between two looks for submitted or cancelled runs, in ms. Both are told; this is for what was missed. */
+/** Interval of polling for submitted or cancelled runs in ms: a fallback for missed notifications. */
 const lookMs = 1000;
 /** Time before another attempt at a run that was put aside, in ms. */
 const againAfterMs = 60_000;
@@ -67,7 +67,7 @@ export class Head implements HeadOfRuns {
   readonly #options: HeadOptions;
   readonly #runs = new Map<string, HeadRun>();
   readonly #aside = new Map<string, PutAside>();
-  /** Paused runs of which everything that ran is collected. */
+  /** Paused runs whose running jobs are all collected. */
   readonly #resting = new Set<string>();
   readonly #limits = new RunLimits();
   readonly #slots = new SharedSlots();
@@ -106,7 +106,7 @@ export class Head implements HeadOfRuns {
       else one.addEventListener('abort', leave, { once: true });
     }
     // A run's own channel tells watchers what this head itself writes.
-    const listening = await db.listen(workChannel, wakeUp.hear);
+    const listening = await db.listen(workChannel, wakeUp.onNotification);
     try {
       await this.#driveAll(leaving, wakeUp);
     } finally {
@@ -146,7 +146,7 @@ export class Head implements HeadOfRuns {
         }
         const isOver = leaving.signal.aborted || open.length === 0;
         if (isOver && this.#runs.size === 0) break;
-        // What was begun here needs a new head, which reads everything anew.
+        // Work begun under this term needs a new leader, which reads everything again.
         const due = [...this.#aside.values()].find(({ run, againAt }) => run.hasBegun && clock.now() >= againAt);
         if (due !== undefined && this.#runs.size === 0) leaveFor(due.error);
         else await wakeUp.within(lookMs);

@@ -16,7 +16,7 @@ const gatherMs = 100;
 /** Rows that are read at once. */
 const mostRows = 50;
 
-/** Writes the events of a run for whoever is attached. Nothing waits for it: events that are lost with a head were news. */
+/** Writes the events of a run for attached clients. Nothing waits for it: events may be lost with their leader. */
 export class EventWriter {
   readonly #writer: RowWriter;
   readonly #wakeUp = makeWakeUp({ clock: systemClock, isFor: () => false });

@@ -13,7 +13,7 @@ interface Run {
   seal: Seal;
 }
 
-/** Puts the orders of a run on record, sealed, a part at a time. What they buy is told by digests alone. */
+/** Inserts the orders of a run, sealed, in batches. Purchases are identified by digests alone. */
 export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly StepOrder[]): Promise<void> {
   for (let no = 0; no * ordersPerPart < orders.length; no += 1) {
     const part = orders.slice(no * ordersPerPart, (no + 1) * ordersPerPart);

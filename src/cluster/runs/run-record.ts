@@ -40,9 +40,9 @@ export interface RunOrigin {
   manifest: string;
   /** Version of the mediabatch that submitted it. */
   version: string;
-  /** Whoever has cancelled it. */
+  /** User who cancelled it. */
   cancelledBy?: string;
-  /** Whoever has paused it, as long as it is. */
+  /** User who paused it, while it is paused. */
   pausedBy?: string;
 }
 
@@ -62,7 +62,7 @@ export interface RunRecord {
   settings: ClusterSettings;
   totals: PlanTotals;
   origin: RunOrigin;
-  /** Where its files go; `null`: into the folder of whoever is attached. */
+  /** Destination of its files; `null`: the folder of the attached client. */
   store: string | null;
   /** Identity of the database when this record was last known to be whole; `null`: it is in doubt. */
   server: string | null;

@@ -13,9 +13,9 @@ import { insertOrders } from './orders.ts';
 import type { RunRecord, RunResultRecord, Submission } from './run-record.ts';
 import { refuseTwin } from './twin-run.ts';
 
-/** Told of an account, its id as payload, when there may be something to do for a worker. */
+/** Channel with an account's id as payload, notified when there may be work for a worker. */
 export const workChannel = 'mediabatch_work';
-/** Told of a run, its id as payload, when there is news of it. */
+/** Channel with a run's id as payload, notified when there is news of it. */
 export const runChannel = 'mediabatch_run';
 
 const columns = `id, account, protocol, campaign, state, settings, totals, origin, store, server, cancelled, paused, submitted,
@@ -142,7 +142,7 @@ export async function endRun(
   await writeAsHead(database, term, updateRun, [run, JSON.stringify(result)]);
 }
 
-/** Takes an open run, and its account, from whoever is the head: the epoch rises. Undefined: it is not open. */
+/** Takes an open run and its account from the current leader by raising the epoch. Undefined when it is not open. */
 async function takeFromHead(sql: Sql, id: string): Promise<{ account: string; epoch: string } | undefined> {
   const [open] = await sql.query<{ account: string; epoch: string }>(
     `UPDATE mediabatch.account SET epoch = ${raisedEpoch} -- I45
@@ -154,8 +154,8 @@ async function takeFromHead(sql: Sql, id: string): Promise<{ account: string; ep
 }
 
 /**
- * Gives lines to an open run that its record has lost. Whoever is the head reads everything anew, and goes on with a run that
- * was put aside. `server`: the one on which nothing of the record is missing then; null: nobody can say that.
+ * Returns lost lines to the record of an open run. The leader then reads everything again, and goes on with a run that was
+ * put aside. `server`: the one whose record is complete then; null when unknown.
  */
 export function giveBack(
   database: Database,
@@ -171,7 +171,7 @@ export function giveBack(
   });
 }
 
-/** Ends an open run at once, whoever works on it: the epoch rises, so nothing of a head that has not heard of it is taken any more. */
+/** Ends an open run at once: the epoch rises, so later writes of a leader that has not noticed are rejected. */
 export function giveUp(database: Database, id: string, because: string): Promise<void> {
   const result: RunResultRecord = { exit: exitCodes.interrupted, outcomes: {} };
   return database.transaction(async (sql) => {

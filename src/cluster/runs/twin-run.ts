@@ -7,7 +7,7 @@ import type { RunOrigin, Submission } from './run-record.ts';
 
 /**
  * Throws MB3704 where another account has an open run with one of the same purchases: two keys may be of one account, and so
- * may two names of one host, and two heads would buy everything twice. Whoever asks holds the campaign's name until the end of
+ * may two names of one host, and two leaders would buy everything twice. The caller holds the campaign's name until the end of
  * the transaction, so of two at once the second sees the first.
  */
 export async function refuseTwin(sql: Sql, { account, campaign, orders }: Submission): Promise<void> {

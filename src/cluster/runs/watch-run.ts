@@ -7,19 +7,19 @@ import { readEvents } from './events.ts';
 import type { RunRecord } from './run-record.ts';
 import { readRun, runChannel } from './runs.ts';
 
-/** News are told; this is for what was missed, in ms. */
+/** Polling interval in ms: a fallback for missed notifications. */
 const lookEveryMs = 1000;
 
 export interface RunWatcher {
   /**
-   * Hears each line of the lock, with its LF, in order, those from before as well, and all of them again at the end. The next
-   * come when it resolves, with how many of them were news. `read`: how many there were up to here, and of which head the last
-   * one is.
+   * Receives each line of the lock, with its LF, in order, including earlier ones, and all of them again at the end. The next
+   * batch follows when it resolves with the number of new lines. `read`: the number of lines so far, and the leader of the
+   * last one.
    */
   onLines(lines: readonly string[], read?: { epoch: string; lines: number }): Promise<number>;
-  /** Hears each event once, after the lines that were there before it. */
+  /** Receives each event once, after the lines that it refers to. */
   onEvents(events: readonly RunEvent[]): void;
-  /** Hears when it is paused, by whom, and when it goes on (undefined). */
+  /** Called when the run is paused, with the user, and when it goes on (undefined). */
   onPaused?(by: string | undefined): void;
   /** Aborted: nobody watches any more. */
   signal: AbortSignal;
@@ -32,7 +32,7 @@ export async function watchRun(
   { onLines, onEvents, onPaused, signal }: RunWatcher,
 ): Promise<RunRecord | 'left' | undefined> {
   const wakeUp = makeWakeUp({ clock: systemClock, isFor: (payload) => payload === id });
-  const listening = await database.listen(runChannel, wakeUp.hear);
+  const listening = await database.listen(runChannel, wakeUp.onNotification);
   const seen = { lines: '0', events: '0' };
   let count = 0;
   let isPaused = false;
@@ -49,7 +49,7 @@ export async function watchRun(
         isPaused = !isPaused;
         onPaused?.(isPaused ? (record.origin.pausedBy ?? '') : undefined);
       }
-      // An event is told when the lines that it tells of are in the lock of whoever hears it.
+      // An event is emitted when the lines that it refers to are in the listener's lock.
       const { events, next } = await readAllEvents(database, id, seen.events);
       seen.events = next;
       for (let isLast = false; !isLast; ) {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** Makes a stream the body of a download: closed by its iterator's `return`, even if iteration never began. */
 export function bodyOf(stream: Readable): AsyncIterable<Uint8Array> {
-  // Whoever iterates is told as well.
+  // The consumer of the iterator receives the error, too.
   stream.on('error', () => {});
   return {
     [Symbol.asyncIterator]() {

@@ -4,7 +4,7 @@ import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 
-/** Where the files of runs go, for whoever reaches it. */
+/** Destination of the files of runs. */
 export interface Store {
   /** Tells it from every other store, whatever it is called on a machine. */
   id: string;

@@ -70,7 +70,7 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
   };
 }
 
-/** The files, of which each call asks first whether their place is one. */
+/** The files; each call first checks that the store is still there. */
 function guarded(files: StoreFiles, check: () => void): StoreFiles {
   return {
     async save(...given) {
@@ -102,7 +102,7 @@ function refuseName(campaign: string): void {
     );
 }
 
-/** A store is shared: whoever may write into it could have our files go anywhere. */
+/** A store is shared: a link in it could redirect our files anywhere. */
 function refuseLink(folder: string): void {
   const isLink = lstatOrAbsent(folder)?.isSymbolicLink() === true; // I48
   if (isLink) throw new OutputError('path', `${folder} is a symbolic link; nothing goes through it`);
@@ -130,7 +130,7 @@ function goneText(name: string): string {
 /** Files of a store, saved while it is there: what is saved where it was mounted is lost when it is mounted again. */
 function filesBelow(root: string, { name, isThere }: { name: string; isThere(): boolean }): StoreFiles {
   const disk = new PacedDisk();
-  // Whichever worker has saved it: a file that another one made, or this one before it was started anew, is ours as well.
+  // The file may come from another worker, or from this one before a restart: it is ours as well.
   const files = createOutputs(root, { kept: 'beside' });
   const placed = (target: OutputTarget) => ({
     ...target,

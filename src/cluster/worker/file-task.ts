@@ -7,9 +7,9 @@ import { fetchHere } from '../../engine/fetch-here.ts';
 import type { Output } from '../../lock/record.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 
-/** Told of a queue of files, its name as payload, when there is something in it. */
+/** Channel with a queue's name as payload, notified when the queue of files has an entry. */
 export const filesChannel = 'mediabatch_files';
-/** Told of a file, its id as payload, when it is known what became of it. */
+/** Channel with a file's id as payload, notified when its result is known. */
 export const fileChannel = 'mediabatch_file';
 
 /** Task of a hand, about one file. Kept sealed, because a link is a secret. */
@@ -24,7 +24,7 @@ export type FileResult =
   /** The files of the store are at fault. */
   | { is: 'error'; why: 'disk' | 'path'; message: string };
 
-/** A result with what people are to be told. */
+/** A result with its messages for the user. */
 export interface FileReport {
   result: FileResult;
   notices: string[];
@@ -43,7 +43,7 @@ export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   };
 }
 
-/** Where the files of a run go: a store, or whoever is attached to the run. Part of the queue's name. */
+/** Destination of the files of a run: a store, or the attached client. Part of the queue's name. */
 export function placeOf({ store, campaign }: { store: string | null; campaign: string }): string {
   return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
 }

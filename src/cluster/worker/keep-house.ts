@@ -53,7 +53,7 @@ async function tidy({ db, boss, account, keepMs }: HouseOptions): Promise<void> 
   );
   for (const { id, name } of await db.query<{ id: string; name: string }>(idleQueues)) {
     await db.transaction(async (sql) => {
-      // Whoever submits has the account locked, too, and makes the queue again.
+      // A submit locks the account, too, and creates the queue again.
       await sql.query('SELECT FROM mediabatch.account WHERE id = $1 FOR UPDATE', [id]);
       const stillIdle = await sql.query<{ name: string }>(`${idleQueues} AND queue.name = $1`, [name]);
       if (stillIdle.length > 0) await boss.deleteQueue(name);

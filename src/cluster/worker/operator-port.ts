@@ -7,12 +7,12 @@ import type { Database } from '../database/database.ts';
 import { readEngineState } from '../engine-state.ts';
 import { loadPackage } from '../load-packages.ts';
 
-/** Health and figures of a worker, served over HTTP to whoever watches over it. */
+/** Health and metrics of a worker, served over HTTP for monitoring. */
 export interface OperatorPort {
   /** Where it listens. */
   port: number;
   /** Takes note of news: of them readiness and counts are made. */
-  hear(news: WorkerNews): void;
+  note(news: WorkerNews): void;
   /** From now on figures of these are given. */
   watch(worker: Watched): void;
   /** Takes note of a create that its head sends. */
@@ -71,9 +71,9 @@ export async function openOperatorPort({ port, host }: { port: number; host: str
   server.unref();
   return {
     port: (server.address() as AddressInfo).port,
-    hear(news) {
+    note(news) {
       notReady = readinessAfter(news, notReady);
-      figures.hear(news);
+      figures.note(news);
     },
     watch: (worker) => figures.watch(worker),
     created: () => figures.created(),
@@ -156,7 +156,7 @@ async function makeFigures() {
   };
   return {
     contentType: registry.contentType,
-    hear(news: WorkerNews) {
+    note(news: WorkerNews) {
       events.inc({ event: newsName(news.is) });
       if (news.is === 'head') head.set(1);
       if (news.is === 'head left') head.set(0);

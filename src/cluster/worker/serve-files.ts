@@ -13,13 +13,13 @@ import { type FileReport, type FileResult, type FileTask, fetchNamed, fileChanne
 import type { Slots } from './slots.ts';
 import { spread } from './worker-row.ts';
 
-/** Time between two looks into the queue, in ms. What comes into it is told; this is for what was missed. */
+/** Polling interval of the queue in ms: a fallback for missed notifications. */
 const lookMs = 1000;
 /** The same while no run of the account is open, in ms. */
 const quietLookMs = 30_000;
 /** Time between signs of life for the files under way, in ms. After ten seconds of silence another hand gets them. */
 const touchMs = 3000;
-/** Time in which reports come together, in ms: what ends together is told, and makes room for others, in a few statements. */
+/** Time in ms in which results are collected, to report them and free their slots in a few statements. */
 const gatherMs = 20;
 
 export interface ServeFilesOptions {
@@ -35,7 +35,7 @@ export interface ServeFilesOptions {
   slots: Slots;
   downloads: Downloads;
   filesOf(campaign: string): OutputFiles;
-  /** Whether no run of the account is open. Absent: one is. */
+  /** Whether no run of the account is open. Without it, one is. */
   isQuiet?(): boolean;
   /** Aborted: what is under way is given back at once. */
   signal: AbortSignal;
@@ -83,7 +83,7 @@ class Hand {
     const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === this.#queue });
     const wake = () => wakeUp.wake();
     signal.addEventListener('abort', wake, { once: true });
-    const listening = await db.listen(filesChannel, wakeUp.hear);
+    const listening = await db.listen(filesChannel, wakeUp.onNotification);
     const beating = new AbortController();
     const beats = this.#keep(beating.signal);
     try {

@@ -3,7 +3,7 @@ import { Places } from '../../ground/places.ts';
 /** Weight of the newest file. */
 const newest = 0.2;
 
-/** Files that this process fetches at once, whoever asked for them. */
+/** Slots for files that this process fetches at once, across all queues. */
 export class Slots {
   readonly #places: Places;
   readonly #most: number;

@@ -33,7 +33,7 @@ export interface StartWorkerOptions {
   /** Aborted: end as soon as no run of the account is open. */
   drain?: AbortSignal | undefined;
   tell(news: WorkerNews): void;
-  /** Hears how many steps a run has before they are read. */
+  /** Receives the number of steps of a run before they are read. */
   onSize(known: { steps: number }): void;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
@@ -49,12 +49,12 @@ export interface StartWorkerOptions {
   keepMs?: number | undefined;
 }
 
-/** Opens the engine and works for it until it is told to end. */
+/** Opens the engine and works for it until its signal is aborted. */
 export async function startWorker(options: StartWorkerOptions): Promise<void> {
   const port = options.port && (await openOperatorPort(options.port));
   if (port === undefined) return workThere(options, undefined);
   const tell = (news: WorkerNews) => {
-    port.hear(news);
+    port.note(news);
     options.tell(news);
   };
   tell({ is: 'listening', port: port.port });
@@ -132,14 +132,14 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
   }
 }
 
-/** For the beginning of a download's answer: a head may not be told how patient each run is. */
+/** For the beginning of a download's answer: a leader does not know the timeout of each run. */
 const requestTimeoutMs = 30_000;
 
 const storeLookMs = 3000;
 
 /**
- * Waits for a store. Whoever submits makes it, and workers may have been started before; a place that is not mounted
- * looks the same, and nothing is written there. Who is to end when nothing is to be done does not wait for more.
+ * Waits for a store. Submit creates it, and workers may have started before. A volume that is not mounted looks the same, and
+ * nothing is written there. A worker with `--exit-when-idle` does not wait.
  */
 async function waitForStore(
   name: string,
@@ -148,12 +148,12 @@ async function waitForStore(
   const { clock, exitWhenIdle, tell, drain } = options;
   // It works on nothing yet, so there is nothing to drain.
   const signal = AbortSignal.any([options.signal, ...(drain === undefined ? [] : [drain])]);
-  for (let isTold = false; !signal.aborted; isTold = true) {
+  for (let isReported = false; !signal.aborted; isReported = true) {
     try {
       return await openStore(name, { makes: false });
     } catch (error) {
       if (!(error instanceof StoreMissingError) || exitWhenIdle) throw error;
-      if (!isTold) tell({ is: 'no store', why: error.message });
+      if (!isReported) tell({ is: 'no store', why: error.message });
       await clock.sleep(storeLookMs, signal);
     }
   }

@@ -5,7 +5,7 @@ import type { Json } from '../../ground/json.ts';
 import type { Database } from '../database/database.ts';
 import { protocol as ownProtocol } from '../protocol.ts';
 
-/** A worker, as others are told of it. */
+/** A worker, as other processes see it. */
 export interface Registered {
   db: Database;
   clock: Clock;

@@ -11,7 +11,7 @@ import { type Registered, register, spread } from './worker-row.ts';
 
 /** Between two looks for a free seat while runs of the account are open, in ms: a part of the time that a takeover takes. */
 const lookMs = 1000;
-/** The same while none is, in ms. What is submitted is told, so this is only for what was missed. */
+/** The same while none is open, in ms: a fallback for missed notifications. */
 const idleLookMs = 20_000;
 /** Looks after which the job of a head is sent again, in case that it is gone. */
 const offerEvery = 30;
@@ -26,7 +26,7 @@ export interface HeadOfRuns {
 
 export interface WorkerOptions extends Registered {
   boss: HeadBoss;
-  /** Aborted: hand over and end. Its reason is told. */
+  /** Aborted: hand over and end. Its reason is reported. */
   signal: AbortSignal;
   /** End as soon as no run of the account is open. */
   exitWhenIdle: boolean;
@@ -44,16 +44,16 @@ export interface WorkerOptions extends Registered {
   keepHouse?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
 }
 
-/** Works for the engine until it is told to end: one of the hands, and the head of its account whenever the seat is free. */
+/** Works for the engine until its signal is aborted: fetches files, and leads its account whenever the leadership is free. */
 export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, tell } = options;
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
   // Everything of a worker listens.
   setMaxListeners(0, either);
-  // What is submitted, and what a head gives back, is told.
+  // Notified of submitted runs and of accounts that a leader gives back.
   const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
-  const listening = await db.listen(workChannel, wakeUp.hear);
+  const listening = await db.listen(workChannel, wakeUp.onNotification);
   const state: State = { runs: 1, facts: () => ({}) };
   options.onFacts?.(() => state.facts());
   const isQuiet = () => state.runs === 0;
@@ -210,11 +210,11 @@ function whyNotFor(open: OpenRuns, { account, protocol = ownProtocol, store }: T
 
 /** Tells why open runs are not for this worker, once, and again when there are other reasons. */
 function makeTeller(taker: Taker & { tell(news: WorkerNews): void }) {
-  let told = '';
+  let reported = '';
   return (open: readonly OpenRuns[]) => {
     const whys = new Set(open.flatMap((some) => whyNotFor(some, taker) ?? []));
     const now = [...whys].sort().join();
-    if (now !== told) for (const why of whys) taker.tell({ is: 'not for it', why });
-    told = now;
+    if (now !== reported) for (const why of whys) taker.tell({ is: 'not for it', why });
+    reported = now;
   };
 }

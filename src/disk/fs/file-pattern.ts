@@ -2,9 +2,9 @@
 export interface FilePattern {
   /** Pattern for the library that lists files. */
   listed: string;
-  /** Depth in folders; absent: unlimited. */
+  /** Depth in folders. Unlimited by default. */
   depth?: number;
-  /** Absent: all that are listed. */
+  /** Filter for listed paths. Defaults to all. */
   matches?: (path: string) => boolean;
 }
 

@@ -3,9 +3,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
 /**
- * Explains why a path that begins in a working tree does not stay there; undefined when it does. A link can be
- * committed, and then a plain name in the tree means a file of whoever checks it out. Paths that begin elsewhere are
- * not judged: those are a person's own. The file itself need not exist.
+ * Explains why a path that begins in a working tree does not stay there; returns undefined when it does. A link can be
+ * committed, so a plain name in the tree could lead to any file of the user who checks it out. Paths that begin outside
+ * are the user's own and are not checked. The file itself need not exist.
  */
 export function findWayOut(path: string): string | undefined {
   const wanted = resolve(path);
@@ -15,7 +15,7 @@ export function findWayOut(path: string): string | undefined {
   for (const tree of treesAround(wanted)) {
     const way = relative(realPathOf(tree) ?? tree, real);
     if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return `a symbolic link leads out of ${tree}`;
-    // A tool's folder, or a file of secrets: named in full by whoever means it.
+    // Folders of tools and files with secrets are used only if named in full.
     const named = relative(tree, wanted).split(sep);
     const hidden = way.split(sep).find((name) => name.startsWith('.') && !named.includes(name));
     if (hidden !== undefined) return `a symbolic link leads to ${hidden}`;

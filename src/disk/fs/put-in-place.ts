@@ -13,7 +13,7 @@ import { hasNoLinks, isErrno } from './plain-file.ts';
 /**
  * Renames a finished temporary file into place. A file in the way is replaced only if the target may replace it and it
  * was saved from here, and is kept, or if it has the same bytes; any other is put aside under a telling name, and reported.
- * Where several machines save (`kept: 'beside'`), one that the target may replace is put aside, too, and nobody is told.
+ * Where several machines save (`kept: 'beside'`), a replaceable file is also put aside, without a notice.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
   const { name, sha256, target, disk, saved, kept } = file;

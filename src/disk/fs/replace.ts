@@ -68,7 +68,7 @@ export function temporaryName(extension: 'tmp' | 'part'): string {
   return `.mediabatch-${randomId()}.${extension}`;
 }
 
-/** Sixteen hex digits of which fifteen are random. Node draws UUIDs by the hundred; other draws each enter the system. */
+/** Sixteen hex digits, fifteen of them random. Node draws UUIDs in batches; other draws each cost a system call. */
 export function randomId(): string {
   return randomUUID().replaceAll('-', '').slice(0, 16);
 }

@@ -149,7 +149,7 @@ function gitProblem(error: Error & { code?: unknown; killed?: boolean }, words: 
   }
   const why =
     error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
-      ? 'gave more than can be taken in'
+      ? 'produced more output than can be read'
       : `was ended after ${gitTimeoutMs / 1000} s without an answer`;
   return new CampaignError({ code: 'MB3606', message: `git ${words[0]} ${why}` });
 }

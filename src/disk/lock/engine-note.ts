@@ -23,12 +23,12 @@ export interface EngineNote {
 }
 
 /**
- * The least that a run's record has held, as seen by whoever watched the run. It outlasts the note, and the lock's lines if git
- * takes them: an older copy of the engine's database is told by it.
+ * The least progress that a run's record has shown to an attached client. It outlasts the note and a lock that git reset,
+ * so an older copy of the engine's database is detected.
  */
 export interface SeenOnEngine {
   run: string;
-  /** By what the database was told from others. */
+  /** Identity of the database. */
   server: string;
   /** Lines up to the end of what this epoch had written; jobs that are known with them. */
   epoch: string;

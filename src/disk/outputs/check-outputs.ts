@@ -24,7 +24,7 @@ const filesAtATime = 8;
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
 export interface CheckOptions {
-  /** Files unchanged since they were last read are not read again. Absent: every file is read. */
+  /** Cache: files unchanged since they were last read are skipped. Without it, every file is read. */
   seen?: StatCache;
   /** Time in ms, from any origin. */
   now?(): number;
@@ -135,7 +135,7 @@ class RecordedFiles {
 interface Reading {
   /** Stats from before it was read. */
   stats: Stats;
-  /** Absent: the file is gone. */
+  /** Omitted when the file is missing. */
   digest: Digest | undefined;
   readAt: number | undefined;
 }

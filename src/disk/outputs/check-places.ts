@@ -25,7 +25,7 @@ export async function findBadPlaces(
   options: { /** The root is a folder of ours: it must not be a link. */ ownRoot: boolean },
 ): Promise<BadPlace[]> {
   const folders = new Map<string, Promise<Folder>>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const bad: BadPlace[] = [];
   for (const { address, save } of saves) {
     if (Buffer.byteLength(join(root, save)) > longestPath) return [{ address, path: save, why: 'too-long' }];
@@ -40,8 +40,8 @@ export async function findBadPlaces(
     if (folder.problem === undefined) {
       const target = findBadTarget(folder, { stem, save });
       if (target !== undefined) bad.push({ address, ...target });
-    } else if (!told.has(name)) {
-      told.add(name);
+    } else if (!reported.has(name)) {
+      reported.add(name);
       bad.push({ address, ...folder.problem });
     }
   }

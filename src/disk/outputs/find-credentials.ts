@@ -1,6 +1,6 @@
 import type { Output } from '../../lock/record.ts';
 import type { MediaFacts } from '../../plan/outputs/expectation.ts';
-import { readSynchsafe, tagHead, tagLength } from '../sounds/hear.ts';
+import { readSynchsafe, tagHead, tagLength } from '../sounds/decode.ts';
 import type { PlacedReader, ReadAt } from './placed-files.ts';
 
 /** Parts of a file that are looked at, at most: a crooked file is made of nothing but heads. */

@@ -5,7 +5,7 @@ import type { Output } from '../../lock/record.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
 import { shrinkPicture } from '../pictures/shrink-picture.ts';
-import { hearMp3, hearWav, mp3Seconds, wavSeconds } from '../sounds/hear.ts';
+import { decodeMp3, decodeWav, mp3Seconds, wavSeconds } from '../sounds/decode.ts';
 import { Ear, type Listener, WavePen } from '../sounds/listener.ts';
 import type { KeptMeasures } from '../state/kept-measures.ts';
 import { findCredentials } from './find-credentials.ts';
@@ -15,7 +15,7 @@ import { PlacedFiles, PlacedReader, type ReadAt } from './placed-files.ts';
 /** Files of a campaign, and what is known of those that were measured before. */
 export interface MeasuredFolder {
   root: string;
-  /** Absent: nothing is kept. */
+  /** Cache of measurements. Omitted when nothing is stored. */
   kept?: KeptMeasures | undefined;
 }
 
@@ -106,18 +106,18 @@ async function measureLooks(root: string, output: Output): Promise<Found> {
 const mostBytes = 512 * 1024 * 1024;
 
 const decoders: Readonly<Record<string, (handle: FileHandle, listener: Listener) => Promise<void>>> = {
-  'audio/mpeg': hearMp3,
-  'audio/wav': hearWav,
+  'audio/mpeg': decodeMp3,
+  'audio/wav': decodeWav,
 };
 
-/** Has a listener hear an MP3 or a WAV; finds nothing in anything else: there is no decoder for it here. */
+/** Decodes an MP3 or WAV for a listener. Returns undefined for other types: they have no decoder here. */
 async function measureSound(root: string, output: Output, listener: Listener): Promise<Found> {
-  const hear = decoders[output.type];
-  const path = hear && output.bytes <= mostBytes ? findOutputFile(root, output.path) : undefined;
+  const decode = decoders[output.type];
+  const path = decode && output.bytes <= mostBytes ? findOutputFile(root, output.path) : undefined;
   const handle = path === undefined ? undefined : await openPlainFile(path, constants.O_RDONLY);
-  if (hear === undefined || handle === undefined) return undefined;
+  if (decode === undefined || handle === undefined) return undefined;
   try {
-    await hear(handle, listener);
+    await decode(handle, listener);
     return listener.tell();
   } finally {
     await handle.close();

@@ -23,9 +23,9 @@ const defaultMaxBytes = 4 * 1024 ** 3;
 
 /**
  * The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind.
- * `saved`: files that may be moved and replaced; absent: those that this very object has saved. `kept`: where a paid file
- * goes that a newer one replaces; absent: nowhere; `beside`: it stays
- * there, under another name. `measures`: what is known of files by their digests.
+ * `saved`: files that may be moved and replaced. Defaults to those that this object has saved. `kept`: folder for paid files
+ * that a newer one replaces; `beside` renames them in place, and without it they are deleted. `measures`: known measurements
+ * of files by digest.
  */
 export function createOutputs(
   root: string,

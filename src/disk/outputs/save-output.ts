@@ -37,7 +37,7 @@ interface SaveOrder {
   disk: PacedDisk;
   saved: SavedFiles;
   kept?: Kept | undefined;
-  /** Saves whoever checks the file later from reading it. */
+  /** Cache of later checks: a file saved by this run is not read again. */
   seen?: StatCache;
 }
 

@@ -15,9 +15,9 @@ const mostBytes = 256 * 1024 ** 2;
 const longBytes = 16 * 1024 ** 2;
 
 /**
- * Records which files this person's runs on this machine have saved, by path and digest. A lock line can name any file
- * of the tree, with its true digest, whoever wrote it: only files known here are deleted, moved or replaced. Any other
- * file stays, and is copied. If the record is lost, everything stays.
+ * Records which files this user's runs on this machine have saved, by path and digest. A lock line could name any file of
+ * the tree, with its true digest: only files recorded here are deleted, moved or replaced. All others stay and are copied.
+ * If the record is lost, everything stays.
  */
 export class SavedFiles {
   readonly #state: string | undefined;
@@ -31,7 +31,7 @@ export class SavedFiles {
   /** Open until the process ends: opening it takes longer than a line. */
   #fd: number | undefined;
 
-  /** `state`: the folder that is never committed; absent: known for the life of this process. `root`: output folder. */
+  /** `state`: the folder that is never committed; without it, the record lives in memory. `root`: output folder. */
   constructor(state?: string, root?: string) {
     this.#state = state;
     const way = state === undefined || root === undefined ? '' : relative(dirname(state), root).split(sep).join('/');

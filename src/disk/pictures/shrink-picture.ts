@@ -6,7 +6,6 @@ import { openPlainFile } from '../fs/plain-file.ts';
 import { digestOf } from '../outputs/hash-file.ts';
 import { sniffMedia } from '../outputs/sniff.ts';
 
-/** A picture of which a small one is wanted. */
 export interface PictureOrder {
   /** Absolute. */
   path: string;

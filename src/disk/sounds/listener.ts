@@ -2,17 +2,17 @@ import { createLoudnessMeter, findPeaks, type LoudnessMeter } from '../../ground
 import { writeWave } from '../../ground/wave.ts';
 import type { MediaFacts } from '../../plan/outputs/expectation.ts';
 
-/** Hears a sound from its beginning to its end, slice by slice, and tells then what it has found. */
+/** Analyses the samples of a sound slice by slice, and returns its findings at the end. */
 export interface Listener {
-  hear(channels: readonly Float32Array[], rate: number): void;
+  add(channels: readonly Float32Array[], rate: number): void;
   tell(): MediaFacts;
 }
 
 /** Below -50 dBFS is silence: the noise of a room, or what a codec leaves of nothing. */
 const silent = 10 ** (-50 / 20);
-/** Loudness and peak that a sound has at least: the meter hears nothing below. */
+/** Lowest loudness and peak that are reported: silence for the meter. */
 const least = { lufs: -70, dB: -120 } as const;
-/** Shortest sound of which the loudness is defined. */
+/** Shortest sound with a defined loudness. */
 const blockSeconds = 0.4;
 
 /** Measures how a sound sounds. */
@@ -24,7 +24,7 @@ export class Ear implements Listener {
   #quiet = 0;
   #longestQuiet = 0;
 
-  hear(channels: readonly Float32Array[], rate: number): void {
+  add(channels: readonly Float32Array[], rate: number): void {
     this.#rate = rate;
     this.#meter ??= createLoudnessMeter(rate);
     this.#meter.add(channels);
@@ -39,7 +39,7 @@ export class Ear implements Listener {
     }
   }
 
-  /** Nothing, if nothing was heard. */
+  /** Returns nothing for a sound without samples. */
   tell(): MediaFacts {
     if (this.#meter === undefined) return {};
     const isMeasured = this.#samples / this.#rate >= blockSeconds;
@@ -61,14 +61,14 @@ const stretches = 120;
 const firstPiece = 16;
 const mostPieces = 1 << 14;
 
-/** Draws the waveform of a sound while it is heard. */
+/** Draws the waveform of a sound while it is decoded. */
 export class WavePen implements Listener {
   #pieces: number[] = [];
   #piece = firstPiece;
   #peak = 0;
   #samples = 0;
 
-  hear(channels: readonly Float32Array[]): void {
+  add(channels: readonly Float32Array[]): void {
     const length = channels[0]?.length ?? 0;
     for (let at = 0; at < length; at += 1) {
       for (const channel of channels) this.#peak = Math.max(this.#peak, Math.abs(channel[at] ?? 0));
@@ -77,7 +77,7 @@ export class WavePen implements Listener {
     }
   }
 
-  /** Nothing, if too little was heard to be drawn. */
+  /** Returns nothing for a sound too short to draw. */
   tell(): MediaFacts {
     if (this.#pieces.length < stretches) return {};
     return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], stretches)) };

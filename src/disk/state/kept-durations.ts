@@ -7,13 +7,13 @@ import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 const mostBytes = 1024 * 1024;
 const mostNumbers = 100;
 
-/** A folder of ours, and the file in it for durations of this service: play money's jobs are as quick as it is told to be. */
+/** The state folder, and the file in it with durations of this service. Those of the sandbox depend on its `--speed`. */
 interface Place {
   state: string;
   durations: string;
 }
 
-/** Durations seen by earlier runs; empty when nothing is usable. They only improve polling, and what is told of time. */
+/** Reads durations seen by earlier runs; empty when nothing is usable. They only improve polling and time estimates. */
 export async function readKeptDurations({ state, durations: fileName }: Place): Promise<KeptDurations> {
   const durations = await orForgotten(async () => {
     const bytes = await readSealedFile(state, fileName, mostBytes);

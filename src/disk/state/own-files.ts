@@ -44,7 +44,7 @@ export function lockName(path: string): string {
   }
 }
 
-/** The review page of a run. Whoever knows its address can decide, so that it is kept in this person's own folder. */
+/** The review page of a run. Its address gives the right to decide, so it is stored in a folder of this user alone. */
 interface OpenPage {
   /** The process that holds the lock as long as the page is open. */
   pid: number;

@@ -105,8 +105,8 @@ async function writeSecret(folder: string, path: string): Promise<void> {
 }
 
 /**
- * Reads a secret. Someone's home may itself be a working tree, so the time at which the file was written, to the
- * nanosecond, is part of the secret: a checkout gives the file another time than whoever committed it could know.
+ * Reads a secret. A home folder may itself be a working tree, so the time of the file's last write, to the nanosecond, is
+ * part of the secret: a checkout gives a committed file another time.
  */
 function readSecret(path: string): Buffer | undefined {
   let fd: number;

@@ -195,7 +195,7 @@ class PurchaseFile implements PurchaseJournal {
         this.release(key);
         return { is: 'stopped' };
       }
-      // Whoever was killed before its send was on record has sent nothing: it is recorded before it leaves.
+      // A process killed before this line was written has sent nothing: the line comes before the request.
       if (await this.#isGone(first)) await this.#put({ key, is: 'free', id: first.id });
       else await this.#of.clock.sleep(waitMs);
     }

@@ -5,7 +5,7 @@ import type { RequestBodies } from '../../contract/ports.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 import { isRealFolder } from './state-folder.ts';
 
-/** Longest body: more than any request, of which the service accepts at most 10 MB. */
+/** Longest body: the service accepts requests of at most 10 MB. */
 const longestBody = 10 * 1024 * 1024;
 
 /** No service knows a key for so long. */

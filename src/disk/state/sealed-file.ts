@@ -7,8 +7,8 @@ import { makeOwnSecret, readOwnSecret } from './own-secret.ts';
 import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
 /**
- * Files in `.mediabatch/` that later runs rely on. The folder is in a working tree, so whoever gets a branch merged can
- * put files there too: each carries a seal made with this person's own secret, and one without counts as absent.
+ * Files in `.mediabatch/` that later runs rely on. The folder is in a working tree, so a merged branch could add files to
+ * it. Each file carries a seal made with this user's own secret; a file without one is ignored.
  */
 const beginning = 'mediabatch-sealed 1 ';
 const headLength = beginning.length + 64 + 1;

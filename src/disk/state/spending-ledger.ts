@@ -18,7 +18,7 @@ export interface SpendingHome {
   readonly named: string;
   /** Resolves when the line is durable, with the verdict on a hold. One that does not fit need not be written. */
   add(line: SpendingLine): Promise<Verdict>;
-  /** Whether whoever finds a price out will not say it any more. */
+  /** Returns whether a price probe ended without reporting its price. */
   isGone(finder: Finder): Promise<boolean>;
 }
 
@@ -104,7 +104,7 @@ export class SpendingLedger {
     }
   }
 
-  /** Whoever died while finding a price out will not say it. */
+  /** A probe that died will not report its price. */
   async #await(other: UnknownHold): Promise<void> {
     if (await this.#home.isGone(other.unknown.by)) this.#settle(other, { credits: other.credits, isLost: true });
     else await this.#of.clock.sleep(waitMs);

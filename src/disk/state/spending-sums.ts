@@ -27,7 +27,7 @@ export interface HoldLine {
   limits?: Pick<SpendingLimits, 'day' | 'month'>;
 }
 
-/** End of a hold: its charge, or that it did not leave. `isLost`: whoever was finding it out will not say it. */
+/** End of a hold: its charge, or that it was not sent. `isLost`: its price probe ended without a result. */
 export interface ChargeLine {
   at: string;
   charged: string;
@@ -59,8 +59,8 @@ interface Entry {
 }
 
 /**
- * The sums of a month, made from its lines in their order: whoever reads them judges each hold alike, so that no process
- * needs to ask another one. What did not fit at its place counts for nothing.
+ * The sums of a month, computed from its lines in order: every reader judges each hold alike, so processes need not query
+ * each other. A hold that exceeded the limit at its line counts for nothing.
  */
 export class SpendingSums {
   #at = '';
@@ -86,7 +86,7 @@ export class SpendingSums {
     return { day: dayOf(at) > dayOf(this.#at) ? 0 : this.#today, month: this.#month };
   }
 
-  /** Holds for a campaign of which nobody has said what became of them. */
+  /** Holds of a campaign whose outcome is not recorded. */
   openOf(campaign: string): HoldLine[] {
     const entries = [...this.#entries.values()];
     return entries.flatMap(({ line, isOpen }) => (isOpen && line.campaign === campaign ? [line] : []));

@@ -31,7 +31,7 @@ export function checkPosts(
   { accounts, manifest, now }: { accounts?: readonly KnownAccount[] | undefined; manifest: Manifest; now: number },
 ): Diagnostic[] {
   const byId = new Map(accounts?.map((account) => [account.id, account]));
-  const told = new Map<string, Diagnostic>();
+  const reported = new Map<string, Diagnostic>();
   const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
   for (const step of steps) {
     const found = [...checkTime(step, now), ...(accounts === undefined ? [] : checkIds(step, { byId, now }))];
@@ -40,11 +40,11 @@ export function checkPosts(
       const inside = index === undefined ? [] : [index];
       const place = manifest.places.value(written === undefined ? taskPath(step.task) : [...written.path, ...inside]);
       const name = `${words.message} ${place.file} ${place.start.offset}`;
-      // Of the rows of a task the first is told.
-      if (!told.has(name)) told.set(name, { ...words, place, trail: trailOf(step) });
+      // One diagnostic per name, at the first row.
+      if (!reported.has(name)) reported.set(name, { ...words, place, trail: trailOf(step) });
     }
   }
-  return [...told.values()];
+  return [...reported.values()];
 }
 
 function trailOf({ task, row }: Step): string[] {

@@ -22,20 +22,20 @@ export function mergeMistakes({ diagnostics, rows }: Pick<Expansion, 'diagnostic
     return count === 1 || (rowsOfMistake.get(idOf(diagnostic, task))?.size ?? 0) < count;
   };
   const merged = new Map<string, { first: Diagnostic; task: string; tasks: Set<string> }>();
-  const told: Diagnostic[] = [];
+  const kept: Diagnostic[] = [];
   for (const diagnostic of diagnostics) {
     const at = rowOf(diagnostic);
     const id = at === undefined || !isOfRow(diagnostic, at) ? undefined : idOf(diagnostic, at.row);
     const known = id === undefined ? undefined : merged.get(id);
     if (at === undefined || id === undefined) {
-      told.push(diagnostic);
+      kept.push(diagnostic);
     } else if (known === undefined) {
       const first = { ...diagnostic };
       merged.set(id, { first, task: at.task, tasks: new Set([at.task]) });
-      told.push(first);
+      kept.push(first);
     } else if (known.task === at.task) {
       // At another place, perhaps.
-      told.push(diagnostic);
+      kept.push(diagnostic);
     } else {
       known.tasks.add(at.task);
     }
@@ -43,7 +43,7 @@ export function mergeMistakes({ diagnostics, rows }: Pick<Expansion, 'diagnostic
   for (const { first, tasks } of merged.values()) {
     if (tasks.size > 1) first.trail = [nameTasks([...tasks]), ...(first.trail ?? []).slice(1, 2)];
   }
-  return told;
+  return kept;
 }
 
 /** `tasks hero, teaser`, as a part of a trail. */

@@ -42,9 +42,9 @@ export function makeRequestChecker(document: ServiceDocument, compile: SchemaCom
     const faults = problems
       .filter(({ rule, params }) => !(rule === 'required' && meant.has(String(params.missingProperty))))
       .map((problem) => describeSchemaProblem(problem, about));
-    const told = wrongFields(kind, request);
+    const known = wrongFields(kind, request);
     const unlisted = findUnlistedFields(create.schema, request, create);
-    return oneForEachPlace([...faults, ...unlisted]).filter(({ at: [field] }) => !told.has(field));
+    return oneForEachPlace([...faults, ...unlisted]).filter(({ at: [field] }) => !known.has(field));
   };
   check.lists = (kind) => {
     const { schema } = createOf(kind) ?? {};
@@ -83,19 +83,19 @@ function meantFields(problems: readonly SchemaProblem[], fields: readonly string
  * The validator reports the parts of a choice before the choice itself.
  */
 function gather(problems: readonly SchemaProblem[]): GatheredProblem[] {
-  const told: GatheredProblem[] = [];
+  const gathered: GatheredProblem[] = [];
   for (const problem of problems) {
     if (problem.rule === 'if') continue;
     const isChoice = problem.rule === 'anyOf' || problem.rule === 'oneOf';
     if (!isChoice || Array.isArray(problem.params.passingSchemas)) {
-      told.push(problem);
+      gathered.push(problem);
       continue;
     }
-    let start = told.length;
-    while (start > 0 && isWithin(told[start - 1]?.path ?? [], problem.path)) start -= 1;
-    told.push({ ...problem, forms: told.splice(start) });
+    let start = gathered.length;
+    while (start > 0 && isWithin(gathered[start - 1]?.path ?? [], problem.path)) start -= 1;
+    gathered.push({ ...problem, forms: gathered.splice(start) });
   }
-  return told;
+  return gathered;
 }
 
 function isWithin(path: readonly (string | number)[], outer: readonly (string | number)[]): boolean {

@@ -58,7 +58,7 @@ function splitBy(field: string, groups: ReadonlyMap<string, readonly Step[]>): M
   return finer;
 }
 
-/** The value by which a step may be told from others; undefined where the field holds something else than a choice. */
+/** The value of a field by which canaries are chosen; undefined where the field is not a choice. */
 function choiceOf({ kind, request }: Step, field: string): string | undefined {
   const fields: Kind['fields'] = kinds[kind]?.fields ?? {};
   const rules = Object.hasOwn(fields, field) ? fields[field] : undefined;

@@ -11,7 +11,7 @@ export type TaskRows = 'none' | 'unknown' | Rows;
 export interface ReadTable {
   table: Table;
   rows: 'unknown' | Rows;
-  /** By the values of the columns that it is joined on, as texts. Absent: it is joined by nothing, or wrong. */
+  /** By the values of the columns that it is joined on, as texts. Omitted when nothing joins it, or when it is invalid. */
   byValues?: ReadonlyMap<string, Row>;
   /** Values for which a row was missed, and reported. */
   missed: Set<string>;
@@ -58,7 +58,7 @@ export interface ExpandedTask {
   complete: boolean;
   /** Finds the steps that meet all conditions, by an index instead of a scan. */
   find(conditions: readonly Condition[]): readonly Draft[];
-  /** The gates of its steps. Absent: it has none. */
+  /** The gates of its steps. Omitted when it has none. */
   gates?: readonly Gate[];
   /** The task as others see it, where it has a gate that chooses. Its steps are named like its gates. */
   offered?: ExpandedTask;

@@ -11,7 +11,7 @@ import { placeFault } from '../render/templates.ts';
 import { type Draft, namesOf, type ReadTable, withTrail } from './draft.ts';
 import { readFileRows } from './file-rows.ts';
 
-/** Reads all tables, and finds rows that no step could be told from another one by. */
+/** Reads all tables, and finds rows that a join could not distinguish. */
 export function readTables(expansion: Expansion): void {
   for (const table of expansion.manifest.tables) {
     const { name, file, separator, sheet, schema } = table;

@@ -13,7 +13,7 @@ export function renderValue(
   path: Path,
   using: {
     templates: Templates;
-    /** Absent: templates are not rendered and count as unknown. */
+    /** Without it, templates are not rendered and count as unknown. */
     scopeAt?: (site: { text: string; path: Path }) => Scope;
     onFault?: (fault: TemplateFault, site: { text: string; path: Path }) => void;
   },

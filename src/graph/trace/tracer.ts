@@ -18,7 +18,7 @@ export interface Origin {
   /** Path as seen from the working folder. */
   file: string;
   line: number;
-  /** Sheet of a workbook, of which the line is a row. */
+  /** Sheet of a workbook, whose rows count as lines. */
   sheet?: string;
 }
 
@@ -58,8 +58,8 @@ function textsIn(value: Json): string[] {
 
 /**
  * Traces values of requests back to the templates, variables, defaults and data that they come from. The campaign as it
- * was before is not known: a value that fits the template as it stands now, with other data in it, is told as data.
- * Expands the manifest when it is first asked.
+ * was before is not known: a value that fits the current template with other data is reported as a change of the data.
+ * Expands the manifest on first use.
  */
 export function makeTracer(manifest: Manifest, facts: GraphFacts): Tracer {
   let campaign: Campaign | undefined;
@@ -247,7 +247,7 @@ function sourcesOf(expression: Expression): string[] {
 /** A piece of a rendered text: written in the template, or filled in from the sources that it names. */
 export interface Piece {
   text: string;
-  /** Names such as `row.mood`. Absent: the template's own words. */
+  /** Names such as `row.mood`. Omitted for the template's own words. */
   sources?: readonly string[];
 }
 

@@ -63,7 +63,7 @@ const namedThings: Readonly<Record<string, string>> = {
  */
 export function checkShape(value: Json, places: Places, options: { isIncluded?: boolean } = {}): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const violations = findViolations(value);
   const meant = findMeantKeys(violations);
   for (const violation of violations) {
@@ -72,12 +72,12 @@ export function checkShape(value: Json, places: Places, options: { isIncluded?: 
     if (isUnknown(value, path)) continue;
     const key = violation.propertyName ?? violation.params.additionalProperty ?? violation.params.missingProperty ?? '';
     const id = JSON.stringify([violation.instancePath, key]);
-    if (told.has(id) || violation.keyword === 'propertyNames') continue;
+    if (reported.has(id) || violation.keyword === 'propertyNames') continue;
     if (violation.keyword === 'if') continue;
     const isRoot = path.length === 0;
     if (violation.keyword === 'required' && (meant.has(id) || (isRoot && options.isIncluded === true))) continue;
     if (isMisplacedTemplate(path, valueAt(value, path))) continue;
-    told.add(id);
+    reported.add(id);
     diagnostics.push(describeViolation(violation, { value, path, places }));
   }
   return diagnostics;

@@ -235,7 +235,7 @@ function askedType(task: JsonMap, defaults: JsonMap): string | undefined {
 
 type Media = 'image' | 'audio' | 'video';
 
-/** Measures of `expect`: of which media, what these need for it, and of which types it is decoded. Without: it is stated. */
+/** Measures of `expect`: the media that they apply to, what they need, and the types that are decoded for them. */
 const measured: readonly { name: string; of: readonly Media[]; needs: string; decoded?: readonly string[] }[] = [
   { name: 'width', of: ['image', 'video'], needs: 'width' },
   { name: 'height', of: ['image', 'video'], needs: 'height' },

@@ -4,7 +4,7 @@ import { describeValue, isMap, mapOf, shorten } from '../../ground/values.ts';
 import { countedFormat, countedParts, countedPattern, Effort, TooMuchEffort } from '../template/effort.ts';
 import { meterSchema } from './metered-schema.ts';
 
-/** A violation of a schema: where, and of which rule. */
+/** A violation of a schema, with its path and rule. */
 export interface SchemaProblem {
   /** Path from the checked value to the part that is wrong. */
   path: (string | number)[];

@@ -27,8 +27,8 @@ export function whyTextIsUnsendable(text: string): Unsendable | undefined {
 }
 
 /**
- * Explains why a number would arrive changed: beyond 2^53 not every whole number can be told from the next, and a
- * changed seed is another picture. `value` is the number as parsed.
+ * Explains why a number would arrive changed: beyond 2^53, adjacent whole numbers have the same representation, and a
+ * changed seed makes another picture. `value` is the number as parsed.
  */
 export function whyNumberIsUnsendable(value: number, written: string): Unsendable | undefined {
   const shown = shorten(written, 40);

@@ -13,7 +13,7 @@ import type { Row, Rows } from './rows.ts';
 /**
  * Reads a data file by its extension: csv, tsv, json, jsonl, yaml. `separator` is for tables. `path` is as the manifest names it and is shown to
  * people; `file` is relative to their working folder. Mistakes have their places in the data file. `table`: the name of the
- * table whose rows they are. Absent: those of a task.
+ * table whose rows they are; omitted for rows of a task.
  */
 export function readRows(data: {
   path: string;
@@ -191,7 +191,7 @@ function wrongIn(source: Source, part: { text: string; start: number }): Diagnos
   return [...repeated, ...unsendable];
 }
 
-/** Finds keys that a map of a valid JSON text has had before, of which the parser silently keeps the last. */
+/** Finds repeated keys in the maps of a valid JSON text; the parser silently keeps the last one. */
 function findRepeatedKeys(text: string): { key: string; start: number; end: number }[] {
   const found: { key: string; start: number; end: number }[] = [];
   const open: Set<string>[] = [];
@@ -210,11 +210,11 @@ function findRepeatedKeys(text: string): { key: string; start: number; end: numb
 
 /** Reports a few of many alike: a column of ids makes the same mistake in every row. */
 function tellSome(alike: readonly Diagnostic[]): Diagnostic[] {
-  const told = alike.slice(0, 5);
-  const last = told.at(-1);
-  const more = alike.length - told.length;
+  const shown = alike.slice(0, 5);
+  const last = shown.at(-1);
+  const more = alike.length - shown.length;
   if (last !== undefined && more > 0) last.message += ` (and ${more} more like this)`;
-  return told;
+  return shown;
 }
 
 type ParsedJson = { value: Json } | { error: string; offset: number };

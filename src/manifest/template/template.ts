@@ -39,7 +39,7 @@ export interface NamePath extends Span {
   parts: string[];
   /** The path as written. */
   written: string;
-  /** True when it may be absent: the argument of `default`, a condition. */
+  /** Whether it may be missing: the argument of `default`, or a condition. */
   optional: boolean;
   /** True when printed or kept as it is, not handed to a helper or a block: only there can a task's output stand. */
   direct: boolean;

@@ -44,5 +44,5 @@ function positionAt(source: Source, offset: number): Position {
   return { line: low + 1, column: offset - lineStart - mark + 1, offset };
 }
 
-/** Largest manifest that is read, in bytes of UTF-8. Whoever opens the file stops at the same size. */
+/** Largest manifest that is read, in bytes of UTF-8; the same limit applies when the file is opened. */
 export const maxManifestBytes = 1024 ** 2;

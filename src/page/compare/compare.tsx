@@ -92,7 +92,7 @@ function useAhead(asset: ReviewAsset | undefined): void {
     if (url === undefined) return;
     const image = new Image();
     image.src = url;
-    // What cannot be read is told where it is shown.
+    // A file that cannot be read says so in its own pane.
     image.decode().catch(() => undefined);
   }, [url]);
 }

@@ -21,13 +21,13 @@ const farApart = 0.12;
 /** How much faster or slower. */
 const nudge = 0.06;
 
-/** Two films that play in step. The leader is heard and says where they are; the other one follows. */
+/** Two films that play in sync. The leader plays its sound and sets the position; the other follows. */
 class FilmPair {
   readonly isPlaying = signal(false);
   /** Seconds of the leader. */
   readonly position = signal(0);
   readonly seconds = signal(0);
-  /** Seconds between which it plays again and again; absent: all of it. */
+  /** Seconds of the loop; undefined when the whole film plays. */
   readonly loop = signal<{ from: number; to: number } | undefined>(undefined);
   readonly #films = new Map<Side, HTMLVideoElement>();
   #leader: Side = 'left';

@@ -4,7 +4,7 @@ import { otherSide, type Side } from './pair.ts';
 /** Addresses of the two that are compared; the active one of the page is on one of the sides. */
 export interface Sides {
   left: string;
-  /** Absent: there is nothing beside it. */
+  /** Omitted when nothing is compared with it. */
   right?: string;
   active: Side;
 }
@@ -29,8 +29,8 @@ export function startSides(group: readonly ReviewAsset[], active: string, source
 }
 
 /**
- * Goes along when something else has become active: the other side if it is there, else it takes the place of the one that
- * was active (after a verdict the next candidate comes in against the same one). In another group both begin anew.
+ * Follows a change of the active asset: to the other side if it is there, else it replaces the side that was active (after
+ * a verdict, the next candidate meets the same opponent). In another group both sides are reset.
  */
 export function followActive(sides: Sides, group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (sides[sides.active] === active) return sides;

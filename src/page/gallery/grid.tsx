@@ -46,7 +46,7 @@ function Grid({ page }: { page: Page }) {
     count: lines.length,
     estimate: (index) => (lines[index]?.is === 'head' ? headHeight : line),
     keyOf: useCallback((index: number) => keyOf(lines[index]), [lines]),
-    anew: line,
+    resetKey: line,
     scroller,
   });
   const active = page.active.value;
@@ -100,7 +100,7 @@ function Line({ page, line, columns }: { page: Page; line: GridLine; columns: nu
 
 /** Some assets side by side. */
 function Cards({ page, assets, columns }: { page: Page; assets: readonly ReviewAsset[]; columns: number }) {
-  // Scrolling draws all lines anew: one that is the same stays as it is.
+  // Scrolling redraws all lines; an unchanged line is reused.
   return useMemo(
     () => (
       <div class="grid-cards" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gap: `${gap}px` }}>

@@ -138,7 +138,7 @@ interface MatrixLineProps {
 
 /** One key, with a cell for each column. */
 function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
-  // Scrolling draws all lines anew: one that is the same stays as it is.
+  // Scrolling redraws all lines; an unchanged line is reused.
   return useMemo(
     () => (
       <tr

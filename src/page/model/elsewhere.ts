@@ -39,7 +39,7 @@ function tell(members: readonly ReviewAsset[], changed: readonly ReviewAsset[]):
   if (first === undefined) return [];
   const { address } = picked ?? first;
   const instead = picked && members.find((one) => markOf(one) === 'picked');
-  // What is bought anew is to be looked at again: nobody took anything back.
+  // A redone output needs a new decision; nobody took the old one back.
   const isOther = members.some((one) => one.address === address && one.job !== (picked ?? first).job);
   const undecided = isOther ? 'regenerated' : 'made undecided again elsewhere';
   const is = { picked: 'picked elsewhere', rejected: 'rejected elsewhere', undecided }[markOf(picked ?? first)];

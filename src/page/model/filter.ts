@@ -5,7 +5,7 @@ import { needsVerdict, type Shown, type ShownGroup } from './shown.ts';
 export interface Facet {
   name: 'task' | 'tag' | 'kind' | 'state' | 'verdict' | 'cost';
   valuesOf(asset: ReviewAsset): readonly (string | undefined)[];
-  /** All values that are offered, in order; absent: those that occur. */
+  /** Offered values, in order. Defaults to those that occur. */
   values?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export const pageFacets: readonly Facet[] = [
 /** Selection of what is shown; an absent or empty value of a facet lets everything pass. */
 export interface Filter extends Partial<Record<Facet['name'], string>> {
   undecided: boolean;
-  /** Words, all of which an asset has to have. */
+  /** Words that an asset must all contain. */
   text: string;
 }
 

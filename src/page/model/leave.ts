@@ -3,8 +3,8 @@ import type { ShownGroup } from './shown.ts';
 
 /** The file that `pick --from` reads. Verdicts that were taken back are no part of it: it says what a person chose. */
 export function picksFile(by: string, verdicts: readonly WantedVerdict[]): string {
-  const told = verdicts.filter(({ is }) => is !== 'undecided');
-  const lines = told.map(({ address, is, note, reason, job }) => ({
+  const decided = verdicts.filter(({ is }) => is !== 'undecided');
+  const lines = decided.map(({ address, is, note, reason, job }) => ({
     ...{ address, is },
     ...(note ? { note } : {}),
     ...(reason ? { reason } : {}),
@@ -34,7 +34,7 @@ export function picksCommand(
     .join(' &&\n');
 }
 
-/** The command that buys others of a group of which all were rejected. */
+/** The command that buys replacements for a group with every take rejected. */
 export function redoCommand({ commands, file }: Pick<ReviewData, 'file' | 'commands'>, { group, assets }: ShownGroup) {
   const start = commands?.redo ?? `mediabatch apply ${shellWord(file)} --redo`;
   return `${start} ${shellWord((group.gate?.is === 'canary' ? assets[0]?.address : undefined) ?? group.name)}`;

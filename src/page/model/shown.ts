@@ -29,7 +29,7 @@ export interface ShownGroup {
   index: number;
   /** Members, in order, with verdicts as they are shown. */
   assets: readonly ReviewAsset[];
-  /** State of its gate; absent: it has none. */
+  /** State of its gate, if it has one. */
   state?: GateState;
   /** How many of its members are picked. */
   picked: number;
@@ -52,8 +52,8 @@ export function withChange(data: ReviewData, { since: _, assets, groups, ...rest
 }
 
 /**
- * Lays `own` over `data`. A verdict about another purchase than the one that is shown counts for nothing. A group of which
- * nothing changed since `before` stays the same object.
+ * Lays `own` over `data`. Verdicts about another purchase than the shown one are ignored. A group without changes since
+ * `before` stays the same object.
  */
 export function show(data: ReviewData, own: Own, before?: Shown): Shown {
   const groups = data.groups.map((group, index) => {

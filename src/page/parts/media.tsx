@@ -62,7 +62,7 @@ export function Thumb({ file, isFirst = false, side }: ThumbProps) {
   );
 }
 
-/** The connection to whoever serves the pictures: one that failed while it was gone is asked for again when it is back. */
+/** The connection to the server of pictures. After an interruption, pictures that failed are requested again. */
 export const connection = signal({ isLost: false, found: 0 });
 
 /** Milliseconds after which what could not be read is asked for once more. */

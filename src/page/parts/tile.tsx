@@ -97,7 +97,7 @@ export function Address({ text }: { text: string }) {
 interface PictureProps {
   asset: ReviewAsset;
   digit?: number | undefined;
-  /** CSS pixels. Absent: as the style sheet has it. */
+  /** CSS pixels. Defaults to the style sheet's. */
   size?: { width: number; height: number };
   /** It is asked for before others: a small picture that is not made yet takes a moment. */
   isFirst?: boolean | undefined;
@@ -137,9 +137,9 @@ function Player({ page, asset }: { page: Page; asset: ReviewAsset }) {
 /** Its state unless it is simply there, what it cost where that differs in the group, and the note of its verdict. */
 function factsOf(asset: ReviewAsset, group?: ShownGroup): string {
   const words = asset.files.length > 0 ? stateWords(asset) : '';
-  const isTold =
+  const showsPrice =
     asset.credits !== undefined && group?.assets.every((other) => other.credits === asset.credits) !== true;
-  const price = isTold ? credits(asset.credits ?? null) : '';
+  const price = showsPrice ? credits(asset.credits ?? null) : '';
   const { reason = '', note = remarkOn(asset).note ?? '' } = asset.verdict ?? {};
   return [price, words, reason, note].filter((part) => part !== '').join(' · ');
 }
@@ -174,7 +174,7 @@ export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset
   );
 }
 
-/** On a tile: lets its sound be heard, or stops it. */
+/** On a tile: plays or stops its sound. */
 function ListenButton({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const sounds = soundsOf(page);
   const deck = sounds.deck.value;

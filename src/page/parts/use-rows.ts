@@ -14,8 +14,8 @@ interface RowOptions {
   estimate(index: number): number;
   /** Names a row, so that its measured height stays its own when others come or go. */
   keyOf(index: number): string;
-  /** Rows are measured anew when this is another one. */
-  anew?: string | number;
+  /** Rows are measured again when this changes. */
+  resetKey?: string | number;
   scroller: RefObject<HTMLElement | null>;
 }
 
@@ -31,7 +31,7 @@ export interface Rows {
 }
 
 /** Windows rows: only those near what is seen are in the page. */
-export function useRows({ count, estimate, keyOf, anew, scroller }: RowOptions): Rows {
+export function useRows({ count, estimate, keyOf, resetKey, scroller }: RowOptions): Rows {
   const [, render] = useReducer((n: number) => n + 1, 0);
   const options = {
     count,
@@ -49,7 +49,7 @@ export function useRows({ count, estimate, keyOf, anew, scroller }: RowOptions):
   virtualizer.setOptions(options);
   useLayoutEffect(() => virtualizer._didMount(), []);
   useLayoutEffect(() => virtualizer._willUpdate());
-  useLayoutEffect(() => virtualizer.measure(), [anew]);
+  useLayoutEffect(() => virtualizer.measure(), [resetKey]);
   return {
     items: virtualizer.getVirtualItems(),
     height: virtualizer.getTotalSize(),

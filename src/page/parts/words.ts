@@ -114,7 +114,7 @@ export function nameIn({ group: { differBy }, assets }: ShownGroup, asset: Revie
 const shortEnd = 10;
 const longEnd = 24;
 
-/** Divides an address in two, of which the second is to be seen whole: its last part, or the end of that. */
+/** Splits an address in two; the second part is always shown in full: its last part, or the end of that. */
 export function endOf(address: string): [start: string, end: string] {
   const last = address.split(/(?<=[@,/])/).at(-1) ?? '';
   // Within a part that may be read from right to left, the two would change places.

@@ -9,7 +9,7 @@ export interface Track {
   address: string;
   /** In words, as it is read beside its number. */
   name: string;
-  /** Its waveform, where the page was told it. */
+  /** Its waveform, where the page data has one. */
   wave?: string;
 }
 

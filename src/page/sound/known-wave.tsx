@@ -29,14 +29,14 @@ async function readWanted(): Promise<void> {
       const sound = answer.ok ? await context.decodeAudioData(await answer.arrayBuffer()) : undefined;
       if (sound !== undefined && !known.peek().has(url)) noteWave(url, findPeaks([sound.getChannelData(0)], stretches));
     } catch {
-      // Words stand in its place; whoever listens to it is told why it cannot be.
+      // Words replace a missing waveform; the player says why a sound cannot be played.
     }
     wanted.delete(url);
   }
   isReading = false;
 }
 
-/** The waveform of a sound, which this page has read or was told; else words, until it is read. */
+/** The waveform of a sound; a text until it is read. */
 export function KnownWave({ file, words }: { file: ReviewFile; words: string }) {
   const { url = '', wave } = file;
   const peaks = known.value.get(url) ?? (wave === undefined ? undefined : readWave(wave));

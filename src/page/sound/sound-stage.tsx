@@ -107,7 +107,7 @@ interface TrackWaveProps {
   number: number;
 }
 
-/** One sound: the button that lets it be heard, its waveform, in which a press seeks, and how loud it is. */
+/** One sound: play button, waveform (a press seeks) and loudness. */
 function TrackWave({ page, deck, track, number }: TrackWaveProps) {
   const state = deck.states.value.get(track.url) ?? { is: 'reading' };
   const isHeard = deck.heard.value === track.url;

@@ -11,7 +11,7 @@ const jump = 5;
 
 /** Sound of the active group. The one that is heard is the active one, so that a verdict is about it. */
 export class Sounds {
-  /** Deck of the active group; absent: nobody has listened to it yet. */
+  /** Deck of the active group; undefined until a sound of it is played. */
   readonly deck = signal<Deck | undefined>(undefined);
   readonly #page: Page;
   #group: number | undefined;
@@ -54,7 +54,7 @@ export class Sounds {
     return deck;
   }
 
-  /** Lets the track with this number be heard at the same position. */
+  /** Switches to the track with this number at the same position. */
   listen(number: number): void {
     const deck = this.open();
     const track = deck?.tracks.value.find((one) => one.number === number);
@@ -63,7 +63,7 @@ export class Sounds {
       this.#page.say(
         `There is no ${number} here: there ${numbers.length === 1 ? 'is' : 'are'} ${listed(numbers) || 'none'} to listen to.`,
       );
-    } else this.#hear(deck, track);
+    } else this.#playTrack(deck, track);
   }
 
   /** The same for an asset, which becomes the active one. */
@@ -71,10 +71,10 @@ export class Sounds {
     this.#page.activate(address);
     const deck = this.open();
     const track = deck?.tracks.value.find((one) => one.address === address);
-    if (deck !== undefined && track !== undefined) this.#hear(deck, track);
+    if (deck !== undefined && track !== undefined) this.#playTrack(deck, track);
   }
 
-  #hear(deck: Deck, track: Track): void {
+  #playTrack(deck: Deck, track: Track): void {
     batch(() => {
       deck.listenTo(track.url);
       this.#page.activate(track.address);

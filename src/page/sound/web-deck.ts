@@ -3,7 +3,7 @@ import { createLoudnessMeter, findPeaks, matchLoudness } from '../../ground/loud
 import { type Deck, deckSignals, type Track } from './deck.ts';
 import { noteWave } from './known-wave.tsx';
 
-/** Seconds in which one track gives way to another: long enough not to click, too short to hear two. */
+/** Crossfade between tracks in seconds: long enough not to click, too short for an audible overlap. */
 const fade = 0.012;
 /** Between the call and the first sample, so that both are scheduled before they are due. */
 const lead = 0.01;
@@ -138,7 +138,7 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
   };
   setTracks(tracks);
 
-  // Gains change when another track was measured, or when somebody wants to hear them as they are.
+  // Gains change when another track was measured, or when levelling is switched off.
   const endGains = effect(() => {
     const now = gains();
     const gain = voice && now.get(voice.url);

@@ -63,7 +63,7 @@ function watch(listener: Parameters<Host['watch']>[0]): void {
   document.addEventListener('visibilitychange', listen);
 }
 
-/** Whoever is served at this port now has another token. */
+/** Whether another process now serves this port (its token differs). */
 async function isStrange(): Promise<boolean> {
   const answer = await fetch('icon.svg', { method: 'HEAD' }).catch(() => undefined);
   return answer?.status === 403;
@@ -91,7 +91,7 @@ function post(path: string, document: object): Promise<Response> {
   });
 }
 
-/** Why an answer is none, as whoever answered says it. */
+/** Error text of an answer. */
 async function reasonOf(answer: Response): Promise<string> {
   try {
     const { error } = (await answer.json()) as { error?: { text?: string; hint?: string } };

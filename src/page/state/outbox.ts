@@ -26,7 +26,7 @@ export interface Refusal {
 }
 
 interface OutboxOptions {
-  /** Absent: verdicts stay here until they are saved as a file. */
+  /** Omitted for a static page: verdicts stay in it until they are saved as a file. */
   host: Host | undefined;
   kept: Kept;
   onRefused(refused: readonly Refusal[]): void;
@@ -52,7 +52,7 @@ export class Outbox {
     this.#options = options;
     const left = options.kept.read();
     if (left.length > 0) this.put(left);
-    // Tabs may wait with the same verdict: whoever changes it in one has changed it.
+    // Several tabs may hold the same pending verdict: a change in one applies to all.
     options.kept.watch((address, verdict) => {
       if (!this.isOpen(address)) return;
       const own = new Map(this.own.value);
@@ -162,7 +162,7 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
         const verdict = attempt(() => readVerdict(JSON.parse(localStorage.getItem(name) ?? '')));
         const isShown =
           verdict?.job !== undefined && jobs.get(verdict.address) === verdict.job && nameOf(verdict) === name;
-        // It is about an output that another one has replaced, or was written by whoever else was served at this port.
+        // The verdict is about a replaced output, or was written for another server at this port.
         if (!isShown) attempt(() => localStorage.removeItem(name));
         return isShown ? [verdict] : [];
       }),

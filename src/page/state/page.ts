@@ -74,7 +74,7 @@ export class Page {
   /** The views that are open, the uppermost last: Esc leads back. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
-  /** Absent: it is not loaded yet. */
+  /** Undefined until it is loaded. */
   readonly later = signal<Later | undefined>(undefined);
   /** The last act, for the line of status and for screen readers. */
   readonly said = signal('');
@@ -131,7 +131,7 @@ export class Page {
     readRemarks(data);
     const [first] = this.strips.value;
     this.active.value = (first && firstUndecided(this.strips.value)) ?? first?.assets[0]?.address ?? '';
-    // They may be from long ago: whoever has decided otherwise since must see that they come back.
+    // They may be old: the reviewer must see them return, since a later decision may contradict them.
     const left = this.outbox.own.value.size;
     if (data.canDecide && left > 0) this.say(`${counted(left, 'verdict')} of an earlier visit recorded now.`);
     host?.watch((news) => {

@@ -100,8 +100,8 @@ function layGroup(assets: readonly ReviewAsset[], room: Room): { lines: ReviewAs
 }
 
 /**
- * The same rows, with what strips show by now that are not those of `before`. Undefined: there are others, or they have other
- * shapes, and are to be laid anew.
+ * The same rows, with the current content of strips that differ from `before`. Undefined when rows or shapes changed, which
+ * needs a new layout.
  */
 export function withStrips(
   rows: readonly Row[],

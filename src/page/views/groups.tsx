@@ -72,7 +72,7 @@ function Groups({ page }: { page: Page }) {
   const laid = lay(strips, { width, height: seen, fit }, layouts.get(page));
   layouts.set(page, laid);
   const { rows, room } = laid;
-  // Heights and names are asked for anew only where rows are others: there are thousands.
+  // Measuring thousands of heights and names is slow, so it is done only when rows changed.
   const named = useMemo(
     () => ({
       estimate: (index: number) => heightOf(rows[index]),
@@ -86,7 +86,7 @@ function Groups({ page }: { page: Page }) {
   const { items, height, measure, reveal } = useRows({
     ...named,
     count: rows.length,
-    anew: `${width} ${seen} ${fit}`,
+    resetKey: `${width} ${seen} ${fit}`,
     scroller,
   });
   const active = page.active.value;

@@ -1,7 +1,7 @@
 import type { Press } from '../press.ts';
 import { type Frame, panBy, type Zoom, zoomAt } from './zoom.ts';
 
-/** A zoom as keys can move it, whoever keeps it. */
+/** A zoom that keys can move. */
 export interface Zoomed {
   move(move: (zoom: Zoom, frame: Frame) => Zoom): void;
   togglePixels(): void;

@@ -17,7 +17,7 @@ interface ZoomedMediaProps {
   /** After each time that it was drawn, as soon as its pane and its pixels are known. */
   onFrame(frame: Frame): void;
   onVideo?(video: HTMLVideoElement | null): void;
-  /** A double click: pixels of its own, around this point. Absent: two presses are two presses. */
+  /** Called on a double click, to toggle actual pixels around this point. Without it, a double click is two clicks. */
   onTogglePixels?(at: Point): void;
 }
 
@@ -26,7 +26,7 @@ const perWheelPixel = 1 / 400;
 /** From here on pixels are shown as squares: who looks this close wants to see them. */
 const squareFrom = 3;
 
-/** A picture or film in a pane, of which a part is seen. Controlled: `zoom` says which, and `onMove` asks for another one. */
+/** A zoomable picture or film in a pane. Controlled: `zoom` sets the visible part, `onMove` requests another. */
 export function ZoomedMedia(props: ZoomedMediaProps) {
   const { file, zoom, onFrame } = props;
   const place = useRef<HTMLDivElement>(null);
@@ -69,8 +69,8 @@ interface MediaProps extends ZoomedMediaProps {
 
 function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
   const [failures, fail, isRetried] = useFailures(file.sha256);
-  // One function for as long as there is the element: another one would be told of it anew.
-  const told = useCallback((video: HTMLVideoElement | null) => onVideo?.(video), []);
+  // A stable callback: React would detach and attach the element for a new one.
+  const attach = useCallback((video: HTMLVideoElement | null) => onVideo?.(video), []);
   if (failures > 0) return <Unreadable file={file} isRetried={isRetried} />;
   const shared = {
     class: `zoomed-media${isLarge ? ' squares' : ''}${style === undefined ? ' unknown' : ''}`,
@@ -82,7 +82,7 @@ function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
     return (
       <video
         {...shared}
-        ref={told}
+        ref={attach}
         aria-label={name}
         preload="auto"
         playsInline

@@ -6,7 +6,7 @@ import { kinds } from '../../kinds/index.ts';
 import type { Cause, Change } from '../plan.generated.ts';
 import { describeWords } from './word-difference.ts';
 
-/** Sources for the meaning of a difference. Without an answer it is told without one. */
+/** Sources for the meaning of a difference. Each answer is optional. */
 export interface ChangeFacts {
   /** The address under which a request of this fingerprint was bought. */
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
@@ -16,13 +16,13 @@ export interface ChangeFacts {
 
 export interface Changes {
   changes: Change[];
-  /** Steps whose outputs it is made from, and that were, or will be, bought anew. */
+  /** Steps whose outputs it is made from, and that were, or will be, created again. */
   follows: string[];
 }
 
 /**
- * Compares the request that was bought with the one that the manifest asks for now, field by field. Both have
- * references by fingerprint, and a documented default is told as if it were written; `request`, with references by address, tells which steps those of the new one are.
+ * Compares the request that was bought with the current one, field by field. Both have references by fingerprint. A
+ * documented default counts as if it were written. `request`, with references by address, names the steps of the new one.
  */
 export function findChanges(
   bought: OpenRequest,

@@ -117,13 +117,13 @@ function pairSteps(there: Graph, here: Graph): Pair[] {
   ];
 }
 
-type Told = Omit<ComparedStep, 'credits' | 'discards'>;
+type Difference = Omit<ComparedStep, 'credits' | 'discards'>;
 
 function compareStep(
   old: Step | undefined,
   now: Step | undefined,
   { there, here }: { there: Version; here: Version },
-): Told | undefined {
+): Difference | undefined {
   if (now === undefined) {
     return old && { change: 'removed', address: old.address, task: old.task, kind: old.kind, text: 'removed' };
   }

@@ -40,7 +40,7 @@ export interface LockDifference {
   state?: Purchase['state'];
   /** `changed`: the state before. */
   stateBefore?: Purchase['state'];
-  /** Increase of the credits on record. Absent: unknown, or none of its own. */
+  /** Increase of the recorded credits. Omitted when unknown or none. */
   credits?: number;
 }
 

@@ -43,9 +43,9 @@ const shownWords = 5;
 export function describeWords(before: string, after: string): string {
   const changes = findWordChanges(before, after);
   if (changes.length === 0) return 'white space';
-  const told = changes.slice(0, shownChanges).map(describeChange);
-  const more = changes.length - told.length;
-  return `${told.join(', ')}${more === 0 ? '' : `, and ${more} more`}`;
+  const listed = changes.slice(0, shownChanges).map(describeChange);
+  const more = changes.length - listed.length;
+  return `${listed.join(', ')}${more === 0 ? '' : `, and ${more} more`}`;
 }
 
 function describeChange({ before, after, lead, trail }: WordChange): string {

@@ -9,7 +9,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import { resolvePurchase } from './resolve-purchase.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
-/** Makes a paid job, whoever paid for it, the purchase of a step that has none. The next run collects it. */
+/** Records a paid job, from any source, as the purchase of a step that has none. The next run downloads it. */
 export function importJob(
   match: Match,
   job: { jobId: string; credits?: number; recordId?: string },

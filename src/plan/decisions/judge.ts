@@ -26,7 +26,7 @@ export interface VerdictWords {
   by?: string | undefined;
 }
 
-/** `gateOf`: a pick makes room for others, so that whoever judges one after the other knows of newer states. */
+/** `gateOf`: the current state of a gate, which changes with each pick of a batch. */
 export type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf: GateOf };
 
 type GateOf = Pick<Situation['gateOf'], 'get'>;
@@ -48,9 +48,9 @@ export function judgeSteps(
     const match = byAddress.get(address);
     return match?.record === undefined ? [] : withVerdict(match, match.record, { verdicts });
   };
-  const told = judgement.as === 'picked' ? limitPicks(rulings, gateOf, unpick) : rulings;
-  const refused = told.filter(({ is }) => is === 'refused');
-  return refused.length > 0 ? refused : told;
+  const limited = judgement.as === 'picked' ? limitPicks(rulings, gateOf, unpick) : rulings;
+  const refused = limited.filter(({ is }) => is === 'refused');
+  return refused.length > 0 ? refused : limited;
 }
 
 function refuseUngated({ step: { address, task } }: Match, gates: readonly Gate[]): Ruling {

@@ -1,7 +1,7 @@
 import type { LockLine, OpenSend, StepRecord } from '../../lock/record.ts';
 import { isPost } from '../posts/post-record.ts';
 
-/** Words for a create of which a person has decided that nothing came. */
+/** Error text of a create that a user resolved as not spent. */
 export function decidedText(kind: string): string {
   return `decided: ${isPost(kind) ? 'it is not out' : 'it was not charged'}`;
 }

@@ -58,7 +58,7 @@ function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<s
 function heldBack(row: PlanRow, text: string): BlockedRow {
   const { order, action, mayRetry, price: shown, post } = row;
   const held = blocked(row, 'gate', reasonOf('gate', text));
-  // Whoever picks sees where what is picked will go.
+  // A reviewer sees what a pick will be used for.
   if (post !== undefined) held.post = post;
   if (order === undefined || !isSpending(action)) return held;
   const { generation, retries, price } = order;

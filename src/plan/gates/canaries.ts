@@ -21,7 +21,7 @@ export interface SeatedCanary {
 export interface Limits {
   /** Addresses to buy again, for which no acceptance and no verdict counts. */
   redo: ReadonlySet<string>;
-  /** Addresses that the run is limited to. Absent: all of them. */
+  /** Addresses that the run is limited to. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   /** Addresses that a run carries out already, whatever is on record: they keep their seats. */
   underWay?: ReadonlySet<string> | undefined;

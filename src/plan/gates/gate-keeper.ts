@@ -46,7 +46,7 @@ export class GateKeeper {
   readonly #states = new Map<Gate, GateState>();
   readonly #choices = new Map<Gate, string>();
 
-  /** `seen`: what to go by. Absent: by what is on record at each step's own address. */
+  /** `seen`: the outputs to judge by. Defaults to those recorded at each step's own address. */
   constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
     this.#gates = gates;
     this.#lock = lock;
@@ -74,7 +74,7 @@ export class GateKeeper {
     return bought?.state === 'done' ? (verdictIn(record?.decisions, bought)?.is ?? 'undecided') : 'none';
   }
 
-  /** Puts what is picked in the place of references to gates. What hangs on an open gate is told to wait. */
+  /** Replaces references to gates by what is picked. Steps behind an open gate are blocked. */
   resolve(step: Step): DecidedStep {
     const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
     if (gates.size === 0) return step;
@@ -109,7 +109,7 @@ export class GateKeeper {
     return this.#gates.map((gate) => ({ ...gate, state: this.stateOf(gate) }));
   }
 
-  /** Stands for what is not picked yet. Absent: it is no gate. */
+  /** Fingerprint that stands for a pick still to come. Undefined when it is not a gate. */
   fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
     const gate = this.#byName.get(name);
     if (gate === undefined) return undefined;

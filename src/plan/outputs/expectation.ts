@@ -13,7 +13,7 @@ export interface MediaFacts {
   width?: number;
   height?: number;
   durationSeconds?: number;
-  /** Integrated loudness; -70 of silence. Absent: the sound is shorter than 0.4 s. */
+  /** Integrated loudness; -70 for silence. Omitted for sounds shorter than 0.4 s. */
   lufs?: number;
   /** Largest sample, in dBFS. */
   peakDb?: number;
@@ -85,7 +85,7 @@ export function findUnfit(
   return undefined;
 }
 
-/** Finds steps whose files are all on this disk, and one of which does not fit `expect`. */
+/** Finds steps whose files are all on this disk, at least one of them against `expect`. */
 export function findUnfitSteps(
   matches: readonly Match[],
   files: { isIntact(output: Output): boolean; factsOf?: ((output: Output) => MediaFacts | undefined) | undefined },

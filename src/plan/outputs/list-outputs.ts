@@ -39,7 +39,7 @@ export interface OutputEntry {
   model?: string;
   /** The words of its request. */
   prompt?: string;
-  /** The request that it was bought for, with references by address. Absent: the lock no longer has it. */
+  /** The request that it was bought for, with references by address. Omitted when the lock no longer has it. */
   request?: OpenRequest;
   tags: readonly string[];
   rights?: GraphTask['rights'];
@@ -57,13 +57,13 @@ export interface FoundOutput extends OutputEntry {
 
 export interface ListedOutputs {
   entries: OutputEntry[];
-  /** Steps of kinds that give files, of which none is saved. */
+  /** Steps that should have files but have none saved. */
   without: number;
 }
 
 interface ListFacts {
   situation: Situation;
-  /** Addresses. Absent: all. */
+  /** Addresses. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   /** Leaves out what a gate asks about and nobody has picked. */
   which: 'all' | 'picked';
@@ -110,7 +110,7 @@ export function findSaved({ purchase, record }: Match): { purchase?: Purchase | 
   return { purchase: counted.find(({ outputs }) => outputs !== undefined), isEarlier: true };
 }
 
-/** Charges, each of which is given out once: several steps may have one job, and one job several files. */
+/** Charges, each counted once: several steps may share one job, and one job may give several files. */
 class Charges {
   readonly #known: ReadonlyMap<string, number>;
   readonly #taken = new Set<string>();

@@ -38,7 +38,7 @@ export function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> 
   return posts > 0 ? { posts } : {};
 }
 
-/** Records the consent of somebody who was told of each post of the plan. Nothing else lets a post go. */
+/** Records the consent of a user who was shown each post of the plan. Nothing else approves a post. */
 export function allowPosts(plan: Plan): Plan {
   const rows = plan.rows.map((row) => {
     const { order } = row;
@@ -48,7 +48,7 @@ export function allowPosts(plan: Plan): Plan {
   return { ...plan, rows };
 }
 
-/** Takes posts of these addresses into the plan, of which a person has said that they are none of those that are out. */
+/** Adds posts of these addresses to the plan: a user has said that none of them is one of those that are out. */
 export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   if (addresses.size === 0) return plan;
   const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));

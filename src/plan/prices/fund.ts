@@ -6,7 +6,7 @@ import type { PlanRow } from '../plan.ts';
 export interface Hangs {
   /** Addresses that a row waits for, and names of groups of which it needs some. */
   needsOf(row: PlanRow): readonly string[];
-  /** The group whose rows are of use together only. Absent: the row is by itself. */
+  /** The group whose rows are only useful together. Undefined for a row of its own. */
   groupOf?(row: PlanRow): string | undefined;
 }
 

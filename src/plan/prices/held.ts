@@ -16,8 +16,8 @@ export interface Held {
 
 /**
  * Sums what may have been spent by an unknown amount: creates whose answer was lost, and jobs for which the service did
- * not say what it deducted. It counts against the budget until the amount is known: at its price, or else at the highest
- * that anything names for its kind. `asked`: sends that are asked about, whose price is reserved anew.
+ * not say what it deducted. It counts against the budget until the amount is known: at its price, or else at the highest price
+ * named for its kind. `asked`: unresolved creates that are retried; their prices are reserved again.
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
   return sumHeld([...heldPurchases(lock, priceOf, asked)]);

@@ -59,14 +59,14 @@ export function highestOfAll(from: PriceSources): number {
 }
 
 function namesOf({ charged, written, hints }: PriceSources, isMeant: (kind: string) => boolean): number[] {
-  const told: [name: string, credits: number][] = [
+  const limits: [name: string, credits: number][] = [
     ...Object.entries(written),
     ...[...charged, ...(hints.elsewhere ?? [])].map(([name, { high }]): [string, number] => [name, high]),
     ...Object.values(kinds).flatMap(({ name, model }) =>
       Object.values(model?.models ?? {}).map(({ credits = 0 }): [string, number] => [name, credits]),
     ),
   ];
-  return told.flatMap(([name, credits]) => (isMeant(name.split('/')[0] ?? name) ? [credits] : []));
+  return limits.flatMap(([name, credits]) => (isMeant(name.split('/')[0] ?? name) ? [credits] : []));
 }
 
 function highest(amounts: readonly number[]): number | undefined {

@@ -44,8 +44,8 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
     const known = prices.get(name);
     if (known !== undefined) return known;
     charged ??= chargedPrices([lock]);
-    const [own, documented, told] = [charged.get(name), documentedCredits(kind, request), said(name)];
-    const numbers = [own?.high, documented, told].filter((one) => one !== undefined);
+    const [own, documented, listed] = [charged.get(name), documentedCredits(kind, request), said(name)];
+    const numbers = [own?.high, documented, listed].filter((one) => one !== undefined);
     const other = hints.elsewhere?.get(name);
     if (numbers.length === 0) {
       named ??= namedPrices({ charged, written, hints });
@@ -64,8 +64,8 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
     if (other !== undefined) {
       return share(name, { class: name, credits, source: 'other-lock', ...other, high: most(other.high) });
     }
-    const source = told === undefined ? 'documented' : 'prices';
-    const certain = told ?? credits;
+    const source = listed === undefined ? 'documented' : 'prices';
+    const certain = listed ?? credits;
     return share(name, { class: name, credits, source, low: certain, likely: certain, high: credits });
   };
 }
@@ -79,9 +79,9 @@ export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints
  * Returns the charge of a job that the service tells of afterwards: believed upwards where a price is known, and
  * nothing may be a charge that is not booked yet. `undefined`: it tells nothing.
  */
-export function listedCharge(told: number | undefined, { credits }: Price): number | undefined {
-  if (told === undefined || (told === 0 && credits !== 0)) return undefined;
-  return Math.max(told, credits ?? 0); // I14 (adopt)
+export function listedCharge(listed: number | undefined, { credits }: Price): number | undefined {
+  if (listed === undefined || (listed === 0 && credits !== 0)) return undefined;
+  return Math.max(listed, credits ?? 0); // I14 (adopt)
 }
 
 /** The most that somebody vouches for: what is reserved, or the ceiling of a list. `undefined`: nobody does. */

@@ -15,8 +15,8 @@ export function withMargin(expected: number): number {
 /** The most that one purchase at this price is agreed to cost; `undefined`: nobody can estimate it. */
 export function shareOf(price: Priced): number | undefined {
   const { likely, high = 0 } = price;
-  const told = ceilingOf({ class: '', source: 'unknown', ...price });
-  return told ?? (likely === undefined ? undefined : Math.max(high, withMargin(likely)));
+  const ceiling = ceilingOf({ class: '', source: 'unknown', ...price });
+  return ceiling ?? (likely === undefined ? undefined : Math.max(high, withMargin(likely)));
 }
 
 /**
@@ -28,9 +28,9 @@ export function sumShares(prices: Iterable<Priced>): number {
   let expected = 0;
   let highest = 0;
   for (const price of prices) {
-    const told = ceilingOf({ class: '', source: 'unknown', ...price });
-    vouched += told ?? 0;
-    if (told !== undefined || price.likely === undefined) continue;
+    const ceiling = ceilingOf({ class: '', source: 'unknown', ...price });
+    vouched += ceiling ?? 0;
+    if (ceiling !== undefined || price.likely === undefined) continue;
     expected += price.likely;
     highest += Math.max(price.likely, price.high ?? 0);
   }

@@ -5,8 +5,8 @@ import { reasonOf } from '../reason.ts';
 import { withhold } from '../rows/withhold.ts';
 
 /**
- * Tells whether a row is bought. A post that costs nothing is agreed to as a post. A question buys nothing, unless it is asked
- * by sending a key again of which only the lock says that it was sent before.
+ * Returns whether a row is bought. A post that costs nothing is approved as a post. Querying an unresolved create buys
+ * nothing, unless it repeats the create with its key and only the lock records that it was sent before.
  */
 export function isBought(row: PlanRow): boolean {
   const { action, order, credits } = row;

@@ -1,7 +1,7 @@
 import type { Situation } from '../situation/situation.ts';
 import type { Charge, Whereabouts } from './list-charges.ts';
 
-/** Dimensions by which credits are told apart. */
+/** Dimensions by which credits are grouped. */
 export const costDimensions = ['campaign', 'task', 'kind', 'model', 'tag', 'run', 'month', 'author'] as const;
 export type CostDimension = (typeof costDimensions)[number];
 

@@ -144,8 +144,8 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
       const settling = canBeAsked || wanted.by === 'person' ? wanted : unknownRequest;
       const apart = describeStep(purchase, steps.get(address), planned.has(address));
       const reason = reasonOf('answer-lost', `${apart}${settling.reason}`);
-      const told = { address, task, kind, reason, send: purchase.send };
-      const row: PlanRow = { ...told, action: 'unresolved', credits: 0 };
+      const base = { address, task, kind, reason, send: purchase.send };
+      const row: PlanRow = { ...base, action: 'unresolved', credits: 0 };
       const undecidable = describeUnknown(record.decisions);
       if (undecidable !== undefined) return leftOpen(row, undecidable);
       if (settling.by === 'person' || request === undefined) return row;
@@ -173,7 +173,7 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
         ...(purchase.take !== undefined && { take: purchase.take }),
         ...(address !== record.address && { movedFrom: record.address }),
       };
-      return { ...told, action: 'create', credits: price.credits, price, order };
+      return { ...base, action: 'create', credits: price.credits, price, order };
     });
 }
 

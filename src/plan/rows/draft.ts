@@ -9,7 +9,7 @@ export class Draft {
   readonly #places: ReadonlyMap<string, number>;
   readonly #selected: ReadonlySet<string> | undefined;
 
-  /** `selected`: addresses that the run is about. Absent: all. */
+  /** `selected`: addresses that the run is about. Defaults to all. */
   constructor(rows: PlanRow[], selected?: ReadonlySet<string>) {
     this.#rows = rows;
     this.#places = new Map(rows.map(({ address }, place) => [address, place]));

@@ -3,7 +3,7 @@ import { describeChanges } from '../compare/changes.ts';
 import type { PlanRow } from '../plan.ts';
 import type { Draft } from './draft.ts';
 
-/** Completes the reasons of steps that are made anew because others are: what became of those, back to where it began. */
+/** Completes the reasons of steps that are redone because others are: names the changes that began it. */
 export function tellFollowing(draft: Draft): void {
   const rows = draft.all;
   const following = rows.filter(({ reason }) => reason.code === 'changed' && reason.follows !== undefined);

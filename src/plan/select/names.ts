@@ -1,7 +1,7 @@
 import { kinds } from '../../kinds/index.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 
-/** A person's name for steps: an address or a task, in either of which `*` matches anything. */
+/** A user's name for steps: an address or a task, either with `*` as a wildcard. */
 export interface Name {
   text: string;
   /** Every character is meant as it is, `*` too. */

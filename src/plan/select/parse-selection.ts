@@ -2,7 +2,7 @@ import { type StepState, stepStates } from '../situation/step-state.ts';
 import { findAddress, type Name, readQuoted } from './names.ts';
 
 /**
- * `hero@A*,9:16  tag:launch,kind:video  +teaser`: any of the terms, each of which may have several conditions.
+ * `hero@A*,9:16  tag:launch,kind:video  +teaser`: any of the terms; a term may have several conditions.
  *
  * White space is “or”, a comma is “and”. Existing addresses take precedence: the longest part of the text that is the
  * address of a step means that step. Otherwise an address goes on after its commas, up to one behind which another
@@ -12,7 +12,7 @@ export interface Selection {
   terms: Term[];
 }
 
-/** Conditions all of which must hold. */
+/** Conditions that must all hold. */
 export type Term = Condition[];
 
 /** `needs` and `users` add the steps that these need and those that need them. */

@@ -22,7 +22,7 @@ export interface Decision {
  * Applies people's decisions to the graph: a step that is pinned, or whose output was accepted for a new input, takes
  * on the request and the fingerprint of that purchase, and the steps that refer to it refer to what was really bought.
  * A decision about a step therefore never causes its users to be bought again. What is picked at a gate takes the place of
- * references to the gate, and what hangs on an open one is told to wait. `redo`: steps to be bought again, for which no
+ * references to the gate, and steps behind an open one are blocked. `redo`: steps to be bought again, for which no
  * acceptance and no verdict counts.
  */
 export function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): Decision {

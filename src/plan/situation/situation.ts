@@ -22,7 +22,7 @@ export interface Situation extends Limits {
   /** The gate that asks about each step. */
   gateOf: ReadonlyMap<string, DecidedGate>;
   verdicts: Verdicts;
-  /** Steps with a file that does not fit `expect`. Absent: nobody has looked at the files. */
+  /** Steps with a file that does not fit `expect`. Omitted when the files were not checked. */
   unfit?: ReadonlyMap<string, Unfit>;
   /** Steps that turned out not to be needed. */
   unneeded: ReadonlySet<string>;
@@ -53,7 +53,7 @@ export function situate(
 /** The outputs on record, as they were seen on the disk. */
 export interface SeenFiles {
   fileState(output: Output): FileState;
-  /** True when an intact copy of an output that is not `intact` at its path is kept here. Absent: none is. */
+  /** Returns whether an intact copy of a missing or changed output is stored. Without it, none is. */
   isKept?(output: Output): boolean;
   /** Measurements of a file; asked for only where `expect:` is written. */
   mediaFacts?(output: Output): MediaFacts | undefined;

@@ -23,14 +23,14 @@ export class Verdicts {
   /** The step that has a purchase on record at an address. */
   #holders: ReadonlyMap<string, string> | undefined;
 
-  /** `redo`: steps that are bought anew, about which nothing is decided then. */
+  /** `redo`: steps that are redone; earlier decisions about them do not count. */
   constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string>) {
     this.#matches = matches;
     this.#redo = redo;
     this.#given = groupBy([...lock.steps.values()].flatMap(verdictsOf), ({ verdict }) => nameOfVerdict(verdict));
   }
 
-  /** Takes in what was decided since. */
+  /** Adds a later decision. */
   add(record: StepRecord): void {
     for (const one of verdictsOf(record)) {
       const name = nameOfVerdict(one.verdict);

@@ -14,14 +14,14 @@ import { describeAsset, type PlaceOf } from './describe-asset.ts';
 /** Everything that the review page shows is made from this. */
 export interface CampaignFacts {
   situation: Situation;
-  /** Rows of a plan made with this lock: what waits at gates, and for how much. Absent: it is not known. */
+  /** Rows of a plan made with this lock: what waits at gates, and its price. Omitted when unknown. */
   rows?: readonly PlanRow[] | undefined;
-  /** Limits the page to these addresses. Absent: all. */
+  /** Limits the page to these addresses. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   placeOf: PlaceOf;
 }
 
-/** Describes what a campaign has to show. Pure but for `placeOf`. URLs are left to whoever serves the files. */
+/** Describes what a campaign has to show. Pure except for `placeOf`. The server of the files adds their URLs. */
 export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets' | 'waits'> {
   const { situation, selected, placeOf, rows } = facts;
   const { graph, lock, matches, byAddress, unneeded, gateOf, verdicts } = situation;
@@ -76,7 +76,7 @@ export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewDa
 /** Most steps of an open gate that are named: what hangs on one that asks about more may be made from any of them. */
 const mostNamed = 50;
 
-/** The steps that each is made from, by address. Behind an open gate these are all of which one may be picked. */
+/** The steps that each is made from, by address. Behind an open gate: all candidates. */
 function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly string[]> {
   const byName = new Map(gates.map(({ name, members }) => [name, members]));
   const stepsOf = (need: string) => {

@@ -21,7 +21,7 @@ export interface GalleryFile {
 export interface GalleryPlace {
   /** Takes a file in, and tells those who mention it where the page finds it. */
   add(file: GalleryFile, jpeg: Uint8Array | undefined): Promise<void>;
-  /** Whether what was taken in fits. Where it does not, all of it is to be added again, smaller; where that is of no use: MB3301. */
+  /** Whether the files added so far fit the limit. If not, add all of them again, smaller; if that cannot help: MB3301. */
   fits(): Promise<boolean>;
   /** Pixels of the longer side of pictures, where they are smaller than they were. */
   readonly side?: number | undefined;

@@ -17,9 +17,8 @@ const folders = { thumbs: /^[0-9a-f]{20}\.jpg$/, media: /-[0-9a-f]{12}\.[a-z0-9]
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 
 /**
- * A gallery on disk. Each file is written beside and renamed, and `index.html` is the last one, so that whoever opens the
- * folder at any time, also after this process was killed, finds the gallery of before or the new one, each with all of its
- * pictures. What has not changed is not written.
+ * A gallery on disk. Each file is written under a temporary name and renamed, `index.html` last. The folder therefore always
+ * holds the previous gallery or the new one, complete, even after a crash. What has not changed is not written.
  */
 export class GalleryFolder {
   readonly path: string;
@@ -69,7 +68,7 @@ export class GalleryFolder {
   }
 
   /**
-   * Copies a file: whoever edits what is to be sent must not change what was bought. `sha256`: hex. A copy of the same size
+   * Copies a file (no link): an edit of the copy must not change what was bought. `sha256`: hex. A copy of the same size
    * and time is not read again.
    */
   async copy(name: string, source: string, sha256: string): Promise<void> {

@@ -39,7 +39,7 @@ export interface MakeOptions extends GalleryOptions {
   copy?: boolean | undefined;
   /** Bytes of the folder at most: pictures are copied as JPEGs that fit a screen where the originals are too large. */
   maxBytes?: number | undefined;
-  /** Hears how many small pictures and waveforms there are so far, of how many. */
+  /** Reports progress: thumbnails and waveforms done, and their total. */
   onThumb?(done: number, all: number): void;
   /** Ends it early: what is being made is finished, and the page is not written. */
   signal?: AbortSignal | undefined;

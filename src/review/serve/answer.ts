@@ -42,7 +42,7 @@ export function answer(
   response.end(response.req.method === 'HEAD' ? undefined : bytes);
 }
 
-/** A text as it is, and as it goes over the wire to whoever takes it so. */
+/** A text, plain and compressed for browsers that accept it. */
 export interface Zipped {
   plain: Uint8Array;
   zipped: Uint8Array;

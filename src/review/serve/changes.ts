@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ReviewChange } from '../../contract/review.ts';
 import { safeHeaders } from './answer.ts';
 
-/** Pages that hear of changes at once. Of more the oldest goes: it asks again, or is a tab that nobody looks at. */
+/** Pages that receive changes at once. Beyond this, the oldest is dropped: it reconnects, or is an abandoned tab. */
 const mostListeners = 16;
 /** Time between signs of life, in ms, so that a connection through a tunnel is not taken for dead. */
 const beatEveryMs = 15_000;
@@ -40,7 +40,7 @@ export class Changes {
     return this.#open.size > 0;
   }
 
-  /** A revision alone: whoever shows an earlier one asks for everything. */
+  /** A revision alone makes pages with an earlier one request everything. */
   tell(change: ReviewChange | { revision: number }): void {
     this.#write(eventOf(change));
   }

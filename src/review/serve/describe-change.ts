@@ -71,7 +71,7 @@ function isSameSet(before: ReviewData, now: ReviewData): boolean {
   );
 }
 
-/** Whether a value differs from an earlier one. Values that were not read anew are the same object. */
+/** Whether a value differs from an earlier one. Values that were not read again are the same object. */
 export function isOther(one: unknown, before: unknown): boolean {
   return one !== before && textOf(one) !== textOf(before);
 }

@@ -26,7 +26,7 @@ export class ThumbFiller {
     this.#options = options;
   }
 
-  /** Goes on with what has come since it was told last. */
+  /** Adds the assets that came since the last call. */
   take({ assets, groups }: ReviewData): void {
     const before = this.#assets;
     this.#assets = assets;
@@ -55,7 +55,7 @@ export class ThumbFiller {
       if (this.#seen.has(file.sha256)) continue;
       const one = file;
       this.#seen.add(one.sha256);
-      // What cannot be made is told to whoever asks for it.
+      // A failure is reported to the page that requests it.
       await thumbs.prepare(one, async () => find(one)).catch(() => undefined);
     }
     this.#isRunning = false;

@@ -71,7 +71,7 @@ async function sendBytes(
     response.end();
     return;
   }
-  // Whoever goes away in the middle of a film does so often, and means nothing by it.
+  // Browsers often abort a film midway; that is not an error.
   const stream = handle.createReadStream({ start, end, autoClose: false });
   await pipeline(stream, response, { end: false }).catch(() => undefined);
   // It has shrunk meanwhile: what is sent next on this connection would be taken for the rest of it.

@@ -22,19 +22,19 @@ export interface ServeOptions {
   state: string;
   /** Writes commands for hints. */
   paste: Paste;
-  /** Hears of what went wrong through a defect: the page is told that it did, and not what. */
+  /** Receives unexpected exceptions; the page only shows that there was one. */
   onError(error: unknown): void;
 }
 
 export interface RunningReview {
-  /** `http://127.0.0.1:41877/TOKEN/`: whoever knows it can look, and decide. */
+  /** `http://127.0.0.1:41877/TOKEN/`: the token gives the right to look and to decide. */
   url: string;
   /**
    * Leads there once, and within a minute. For a program that opens it: what a program is called with, everybody on this
    * machine can read.
    */
   entrance: string;
-  /** Lets open pages take in what was told last. Resolves once they ask for nothing any more, and at the latest in two seconds. */
+  /** Resolves once open pages have fetched the latest change, or after two seconds. */
   settle(): Promise<void>;
   /** Ends when verdicts that have arrived are written. */
   close(): Promise<void>;
@@ -189,7 +189,7 @@ class Review {
         return this.#redirect(response, 308);
       case '':
       case 'index.html': {
-        // What keeps the campaign from being read is told by the page.
+        // The page shows why the campaign cannot be read.
         const data = await this.#host.look().catch(() => undefined);
         const body = indexHtml(data?.campaign ?? 'mediabatch');
         return answer(response, { status: 200, type: 'text/html; charset=utf-8', body });
@@ -197,7 +197,7 @@ class Review {
       case 'data.json':
         return answerZipped(response, 'application/json; charset=utf-8', await this.#data());
       case 'changes':
-        // Whoever listens hears when the campaign can be read again.
+        // Open pages are notified when the campaign can be read again.
         return this.#changes.add(response, (await this.#look().catch(() => undefined))?.revision ?? 0);
       default:
         return this.#sendPageFile(response, path);
@@ -213,7 +213,7 @@ class Review {
     return this.#whole.body;
   }
 
-  /** The campaign as it is now. Open pages are told first what has changed since they were told last. */
+  /** The campaign as it is now. Open pages first receive the changes since the last one. */
   async #look(): Promise<ReviewData> {
     const data = await this.#host.look();
     const before = this.#latest;

@@ -7,13 +7,13 @@ export type ClosingHost = ReviewHost & { close(): Promise<void> };
 
 /** Answers what a `ThreadHost` asks at the other end of a port, in the thread in which the campaign is read. */
 export function answerThread(port: MessagePort, host: ClosingHost): void {
-  let told: ReviewData | undefined;
+  let sent: ReviewData | undefined;
   const answer = async ({ name, asked }: Question) => {
     switch (name) {
       case 'look': {
         const now = await host.look();
-        const delta = deltaOf(told, now);
-        told = now;
+        const delta = deltaOf(sent, now);
+        sent = now;
         return delta;
       }
       case 'judge':

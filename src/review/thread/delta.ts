@@ -64,7 +64,7 @@ export type Question = {
   [Name in keyof Questions]: { number: number; name: Name; asked: Questions[Name]['asked'] };
 }[keyof Questions];
 
-/** Answers come in the order in which they are ready. `failure`: a person can be told what is wrong. */
+/** Answers come in the order in which they are ready. `failure`: an error with a message for the user. */
 export type Said =
   | { is: 'answer'; number: number; answer: Questions[keyof Questions]['answer'] }
   | { is: 'failed'; number: number; failure: Failure }

@@ -37,7 +37,7 @@ export class ThreadHost implements ClosingHost {
     this.#worker = worker;
     this.#tell = tell;
     this.#finder = new FileFinder(paths);
-    worker.on('message', (said: Said) => this.#hear(said));
+    worker.on('message', (said: Said) => this.#receive(said));
     worker.on('error', (error) => this.#stop(error));
     worker.on('exit', () => this.#stop(new Error('the thread that reads the campaign has stopped')));
   }
@@ -85,7 +85,7 @@ export class ThreadHost implements ClosingHost {
     });
   }
 
-  #hear(said: Said): void {
+  #receive(said: Said): void {
     if (said.is === 'notice') this.#tell(said.notice);
     else if (said.is === 'changed') {
       this.#looked = undefined;

@@ -76,7 +76,7 @@ export class Thumbs {
   /** Makes and keeps one before anybody asks for it, after all that somebody has asked for. Resolves when there is room for another. */
   async prepare(file: ReviewFile, find: () => Promise<string | undefined>): Promise<void> {
     const name = nameOf(file, smallSide);
-    // One that was changed there is made anew when it is asked for.
+    // A thumbnail of a changed file is made again on request.
     if (this.#held.has(name) || lstatOrAbsent(join(this.#state, name)) !== undefined) return;
     await this.#queue.onSizeLessThan(1);
     void this.#make(file, { name, find, side: smallSide, priority: -1 }).catch(() => undefined);

@@ -8,8 +8,8 @@ import type { WatchedJob } from './watched-job.ts';
  *
  * - It is a share of what such jobs take: a tenth of a second late is much for a job of one second, and nothing for one
  *   of a minute.
- * - While a kind is being learned, many queries find no news, and each is a request to a service of which nothing is
- *   known either: about four per job. Once durations are well known queries go where the news is, and jobs are queried
+ * - While a kind is being learned, many queries find no news: about four per job. Once durations are well known, queries
+ *   go where the news is, and jobs are queried
  *   twice as often – except jobs older than the known durations, and except where the service has complained (429)
  *   about the rate: then queries are spared as before.
  * - Where someone waits for the slot, the result or the end of the run, the threshold is lower (`urgencyOf` of the

@@ -16,7 +16,7 @@ export interface Page {
   benefit: number;
 }
 
-export type Told =
+export type PageAnswer =
   | { is: 'throttled'; afterMs: number | null }
   | { is: 'unreadable' }
   /** `ended`: over, with everything that is needed. `doubtful`: to be queried one by one. */
@@ -134,7 +134,7 @@ export class JobList {
     this.#gapMs = untilNext / Math.max(1, this.#chosen.length);
   }
 
-  async read(page: number, call: (path: string) => Promise<HttpAnswer>): Promise<Told> {
+  async read(page: number, call: (path: string) => Promise<HttpAnswer>): Promise<PageAnswer> {
     const { list } = this.#kind;
     if (list === undefined) return { is: 'unreadable' };
     const asked = this.#places.ask(page, this.#clock.now());
@@ -157,7 +157,7 @@ export class JobList {
     const isFollowed = hasMore(body, page);
     this.#learnSize(body, items.length, isFollowed);
     const isLast = items.length < this.#places.size || !isFollowed;
-    return this.#tell(items, asked, { isLast, total: readTotal(body) });
+    return this.#read(items, asked, { isLast, total: readTotal(body) });
   }
 
   /**
@@ -172,7 +172,7 @@ export class JobList {
     this.#places.size = Math.max(this.#fullSize, size);
   }
 
-  #tell(items: readonly Json[], asked: AskedPage, list: Pick<ShownPage, 'isLast' | 'total'>): Told {
+  #read(items: readonly Json[], asked: AskedPage, list: Pick<ShownPage, 'isLast' | 'total'>): PageAnswer {
     const idField = this.#kind.list?.jobId ?? 'id';
     const records = new Map<string, { index: number; data: Data }>();
     for (const [index, item] of items.entries()) {
@@ -181,26 +181,30 @@ export class JobList {
       if (data !== undefined && typeof id === 'string') records.set(id, { index, data });
     }
     const doubtful = this.#places.note(asked, { ...list, records, count: items.length });
-    const told = { is: 'read' as const, ended: [] as { job: WatchedJob; data: Data }[], doubtful };
+    const answer = { is: 'read' as const, ended: [] as { job: WatchedJob; data: Data }[], doubtful };
     for (const job of this.jobs) {
       const found = records.get(job.jobId);
-      if (found !== undefined) this.#hear(job, found.data, { at: asked.at, told });
+      if (found !== undefined) this.#apply(job, found.data, { at: asked.at, answer });
     }
-    return told;
+    return answer;
   }
 
-  #hear(job: WatchedJob, data: Data, { at, told }: { at: number; told: Extract<Told, { is: 'read' }> }): void {
+  #apply(
+    job: WatchedJob,
+    data: Data,
+    { at, answer }: { at: number; answer: Extract<PageAnswer, { is: 'read' }> },
+  ): void {
     if (job.waiter === undefined) return;
     switch (data.status) {
       case envelope.states.completed:
         this.#trust.wasFirst();
         // An answer to a status call names the job by its own ID.
-        if (readResult(this.#kind, data) === undefined) told.doubtful.push(job);
-        else told.ended.push({ job, data: { ...data, id: job.jobId } });
+        if (readResult(this.#kind, data) === undefined) answer.doubtful.push(job);
+        else answer.ended.push({ job, data: { ...data, id: job.jobId } });
         return;
       case envelope.states.failed:
         this.#trust.wasFirst();
-        told.doubtful.push(job);
+        answer.doubtful.push(job);
         return;
       default:
         job.listAge = Math.max(0, at - job.startedAt);

@@ -26,7 +26,7 @@ export interface PollerOptions {
   http: Http;
   clock: Clock;
   durations?: Durations;
-  /** Hears how long after its end a job was seen to be over, in ms, as far as that can be told. */
+  /** Receives the lag in ms between the end of a job and the query that found it, where both are known. */
   onSeen?: ((lagMs: number) => void) | undefined;
   /** Fixed interval, in ms. */
   fixedMs?: number | undefined;
@@ -37,7 +37,7 @@ export interface PollerOptions {
 const mostInFlight = 64;
 /** Where requests are limited, a due query waits for better ones for as long as queries of all jobs take; at least: */
 const leastPatienceMs = 10_000;
-/** Most jobs left of which all are rescheduled whenever one ends. */
+/** Up to this many waiting jobs, all are rescheduled whenever one ends. */
 const mostHurried = 8;
 /** A job that claims to be older is not believed. */
 const longestAgeMs = 7 * 86_400_000;
@@ -116,8 +116,8 @@ export class Poller {
 
   /** Jobs in flight beyond which another one ends no sooner. */
   get usefulInFlight(): number {
-    const isTold = [...this.#lists.values()].some(({ jobs }) => jobs.size > 0);
-    if (isTold || this.#options.fixedMs !== undefined) return Number.POSITIVE_INFINITY;
+    const isListed = [...this.#lists.values()].some(({ jobs }) => jobs.size > 0);
+    if (isListed || this.#options.fixedMs !== undefined) return Number.POSITIVE_INFINITY;
     return usefulInFlight(this.#jobs, this.#rate.gapMs);
   }
 
@@ -284,11 +284,11 @@ export class Poller {
     this.#rate.take();
     this.#inFlight += 1;
     const { http, deadlineMs } = this.#options;
-    const told = await list.read(page, (path) => http.call({ method: 'GET', path, deadlineMs }));
+    const answer = await list.read(page, (path) => http.call({ method: 'GET', path, deadlineMs }));
     this.#inFlight -= 1;
-    if (told.is === 'throttled') this.#rate.complain(told.afterMs, this.#clock.random());
-    if (told.is === 'read') {
-      for (const { job, data } of told.ended) {
+    if (answer.is === 'throttled') this.#rate.complain(answer.afterMs, this.#clock.random());
+    if (answer.is === 'read') {
+      for (const { job, data } of answer.ended) {
         const age = this.#clock.now() - job.startedAt;
         job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
         if (data.status === envelope.states.completed)
@@ -296,7 +296,7 @@ export class Poller {
       }
       // The list was requested in place of queries that were due.
       for (const place of this.#ready.takeAll()) this.#waiting.push(this.#clock.now(), place);
-      for (const job of told.doubtful) if (isWaiting(job)) this.#enqueue(job, this.#clock.now(), true);
+      for (const job of answer.doubtful) if (isWaiting(job)) this.#enqueue(job, this.#clock.now(), true);
     }
     this.#pump();
   }

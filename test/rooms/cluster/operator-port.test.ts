@@ -21,15 +21,15 @@ test('a worker lives at once, and is ready while it works and its server answers
   const { port, get } = await opened();
   expect([(await get('/healthz')).status, (await get('/readyz')).status]).toEqual([200, 503]);
   // A new installation has no store before its first `apply`.
-  port.hear({ is: 'no store', why: 'no marker' });
+  port.note({ is: 'no store', why: 'no marker' });
   expect((await get('/readyz')).status).toBe(200);
-  port.hear(started);
+  port.note(started);
   expect((await get('/readyz')).status).toBe(200);
-  port.hear({ is: 'server away', error: 'refused' });
+  port.note({ is: 'server away', error: 'refused' });
   expect(await get('/readyz')).toEqual({ status: 503, text: 'the engine is away: refused\n' });
-  port.hear({ is: 'server back' });
+  port.note({ is: 'server back' });
   expect((await get('/readyz')).status).toBe(200);
-  port.hear({ is: 'ending', because: 'SIGTERM' });
+  port.note({ is: 'ending', because: 'SIGTERM' });
   expect([(await get('/readyz')).status, (await get('/healthz')).status]).toEqual([503, 200]);
   expect((await get('/other')).status).toBe(404);
 });
@@ -38,7 +38,7 @@ test('a worker is not ready while a run of its account lacks something that no l
   const { db, boss } = await engineHere();
   const { port, get } = await opened();
   port.watch({ db, account, facts: () => ({}) });
-  port.hear(started);
+  port.note(started);
   await submitRun(db, boss, submission({ account: 'b'.repeat(32) }));
   expect((await get('/readyz')).status).toBe(200);
   const { id } = await submitRun(db, boss, submission({ account }));
@@ -49,11 +49,11 @@ test('figures: of the process, of its work as a head, of the queue, and errors b
   const { db, boss } = await engineHere();
   const { port, get } = await opened();
   port.watch({ db, account, facts: () => ({ runs: 1, creates: 2, spent: 120, held: 40 }) });
-  port.hear({ is: 'head', epoch: 1, runs: 1, waitMs: 0 });
-  port.hear({ is: 'failed', error: 'no', againAfterMs: 1 });
+  port.note({ is: 'head', epoch: 1, runs: 1, waitMs: 0 });
+  port.note({ is: 'failed', error: 'no', againAfterMs: 1 });
   port.created();
   port.seen(1500);
-  port.hear({ is: 'run ended', campaign: 'c', run: 'r', exit: 3, credits: 7, outcomes: { done: 2, failed: 1 } });
+  port.note({ is: 'run ended', campaign: 'c', run: 'r', exit: 3, credits: 7, outcomes: { done: 2, failed: 1 } });
   const queue = `files-v1-${account}-store`;
   await boss.createQueue(queue);
   await boss.send(queue, { file: 'one' });
@@ -75,7 +75,7 @@ test('figures: of the process, of its work as a head, of the queue, and errors b
   expect(figure('mediabatch_files_queued_age_seconds')).toBeGreaterThanOrEqual(90);
   expect(figure('mediabatch_database_connections')).toBeGreaterThan(0);
   expect(figure('process_resident_memory_bytes')).toBeGreaterThan(0);
-  port.hear({ is: 'head left', why: 'handed over' });
+  port.note({ is: 'head left', why: 'handed over' });
   expect((await get('/metrics')).text).toContain('\nmediabatch_head{account="aaaaaaaa"} 0\n');
 });
 

@@ -16,21 +16,21 @@ function open() {
 
 test('what is told while nobody waits ends the next wait before it begins, and no other', async () => {
   const { wakeUp, sleeps } = open();
-  wakeUp.hear('mine');
+  wakeUp.onNotification('mine');
   void wakeUp.within(1000);
   expect(sleeps).toEqual([]);
   await settled();
   const second = wakeUp.within(1000);
   expect(sleeps).toEqual([1000]);
-  wakeUp.hear('mine');
+  wakeUp.onNotification('mine');
   await second;
 });
 
 test('what is told of another one wakes nobody; after a connection that broke anything may have been missed', async () => {
   const { wakeUp, sleeps } = open();
-  wakeUp.hear('theirs');
+  wakeUp.onNotification('theirs');
   const waiting = wakeUp.within(1000);
   expect(sleeps).toEqual([1000]);
-  wakeUp.hear(undefined);
+  wakeUp.onNotification(undefined);
   await waiting;
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { factsBefore, ToldEvents } from '../../../src/cluster/head/told-events.ts';
+import { factsBefore, ReportedEvents } from '../../../src/cluster/head/reported-events.ts';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import { countSteps } from '../../../src/plan/actions.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
@@ -17,7 +17,7 @@ interface Death {
   /** How many of its ends and events are on record then. */
   ends: number;
   events: number;
-  /** No answer to its creates arrives, and none of its ends is on record: what it told of them does not hold. */
+  /** No answer to its creates arrives, and none of its ends is on record: what it reported of them does not hold. */
   loses: boolean;
 }
 
@@ -37,33 +37,33 @@ async function relay(moments: readonly Death[]) {
   const known = new Map<string, StepEnd>();
   const stream: RunFact[] = [];
   for (const moment of [...moments, undefined]) {
-    const told = new ToldEvents();
-    for (const fact of stream) told.note(fact);
+    const reported = new ReportedEvents();
+    for (const fact of stream) reported.note(fact);
     const lock = campaign.file.read();
     const facts = { before, lock, ends: known, now: campaign.clock.now(), replays: 'yes' as const };
     const resumed = resumePlan(plan, { ...facts, prices: campaign.graph.prices });
     for (const [name, end] of resumed.newEnds) known.set(name, end);
     let left = moment?.events ?? Number.POSITIVE_INFINITY;
     const emit = (fact: RunFact) => {
-      if (!told.note(fact)) return;
+      if (!reported.note(fact)) return;
       left -= 1;
       if (left >= 0) stream.push(fact);
     };
     const { campaign: name, concurrency, totals } = plan;
     const tasks = [{ id: 'pic', kind: 'image', steps: 4 }];
     emit({ event: 'run-started', version: 1, campaign: name, steps: countSteps(plan), concurrency, totals, tasks });
-    for (const fact of factsBefore(resumed.plan, resumed.ends, { lock, told })) emit(fact);
+    for (const fact of factsBefore(resumed.plan, resumed.ends, { lock, reported })) emit(fact);
     const most = known.size + (moment?.loses ? 0 : (moment?.ends ?? Number.POSITIVE_INFINITY));
-    // As a head does: what another one could find to have ended otherwise is told when it is on record.
-    const untold = new Map<string, RunFact>();
+    // As a head does: what another one could find to have ended otherwise is reported when it is on record.
+    const unreported = new Map<string, RunFact>();
     const onEnd = (step: string, end: StepEnd) => {
       if (known.size >= most) return;
       known.set(step, end);
-      const fact = untold.get(step);
+      const fact = unreported.get(step);
       if (fact !== undefined) emit(fact);
     };
     const onEvent = (fact: RunFact) => {
-      if (fact.event === 'step-finished' && fact.outcome !== 'done') untold.set(fact.address, fact);
+      if (fact.event === 'step-finished' && fact.outcome !== 'done') unreported.set(fact.address, fact);
       else emit(fact);
     };
     const lost = { answer: { is: 'ambiguous', message: 'lost' }, booked: true } as const;
@@ -84,7 +84,7 @@ function shown(stream: readonly RunFact[]) {
   return { stages, files: view.files, text: progressText(view, { isOver: true }) };
 }
 
-test('whoever reads the events of a run from its start sees what one head would have told', async () => {
+test('the event stream of several leaders reads like that of one', async () => {
   const expected = shown(await relay([]));
   expect(expected.text).toBe('3 of 4 done, 1 failed');
   await fc.assert(
@@ -95,7 +95,7 @@ test('whoever reads the events of a run from its start sees what one head would 
   );
 });
 
-test('a step begins and ends once, however many heads there were that lost nothing they told', async () => {
+test('reports the begin and end of a step once across leaders', async () => {
   const whole = deaths.map((moments) => moments.map((moment) => ({ ...moment, ends: 99, events: 999, loses: false })));
   await fc.assert(
     fc.asyncProperty(whole, async (moments) => {
@@ -107,13 +107,13 @@ test('a step begins and ends once, however many heads there were that lost nothi
   );
 });
 
-test('a stop of all spending counts although one of some of it was told before', () => {
-  const told = new ToldEvents();
+test('reports a stop of all spending after a partial stop', () => {
+  const reported = new ReportedEvents();
   const stop = (because: 'budget' | 'price' | 'signal') =>
-    told.note({ event: 'spending-stopped', because, detail: because });
+    reported.note({ event: 'spending-stopped', because, detail: because });
   stop('budget');
   stop('price');
-  expect(told.stopped).toBeUndefined();
+  expect(reported.stopped).toBeUndefined();
   stop('signal');
-  expect(told.stopped).toBe('signal');
+  expect(reported.stopped).toBe('signal');
 });

@@ -14,10 +14,10 @@ const partial: readonly StopReason[] = ['budget', 'limit', 'price', 'alike'];
 const ofSome: readonly StopReason[] = ['price', 'alike'];
 
 /**
- * Events that the heads of a run have told. Whoever folds the stream from its start sees each step begin and end once,
- * however many heads there were: a later one begins again with what was under way.
+ * Events that the leaders of a run have reported. A reader of the stream from its start sees each step begin and end once,
+ * even if several leaders began it.
  */
-export class ToldEvents {
+export class ReportedEvents {
   readonly #begun = new Set<string>();
   readonly #ended = new Set<string>();
   readonly #stops = new Map<StopReason, Set<string>>();
@@ -25,7 +25,7 @@ export class ToldEvents {
   #isStarted = false;
   #balance: number | null = null;
 
-  /** Whether the run's beginning has been told. */
+  /** Whether the run's beginning has been reported. */
   get isStarted(): boolean {
     return this.#isStarted;
   }
@@ -53,7 +53,7 @@ export class ToldEvents {
     return this.#ended.has(address);
   }
 
-  /** Takes note of an event; false when it was told before, in other words perhaps. */
+  /** Records an event; returns false when it was already reported, perhaps in other words. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'run-started': {
@@ -91,12 +91,12 @@ export class ToldEvents {
 }
 
 /** Reads the events of a run from its start. */
-export async function readToldEvents(sql: Sql, run: string): Promise<ToldEvents> {
-  const told = new ToldEvents();
+export async function readReportedEvents(sql: Sql, run: string): Promise<ReportedEvents> {
+  const reported = new ReportedEvents();
   for (let after: string | undefined; ; ) {
     const { events, next }: { events: RunEvent[]; next: string } = await readEvents(sql, run, after);
-    if (events.length === 0) return told;
-    for (const event of events) told.note(event);
+    if (events.length === 0) return reported;
+    for (const event of events) reported.note(event);
     after = next;
   }
 }
@@ -142,23 +142,23 @@ export function isLettingGo(fact: RunFact): boolean {
 export function* factsBefore(
   plan: Pick<Plan, 'rows'>,
   ends: ReadonlyMap<string, StepEnd>,
-  { lock, told }: { lock: Lock; told: ToldEvents },
+  { lock, reported }: { lock: Lock; reported: ReportedEvents },
 ): Generator<RunFact> {
   for (const { order } of plan.rows) {
     if (order === undefined || order.asksOnly) continue;
     const end = ends.get(orderId(order));
-    if (end !== undefined && !told.hasEnded(order.address)) yield* factsOfEnd(order, end, { lock, told });
+    if (end !== undefined && !reported.hasEnded(order.address)) yield* factsOfEnd(order, end, { lock, reported });
   }
 }
 
-/** Facts that a step would have told of its end. */
+/** Facts that a step would have reported at its end. */
 function* factsOfEnd(
   { address, task, kind, action, fingerprint }: StepOrder,
   { outcome, credits, error, because, recoverable, unsaved }: StepEnd,
-  { lock, told }: { lock: Lock; told: ToldEvents },
+  { lock, reported }: { lock: Lock; reported: ReportedEvents },
 ): Generator<RunFact> {
   yield { event: 'step-started', address, task, kind, action };
-  if (outcome === 'done' && !told.hasSaved(address)) {
+  if (outcome === 'done' && !reported.hasSaved(address)) {
     const made = lock.steps.get(address)?.purchases.find((one) => one.fingerprint === fingerprint && one.outputs);
     for (const output of made?.outputs ?? []) yield { event: 'output-saved', address, output, how: 'downloaded' };
   }

@@ -17,7 +17,7 @@ export interface OwnSteps {
 }
 
 /** Rows that follow gates which were decided during a run. */
-export interface TakenIn {
+export interface Added {
   /** Rows that the run may carry out beside its plan, in the order of the graph. */
   rows: PlanRow[];
   /** Rows that waited at gates, wait no longer, and are left all the same: with the reason. */
@@ -27,13 +27,13 @@ export interface TakenIn {
 }
 
 /**
- * Finds what of `now`, a plan made during a run, the run may take in: of the rows that waited at gates when it was agreed to,
- * those that wait no longer, and buy what they were named with, at no higher price. Posts always wait for a consent of
- * their own: at a gate nobody could see yet what would go out.
+ * Finds rows of `now`, a plan made during a run, that may be added to the run: rows that waited at gates when the plan was
+ * approved, no longer wait, and buy what they were named with, at no higher price. Posts always need a consent of their
+ * own: at a gate nobody could see yet what would go out.
  */
-export function findTakenIn(agreed: Plan, now: Plan, own: OwnSteps): TakenIn {
+export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   const before = waitingRows(agreed);
-  const found: TakenIn = { rows: [], left: [], outdated: [] };
+  const found: Added = { rows: [], left: [], outdated: [] };
   const { rows } = withholdPosts(now);
   const byAddress = new Map(rows.map((row) => [rowId(row), row]));
   const candidates = new Map<string, PlanRow>();
@@ -94,7 +94,7 @@ export function waitingRows({ rows }: Plan): Map<string, PlanRow> {
 /** Drops rows that need what this run does not make, or makes from another pick: they are for the next one. */
 function dropUnmet(
   candidates: Map<string, PlanRow>,
-  { byAddress, own, found }: { byAddress: ReadonlyMap<string, PlanRow>; own: OwnSteps; found: TakenIn },
+  { byAddress, own, found }: { byAddress: ReadonlyMap<string, PlanRow>; own: OwnSteps; found: Added },
 ): void {
   // A step that shares the job of another may precede it.
   for (let before = -1; before !== candidates.size; ) {
@@ -136,17 +136,17 @@ function leftFor(row: PlanRow, { by, text }: Why): PlanRow {
 }
 
 /**
- * The plan as it was carried out: with what the run took in, and with what still waits as it stands by now. `now` and `found`
- * are of the end of the run; `took` gives the row that was taken in for a step, `unwanted` names what was let go of.
+ * The plan as it was carried out: with the rows that were added to it, and with the current state of those that still wait.
+ * `now` and `found` are of the end of the run; `took` returns the row that was added for a step, `unwanted` names released steps.
  */
-export function withTakenIn(
+export function withAdded(
   agreed: Plan,
   now: Plan,
   {
     found,
     took,
     unwanted,
-  }: { found: Pick<TakenIn, 'left'>; took: ReadonlyMap<string, PlanRow>; unwanted: ReadonlySet<string> },
+  }: { found: Pick<Added, 'left'>; took: ReadonlyMap<string, PlanRow>; unwanted: ReadonlySet<string> },
 ): Plan {
   const latest = new Map([...now.rows, ...found.left].map((row) => [rowId(row), row]));
   const rows = agreed.rows.map((row) => {

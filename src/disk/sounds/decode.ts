@@ -22,7 +22,7 @@ interface Samples {
 }
 
 /** Reads a WAV of whole numbers or floats, slice by slice; nothing of any other. */
-export async function hearWav(handle: FileHandle, listener: Listener): Promise<void> {
+export async function decodeWav(handle: FileHandle, listener: Listener): Promise<void> {
   const samples = await findSamples(handle);
   if (samples !== undefined) await hearSamples(handle, samples, listener);
 }
@@ -77,7 +77,7 @@ async function hearSamples(handle: FileHandle, { form, from, bytes }: Samples, l
         readSample(view, index * frame + channel * form.bytes, form),
       ),
     );
-    listener.hear(sounds, form.rate);
+    listener.add(sounds, form.rate);
   }
 }
 
@@ -104,7 +104,7 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<D
 const sliceBytes = 64 * 1024;
 
 /** Decodes an MP3, slice by slice. What is broken of it is left out. */
-export async function hearMp3(handle: FileHandle, listener: Listener): Promise<void> {
+export async function decodeMp3(handle: FileHandle, listener: Listener): Promise<void> {
   // Large, and only needed if a manifest asks how something sounds.
   const { MPEGDecoder } = await import('mpg123-decoder');
   const decoder = new MPEGDecoder();
@@ -118,7 +118,7 @@ export async function hearMp3(handle: FileHandle, listener: Listener): Promise<v
       if (bytesRead === 0) return;
       at += bytesRead;
       const { channelData, sampleRate } = decode(decoder, slice.subarray(0, bytesRead));
-      if (channelData[0]?.length) listener.hear(isMono ? channelData.slice(0, 1) : channelData, sampleRate);
+      if (channelData[0]?.length) listener.add(isMono ? channelData.slice(0, 1) : channelData, sampleRate);
     }
   } finally {
     decoder.free();
