@@ -3,6 +3,7 @@ import type { KeyHelp } from './state/page.ts';
 /** Keys that work everywhere. */
 export const pageKeyHelp: readonly KeyHelp[] = [
   ['← → ↑ ↓', 'the asset beside it'],
+  ['Space', 'play or pause the film'],
   ['[ ]', 'group before, next group'],
   ['J K', 'next undecided group, the one before'],
   ['1 – 9', 'pick the take of this number'],
@@ -17,6 +18,7 @@ export const pageKeyHelp: readonly KeyHelp[] = [
   ['Enter', 'loupe: one asset'],
   ['C', 'compare two'],
   ['B', 'blink between two'],
+  ['A', 'before and after: what it is now beside its earlier versions'],
   ['M', 'matrix'],
   ['+ − Z 0', 'larger, smaller, 1:1 (each pixel of the picture), whole'],
   ['Shift arrows', 'move the picture'],

@@ -123,7 +123,16 @@ function act(page: Page, press: Press): boolean {
     page.pickNth(Number(key));
     return true;
   }
-  return actOnKey(page, key);
+  return (key === ' ' && toggleFilm()) || actOnKey(page, key);
+}
+
+/** Plays or pauses the film that is active. False: it is none. */
+function toggleFilm(): boolean {
+  const film = document.querySelector<HTMLVideoElement>('.active[data-address] video');
+  // The browser may refuse to play: then the film stays as it is.
+  if (film?.paused === true) film.play().catch(() => undefined);
+  else film?.pause();
+  return film !== null;
 }
 
 function actOnKey(page: Page, key: string): boolean {

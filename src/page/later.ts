@@ -1,3 +1,4 @@
+import { changesView } from './changes/changes.tsx';
 import { compareView } from './compare/compare.tsx';
 import { compareKeyHelp } from './compare/keys.ts';
 import { compareOf } from './compare/state.ts';
@@ -9,7 +10,7 @@ import type { Later, Page } from './state/page.ts';
 
 /** Parts of the page that the first picture does not need: they are loaded after it, from a file of their own. */
 export const later: Later = {
-  views: [compareView, matrixView],
+  views: [compareView, changesView, matrixView],
   Details,
   Help,
   help: [

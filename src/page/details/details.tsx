@@ -4,7 +4,7 @@ import { picksCommand } from '../model/leave.ts';
 import { Isolated } from '../parts/isolated.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
 import { Film, Sound, Thumb } from '../parts/media.tsx';
-import { bytesText, credits, problemOf, stateWords, timeOf } from '../parts/words.ts';
+import { bytesText, credits, mainFile, problemOf, stateWords, timeOf } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { RequestList } from './request-list.tsx';
 import { Steps } from './steps.tsx';
@@ -25,14 +25,17 @@ export function Details({ page }: { page: Page }) {
 function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const { address, job = '', request, madeFrom, usedBy, files, earlier } = asset;
   const { Surroundings } = page.later.value ?? {};
+  const main = mainFile(asset);
+  const measured = useMeasure(main);
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);
   return (
     <>
       <h2>
         <Isolated text={address} />
       </h2>
+      <RequestList page={page} request={request} others={others.map((other) => other.request)} />
       <dl class="known">
-        {factsOf(asset).map(([name, value]) => (
+        {[...(measured === '' ? [] : [['Size', measured]]), ...factsOf(asset)].map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>
@@ -42,8 +45,6 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
       {asset.isJudged && (
         <Command page={page} command={picksCommand(page.data.value, [{ address, is: 'picked', job }])} />
       )}
-      <h3>Request</h3>
-      <RequestList page={page} request={request} others={others.map((other) => other.request)} />
       {Surroundings ? (
         <Surroundings page={page} asset={asset} />
       ) : (
@@ -54,7 +55,7 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
       )}
       {files.length > 0 && <h3>Files</h3>}
       {files.map((file) => (
-        <FileFacts key={file.sha256 + file.path} file={file} />
+        <FileFacts key={file.sha256 + file.path} file={file} isMain={file === main} />
       ))}
       {earlier.length > 0 && <h3>Earlier versions</h3>}
       {earlier.map((one, index) => (
@@ -99,10 +100,11 @@ export function Command({ page, command }: { page: Page; command: string }) {
 }
 
 /** Where a file is, what it is, and by which digest it is known. */
-function FileFacts({ file }: { file: ReviewFile }) {
+function FileFacts({ file, isMain }: { file: ReviewFile; isMain: boolean }) {
   const { path, mediaType, bytes, sha256, hasCredentials } = file;
   const brings = hasCredentials === true ? 'content credentials (C2PA)' : '';
-  const measured = useMeasure(file);
+  // That of the first one stands above.
+  const measured = useMeasure(isMain ? undefined : file);
   return (
     <div class="file">
       <code>{path}</code>
@@ -115,11 +117,11 @@ function FileFacts({ file }: { file: ReviewFile }) {
 }
 
 /** Pixels and time, of the browser; nothing while it does not know them. */
-function useMeasure({ is, url }: ReviewFile): string {
+function useMeasure({ is, url }: Partial<ReviewFile> = {}): string {
   const [text, setText] = useState('');
   useEffect(() => {
     setText('');
-    if (url === undefined || is === 'other') return;
+    if (url === undefined || is === undefined || is === 'other') return;
     if (is === 'image') {
       const image = new Image();
       image.onload = () => setText(`${image.naturalWidth} × ${image.naturalHeight}`);
@@ -154,7 +156,7 @@ export function Earlier({ page, earlier, request }: EarlierProps) {
   const facts = [earlier.credits === undefined ? '' : credits(earlier.credits), job ?? '', wordsOf(earlier)];
   return (
     <div class="earlier">
-      {file === undefined && <p class="quiet">Its output is not on this disk any more.</p>}
+      {file === undefined && <p class="quiet">Its output is no longer on this disk.</p>}
       {file?.is === 'image' && <Thumb key={file.sha256} file={file} />}
       {file?.is === 'audio' && <Sound file={file} name={`Earlier version ${job ?? ''}`} />}
       {file?.is === 'video' && <Film file={file} name={`Earlier version ${job ?? ''}`} isPlayer />}
@@ -166,6 +168,6 @@ export function Earlier({ page, earlier, request }: EarlierProps) {
 
 /** The lock keeps the request of the newest purchase; of older ones nobody may know it any more. */
 function wordsOf({ request, changed }: ReviewEarlier): string {
-  if (Object.keys(request).length === 0) return 'what it was asked for with is not in the lock any more';
+  if (Object.keys(request).length === 0) return 'the lock no longer has its request';
   return changed.length === 0 ? 'the same request' : `changed since: ${changed.join(', ')}`;
 }

@@ -1,5 +1,6 @@
 import { pairCommon } from '../../ground/common-words.ts';
 import type { Json } from '../../ground/json.ts';
+import { textFields } from '../parts/words.ts';
 
 /** A stretch of a text; `differs`: other texts do not have it there. */
 interface Stretch {
@@ -17,9 +18,9 @@ export interface RequestRow {
 
 type Request = Readonly<Record<string, Json>>;
 
-/** A request as a list of its values, in its own order; what differs from `others` is marked, in texts word by word. */
+/** A request as a list of its values: texts and model first, the rest in its own order; what differs from `others` is marked, in texts word by word. */
 export function listRequest(request: Request, others: readonly Request[]): RequestRow[] {
-  const leaves = leavesOf(request);
+  const leaves = leavesOf(request).sort(([one], [other]) => rankOf(one) - rankOf(other));
   const theirs = others.map((other) => new Map(leavesOf(other)));
   const rows = leaves.map(([path, value]): RequestRow => {
     const values = theirs.map((other) => other.get(path));
@@ -30,6 +31,13 @@ export function listRequest(request: Request, others: readonly Request[]): Reque
     return { path, value: { is: 'text', stretches: markWords(asText(value), texts) }, differs };
   });
   return rows;
+}
+
+const first = [...textFields, 'model'];
+
+function rankOf(path: string): number {
+  const place = first.indexOf(path);
+  return place < 0 ? first.length : place;
 }
 
 /** Paths that only others have. */

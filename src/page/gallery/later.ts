@@ -1,18 +1,15 @@
 import { later as pageLater } from '../later.ts';
 import type { KeyHelp, Later } from '../state/page.ts';
-import { changesView } from './changes.tsx';
 import { Surroundings } from './surroundings.tsx';
 
 const galleryKeyHelp: readonly KeyHelp[] = [
   ['G', 'grid'],
-  ['A', 'before and after'],
   ['Ctrl P', 'print, or save as PDF: everything that the filters show'],
 ];
 
 /** Parts of a gallery that its grid does not need: they are loaded after it. */
 export const later: Later = {
   ...pageLater,
-  views: [...pageLater.views, changesView],
   Surroundings,
   help: [...pageLater.help, { where: 'Gallery', keys: galleryKeyHelp }],
 };

@@ -1,6 +1,5 @@
 import type { Facet } from '../model/filter.ts';
-import type { Page, View } from '../state/page.ts';
-import { lateView } from '../views/late-view.tsx';
+import type { Page } from '../state/page.ts';
 import { aboutOf } from './about.ts';
 import { followAddress } from './address.ts';
 import { gridView } from './grid.tsx';
@@ -28,20 +27,18 @@ function costRange(credits: number | null | undefined): string {
 /** Adds to the page what a gallery has more, before it is shown: views for which there is something, and filters. */
 export function openGallery(page: Page): void {
   const { report } = galleryOf(page);
-  const { assets } = page.data.value;
-  const hasChanges = assets.some(({ before, earlier }) => before !== undefined || earlier.length > 0);
-  const more: View[] = hasChanges ? [lateView({ name: 'changes', label: 'Before | after', key: 'a' })] : [];
   const { views } = page.offer;
-  const beside = views.filter(({ name }) => name === 'groups' || name === 'matrix');
+  const beside = views.filter(({ name }) => name === 'groups' || name === 'changes' || name === 'matrix');
   const above = views.filter((view) => !beside.includes(view));
   page.offer = {
-    views: [gridView, ...beside, ...more, ...above.map((view) => ({ ...view, size: true as const }))],
+    views: [gridView, ...beside, ...above.map((view) => ({ ...view, size: true as const }))],
     facets: page.isForClient
       ? galleryFacets.filter(({ name }) => name === 'kind' || name === 'verdict')
       : galleryFacets,
   };
-  page.homes.push('grid', 'matrix', ...more.map(({ name }) => name));
+  page.homes.push('grid', 'matrix', 'changes');
   page.data.value = { ...page.data.value, next: [aboutOf(page), page.data.value.next].filter(Boolean).join(' · ') };
+  const hasChanges = views.find(({ name }) => name === 'changes')?.isOffered?.(page.data.value);
   page.open(report.compare !== undefined && hasChanges ? 'changes' : 'grid');
   listenForPrint(page);
   followAddress(page);

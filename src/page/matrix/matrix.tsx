@@ -152,21 +152,15 @@ function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
       >
         <th scope="row">{row.name}</th>
         {row.cells.map((cell, column) => (
-          <td key={column} class={cell.length === 0 ? 'hole' : 'cell'}>
-            {cell.length === 0 ? (
-              <span>
-                –<span class="away"> no such step</span>
-              </span>
-            ) : (
-              cell.map((asset, place) => (
-                <Asset
-                  key={asset.address}
-                  page={page}
-                  asset={asset}
-                  name={cell.length > 1 ? shortName(asset, place) : ''}
-                />
-              ))
-            )}
+          <td key={column} class="cell">
+            {cell.map((asset, place) => (
+              <Asset
+                key={asset.address}
+                page={page}
+                asset={asset}
+                name={cell.length > 1 ? shortName(asset, place) : ''}
+              />
+            ))}
           </td>
         ))}
       </tr>

@@ -33,6 +33,14 @@ export function madeElsewhere(
   return [...byGroup].flatMap(([group, changed]) => tell(group?.assets ?? [], changed));
 }
 
+/** Addresses of outputs that the newer data have, and the older ones do not. */
+export function newOutputs(before: ReviewData, now: ReviewData): string[] {
+  const jobs = new Map(before.assets.map(({ address, job, files }) => [address, files.length > 0 ? job : undefined]));
+  return now.assets.flatMap(({ address, job, files }) =>
+    files.length > 0 && jobs.get(address) !== job ? address : [],
+  );
+}
+
 function tell(members: readonly ReviewAsset[], changed: readonly ReviewAsset[]): Elsewhere[] {
   const picked = changed.find((asset) => markOf(asset) === 'picked');
   const [first] = changed;

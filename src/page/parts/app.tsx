@@ -50,6 +50,7 @@ function Empty({ page }: { page: Page }) {
 function Toolbar({ page }: { page: Page }) {
   const { campaign, run, next } = page.data.value;
   const { gates, decided } = page.counts.value;
+  const fresh = page.fresh.value;
   const set = Object.values(page.filter.value).filter(Boolean).length;
   return (
     <header class="top">
@@ -63,6 +64,11 @@ function Toolbar({ page }: { page: Page }) {
       <p class={`run ${run?.is ?? ''}`} title={run?.text ?? next}>
         {run?.text ?? next}
       </p>
+      {fresh.length > 0 && (
+        <button type="button" class="fresh" title={fresh.join(', ')} onClick={() => page.activate(fresh[0])}>
+          {counted(fresh.length, 'new output')}
+        </button>
+      )}
       <Views page={page} />
       <button
         type="button"
@@ -87,7 +93,7 @@ function Views({ page }: { page: Page }) {
         {label}
       </button>
     ));
-  const { views } = page.offer;
+  const views = page.offer.views.filter(({ isOffered }) => isOffered?.(page.data.value) ?? true);
   const sizes = views.filter(({ size }) => size);
   return (
     <>

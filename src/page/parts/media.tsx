@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { noteShape } from './shapes.ts';
-import { mainFile, problemOf, stateWords } from './words.ts';
+import { mainFile, problemOf, stateWords, timeOf } from './words.ts';
 
 /** The picture that an asset shows; undefined: it shows something else. */
 export function pictureOf(asset: ReviewAsset): ReviewFile | undefined {
@@ -108,18 +108,25 @@ export function Sound({ file, name }: { file: ReviewFile; name: string }) {
   );
 }
 
-/** A video or a clip. */
+/** A video or a clip: with the browser's player, or with its length on it. */
 export function Film({ file, name, isPlayer }: { file: ReviewFile; name: string; isPlayer: boolean }) {
+  const [seconds, setSeconds] = useState<number>();
   return (
-    // biome-ignore lint/a11y/useMediaCaption: what was generated has no captions
-    <video
-      controls={isPlayer}
-      preload="metadata"
-      playsInline
-      loop
-      src={file.url}
-      aria-label={name}
-      onLoadedMetadata={({ currentTarget }) => noteShape(file.url, currentTarget)}
-    />
+    <>
+      {/* biome-ignore lint/a11y/useMediaCaption: what was generated has no captions */}
+      <video
+        controls={isPlayer}
+        preload="metadata"
+        playsInline
+        loop
+        src={file.url}
+        aria-label={name}
+        onLoadedMetadata={({ currentTarget }) => {
+          noteShape(file.url, currentTarget);
+          setSeconds(currentTarget.duration);
+        }}
+      />
+      {!isPlayer && <span class="film-length">{`▶ ${seconds === undefined ? '' : timeOf(seconds)}`}</span>}
+    </>
   );
 }

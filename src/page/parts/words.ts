@@ -83,7 +83,7 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
   }
 }
 
-const textFields = ['prompt', 'text', 'script', 'lyrics', 'caption', 'title'];
+export const textFields = ['prompt', 'text', 'script', 'lyrics', 'caption', 'title'];
 
 /** The text that these were asked for with, where it is the same for all; undefined: there is none. */
 export function askedText(assets: readonly ReviewAsset[]): string | undefined {

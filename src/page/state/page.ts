@@ -1,7 +1,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
-import { madeElsewhere } from '../model/elsewhere.ts';
+import { madeElsewhere, newOutputs } from '../model/elsewhere.ts';
 import { applyFilter, type Facet, type Filter, noFilter } from '../model/filter.ts';
 import { decide, givenUp, plainNote, puttingBack, type Step, undoOf } from '../model/judge.ts';
 import { afterVerdict, type Direction, firstUndecided, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
@@ -26,6 +26,8 @@ export interface View {
   size?: true;
   /** Opens it: `Press.key`. */
   key?: string;
+  /** False: it has nothing to show, and no button. */
+  isOffered?(data: ReviewData): boolean;
   Component: FunctionComponent<{ page: Page }>;
   /** The address to which an arrow leads; undefined: it stays. */
   move(page: Page, direction: Direction): string | undefined;
@@ -36,7 +38,7 @@ export interface View {
 }
 
 /** One that is loaded later: its button and its key stand in its place before. */
-export type LateView = Omit<View, 'label' | 'key'>;
+export type LateView = Omit<View, 'label' | 'key' | 'isOffered'>;
 
 /** Keys and what they do, for the help of the page. */
 export type KeyHelp = readonly [keys: string, what: string];
@@ -85,6 +87,8 @@ export class Page {
   /** The last verdict, and how many there were. */
   readonly judged = signal<{ is: Mark; count: number }>({ is: 'undecided', count: 0 });
   readonly refusals = signal<readonly Refusal[]>([]);
+  /** Addresses of outputs that came while the page was open, and that nobody has gone to yet. */
+  readonly fresh = signal<readonly string[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
   /** Filters are shown when they are asked for. */
@@ -178,7 +182,9 @@ export class Page {
   /** Shows newer data. What others decided is said, and what was decided here in ignorance of it gives it back when it is undone. */
   #takeIn(data: ReviewData): void {
     const before = this.shown.value;
+    const came = newOutputs(before.data, data);
     batch(() => {
+      this.fresh.value = [...this.fresh.value.filter((address) => !came.includes(address)), ...came];
       this.data.value = data;
       this.outbox.settle(data.revision);
       const isUnderWay = (address: string, is: Mark) => this.outbox.isUnderWay(address, is);
@@ -198,6 +204,7 @@ export class Page {
       // What was said is about what was active.
       if (takesFocus && address !== this.active.value) this.say('');
       this.active.value = address;
+      this.fresh.value = this.fresh.value.filter((one) => one !== address);
       if (takesFocus) this.focusWish.value += 1;
     });
   }

@@ -1,7 +1,7 @@
 import type { Page, View } from '../state/page.ts';
 
 /** A view that is loaded after the first picture: till then it has a button and a key, and shows nothing. */
-export function lateView(named: Pick<View, 'name' | 'label' | 'key'>): View {
+export function lateView(named: Pick<View, 'name' | 'label' | 'key' | 'isOffered'>): View {
   const find = (page: Page) => page.later.value?.views.find(({ name }) => name === named.name);
   return {
     ...named,

@@ -8,6 +8,12 @@ export const pageViews: readonly View[] = [
   groupsView,
   loupeView,
   lateView({ name: 'compare', label: 'Compare', key: 'c' }),
+  lateView({
+    name: 'changes',
+    label: 'Before | after',
+    key: 'a',
+    isOffered: ({ assets }) => assets.some(({ before, earlier }) => before !== undefined || earlier.length > 0),
+  }),
   lateView({ name: 'matrix', label: 'Matrix', key: 'm' }),
 ];
 

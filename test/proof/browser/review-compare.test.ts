@@ -303,6 +303,17 @@ test('the loupe zooms too, and shows the same place of the next take', async () 
   await expect.poll(place).toBe(whole);
 });
 
+test('the space bar plays the film that is active, and pauses it', async () => {
+  const { page, press } = await openServed(browser, campaign);
+  await page.locator('[data-asset="clip/1"]').click();
+  const isPaused = () => page.evaluate("document.querySelector('.active video').paused");
+  await expect.poll(() => page.locator('.active .film-length').textContent()).toMatch(/^▶ 0:/);
+  await press(' ');
+  await expect.poll(isPaused).toBe(false);
+  await press(' ');
+  await expect.poll(isPaused).toBe(true);
+});
+
 test('films play in step', async () => {
   const { page, press, isActive } = await openServed(browser, campaign);
   await press(']', ']', ']', 'c');

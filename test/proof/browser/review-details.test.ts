@@ -87,10 +87,17 @@ test('show earlier versions: the picture, what it cost, and what is known of its
   const earlier = page.locator('.details .earlier');
   expect(await earlier.count()).toBe(1);
   expect(await earlier.textContent()).toContain('2 credits');
-  expect(await earlier.textContent()).toContain('is not in the lock any more');
+  expect(await earlier.textContent()).toContain('the lock no longer has its request');
   await expect
     .poll(() => page.evaluate<number>("document.querySelector('.earlier img').naturalWidth"))
     .toBeGreaterThan(0);
+  await press('i');
+  await press('a');
+  await page
+    .getByRole('region', { name: /^Before, job/ })
+    .locator('img')
+    .waitFor();
+  expect(await page.locator('.changed-words').textContent()).toBe('The lock no longer has its request.');
 });
 
 test('show what changed since, word by word', async () => {
@@ -109,7 +116,7 @@ test('show what changed since, word by word', async () => {
   expect(await earlier.first().locator('dt').allTextContents()).toEqual(['prompt']);
   expect(await earlier.first().locator('mark').allTextContents()).toEqual(['oak']);
   expect(await earlier.last().textContent()).toContain('the same request');
-  expect(await earlier.last().textContent()).toContain('not on this disk any more');
+  expect(await earlier.last().textContent()).toContain('no longer on this disk');
 });
 
 test('have the command that says the same in a terminal', async () => {

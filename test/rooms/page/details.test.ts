@@ -35,10 +35,9 @@ describe('a request as a list', () => {
     images: [{ $ref: 'hero@lamp', field: 'url' }],
   };
 
-  test('names each value by its path, and marks what differs', () => {
+  test('names each value by its path, texts and model first, and marks what differs', () => {
     const other = { ...own, prompt: 'a lamp, cold', images: [{ $ref: 'hero@rug', field: 'url' }] };
     expect(listRequest(own, [other])).toEqual([
-      { path: 'model', value: { is: 'text', stretches: [{ text: 'alpha', differs: false }] }, differs: false },
       {
         path: 'prompt',
         value: {
@@ -50,6 +49,7 @@ describe('a request as a list', () => {
         },
         differs: true,
       },
+      { path: 'model', value: { is: 'text', stretches: [{ text: 'alpha', differs: false }] }, differs: false },
       { path: 'with.seed', value: { is: 'text', stretches: [{ text: '1', differs: false }] }, differs: false },
       { path: 'images[0]', value: { is: 'step', address: 'hero@lamp', field: 'url' }, differs: true },
     ]);

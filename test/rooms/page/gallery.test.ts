@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { hasChanged, versionsOf } from '../../../src/page/changes/versions.ts';
 import { divide, layLines, mostCards, overscan, sizeGrid } from '../../../src/page/gallery/grid-layout.ts';
 import { readLink, writeLink } from '../../../src/page/gallery/link.ts';
-import { hasChanged, versionsOf } from '../../../src/page/gallery/versions.ts';
 import { show } from '../../../src/page/model/shown.ts';
 import { layRows, linesOf as linesOfGroups } from '../../../src/page/views/groups-layout.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';

@@ -113,3 +113,14 @@ test('pictures are read ahead of as many groups as are asked for, those that nee
   expect(ahead(2)).toEqual(['hero@c,take:1', 'hero@c,take:2', 'hero@d,take:1', 'hero@d,take:2']);
   expect(ahead(1)).toEqual(['hero@c,take:1', 'hero@c,take:2']);
 });
+
+test('outputs that came since are listed until somebody has gone to them', async () => {
+  const { page, answer, tell } = open(decided(1));
+  expect(page.fresh.value).toEqual([]);
+  const data = decided(2);
+  tell({ revision: 2 });
+  await answer(0, { ...data, assets: data.assets.map((one, at) => (at === 1 ? { ...one, job: 'another' } : one)) });
+  expect(page.fresh.value).toEqual([data.assets[1]?.address]);
+  page.activate(data.assets[1]?.address);
+  expect(page.fresh.value).toEqual([]);
+});

@@ -15,8 +15,6 @@ import { useFocus } from '../parts/use-focus.ts';
 import { credits, mainFile, problemOf } from '../parts/words.ts';
 import type { LateView, Page } from '../state/page.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
-import { shownAssets } from './sections.ts';
-import { galleryOf } from './state.ts';
 import { hasChanged, type Version, versionsOf } from './versions.ts';
 
 /** Each asset as it was before, beside what it is now. */
@@ -24,17 +22,21 @@ export const changesView: LateView = {
   name: 'changes',
   Component: Changes,
   move(page, direction) {
-    const all = shownAssets(page).filter(hasChanged);
+    const all = changedAssets(page);
     const here = all.findIndex(({ address }) => address === page.active.value);
     return all[here + (direction === 'up' || direction === 'left' ? -1 : 1)]?.address;
   },
   onKey: (page, press) => actOnPaneKey(beforeAfterOf(page), press),
 };
 
+function changedAssets(page: Page): ReviewAsset[] {
+  return page.strips.value.flatMap(({ assets }) => assets.filter(hasChanged));
+}
+
 function Changes({ page }: { page: Page }) {
   const within = useRef<HTMLDivElement>(null);
   const panes = beforeAfterOf(page);
-  const all = shownAssets(page).filter(hasChanged);
+  const all = changedAssets(page);
   const asset = page.activeAsset.value;
   const here = all.findIndex(({ address }) => address === asset?.address);
   useLayoutEffect(() => {
@@ -159,7 +161,7 @@ function Pane({ page, side, name, file, why, children }: PaneProps) {
 /** In which words the two requests differ: each as the other one does not have it. */
 function Words({ page, asset, version: { earlier } }: { page: Page; asset: ReviewAsset; version: Version }) {
   if (Object.keys(earlier.request).length === 0) {
-    return <p>What it was asked for with then is not in the lock any more.</p>;
+    return <p>The lock no longer has its request.</p>;
   }
   if (earlier.changed.length === 0) return <p>The same request: it was regenerated.</p>;
   return (
@@ -181,7 +183,7 @@ function nameOf(page: Page, { is, earlier }: Version): string {
 }
 
 function referenceOf(page: Page): string {
-  const { compare } = galleryOf(page).report;
+  const compare = page.data.value.report?.compare;
   return compare === undefined ? '' : ` at ${compare.ref}`;
 }
 
