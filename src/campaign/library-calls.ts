@@ -81,7 +81,7 @@ export const libraryCalls = {
   },
   adopt: { takes: decides(['jobs', 'onLooked']), example: 'await adopt(campaign, {}, { dryRun: true })' },
   resolve: {
-    takes: { campaign: null, found: ['address', 'finding', 'send'], 'options?': ['lockTimeoutMs'] },
+    takes: { campaign: null, found: ['address', 'finding', 'send'], 'options?': deciding },
     example: "await resolve(campaign, { address: 'song', finding: { is: 'not-spent' } })",
   },
   readLock: { takes: { file: null, bytes: null }, example: "readLock('campaign.lock.jsonl', bytes)" },

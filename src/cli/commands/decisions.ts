@@ -1,6 +1,9 @@
 import type { Decided, DecideOptions } from '../../campaign/decide.ts';
-import * as judging from '../../campaign/decisions/judge.ts';
-import * as decisions from '../../campaign/decisions/steps.ts';
+import { adopt as adoptJobs, type LookedAt } from '../../campaign/decisions/adopt.ts';
+import { importStep } from '../../campaign/decisions/import.ts';
+import { pickFrom, pick as pickOutputs, reject, unpick } from '../../campaign/decisions/judge.ts';
+import { resolve } from '../../campaign/decisions/resolve.ts';
+import { accept, forget, move, pin, unpin } from '../../campaign/decisions/steps.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { nameInGit } from '../../campaign/person.ts';
@@ -8,46 +11,31 @@ import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
+import type { Finding } from '../../plan/decisions/resolve-purchase.ts';
+import type { Ruling } from '../../plan/decisions/ruling.ts';
 import { situate } from '../../plan/situation/situation.ts';
-import { rulingsJson, rulingsText } from '../../report/plan/rulings-text.ts';
-import { shortList } from '../../report/safe-text.ts';
+import { countOf } from '../../report/numbers.ts';
+import { candidatesText, rulingsJson, rulingsText } from '../../report/plan/rulings-text.ts';
+import { safeText, shortList } from '../../report/safe-text.ts';
 import { makeStatus } from '../../report/status/status.ts';
 import { gateText } from '../../report/status/status-text.ts';
-import { askAboutMove } from '../ask-person.ts';
+import { askAboutMove, askPerson } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal } from '../terminal.ts';
 
-/** Options of the command line that all decisions share. */
-export interface DecisionOptions extends StateOptions {
+/** Options of all decisions; which of them a command takes, its row in the program says. */
+export interface VerbOptions extends StateOptions {
   /** In ms. */
   lockTimeout: number;
   dryRun?: boolean;
   json?: boolean;
-  yes?: boolean;
-  /** The service of the lock has a new address. */
-  serviceMoved?: boolean;
-}
-
-export interface DecisionContext<Options extends DecisionOptions = DecisionOptions> {
-  options: Options;
-  terminal: Terminal;
-}
-
-/** Decisions about steps that are named or selected, by their commands. */
-const verbs = {
-  pick: judging.pick,
-  reject: judging.reject,
-  unpick: judging.unpick,
-  accept: decisions.accept,
-  pin: decisions.pin,
-  unpin: decisions.unpin,
-  forget: decisions.forget,
-} as const;
-
-export type Verb = keyof typeof verbs;
-
-interface VerbOptions extends DecisionOptions {
   select?: string[];
+  /** `adopt`, `import`: */
+  yes?: boolean;
+  serviceMoved?: boolean;
+  offline?: boolean;
+  /** `import`, `resolve`: */
+  credits?: number;
   /** `pick`, `reject`: */
   note?: string;
   by?: string;
@@ -57,52 +45,104 @@ interface VerbOptions extends DecisionOptions {
   /** `forget`: */
   orphans?: boolean;
   force?: boolean;
+  /** `adopt`: several job ids; `resolve`: one. */
+  job?: string | string[];
+  /** `resolve`: */
+  notSpent?: boolean;
+  spendAgain?: boolean;
+  send?: string;
 }
 
-/** Records a decision about steps. */
-export async function decideSteps(
+interface Called {
+  campaign: OpenCampaign;
+  /** Arguments after FILE. */
+  words: string[];
+  options: VerbOptions;
+  shared: DecideOptions;
+  terminal: Terminal;
+}
+
+/** Every decision by its command. */
+const verbs = {
+  pick,
+  reject: async (called: Called) => reject(called.campaign, chosenBy(called), await withWords(called)),
+  unpick: (called: Called) => unpick(called.campaign, chosenBy(called), called.shared),
+  accept: (called: Called) => accept(called.campaign, chosenBy(called), called.shared),
+  pin: (called: Called) => pin(called.campaign, chosenBy(called), called.shared),
+  unpin: (called: Called) => unpin(called.campaign, chosenBy(called), called.shared),
+  forget(called: Called) {
+    const { orphans, force } = called.options;
+    return forget(called.campaign, { ...chosenBy(called), orphans, force }, called.shared);
+  },
+  move: ({ campaign, words: [from = '', to = ''], shared }: Called) => move(campaign, { from, to }, shared),
+  import({ campaign, words: [address = '', job = ''], options: { credits, offline }, shared }: Called) {
+    return importStep(campaign, { address, job, credits, offline }, shared);
+  },
+  adopt,
+  resolve({ campaign, words: [address = ''], options, shared }: Called) {
+    const finding = readFinding(options);
+    // Without a finding it only says what there is to decide.
+    const dryRun = finding === undefined ? true : shared.dryRun;
+    return resolve(campaign, { address, finding, send: options.send }, { ...shared, dryRun });
+  },
+} satisfies { [verb: string]: (called: Called) => Promise<Decided> };
+
+export type Verb = keyof typeof verbs;
+
+/** Records a decision of a person in the lock. */
+export async function decideBy(
   verb: Verb,
   file: string,
-  names: string[],
-  context: DecisionContext<VerbOptions>,
+  { words, options, terminal }: Pick<Called, 'words' | 'options' | 'terminal'>,
 ): Promise<number> {
-  const { options, terminal } = context;
-  const { select, from, note, reason, orphans, force } = options;
   const campaign = await open(file, options, terminal);
-  const shared = toDecideOptions(context);
-  if (from !== undefined) {
-    refuseWithFrom(names, options);
-    return tellDecided(verb, await judging.pickFrom(campaign, from, shared), context);
+  const { lockTimeout, dryRun, serviceMoved, yes } = options;
+  const shared: DecideOptions = {
+    lockTimeoutMs: lockTimeout,
+    dryRun,
+    ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal }) }),
+  };
+  const decided = await verbs[verb]({ campaign, words, options, shared, terminal });
+  if (!('rulings' in decided)) {
+    terminal.err('nothing was recorded\n');
+    return decided.is === 'no' ? exitCodes.done : exitCodes.interrupted;
   }
-  if (verb === 'pick' && names.length === 0 && select === undefined) throw await whichGates(campaign);
-  // Taking a decision back is on record without a name.
-  const isJudged = verb === 'pick' || verb === 'reject';
-  const by = isJudged ? (options.by ?? (await nameInGit(campaign.paths.folder))) : undefined;
-  const chosen = { names, select, ...(verb === 'forget' && { orphans, force }) };
-  const decided = await verbs[verb](campaign, chosen, { ...shared, ...(isJudged && { note, reason, by }) });
-  return tellDecided(verb, decided, context);
+  const { is: stage, rulings } = decided;
+  const facts = { command: verb, dryRun: stage === 'dry run', paste: terminal.paste };
+  if (options.json) outJson(terminal, rulingsJson(rulings, facts));
+  terminal.err(rulingsText(rulings, { command: verb, stage, style: terminal.style }));
+  return exitCodes.done;
 }
 
-export async function move(
-  file: string,
-  addresses: { from: string; to: string },
-  context: DecisionContext,
-): Promise<number> {
-  const campaign = await open(file, context.options, context.terminal);
-  return tellDecided('move', await decisions.move(campaign, addresses, toDecideOptions(context)), context);
+function chosenBy({ words, options }: Called): { names: string[]; select: string[] | undefined } {
+  return { names: words, select: options.select };
+}
+
+/** Taking a decision back is on record without a name; picks and rejections have one. */
+async function withWords({ campaign, options, shared }: Called) {
+  const { note, reason, by = await nameInGit(campaign.paths.folder) } = options;
+  return { ...shared, note, reason, by };
+}
+
+async function pick(called: Called): Promise<Decided> {
+  const { campaign, words, options, shared } = called;
+  const { from, select, note, by } = options;
+  if (from === undefined) {
+    if (words.length === 0 && select === undefined) throw await whichGates(campaign);
+    return pickOutputs(campaign, chosenBy(called), await withWords(called));
+  }
+  if (words.length > 0 || select !== undefined || note !== undefined || by !== undefined) {
+    throw new CampaignError({
+      code: 'MB3000',
+      message: '--from says what is picked and by whom, so steps, -s, --note and --by do not go with it',
+      hint: 'pick by files or by names, one after the other; nothing was recorded',
+      options: ['--from'],
+    });
+  }
+  return pickFrom(campaign, from, shared);
 }
 
 const mostGates = 10;
-
-function refuseWithFrom(names: readonly string[], { select, note, by }: VerbOptions): void {
-  if (names.length === 0 && select === undefined && note === undefined && by === undefined) return;
-  throw new CampaignError({
-    code: 'MB3000',
-    message: '--from says what is picked and by whom, so steps, -s, --note and --by do not go with it',
-    hint: 'pick by files or by names, one after the other; nothing was recorded',
-    options: ['--from'],
-  });
-}
 
 /** Lists the open gates for a `pick` that names nothing. */
 async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
@@ -125,25 +165,45 @@ async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
   });
 }
 
-/** The same for the application. */
-export function toDecideOptions({ options, terminal }: DecisionContext): DecideOptions {
-  const { lockTimeout, dryRun, serviceMoved, yes } = options;
-  return {
-    lockTimeoutMs: lockTimeout,
-    dryRun,
-    ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal }) }),
+function adopt({ campaign, options: { yes, job }, shared, terminal }: Called): Promise<Decided> {
+  const { style, paste } = terminal;
+  const onLooked = ({ open: left, steps, jobs }: LookedAt) => {
+    if (left.length > 0) terminal.err(candidatesText(left, { style, paste }));
+    const looked = `${countOf(steps, 'step')} that could be adopted for, ${countOf(jobs, 'job')} that no lock knows`;
+    terminal.err(`${style.dim(safeText(looked))}\n`);
   };
+  const confirm = (rulings: readonly Ruling[]) => {
+    // What is asked about is shown before.
+    if (yes !== true) terminal.err(rulingsText(rulings, { command: 'adopt', stage: 'asked', style }));
+    const jobs = rulings.filter(({ is }) => is === 'recorded').length;
+    return askPerson(`Adopt ${countOf(jobs, 'job')}?`, { yes, terminal });
+  };
+  return adoptJobs(campaign, { jobs: job === undefined ? [] : [job].flat(), onLooked }, { ...shared, confirm });
 }
 
-/** Says what was decided. `command`: as the person called it, `pin`. */
-export function tellDecided(command: string, decided: Decided, { options, terminal }: DecisionContext): number {
-  if (!('rulings' in decided)) {
-    terminal.err('nothing was recorded\n');
-    return decided.is === 'no' ? exitCodes.done : exitCodes.interrupted;
+/** Reads what a person has found out; `undefined`: nothing. */
+function readFinding({ job, credits, notSpent, spendAgain }: VerbOptions): Finding | undefined {
+  const findings: Finding[] = [
+    ...[job ?? []].flat().map((jobId) => ({ is: 'job' as const, jobId, ...(credits !== undefined && { credits }) })),
+    ...(notSpent === true ? [{ is: 'not-spent' as const }] : []),
+    ...(spendAgain === true ? [{ is: 'spend-again' as const }] : []),
+  ];
+  const [finding, another] = findings;
+  if (another !== undefined) {
+    throw new CampaignError({
+      code: 'MB3000',
+      message: 'say what you have found out: exactly one of --job ID, --not-spent, --spend-again',
+      hint: '--job when the dashboard shows the job, --not-spent when it does not, --spend-again to buy it whatever happened',
+      options: ['--job', '--not-spent', '--spend-again'],
+    });
   }
-  const { is: stage, rulings } = decided;
-  const dryRun = stage === 'dry run';
-  if (options.json) outJson(terminal, rulingsJson(rulings, { command, dryRun, paste: terminal.paste }));
-  terminal.err(rulingsText(rulings, { command, stage, style: terminal.style }));
-  return exitCodes.done;
+  if (finding !== undefined && finding.is !== 'job' && credits !== undefined) {
+    throw new CampaignError({
+      code: 'MB3000',
+      message: '--credits belongs to --job',
+      hint: 'leave it out',
+      options: ['--credits'],
+    });
+  }
+  return finding;
 }

@@ -62,24 +62,25 @@ function givenUpText({ is }: GivenUp, { engine }: EngineNote): string {
   return `${engine} was not asked: while workers carry the run out, whatever this lock does not have of it is bought by them, and again by the next \`apply\` here`;
 }
 
-function notHeld(
-  file: string,
-  id: string,
-  { lock, holder }: { lock: string; holder: Awaited<ReturnType<typeof readGuardHolder>> },
-): CampaignError {
-  return new CampaignError({
-    code: 'MB3408',
-    message:
-      holder === undefined
-        ? `no run holds the lock of ${file}`
-        : `the run that holds the lock has the id ${holder.id}, not ${id}`,
-    hint:
-      holder === undefined
-        ? 'there is nothing to unlock'
-        : `it is process ${holder.pid} on ${holder.host}, since ${clockText(holder.since, systemClock.now())}; unlock it only when you are certain that it is gone`,
-    lock,
-    ...(holder !== undefined && { holder }),
-  });
+type Holder = Awaited<ReturnType<typeof readGuardHolder>>;
+
+function unlockError(lock: string, holder: Holder, [message, hint]: [string, Advice]): CampaignError {
+  return new CampaignError({ code: 'MB3408', message, hint, lock, ...(holder !== undefined && { holder }) });
+}
+
+const sinceText = (since: string) => clockText(since, systemClock.now());
+
+function notHeld(file: string, id: string, { lock, holder }: { lock: string; holder: Holder }): CampaignError {
+  if (holder === undefined) return notLocked(file, lock);
+  const { host, pid, since } = holder;
+  return unlockError(lock, holder, [
+    `the run that holds the lock has the id ${holder.id}, not ${id}`,
+    `it is process ${pid} on ${host}, since ${sinceText(since)}; unlock it only when you are certain that it is gone`,
+  ]);
+}
+
+function notLocked(file: string, lock: string): CampaignError {
+  return unlockError(lock, undefined, [`no run holds the lock of ${file}`, 'there is nothing to unlock']);
 }
 
 /** Error for a missing id: names the id of the lock's holder, if there is one. */
@@ -87,23 +88,13 @@ async function whichId(file: string, lock: string): Promise<CampaignError> {
   const holder = await readGuardHolder(lock);
   const note = readEngineNote(lock);
   const id = holder?.id ?? note?.run;
-  if (id === undefined) {
-    return new CampaignError({
-      code: 'MB3408',
-      message: `no run holds the lock of ${file}`,
-      hint: 'there is nothing to unlock',
-      lock,
-    });
-  }
-  const since = clockText(holder?.since ?? note?.since ?? '', systemClock.now());
+  if (id === undefined) return notLocked(file, lock);
+  const since = sinceText(holder?.since ?? note?.since ?? '');
   const who = holder === undefined ? `a run on ${note?.engine}` : `process ${holder.pid} on ${holder.host}`;
-  return new CampaignError({
-    code: 'MB3408',
-    message: `${who} has held the lock of ${file} since ${since}`,
-    hint: way('when you are certain that it is gone', call('unlock', '--id', id)),
-    lock,
-    ...(holder !== undefined && { holder }),
-  });
+  return unlockError(lock, holder, [
+    `${who} has held the lock of ${file} since ${since}`,
+    way('when you are certain that it is gone', call('unlock', '--id', id)),
+  ]);
 }
 
 /** Error for a run that is open on an engine: two runs would share keys, and a list kind would be bought twice. */

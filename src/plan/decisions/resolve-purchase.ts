@@ -1,5 +1,9 @@
-import type { LockLine, OpenSend, StepRecord } from '../../lock/record.ts';
+import { recordOf } from '../../lock/join.ts';
+import type { Lock, LockLine, OpenSend, Purchase, StepRecord } from '../../lock/record.ts';
+import { closedSends } from '../../lock/sends.ts';
 import { isPost } from '../posts/post-record.ts';
+import { openSendsOf } from '../purchases/open-sends.ts';
+import { type Ruling, refuse } from './ruling.ts';
 
 /** Error text of a create that a user resolved as not spent. */
 export function decidedText(kind: string): string {
@@ -54,6 +58,110 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
     case 'spend-again':
       // It may have been charged, so its price stays held; the next create is another purchase, under another key.
       return { ...open, ...line, writtenOff: true };
+    default:
+      return finding satisfies never;
+  }
+}
+
+/**
+ * Rules on a finding about a create of an address. `send`: its id, which must be given wherever there is a choice: a
+ * decision about one create says nothing of another. `undefined`: one is open, and nothing was found out.
+ */
+export function ruleOnSend(
+  address: string,
+  given: {
+    lock: Lock;
+    finding: Finding | undefined;
+    send: string | undefined;
+    canBeAskedFor(open: OpenSend): boolean;
+  },
+): Ruling | undefined {
+  const { lock, finding, send, canBeAskedFor } = given;
+  const record = lock.steps.get(address);
+  const closed = closedSends(lock);
+  const all = openSendsOf(record).filter((one) => !closed.has(one.send));
+  if (record === undefined || all.length === 0) return nothingOpen(address, [...lock.steps.values()]);
+  const [open, another] = send === undefined ? all : all.filter((one) => one.send === send);
+  if (open === undefined || another !== undefined) {
+    const list = all.map((one) => `--send ${one.send} (${describeSend(one)})`).join(', ');
+    const text =
+      open === undefined
+        ? `has no open create with the id ${JSON.stringify(send)}`
+        : `has ${all.length} creates whose outcome is unknown`;
+    return refuse(address, text, `say which one: ${list}`);
+  }
+  if (finding === undefined) return undefined;
+  const kind = open.kind ?? record.kind;
+  if (isPost(kind) && finding.is === 'spend-again') {
+    // Anybody can see whether it is out, and nothing is sent on a doubt.
+    return refuse(
+      address,
+      'is a post, which may be out already, and is not sent a second time on a doubt',
+      'check the social account: if the post exists or is scheduled, pass --job ID; if not, --not-spent, and the next approved apply publishes it',
+    );
+  }
+  if (finding.is !== 'job' && canBeAskedFor(open)) {
+    return refuse(
+      address,
+      'needs no decision yet: its answer can still be asked for with the same key, which pays once',
+      'run apply again; only when 23 hours have passed since it was sent does it need a decision',
+    );
+  }
+  const owner = finding.is === 'job' ? findOwner(finding.jobId, { lock, kind, open }) : undefined;
+  if (finding.is === 'job' && owner !== undefined) {
+    return refuse(
+      address,
+      `cannot have job ${finding.jobId}, which is on record as what was bought for ${owner.address}`,
+      'look for the job of this create at the service; nothing was recorded',
+    );
+  }
+  const text = isPost(kind) ? describePost(finding) : describe(finding);
+  return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(record, open, finding))] };
+}
+
+/** Finds the record of another purchase that has the job: one job is the answer to one create. */
+function findOwner(
+  jobId: string,
+  { lock, kind, open }: { lock: Lock; kind: string; open: OpenSend },
+): StepRecord | undefined {
+  const isOther = (one: Purchase, own: string) =>
+    one.jobId === jobId && (one.kind ?? own) === kind && one.fingerprint !== open.fingerprint;
+  return [...lock.steps.values()].find((record) => record.purchases.some((one) => isOther(one, record.kind)));
+}
+
+function nothingOpen(address: string, records: StepRecord[]): Ruling {
+  const state = records.find((record) => record.address === address)?.purchases[0]?.state;
+  const known = state === 'done' || state === 'running' || state === 'failed' ? `is ${state}, and ` : '';
+  const open = records.filter((record) => openSendsOf(record).length > 0).map((record) => record.address);
+  return refuse(
+    address,
+    `${known}has no create whose outcome is unknown`,
+    open.length === 0
+      ? 'nothing in this lock waits for a decision'
+      : `these wait for one: ${open.slice(0, 10).join(', ')}`,
+  );
+}
+
+function describeSend({ since, key }: OpenSend): string {
+  return since === undefined ? `key ${key}` : `sent ${since}`;
+}
+
+function describePost(finding: Finding): string {
+  return finding.is === 'job'
+    ? `it is out, as ${finding.jobId}, and is not sent again`
+    : 'it is not published; the next approved apply publishes it (--publish)';
+}
+
+function describe(finding: Finding): string {
+  switch (finding.is) {
+    case 'job':
+      return finding.credits === undefined
+        ? `its job is ${finding.jobId}; the next apply collects it. What it was charged is not known: under a budget nothing else is bought until it is (--credits N)`
+        : `its job is ${finding.jobId}, for ${finding.credits} credits; the next apply collects it`;
+    case 'not-spent':
+      return 'nothing was charged; the next apply buys it';
+    case 'spend-again':
+      return 'the next apply buys it, perhaps for the second time';
     default:
       return finding satisfies never;
   }

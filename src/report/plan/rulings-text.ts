@@ -71,21 +71,10 @@ function section(rulings: readonly Ruling[], is: Ruling['is'], wordOf: (ruling: 
     : told;
 }
 
+const irregular: Readonly<Record<string, string>> = { pin: 'pinned', unpin: 'unpinned', forget: 'forgotten' };
+
 function pastOf(command: string): string {
-  switch (command) {
-    case 'pin':
-      return 'pinned';
-    case 'unpin':
-      return 'unpinned';
-    case 'forget':
-      return 'forgotten';
-    case 'move':
-      return 'moved';
-    case 'adopt':
-      return 'adopted';
-    default:
-      return `${command}ed`;
-  }
+  return irregular[command] ?? `${command.replace(/e$/, '')}ed`;
 }
 
 const mostShown = 5;
