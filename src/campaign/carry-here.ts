@@ -22,6 +22,7 @@ import { settle } from './options.ts';
 import { rehearse } from './rehearse.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
 import { type RunResult, runPlan } from './run.ts';
+import { readKeptListings } from './service-facts.ts';
 import { openRunLock } from './settle.ts';
 
 /** A plan without orders asks nothing of the service. */
@@ -161,7 +162,8 @@ async function openService(
   const { made, loaded } = held;
   if (sandbox) {
     const given = options.rehearsal ?? {};
-    const embedded = await rehearse(made, { options: given, paths, lock: loaded.lock, withPicks: waits });
+    const listings = await readKeptListings({ paths, service: campaign.rehearsed });
+    const embedded = await rehearse(made, { options: given, paths, lock: loaded.lock, withPicks: waits, listings });
     scope.add(() => embedded.close());
     return { baseUrl: embedded.url, token: sandboxKey };
   }

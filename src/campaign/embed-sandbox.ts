@@ -7,7 +7,7 @@ import { findWayOut } from '../disk/fs/own-tree.ts';
 import { lstatOrAbsent } from '../disk/fs/plain-file.ts';
 import type { Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
-import type { Fault } from '../sandbox/index.ts';
+import type { Fault, SandboxOptions } from '../sandbox/index.ts';
 
 export type { Fault };
 
@@ -32,6 +32,7 @@ export async function startSandbox(options: {
   speed?: number;
   failRate?: number;
   faults?: Fault[];
+  rehearsal?: NonNullable<SandboxOptions['rehearsal']>;
 }): Promise<RunningSandbox> {
   // It writes where its files lie, and a branch may have put links and pipes there.
   const odd = findWayOut(options.dataDir) ?? (await findOddFile(options.dataDir));

@@ -46,7 +46,7 @@ export interface Environment {
  * `token` is asked for.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
-  if (knowsPlayMoneyOnly(env)) return { playMoney: true };
+  if (knowsPlayMoneyOnly(env)) return { playMoney: true, ...rehearsedBy(env, folder) };
   const limits = readLimits(env.MEDIABATCH_LIMIT);
   const consent = consentRequiredBy(env);
   const given = { ...(limits !== undefined && { limits }), ...(consent !== undefined && { consent }) };
@@ -58,6 +58,14 @@ export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environ
   if (filed === 'unreadable') return { unread: true, ...given };
   const filedCommand = filed[keyCommandName]?.trim() ? { filedCommand: true as const } : {};
   return { ...pick(filed), ...filedCommand, ...given };
+}
+
+/** Address of the service that a rehearsal stands for: nothing is sent there. */
+function rehearsedBy(env: NodeJS.ProcessEnv, folder: string): Pick<Environment, 'baseUrl'> {
+  const own = pick(env);
+  const filed = own.baseUrl === undefined && own.token === undefined ? readDotEnv(folder) : {};
+  const { baseUrl } = filed === 'unreadable' ? own : { ...pick(filed), ...own };
+  return baseUrl === undefined ? {} : { baseUrl };
 }
 
 /** Notes that a `.env` has the other half, and is not read. */

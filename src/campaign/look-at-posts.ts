@@ -1,7 +1,7 @@
 import { systemClock } from '../contract/clock.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { keepAccounts, readKeptAccounts } from '../disk/state/kept-document.ts';
-import { checkPosts, type KnownAccount } from '../graph/check/check-accounts.ts';
+import { checkPosts, type KnownAccount, type PostFacts } from '../graph/check/check-accounts.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import { mapOf, messageOf } from '../ground/values.ts';
@@ -19,6 +19,9 @@ import type { OpenCampaign } from './open-campaign.ts';
 
 const patienceMs = 5000;
 
+/** None where nobody knows them. */
+type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
+
 /**
  * Holds the posts of a plan that are still to leave against the accounts that the service has, and against the clock, and
  * puts the names of accounts into the plan. Throws the mistakes, and tells the warnings. `asks`: the service is asked,
@@ -32,15 +35,16 @@ export async function lookAtPosts(
   const rows = new Map(plan.rows.flatMap((row) => (isToLeave(row) ? [[row.address, row] as const] : [])));
   if (rows.size === 0) return;
   await tellMovedPosts(campaign, rows.values());
-  const accounts = (asks ? await askForAccounts(campaign) : undefined) ?? (await readAccounts(campaign));
+  const asked = asks ? await askForAccounts(campaign) : undefined;
+  const known: Accounts = asked === undefined ? await readAccounts(campaign) : { accounts: asked };
   const { manifest, sources, graph } = checked;
   if (manifest !== undefined) {
     const steps = graph.steps.filter(({ address }) => rows.has(address));
-    const diagnostics = checkPosts(steps, { accounts, manifest, now: systemClock.now() });
+    const diagnostics = checkPosts(steps, { ...known, manifest, now: systemClock.now() });
     if (hasErrors(diagnostics)) throw mistakesOf(campaign.file, { diagnostics, sources });
     if (diagnostics.length > 0) campaign.tell({ is: 'diagnostics', diagnostics, sources });
   }
-  const names = new Map(accounts?.map(({ id, name }) => [id, name]));
+  const names = new Map(known.accounts?.map(({ id, name }) => [id, name]));
   for (const { post } of rows.values()) {
     const own = (post?.accounts ?? []).flatMap((id) => (names.has(id) ? [[id, names.get(id) ?? ''] as const] : []));
     if (post !== undefined && own.length > 0) post.names = Object.fromEntries(own);
@@ -48,8 +52,7 @@ export async function lookAtPosts(
 }
 
 /**
- * Holds posts that the lock does not have against the clock, without a plan, and without what the service told another day.
- * A lock that cannot be read is left to other commands to report.
+ * Holds posts that the lock does not have against the clock, and against the accounts that are kept, without a plan. A lock that cannot be read is left to other commands to report.
  */
 export async function checkUnsent(
   campaign: OpenCampaign,
@@ -64,7 +67,7 @@ export async function checkUnsent(
     return (record === undefined || sendsOf(record).length === 0) && postedAs(fingerprint) === undefined;
   });
   if (manifest === undefined || unsent.length === 0) return [];
-  return checkPosts(unsent, { manifest, now: systemClock.now() });
+  return checkPosts(unsent, { ...(await readAccounts(campaign)), manifest, now: systemClock.now() });
 }
 
 /** Whether a post is to be sent, now or when people have agreed or picked. One that is out is not judged again. */
@@ -99,17 +102,20 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
   }
 }
 
-/** Reads the accounts that are kept, or those of the embedded service: needs no network. */
-async function readAccounts({ sandbox, paths, service }: OpenCampaign): Promise<KnownAccount[] | undefined> {
-  if (sandbox) {
-    const [{ sandboxAnswer }, { readAccounts: read }] = await Promise.all([
-      import('./embed-sandbox.ts'),
-      import('../service/read-voices.ts'),
-    ]);
-    return read(await sandboxAnswer('/accounts')).map(describe);
-  }
-  const kept = service === undefined ? undefined : await readKeptAccounts(paths.state, service);
-  return Array.isArray(kept) ? kept.flatMap(readKept) : undefined;
+/**
+ * Reads the accounts that are kept, of the service or of the one that a rehearsal stands for; without them, those of the
+ * sandbox: needs no network.
+ */
+async function readAccounts({ sandbox, paths, service, rehearsed }: OpenCampaign): Promise<Accounts> {
+  const of = sandbox ? rehearsed : service;
+  const kept = of === undefined ? undefined : await readKeptAccounts(paths.state, of);
+  if (Array.isArray(kept)) return { accounts: kept.flatMap(readKept) };
+  if (!sandbox) return {};
+  const [{ sandboxAnswer }, { readAccounts: read }] = await Promise.all([
+    import('./embed-sandbox.ts'),
+    import('../service/read-voices.ts'),
+  ]);
+  return { accounts: read(await sandboxAnswer('/accounts')).map(describe), isSandbox: true };
 }
 
 function readKept(kept: Json): KnownAccount[] {

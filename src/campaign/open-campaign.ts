@@ -18,6 +18,8 @@ export interface OpenCampaign {
   varFiles: readonly string[];
   /** Digest of the service's address, where it is known. */
   service: string | undefined;
+  /** The same of the service that a rehearsal stands for: what is kept of its answers counts. */
+  rehearsed: string | undefined;
   replays: 'yes' | 'no' | 'unknown';
   /** Digest of a send's id and the credential at hand; undefined where there is none. */
   accountOf(send: string): string | undefined;
@@ -63,6 +65,7 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     vars,
     varFiles,
     service: knownService(sandbox, environment),
+    rehearsed: sandbox ? knownService(false, options.environment ?? {}) : undefined,
     // Of a key that a program prints only whoever plans or buys has to know.
     get replays() {
       return replaysOf(sandbox, environment);

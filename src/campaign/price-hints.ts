@@ -13,7 +13,7 @@ import { readListings, type ServiceFacts } from './service-facts.ts';
  * the same service, and what the service lists. No network; and nothing is read when no price is wanted.
  */
 export async function findPriceHints(
-  campaign: Pick<OpenCampaign, 'sandbox' | 'paths' | 'service' | 'documents'>,
+  campaign: Pick<OpenCampaign, 'sandbox' | 'paths' | 'service' | 'rehearsed' | 'documents'>,
   of: {
     graph: Graph;
     lock: Lock;

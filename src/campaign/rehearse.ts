@@ -2,6 +2,10 @@ import { join, relative } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
 import { call, way } from '../ground/advice.ts';
+import type { JsonMap } from '../ground/values.ts';
+import { requireKind } from '../kinds/index.ts';
+import { listPrice } from '../kinds/list-price.ts';
+import type { Listing } from '../kinds/listed-model.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -26,12 +30,15 @@ export async function rehearse(
     lock: Lock;
     /** Whether what follows gates is bought in the same run. */
     withPicks?: boolean;
+    /** Lists of the service that is rehearsed; none where only the sandbox is known. */
+    listings: readonly Listing[];
   },
 ): Promise<RunningSandbox> {
-  const { options, paths, lock, withPicks = false } = of;
+  const { options, paths, lock, withPicks = false, listings } = of;
   const dataDir = join(paths.state, 'sandbox');
   const { credits: given, speed = defaultSpeed, failRate = 0 } = options;
-  const running = await embedSandbox({ dataDir, port: 0, speed, failRate });
+  const priceOf = (kind: string, body: JsonMap) => listPrice(requireKind(kind), body, listings)?.likely;
+  const running = await embedSandbox({ dataDir, port: 0, speed, failRate, rehearsal: { priceOf } });
   try {
     const gone = neededJobs(plan, lock).filter(({ jobId }) => !running.knows(jobId));
     if (gone.length > 0) throw sandboxGone(gone, { paths, dataDir });

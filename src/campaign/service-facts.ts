@@ -31,9 +31,12 @@ export const noServiceFacts: ServiceFacts = { createRoutes: {} };
  * are compiled once.
  */
 export interface ReadDocuments {
-  last?: { text: string; isFresh: boolean; facts: ServiceFacts };
+  last?: { text: string; from: Source; facts: ServiceFacts };
   ofSandbox?: ServiceDocument;
 }
+
+/** Whose document it is: the service's as it is now, or as it was kept, or the sandbox's own. */
+type Source = 'service' | 'kept' | 'sandbox';
 
 /** The part of an open campaign that reading documents needs. */
 interface ReadFor {
@@ -42,6 +45,11 @@ interface ReadFor {
   service: string | undefined;
   documents: ReadDocuments;
 }
+
+type RehearsedFor = Omit<ReadFor, 'service'> & {
+  /** As in `OpenCampaign`. */
+  rehearsed: string | undefined;
+};
 
 /** Whether a campaign has requests that only the service's own document can judge. */
 export function needsDocument(graph: Graph): boolean {
@@ -60,13 +68,18 @@ function isUndocumented(kind: string): boolean {
 /** The document as it was kept from an earlier run: needs no network. */
 export async function readKeptFacts({ paths, service, documents }: ReadFor): Promise<ServiceFacts> {
   const kept = service === undefined ? undefined : await readKeptDocument(paths.state, service);
-  return kept === undefined ? noServiceFacts : factsOf(documents, kept.document, { isFresh: false });
+  return kept === undefined ? noServiceFacts : factsOf(documents, kept.document, 'kept');
 }
 
-/** The embedded sandbox's document, made in this process: no network either. */
-export async function readSandboxFacts({ documents }: Pick<ReadFor, 'documents'>): Promise<ServiceFacts> {
+/**
+ * Reads the document of a rehearsal: the kept one of the service that it stands for, with the paths of the sandbox. Without
+ * one, the sandbox's own document, made in this process. It can only warn, because another service has other rules.
+ */
+export async function readSandboxFacts({ paths, rehearsed, documents }: RehearsedFor): Promise<ServiceFacts> {
+  const kept = await readKeptFacts({ paths, service: rehearsed, documents });
+  if (kept.document !== undefined) return { ...kept, createRoutes: {} };
   const { sandboxDocument } = await import('./embed-sandbox.ts');
-  return factsOf(documents, await sandboxDocument(), { isFresh: true });
+  return factsOf(documents, await sandboxDocument(), 'sandbox');
 }
 
 /**
@@ -90,7 +103,7 @@ export async function fetchFacts(
   const askDocument = async () => {
     const document = await library.document();
     if (service !== undefined) await keepDocument(paths.state, service, { document, now });
-    const facts = await factsOf(documents, document, { isFresh: true });
+    const facts = await factsOf(documents, document, 'service');
     for (const difference of facts.document?.differences ?? []) tell({ is: 'notice', text: difference });
     return facts;
   };
@@ -115,10 +128,19 @@ export async function fetchFacts(
  * that `facts` has are not read again.
  */
 export async function readListings(
-  { sandbox, paths, service, documents }: ReadFor & { sandbox: boolean },
+  { sandbox, paths, service, rehearsed, documents }: ReadFor & RehearsedFor & { sandbox: boolean },
   facts: ServiceFacts = noServiceFacts,
 ): Promise<Listing[]> {
-  if (sandbox) return [(facts.document ?? (await readSandboxDocument(documents))).listing];
+  if (!sandbox) return readKeptListings({ paths, service }, facts);
+  const kept = await readKeptListings({ paths, service: rehearsed });
+  return kept.length > 0 ? kept : [(await readSandboxDocument(documents)).listing];
+}
+
+/** Reads what is kept of the service's lists. Parts that `facts` has are not read again. */
+export async function readKeptListings(
+  { paths, service }: Pick<ReadFor, 'paths' | 'service'>,
+  facts: ServiceFacts = noServiceFacts,
+): Promise<Listing[]> {
   const document = facts.document ?? (await readKeptServiceDocument(paths, service));
   const catalog = facts.catalog ?? (await readKeptListing(paths, service));
   return [document?.listing, catalog].filter((one) => one !== undefined);
@@ -145,24 +167,24 @@ async function readKeptListing({ state }: CampaignPaths, service: string | undef
   return kept === undefined ? undefined : readCatalogListing(kept, kinds);
 }
 
-async function factsOf(documents: ReadDocuments, json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {
+async function factsOf(documents: ReadDocuments, json: Json, from: Source): Promise<ServiceFacts> {
   const text = JSON.stringify(json);
   const { last } = documents;
-  if (last?.text === text && last.isFresh === isFresh) return last.facts;
-  const facts = await readFacts(json, { isFresh });
-  documents.last = { text, isFresh, facts };
+  if (last?.text === text && last.from === from) return last.facts;
+  const facts = await readFacts(json, from);
+  documents.last = { text, from, facts };
   return facts;
 }
 
-async function readFacts(json: Json, { isFresh }: { isFresh: boolean }): Promise<ServiceFacts> {
+async function readFacts(json: Json, from: Source): Promise<ServiceFacts> {
   const document = readServiceDocument(json, kinds);
   // What compiles schemas is large.
   const { loadSchemaCompiler } = await import('../manifest/check/json-schema.ts');
   const compile = await loadSchemaCompiler(() => performance.now());
   return {
     document,
-    checker: makeRequestChecker(document, compile),
-    createRoutes: isFresh ? freshRoutes(document) : keptRoutes(document),
+    checker: makeRequestChecker(document, compile, { isSandbox: from === 'sandbox' }),
+    createRoutes: from === 'kept' ? keptRoutes(document) : freshRoutes(document),
   };
 }
 

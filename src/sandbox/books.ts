@@ -4,6 +4,7 @@ import { findKind } from './kinds/index.ts';
 import type { FileFacts, FilePlan, SandboxKind } from './kinds/kind.ts';
 import { type LedgerEntry, readEntry } from './ledger-entry.ts';
 import { bodyText, type OwnPath, readOwnUrl } from './own-url.ts';
+import { fitBody } from './schema.ts';
 import type { JsonObject } from './wire.ts';
 
 export interface Job extends FileFacts {
@@ -26,12 +27,16 @@ interface Create {
   readonly body: JsonObject;
 }
 
+/** Credits of a create at the service that is rehearsed, where they are known. */
+export type PriceOf = (kind: string, body: JsonObject) => number | undefined;
+
 /** Jobs, posts, balances and answers to replay: a fold of the ledger, the deletions and the syncs, kept as they grow. */
 export class Books {
   readonly entries: LedgerEntry[] = [];
   readonly posts: LedgerEntry[] = [];
   private readonly startingCredits: number;
   private readonly journal: Journal | undefined;
+  private readonly priceOf: PriceOf | undefined;
   private readonly balances = new Map<string, number>();
   /** Deleted ones too: a job may have been made from the output of one. */
   private readonly jobs = new Map<string, Job>();
@@ -43,8 +48,9 @@ export class Books {
   private readonly timesByKey = new Map<string, number>();
   private readonly takes = new Map<string, number>();
 
-  constructor(startingCredits: number, journal?: Journal) {
+  constructor(startingCredits: number, journal?: Journal, priceOf?: PriceOf) {
     this.startingCredits = startingCredits;
+    this.priceOf = priceOf;
     this.journal = journal;
     for (const line of journal?.ledger.lines ?? []) this.take(readEntry(line));
     for (const { user, credits, after } of journal?.balances.lines ?? []) {
@@ -77,9 +83,13 @@ export class Books {
     return this.balances.get(user) ?? this.startingCredits;
   }
 
+  price(kind: SandboxKind, body: JsonObject): number {
+    return this.priceOf?.(kind.name, body) ?? kind.settle(fitBody(body, kind.create.body)).credits;
+  }
+
   /** Books a create: on disk first, where there is a disk. Throws when that fails; then nothing is booked. */
   book(user: string, kind: SandboxKind, create: Create): Job {
-    const { credits } = kind.settle(create.body);
+    const credits = this.price(kind, create.body);
     return this.takeJob(this.write({ user, kind: kind.name, credits }, create));
   }
 
@@ -181,10 +191,11 @@ export class Books {
   }
 
   private makeJob(entry: LedgerEntry): Job {
-    const { id, user, body } = entry;
+    const { id, user } = entry;
     const kind = findKind(entry.kind);
     if (kind === undefined) throw new Error(`the ledger holds a job of the kind ${entry.kind}, which is not served`);
-    const text = bodyText(body);
+    const text = bodyText(entry.body);
+    const body = fitBody(entry.body, kind.create.body);
     const sameBody = JSON.stringify([user, entry.kind, text]);
     const take = (this.takes.get(sameBody) ?? 0) + 1;
     this.takes.set(sameBody, take);
@@ -193,7 +204,7 @@ export class Books {
     const sourceUrl = kind.sourceField === undefined ? undefined : body[kind.sourceField];
     const source = typeof sourceUrl === 'string' ? readOwnUrl(sourceUrl) : undefined;
     const maker = source === undefined ? undefined : this.findMaker(source);
-    const sourceMs = maker?.kind.lengthMs?.(maker.entry.body) ?? null;
+    const sourceMs = maker?.kind.lengthMs?.(maker.body) ?? null;
     const token = digest('token', id).slice(0, 40);
     const recordId = digest('record', id).slice(0, 24);
     const files = kind.listFiles({ body, seed, sourceMs });

@@ -20,6 +20,8 @@ export interface Context {
   readonly startingCredits: number;
   readonly speed: number;
   readonly failRate: number;
+  /** Stands for another service: the caller has checked each request by what that one allows. */
+  readonly rehearses: boolean;
   readonly now: () => number;
 }
 

@@ -3,7 +3,7 @@ import type { Job } from './books.ts';
 import { authenticate, type Context } from './context.ts';
 import type { SandboxKind } from './kinds/kind.ts';
 import { shownLife } from './life.ts';
-import { viewJob } from './view-job.ts';
+import { modelOf, viewJob } from './view-job.ts';
 import { answerJson, type Call, type JsonObject, type Reply } from './wire.ts';
 
 export const pageLimit = { default: 12, least: 1, most: 100 };
@@ -19,7 +19,7 @@ export function handleJobList(
     describe: (user) => {
       const model = list.byModel ? (call.query.get('model') ?? '') : '';
       const isChosen = (job: Job) =>
-        job.kind === kind && job.entry.user === user && (model === '' || kind.settle(job.body).model === model);
+        job.kind === kind && job.entry.user === user && (model === '' || modelOf(job) === model);
       const jobs = context.books.list(isChosen);
       const describe = (job: Job) => list.describe(viewJob(job, shownLife(job, context), call.origin));
       if (list.paging === 'none') return { [list.items]: jobs.map(describe) };

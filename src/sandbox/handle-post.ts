@@ -10,7 +10,7 @@ import type { LedgerEntry } from './ledger-entry.ts';
 import { isOwnFile } from './own-files.ts';
 import { answerInvalid, checkBody, readJson } from './read-body.ts';
 import { accounts } from './samples.ts';
-import type { BodySchema } from './schema.ts';
+import { anyBody, type BodySchema } from './schema.ts';
 import { answerJson, type Call, type Json, type JsonObject, type Reply } from './wire.ts';
 
 export const postBody: BodySchema = {
@@ -48,10 +48,10 @@ export async function handlePost(context: Context, call: Call): Promise<Reply> {
 }
 
 function accept(context: Context, caller: Caller, given: Json): Handled {
-  const checked = checkBody(given, postBody);
+  const checked = checkBody(given, context.rehearses ? anyBody : postBody);
   if (checked.type === 'refused') return { answer: checked.answer };
   const { body } = checked;
-  const problem = findPostProblem(context, body);
+  const problem = context.rehearses ? undefined : findPostProblem(context, body);
   if (problem !== undefined) return { answer: answerInvalid(problem) };
   try {
     const entry = context.books.bookPost(caller.user, { now: context.now(), body });

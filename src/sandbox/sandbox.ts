@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createDiskStore, createMemoryStore } from './blob-store.ts';
-import { Books } from './books.ts';
+import { Books, type PriceOf } from './books.ts';
 import { mainUser } from './caller.ts';
 import { CreatesLimit } from './context.ts';
 import { type Fault, FaultScript } from './faults.ts';
@@ -35,6 +35,11 @@ export interface SandboxOptions {
   faults?: Fault[];
   /** Share of jobs, 0 to 1, that end FAILED; which ones follows from their bodies. Default 0. */
   failRate?: number;
+  /**
+   * Stands for another service, for a caller that has checked its requests: every body is taken, and costs what `priceOf`
+   * says; where it does not, what the sandbox charges.
+   */
+  rehearsal?: { priceOf?: PriceOf };
   /** At most so many creates and posts per user in any `perMs`; more get 429. Default: no limit. */
   rateLimit?: { creates: number; perMs: number };
 }
@@ -81,7 +86,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const startingCredits = options.credits ?? 1000;
   const blobs = dataDir === undefined ? createMemoryStore() : createDiskStore(join(dataDir, 'uploads'));
   const { books, library } = openRecords(journal, () => ({
-    books: new Books(startingCredits, journal),
+    books: new Books(startingCredits, journal, options.rehearsal?.priceOf),
     library: new Library(blobs, journal?.uploads),
   }));
   const service = createService({
@@ -96,6 +101,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     startingCredits,
     speed: options.speed ?? 1,
     failRate: options.failRate ?? 0,
+    rehearses: options.rehearsal !== undefined,
     now,
   });
 

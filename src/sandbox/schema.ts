@@ -10,6 +10,9 @@ export interface BodySchema extends JsonObject {
   properties: { [name: string]: JsonObject };
 }
 
+/** Any JSON object. */
+export const anyBody: BodySchema = { type: 'object', required: [], properties: {} };
+
 /** The first thing that is wrong with the body, as a sentence; `undefined` when nothing is. Unknown fields pass. */
 export function findSchemaProblem(body: Json, schema: BodySchema): string | undefined {
   if (!isObject(body)) return 'The body must be a JSON object.';
@@ -23,6 +26,24 @@ export function findSchemaProblem(body: Json, schema: BodySchema): string | unde
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/**
+ * Returns the body as this sandbox can carry it out: values that break the schema are left out, and required ones are
+ * filled in. A rehearsal has names of another service, which are no mistakes. A body that fits stays as it is.
+ */
+export function fitBody(body: JsonObject, { required, properties }: BodySchema): JsonObject {
+  const texts = Object.values(body).filter((value) => typeof value === 'string' && value.trim() !== '');
+  const link = texts.find((text) => URL.canParse(String(text)));
+  const fits = ([name, value]: [string, Json]) =>
+    !Object.hasOwn(properties, name) || findValueProblem(name, value, properties[name] ?? {}) === undefined;
+  const fitting = Object.fromEntries(Object.entries(body).filter(fits));
+  for (const name of required) {
+    if (Object.hasOwn(fitting, name)) continue;
+    const { enum: allowed } = properties[name] ?? {};
+    fitting[name] = Array.isArray(allowed) ? (allowed[0] ?? '') : ((/url$/i.test(name) ? link : texts[0]) ?? name);
+  }
+  return fitting;
 }
 
 function findValueProblem(name: string, value: Json, rules: JsonObject): string | undefined {

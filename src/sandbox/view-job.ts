@@ -5,13 +5,13 @@ import { outputArea } from './own-url.ts';
 
 /** `origin`: scheme and host as the caller sees them; links start with it. */
 export function viewJob(job: Job, life: Life, origin: string): JobView {
-  const { entry, kind, recordId, token } = job;
+  const { entry, recordId, token } = job;
   return {
     id: entry.id,
     recordId,
     user: entry.user,
     body: entry.body,
-    model: kind.settle(entry.body).model,
+    model: modelOf(job),
     credits: entry.credits,
     life,
     files: job.files.map(({ name, mediaType }) => ({
@@ -21,6 +21,12 @@ export function viewJob(job: Job, life: Life, origin: string): JobView {
       assetId: digest('asset', entry.id, name).slice(0, 24),
     })),
   };
+}
+
+/** The model that does the work, or the one of a rehearsed service by its own name. */
+export function modelOf({ kind, body, entry }: Job): string {
+  const { model } = kind.settle(body);
+  return body.model === entry.body.model ? model : String(entry.body.model);
 }
 
 /** The job as the answer to its create shows it, then and at every replay. */

@@ -51,7 +51,11 @@ test('a plan of real money is not carried out', async () => {
 
 test('it is read strictly, and comes before any key', () => {
   const key = { MEDIABATCH_API_KEY: 'k', MEDIABATCH_BASE_URL: 'https://a/api/v1' };
-  expect(readEnvironment({ ...key, MEDIABATCH_SANDBOX: '1' }, '.')).toEqual({ playMoney: true });
+  expect(readEnvironment({ ...key, MEDIABATCH_SANDBOX: '1' }, '.')).toEqual({
+    playMoney: true,
+    // What is kept of its answers is rehearsed.
+    baseUrl: key.MEDIABATCH_BASE_URL,
+  });
   expect(readEnvironment({ ...key, MEDIABATCH_SANDBOX: '0' }, '.')).toMatchObject({ token: 'k' });
   expect(() => knowsPlayMoneyOnly({ MEDIABATCH_SANDBOX: 'yes' })).toThrow('knows 1 and 0');
 });

@@ -5,6 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { creditsToCover, neededJobs } from '../../src/campaign/rehearse.ts';
 import { TestCampaign } from '../rig/campaign.ts';
 import { type CommandResult, command, readLines, root, temporaryFolder } from '../rig/command.ts';
+import { described } from '../rig/other-service/manners.ts';
+import { OtherService } from '../rig/other-service/other-service.ts';
 import { workplaceForEach } from './workplace.ts';
 
 const place = workplaceForEach();
@@ -145,5 +147,50 @@ describe('status', () => {
     rmSync(join(place.folder, 'campaign.sandbox/out/b.png'));
     const { out } = await place.run('status', 'campaign.yaml', '--sandbox', '--list', '-s', 'pic@b');
     expect(out).toContain('campaign.sandbox/out/b.png (missing)');
+  });
+});
+
+describe('a rehearsal of a service with names, prices and accounts of its own', () => {
+  const own = `version: 1
+name: spring
+tasks:
+  pic: { kind: image, with: { prompt: a lamp, resolution: 1k }, save: out/pic }
+  film: { kind: video, with: { prompt: pan, model: motion-9, imageUrl: "{{tasks.pic.url}}" }, save: out/film }
+  thumb: { kind: thumbnail, with: { headline: Hello }, save: out/thumb }
+  cuts: { kind: clipping, with: { sourceUrl: "{{tasks.film.url}}" }, save: out/cuts }
+  share: { kind: post, with: { accountIds: [acc_ig_en], content: Hello, mediaUrls: ["{{tasks.film.url}}"] } }
+`;
+
+  test('without its document unknown names are warnings, and every file is made', async () => {
+    place.write('campaign.yaml', own);
+    const ran = await rehearse('--publish');
+    expect(ran, ran.err).toMatchObject({ code: 0, err: expect.stringContaining('all 5 steps done') });
+    for (const name of [
+      '`model` is "motion-9", which the sandbox does not know',
+      'the account `acc_ig_en`',
+      '`imageUrl`',
+    ]) {
+      expect(ran.err).toContain(name);
+    }
+    expect(ran.err).toContain('`plan --refresh` with a key lets the sandbox learn what your service has');
+    expect(await rehearse('--publish')).toMatchObject({ code: 0 });
+    expect(booked()).toHaveLength(5);
+  });
+
+  test('with its document its fields and prices count, and what it refuses is refused', async () => {
+    const names = { ...described.names, thumbnail: { title: 'headline' } };
+    const service = await OtherService.open({ ...described, names });
+    onTestFinished(() => service.close());
+    const run = (...args: string[]) => command(args, { cwd: place.folder, env: service.env });
+    place.write('campaign.yaml', own.replace(/ {2}(cuts|share):.*\n/g, '').replace('motion-9', 'film-1'));
+    expect(await run('plan', '--refresh')).toMatchObject({ code: 0 });
+    const seen = service.seen.length;
+    const flags = ['--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
+    const ran = await run('apply', ...flags);
+    expect(ran, ran.err).toMatchObject({ code: 0, err: expect.not.stringContaining('warning') });
+    expect(ran.err).toContain('as estimated');
+    place.write('campaign.yaml', own.replace('imageUrl:', 'aspectRatio: [x], imageUrl:'));
+    expect(await run('plan', '--sandbox')).toMatchObject({ code: 65, err: expect.stringContaining('`aspectRatio`') });
+    expect([service.seen.length, service.books.jobs]).toEqual([seen, []]);
   });
 });

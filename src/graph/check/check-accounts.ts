@@ -3,6 +3,7 @@ import { shorten } from '../../ground/values.ts';
 import { type Manifest, taskPath } from '../../manifest/manifest.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import type { Step } from '../graph.ts';
+import { sandboxLearns } from './request-fault.ts';
 
 /** An account that posts can go to, as the service lists it. */
 export interface KnownAccount {
@@ -22,19 +23,28 @@ interface Found {
   index?: number;
 }
 
-/**
- * Finds what is wrong with posts that are still to leave: accounts that the service does not have, accounts that expire
- * before, and times that are over. `accounts`: absent when nobody knows them. `now` in ms since 1970.
- */
+export interface PostFacts {
+  /** Omitted when unknown. */
+  accounts?: readonly KnownAccount[];
+  /** They are those of the sandbox: another service has others, so that an unknown one only warns. */
+  isSandbox?: boolean;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** Finds posts to unknown accounts, to accounts that expire before, and with a time that has passed. */
 export function checkPosts(
   steps: readonly Step[],
-  { accounts, manifest, now }: { accounts?: readonly KnownAccount[] | undefined; manifest: Manifest; now: number },
+  { accounts, isSandbox = false, manifest, now }: PostFacts & { manifest: Manifest },
 ): Diagnostic[] {
   const byId = new Map(accounts?.map((account) => [account.id, account]));
   const reported = new Map<string, Diagnostic>();
   const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
   for (const step of steps) {
-    const found = [...checkTime(step, now), ...(accounts === undefined ? [] : checkIds(step, { byId, now }))];
+    const found = [
+      ...checkTime(step, now),
+      ...(accounts === undefined ? [] : checkIds(step, { byId, isSandbox, now })),
+    ];
     for (const { field, index, ...words } of found) {
       const written = tasks.get(step.task)?.with.find((one) => one.field === field);
       const inside = index === undefined ? [] : [index];
@@ -51,7 +61,10 @@ function trailOf({ task, row }: Step): string[] {
   return [`task ${task}`, ...(row === undefined ? [] : [row])];
 }
 
-function checkIds({ request }: Step, { byId, now }: { byId: ReadonlyMap<string, KnownAccount>; now: number }): Found[] {
+function checkIds(
+  { request }: Step,
+  { byId, isSandbox, now }: { byId: ReadonlyMap<string, KnownAccount>; isSandbox: boolean; now: number },
+): Found[] {
   const at = timeOf(request) ?? now;
   const names = [...byId].map(([id, { name }]) => `${id} (${name})`);
   return Object.entries(request).flatMap(([field, value]): Found[] => {
@@ -66,10 +79,13 @@ function checkIds({ request }: Step, { byId, now }: { byId: ReadonlyMap<string, 
       if (known === undefined) {
         const meant = nearestName(id, byId.keys());
         const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
-        const message = `\`${shorten(id)}\` is no account that is connected at the service`;
-        return [
-          { code: 'MB1509', severity: 'error', message, hint: `${guess}connected: ${listNames(names)}`, ...place },
-        ];
+        const [severity, learns] = isSandbox ? (['warning', `; ${sandboxLearns}`] as const) : (['error', ''] as const);
+        const name = `\`${shorten(id)}\``;
+        const message = isSandbox
+          ? `the sandbox does not know the account ${name}`
+          : `${name} is not a connected account`;
+        const hint = `${guess}connected: ${listNames(names)}${learns}`;
+        return [{ code: 'MB1509', severity, message, hint, ...place }];
       }
       if (known.expiresAt === undefined || known.expiresAt > at) return [];
       const when =

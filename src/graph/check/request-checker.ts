@@ -5,7 +5,7 @@ import type { ServiceDocument } from '../../kinds/service-document.ts';
 import type { CompiledSchema, SchemaCompiler, SchemaProblem } from '../../manifest/check/json-schema.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import { checkRequest } from './check-request.ts';
-import type { RequestChecker, RequestFault } from './request-fault.ts';
+import { type RequestChecker, type RequestFault, sandboxLearns } from './request-fault.ts';
 import { fieldSchemas, findUnlistedFields } from './unlisted-fields.ts';
 
 /** A problem, and for a value that fits none of several forms, the demands of each form. */
@@ -18,8 +18,15 @@ export type { RequestChecker } from './request-fault.ts';
 /** Stands for an output of another step, which will be a public link. */
 const placeholder = 'https://example.com/output';
 
-/** Makes a checker from the service's document. Kinds that it does not describe stay unchecked. */
-export function makeRequestChecker(document: ServiceDocument, compile: SchemaCompiler): RequestChecker {
+/**
+ * Makes a checker from the service's document. Kinds that it does not describe stay unchecked. The sandbox's own document
+ * only warns: what the API does not document, the user's service may have otherwise.
+ */
+export function makeRequestChecker(
+  document: ServiceDocument,
+  compile: SchemaCompiler,
+  { isSandbox = false }: { isSandbox?: boolean } = {},
+): RequestChecker {
   const compiled = new Map<string, CompiledSchema | undefined>();
   const compiledFor = (kind: string, schema: Json): CompiledSchema | undefined => {
     if (!compiled.has(kind)) {
@@ -35,22 +42,35 @@ export function makeRequestChecker(document: ServiceDocument, compile: SchemaCom
     const schema = compiledFor(kind, create.schema);
     if (schema === undefined) return 'unchecked';
     const about = { value: request, path: create.path, fields: fieldNames(create.schema) };
-    const found = schema.validate(fillIn(request));
-    if (found === 'too-much') return 'unchecked';
-    const problems = gather(found).filter((problem) => isKnown(problem, request));
+    const broken = schema.validate(fillIn(request));
+    if (broken === 'too-much') return 'unchecked';
+    const problems = gather(broken).filter((problem) => isKnown(problem, request));
     const meant = meantFields(problems, about.fields);
     const faults = problems
       .filter(({ rule, params }) => !(rule === 'required' && meant.has(String(params.missingProperty))))
       .map((problem) => describeSchemaProblem(problem, about));
     const known = wrongFields(kind, request);
     const unlisted = findUnlistedFields(create.schema, request, create);
-    return oneForEachPlace([...faults, ...unlisted]).filter(({ at: [field] }) => !known.has(field));
+    const found = oneForEachPlace([...faults, ...unlisted]).filter(({ at: [field] }) => !known.has(field));
+    return isSandbox ? found.map((fault) => warnOfSandbox(fault)) : found;
   };
   check.lists = (kind) => {
     const { schema } = createOf(kind) ?? {};
     return schema !== undefined && fieldSchemas(schema).size > 0;
   };
   return check;
+}
+
+function warnOfSandbox({ message, hint, ...fault }: RequestFault): RequestFault {
+  const [advice] = hint.split('; ', 1);
+  return {
+    ...fault,
+    severity: 'warning',
+    message: message
+      .replace('the service does not allow', 'the sandbox does not know')
+      .replace(/\bthe service\b/g, 'the sandbox'),
+    hint: `${advice}; ${sandboxLearns}`,
+  };
 }
 
 /** Fields that the documentation alone shows to be wrong, which was reported. */

@@ -13,6 +13,9 @@ export interface RequestFault {
   meant?: string;
 }
 
+/** Advice about a name that the sandbox does not know, and the user's service may. */
+export const sandboxLearns = '`plan --refresh` with a key lets the sandbox learn what your service has';
+
 /** Checks requests whose only documentation is the service's own description. */
 export interface RequestChecker {
   (kind: string, request: Json): RequestFault[] | 'unchecked';

@@ -93,7 +93,7 @@ export function kindSection(kind: Kind, document: ServiceDocument | undefined): 
     ? 'Every field is checked before it is paid for.'
     : listed.length > 0
       ? 'The service documents its request only in its own OpenAPI document: these are the fields that it lists.'
-      : 'The service documents its request nowhere: these names are those of the embedded service, and another one may have others. `plan --refresh` asks for its own OpenAPI document, and this page shows its names then.';
+      : 'The API does not document this request: the names below are those of the sandbox, and your service may have others; `plan --refresh` reads them, for this page and for rehearsals.';
   const fields =
     listed.length > 0
       ? listed.map(([name, schema]) => [code(name), listedWords(kind, name, schema)])

@@ -27,14 +27,15 @@ describe('the accounts of posts', () => {
     ]) {
       const ran = await trial.run(args);
       expect(ran.code, ran.err).toBe(65);
-      expect(ran.err).toContain('campaign.yaml:9:42 error MB1509 `acc_a26a6b25c78b1c8e` is no account');
+      expect(ran.err).toContain('campaign.yaml:9:42 error MB1509 `acc_a26a6b25c78b1c8e` is not a connected account');
       expect(ran.err).toContain(`did you mean \`${account}\`? connected: ${account} (Instagram @sandbox.studio), `);
     }
     expect(trial.sandbox.ledger()).toEqual([]);
     // What the service has said is kept for plans, which ask nobody.
     const planned = await trial.run(['plan', 'campaign.yaml']);
     expect(planned, planned.err).toMatchObject({ code: 65, err: expect.stringContaining('MB1509') });
-    expect((await trial.run(['validate', 'campaign.yaml'])).code).toBe(0);
+    const validated = await trial.run(['validate', 'campaign.yaml']);
+    expect(validated, validated.err).toMatchObject({ code: 65, err: expect.stringContaining('MB1509') });
   });
 
   test('stand in plans by name once they are known; plan asks only when it is told to', async () => {
