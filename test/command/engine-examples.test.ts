@@ -57,13 +57,18 @@ test('what belongs together has one name, port and version', () => {
   expect(installed).toEqual([`mediabatch@${version}`, ...wanted]);
 });
 
-test('the dashboard shows figures that there are, and lets nobody edit it', () => {
+test('the dashboard and the alert rules use metrics and events that exist', () => {
   const { panels, editable } = JSON.parse(read('grafana.json'));
   const source = readFileSync(join(root, 'src/cluster/worker/operator-port.ts'), 'utf8');
   const names: string[] = panels.flatMap(
     ({ targets }: { targets: { expr: string }[] }) => targets[0]?.expr.match(/mediabatch_[a-z_]+/g) ?? [],
   );
   expect(names.length).toBeGreaterThan(10);
+  const rules: { expr: string }[] = parse(read('alerts.yaml')).groups[0].rules;
+  names.push(...rules.flatMap(({ expr }) => expr.match(/mediabatch_[a-z_]+/g) ?? []));
+  const events = rules.flatMap(({ expr }) => /event=~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? []);
+  const documented = readFileSync(join(root, 'src/manual/operate.md'), 'utf8');
+  expect(events.filter((event) => !documented.includes(`\`${event}\``))).toEqual([]);
   expect(names.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
   expect(editable).toBe(false);
 });
