@@ -349,7 +349,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     },
   ],
   expansion: [
-    'A manifest with everything resolved, as `mediabatch expand --json` and `explain --origins --json` print it.',
+    'A manifest with everything resolved, as `mediabatch explain --origins --json` prints it.',
     {
       campaign: ['Its name.', text],
       'budget?': ['As in the manifest.', object({ credits: ['Credits.', credits] })],

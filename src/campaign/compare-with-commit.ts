@@ -1,12 +1,11 @@
 import { systemClock } from '../contract/clock.ts';
-import { CampaignError, orFailure } from '../contract/failure.ts';
+import { orFailure } from '../contract/failure.ts';
 import { findMergeBase } from '../disk/git/repository.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type LockReading, readLock as readLockBytes } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { assemblePlan } from '../plan/assemble.ts';
 import { type Comparison, compareVersions } from '../plan/compare/compare-versions.ts';
-import { diffLocks, type LockDiff } from '../plan/compare/diff-locks.ts';
 import type { PlanTotals } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
 import { situate, withFiles } from '../plan/situation/situation.ts';
@@ -17,8 +16,7 @@ import { type Cost, type CostOptions, sumUpCost } from './cost.ts';
 import type { Campaign } from './load.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { findPriceHints } from './price-hints.ts';
-import { readCommittedCampaign, readCommittedLock } from './read-committed.ts';
-import { requireLock } from './read-lock.ts';
+import { readCommittedCampaign } from './read-committed.ts';
 import { requireRestoredLock } from './restore-purchases.ts';
 
 /** Changes of the working tree as seen from a commit. */
@@ -99,42 +97,4 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
 /** The checked graph of a campaign. Throws when it has mistakes. */
 function checkedOf(campaign: Campaign) {
   return graphOf(campaign.checked, campaign, campaign.checked);
-}
-
-/** One side of a comparison: a commit, or the lock as it lies here. */
-interface DiffSide {
-  /** Absent: the working tree. */
-  ref?: string;
-  /** Full hash. */
-  commit?: string;
-}
-
-interface CommittedDiff extends LockDiff {
-  from: DiffSide;
-  to: DiffSide;
-}
-
-/** Compares the locks of two commits, or of one with the working tree. Needs no manifest, and writes nothing. */
-export async function diffCommits(
-  campaign: Pick<OpenCampaign, 'paths' | 'file' | 'tell'>,
-  from: string,
-  to: string | undefined,
-): Promise<CommittedDiff> {
-  const before = await readCommittedLock(campaign, from);
-  const after = to === undefined ? undefined : await readCommittedLock(campaign, to);
-  const { lock } = after ?? (await requireLock(campaign, undefined));
-  if (before.isAbsent && (after === undefined ? lock.steps.size === 0 : after.isAbsent)) {
-    throw new CampaignError({
-      code: 'MB3604',
-      message: `there is no lock of ${campaign.file} to compare: ${from} has none, and neither has ${to ?? 'the working tree'}`,
-      hint: 'a run writes the lock, and a commit puts it into git',
-      file: campaign.paths.lock,
-      ref: from,
-    });
-  }
-  return {
-    from: { ref: from, commit: before.commit },
-    to: after === undefined ? {} : { ref: after.ref, commit: after.commit },
-    ...diffLocks(before.lock, lock),
-  };
 }

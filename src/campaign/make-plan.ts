@@ -152,7 +152,7 @@ function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
         ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
         : way(
             'nothing was spent; choose other steps, or take the pin off',
-            call('unpin', ...pinned.slice(0, mostNamed).map(({ address }) => address)),
+            call('pin', ...pinned.slice(0, mostNamed).map(({ address }) => address), '--undo'),
           ),
     addresses: pinned.map(({ address }) => address),
   });

@@ -33,7 +33,7 @@ export function shell(...words: string[]): Shell {
   return { shell: words };
 }
 
-/** `way('take the pin off first', call('unpin', address))`; what it is for ends without a colon. */
+/** `way('take the pin off first', call('pin', address, '--undo'))`; what it is for ends without a colon. */
 export function way<Run>(to: string, run: Run): Way<Run> {
   return { to, run };
 }

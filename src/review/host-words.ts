@@ -6,7 +6,7 @@ import { adviceText, type Paste } from '../report/advice-text.ts';
 /** Commands that concern the same lock as the running one. */
 export function reviewCommands(paste: Paste): ReviewCommands {
   return {
-    ...{ pick: paste(call('pick')), reject: paste(call('reject')), unpick: paste(call('unpick')) },
+    ...{ pick: paste(call('pick')), reject: paste(call('reject')), unpick: paste(call('pick', '--undo')) },
     ...{ redo: paste(call('apply', '--redo')), explain: paste(call('explain')) },
   };
 }

@@ -101,8 +101,6 @@ test('what commands print of the past, of decisions and of branches is described
   place.write('campaign.yaml', manifest.replace('the {{row}}', 'one {{row}}').replace('takes: 2', 'takes: 3'));
   const compared = await documentOf('plan', ...here, '--compare', 'HEAD');
   expect(compared.document.steps).toContainEqual(expect.objectContaining({ change: 'added' }));
-  const between = await documentOf('diff', 'campaign.yaml', 'HEAD~1', 'HEAD', '--sandbox');
-  expect(between.document.rows).toContainEqual(expect.objectContaining({ change: 'picked' }));
   const missing = await documentOf('unlock', ...here);
   expect(missing.document).toMatchObject({ code: 'MB3408', again: 'changed', person: false, paid: 'nothing' });
   const { document: report } = await documentOf('report', ...here);
@@ -113,7 +111,6 @@ const here = ['campaign.yaml', '--sandbox'];
 /** How each command that takes `--json` is called; several ways where it prints several documents. Absent: as above. */
 const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   validate: [['campaign.yaml'], ['campaign.yaml', 'campaign.yaml']],
-  expand: [['campaign.yaml']],
   schema: [['kinds'], ['helpers']],
   outputs: [here],
   approve: [['--list']],
@@ -138,9 +135,8 @@ const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
  * Those of the tests above; decisions that print what `pick` does; and a request, which is a document of the service.
  */
 const others = [
-  ...['plan', 'apply', 'status', 'pick', 'cost', 'runs', 'runs show', 'diff', 'unlock', 'report'],
-  ...['reject', 'unpick', 'accept', 'pin', 'unpin', 'forget', 'move', 'import', 'adopt'],
-  'render',
+  ...['plan', 'apply', 'status', 'pick', 'cost', 'runs', 'runs show', 'unlock', 'report'],
+  ...['reject', 'accept', 'pin', 'forget', 'move', 'adopt'],
 ];
 
 /** Commands that take `--json`, as they are typed. */

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 test('one entry for each step, with the origin of each value', async () => {
-  const { code, out } = await run('expand', 'campaign.yaml');
+  const { code, out } = await run('explain', 'campaign.yaml', '--origins');
   expect(code).toBe(0);
   expect(out).toMatchSnapshot();
   expect(parse(out).steps['hero@vase']).toEqual({
@@ -27,8 +27,8 @@ test('one entry for each step, with the origin of each value', async () => {
 
 test.each(exampleNames())('%s: valid YAML that says the same as its JSON', async (name) => {
   const file = join(root, 'examples', name, 'campaign.yaml');
-  const text = await run('expand', file);
-  const json = JSON.parse((await run('expand', file, '--json')).out);
+  const text = await run('explain', file, '--origins');
+  const json = JSON.parse((await run('explain', file, '--origins', '--json')).out);
   expect(text.code).toBe(0);
   const { steps, ...campaign } = parse(text.out);
   const { steps: listed, mediabatch, campaign: title, ...values } = json;
@@ -64,7 +64,7 @@ test('texts that YAML would read as something else come back as they are', async
     (prompt, index) => `  t${index}: { kind: image, with: { prompt: ${JSON.stringify(prompt)} } }\n`,
   );
   write('campaign.yaml', `version: 1\nname: x\ntasks:\n${tasks.join('')}`);
-  const { out } = await run('expand', 'campaign.yaml');
+  const { out } = await run('explain', 'campaign.yaml', '--origins');
   const steps = parse(out).steps as { [address: string]: { with: { prompt: string } } };
   expect(Object.values(steps).map((step) => step.with.prompt)).toEqual(prompts);
   expect(out).not.toContain('\u202e');
@@ -72,19 +72,24 @@ test('texts that YAML would read as something else come back as they are', async
 
 test('a manifest with mistakes is told', async () => {
   write('campaign.yaml', manifest.replace('row.name', 'row.nmae'));
-  expect(await run('expand', 'campaign.yaml')).toMatchObject({
+  expect(await run('explain', 'campaign.yaml', '--origins')).toMatchObject({
     code: 65,
     out: '',
     err: expect.stringContaining('MB1203'),
   });
 });
 
-test('explain of a step prints what render and expand do', async () => {
+test('explain prints one step of all with --origins, its request with --request, and needs a step otherwise', async () => {
   const origins = await run('explain', 'campaign.yaml', 'hero@vase', '--origins', '--json');
-  const { steps, ...campaign } = JSON.parse((await run('expand', 'campaign.yaml', '--json')).out);
+  const { steps, ...campaign } = JSON.parse((await run('explain', 'campaign.yaml', '--origins', '--json')).out);
   const only = steps.filter(({ address }: { address: string }) => address === 'hero@vase');
   expect(JSON.parse(origins.out)).toEqual({ ...campaign, steps: only });
   const request = await run('explain', 'campaign.yaml', 'hero@vase', '--request');
-  expect(request).toEqual(await run('render', 'campaign.yaml', 'hero@vase'));
+  expect(await run('render', 'hero@vase')).toEqual(request);
+  expect(await run('expand', '--json')).toEqual(await run('explain', 'campaign.yaml', '--origins', '--json'));
   expect(JSON.parse(request.out)).toMatchObject({ prompt: 'Tide Vase on an oak table' });
+  for (const words of [[], ['--request']]) {
+    const unnamed = await run('explain', 'campaign.yaml', ...words);
+    expect(unnamed).toMatchObject({ code: 64, err: expect.stringContaining('explain campaign.yaml --origins') });
+  }
 });

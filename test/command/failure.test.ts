@@ -49,7 +49,7 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
     { code: 'MB2002', lock: 'campaign.lock.jsonl', diagnostics: [expect.objectContaining({ code: 'MB2002' })] },
   ],
   [
-    'expand campaign.yaml --json',
+    'explain campaign.yaml --origins --json',
     { 'campaign.yaml': twoMistakes },
     {
       code: 'MB3100',

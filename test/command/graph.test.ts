@@ -27,7 +27,7 @@ function dense(count: number): string {
 
 test('prints tasks with their edges, states and credits', async () => {
   leaveBought(place.folder, manifest, { 'film@lamp': 'not bought', 'film@vase': { state: 'failed', credits: 7 } });
-  expect(await place.run('graph')).toEqual({
+  expect(await place.run('status', '--graph')).toEqual({
     code: 0,
     err: '',
     out: `flowchart LR
@@ -41,7 +41,9 @@ test('prints tasks with their edges, states and credits', async () => {
 
 test('--steps prints each step, with an edge from each that may be picked for it', async () => {
   leaveBought(place.folder, manifest);
-  expect((await place.run('graph', '--steps', '--select', '+film@lamp', '--exclude', 'hero@lamp/2')).out).toBe(
+  expect(
+    (await place.run('status', '--graph', '--list', '--select', '+film@lamp', '--exclude', 'hero@lamp/2')).out,
+  ).toBe(
     `flowchart LR
   accTitle: spring
   n0["hero@lamp/1<br/>image<br/>done<br/>5 cr spent"]
@@ -49,23 +51,27 @@ test('--steps prints each step, with an edge from each that may be picked for it
   n0 --> n1
 `,
   );
-  expect((await place.run('graph', '--steps')).out.match(/ --> /g)).toHaveLength(4);
-  expect(await place.run('graph', '--select', 'nothing')).toMatchObject({ code: 64 });
+  expect((await place.run('status', '--graph', '--list')).out.match(/ --> /g)).toHaveLength(4);
+  expect(await place.run('status', '--graph', '--select', 'nothing')).toMatchObject({ code: 64 });
 });
 
 test('refuses what viewers of Mermaid would not draw', async () => {
   place.write('campaign.yaml', dense(33));
-  const refused = await place.run('graph');
+  const refused = await place.run('status', '--graph');
   expect(refused).toMatchObject({ code: 64, out: '' });
   expect(refused.err).toContain('Mermaid takes at most 500 edges and 50\u202f000 characters');
-  expect((await place.run('graph', '--exclude', 't32')).out.match(/ --> /g)).toHaveLength(496);
+  expect((await place.run('status', '--graph', '--exclude', 't32')).out.match(/ --> /g)).toHaveLength(496);
   const rows = Array.from({ length: 2000 }, (_, index) => `p${index}`).join(', ');
   place.write('campaign.yaml', manifest.replaceAll('[lamp, vase]', `[${rows}]`));
-  expect(await place.run('graph', '--steps', '--select', 'hero')).toMatchObject({ code: 64, out: '' });
-  expect((await place.run('graph')).out).toContain('hero<br/>image · 4000 steps');
+  expect(await place.run('status', '--graph', '--list', '--select', 'hero')).toMatchObject({ code: 64, out: '' });
+  expect((await place.run('status', '--graph')).out).toContain('hero<br/>image · 4000 steps');
 });
 
 test('a mistake of the manifest is told as everywhere', async () => {
   place.write('campaign.yaml', manifest.replace('kind: image', 'kind: imaage'));
-  expect(await place.run('graph')).toMatchObject({ code: 65, out: '', err: expect.stringContaining('imaage') });
+  expect(await place.run('status', '--graph')).toMatchObject({
+    code: 65,
+    out: '',
+    err: expect.stringContaining('imaage'),
+  });
 });

@@ -138,7 +138,7 @@ test.each([
   const made = await run('init', 'new', '--from-csv', 'my table.csv');
   expect(made.code, made.err).toBe(0);
   expect(read('new/my table.csv')).toBe(csv);
-  const { code, out, err } = await run('expand', 'new/campaign.yaml', '--json');
+  const { code, out, err } = await run('explain', 'new/campaign.yaml', '--origins', '--json');
   expect(code, err).toBe(0);
   const { steps } = JSON.parse(out);
   expect(steps.map(({ address }: { address: string }) => address)).toEqual(addresses);
@@ -172,7 +172,7 @@ test('--from-csv: a workbook with two sheets is used by its first', async () => 
   };
   writeFileSync(join(workplace.folder, 't.xlsx'), workbook(sheets));
   expect((await run('init', 'new', '--from-csv', 't.xlsx')).code).toBe(0);
-  const { out } = await run('expand', 'new/campaign.yaml', '--json');
+  const { out } = await run('explain', 'new/campaign.yaml', '--origins', '--json');
   expect(JSON.parse(out).steps).toMatchObject([{ address: 'picture@a', with: { prompt: 'A market' } }]);
 });
 

@@ -34,7 +34,8 @@ describe('FILE may be left out', () => {
     ['explain other hero', 'explain other hero'],
     ['explain other.yaml', 'explain other.yaml'],
     ['move hero@a hero@b', 'move campaign.yaml hero@a hero@b'],
-    ['import hero@a 7 --credits 3', 'import campaign.yaml hero@a 7 --credits 3'],
+    ['adopt hero@a --job 7 --credits 3', 'adopt campaign.yaml hero@a --job 7 --credits 3'],
+    ['adopt x.yaml hero@a --job 7', 'adopt x.yaml hero@a --job 7'],
     ['pin', 'pin campaign.yaml'],
     ['pin -s tag:launch', 'pin campaign.yaml -s tag:launch'],
     ['pin hero teaser@a', 'pin campaign.yaml hero teaser@a'],
@@ -43,8 +44,8 @@ describe('FILE may be left out', () => {
     ['pin x/spring.yaml hero', 'pin x/spring.yaml hero'],
     ['pin ./hero', 'pin ./hero'],
     ['pin --lock x.yaml hero', 'pin campaign.yaml --lock x.yaml hero'],
-    ['diff main HEAD~1', 'diff campaign.yaml main HEAD~1'],
-    ['diff x.yaml origin/main', 'diff x.yaml origin/main'],
+    ['explain', 'explain campaign.yaml'],
+    ['explain --origins', 'explain campaign.yaml --origins'],
     ['runs show k3f9', 'runs show campaign.yaml k3f9'],
     ['plan -s hero', 'plan campaign.yaml -s hero'],
     ['plan hero', 'plan hero'],
@@ -64,7 +65,8 @@ describe('FILE may be left out', () => {
   test('a file of any name is FILE, unless it may be a step as well', () => {
     expect(name('pin spring hero', ['spring'])).toBe('pin spring hero');
     expect(() => name('pin hero teaser', ['hero', 'campaign.yaml'])).toThrow('hero is a file here, and may be a step');
-    expect(name('explain hero', ['hero', 'campaign.yaml'])).toBe('explain campaign.yaml hero');
+    expect(() => name('explain hero', ['hero', 'campaign.yaml'])).toThrow('hero is a file here, and may be a step');
+    expect(name('resolve hero', ['hero', 'campaign.yaml'])).toBe('resolve campaign.yaml hero');
   });
 
   test('and whoever names it, wherever the options stand, has typed all there is', () => {
@@ -131,10 +133,15 @@ describe('a command that there is not', () => {
   test.each([
     ['clean', 'mediabatch help gc'],
     ['prune', 'mediabatch help gc'],
-    ['undo', 'A pick is taken back by unpick'],
+    ['undo', '`pick --undo` takes a pick back'],
     ['download', 'for 0 credits; to see what a run does: mediabatch plan campaign.yaml'],
     ['config', 'mediabatch doctor'],
     ['version', 'mediabatch --version'],
+    ['diff', 'diff was removed'],
+    ['diff', 'mediabatch plan campaign.yaml --compare HEAD'],
+    ['unpin', 'mediabatch pin campaign.yaml ADDRESS --undo'],
+    ['import', 'mediabatch adopt campaign.yaml ADDRESS --job ID'],
+    ['graph', 'mediabatch status campaign.yaml --graph'],
   ])('%s: what does it is said', async (word, way) => {
     const { code, err } = await place.run(word);
     expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(way) });

@@ -77,7 +77,7 @@ test('I42 what a newer version wrote survives runs, decisions and renames', asyn
   survives();
   for (const args of [
     ['pin', 'campaign.yaml', 'hero'],
-    ['unpin', 'campaign.yaml', 'hero'],
+    ['pin', 'campaign.yaml', 'hero', '--undo'],
   ]) {
     expect((await run(...args)).code).toBe(0);
     survives();

@@ -244,7 +244,13 @@ describe('a model that is newer than this version', () => {
     expect(refreshed.err).toContain('warning MB1507 "omega-9" is a model of kind image that is new at the service');
     expect(refreshed.err.match(/MB1507/g)).toHaveLength(1);
     expect(refreshed.out).toMatch(/hero {2}image {2}2 steps {2}≈ 6/);
-    for (const args of [['plan'], ['validate'], ['expand'], ['status'], ['explain', 'campaign.yaml', 'hero@a']]) {
+    for (const args of [
+      ['plan'],
+      ['validate'],
+      ['explain', 'campaign.yaml', '--origins'],
+      ['status'],
+      ['explain', 'campaign.yaml', 'hero@a'],
+    ]) {
       const said = await runInProcess(args.length > 1 ? args : [...args, 'campaign.yaml'], env, folder);
       expect(said.code, said.err).toBe(0);
     }

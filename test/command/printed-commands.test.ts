@@ -183,7 +183,7 @@ describe('every command that is printed can be pasted', () => {
     const json = await command(['forget', file, 'hero', '--json', ...called.slice(1)], { cwd: folder });
     expect(json.code).toBe(0);
     const refused = JSON.parse(json.out).steps.filter(({ result }: { result: string }) => result === 'refused');
-    expect(refused[0].hint).toContain("mediabatch unpin 'my campaign/spring.yaml' --sandbox");
+    expect(refused[0].hint).toContain("mediabatch pin 'my campaign/spring.yaml' --sandbox");
   });
 
   test('of a folder, a service that is not there, and a topic that does not exist', async () => {
@@ -202,7 +202,7 @@ test('commands are written in one place: nothing else in the sources spells them
   // tells it commands.
   const free = /^(sandbox|kinds)\/|^cli\/program\/|^page\/model\/leave\.ts$|generated\.ts$/;
   const names =
-    'plan|apply|status|explain|render|accept|pin|unpin|forget|move|import|adopt|resolve|unlock|runs|gc|destroy|doctor|list|upload';
+    'plan|apply|status|explain|accept|pin|forget|move|adopt|resolve|unlock|runs|gc|destroy|doctor|list|upload';
   const spelled = files
     .filter((name) => !free.test(name.replaceAll('\\', '/')) && existsSync(join(root, 'src', name)))
     .flatMap((name) => {

@@ -141,7 +141,7 @@ describe('I40 the purchase journal', () => {
     expect(totals).toMatchObject({ alreadyPaid: 60, budgetLeft: 140 });
     for (const [words, shown] of [
       [['status'], '3 of 3'],
-      [['graph'], '60'],
+      [['status', 'campaign.yaml', '--graph'], '60'],
       [['cost'], '60'],
       [['explain', 'campaign.yaml', 'film@a'], restored],
     ] as const) {

@@ -24,8 +24,8 @@ const looking = [
   'outputs campaign.yaml --sandbox',
   'explain campaign.yaml pic@a --sandbox',
   'explain campaign.yaml pic@b',
-  'render campaign.yaml pic@a',
-  'expand campaign.yaml',
+  'explain campaign.yaml pic@a --request',
+  'explain campaign.yaml --origins',
   'pin campaign.yaml pic@a --sandbox --dry-run',
   'forget campaign.yaml pic@a --sandbox --dry-run',
 ];

@@ -81,7 +81,7 @@ describe('help', () => {
     const { out } = await run('help');
     expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
     const all = (await run('help', 'commands')).out;
-    for (const name of ['expand', 'unlock', 'cancel', 'approve'])
+    for (const name of ['explain', 'unlock', 'cancel', 'approve'])
       expect(all).toMatch(new RegExp(`^\`${name}\` {2,}\\S`, 'm'));
   });
 });

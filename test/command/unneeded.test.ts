@@ -33,7 +33,7 @@ test('steps that are not needed are told alike by every command, and posts are c
   expect(rows).toHaveLength(unneeded);
 
   expect((await run('plan')).out).toContain('all 20 steps are up to date');
-  expect((await run('graph')).out).toContain(`${waiting} done · ${9 - waiting} unneeded`);
+  expect((await run('status', '--graph')).out).toContain(`${waiting} done · ${9 - waiting} unneeded`);
   const report = await run('report');
   expect(report.err).toContain(`${1 + waiting} outputs of ${1 + waiting} steps`);
 }, 120_000);

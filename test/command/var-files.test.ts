@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 async function wordWith(given: readonly string[]): Promise<string> {
-  const args = ['render', 'hero', '--var', 'any=x'];
+  const args = ['explain', 'hero', '--request', '--var', 'any=x'];
   for (const source of given) {
     if (source === 'environment') process.env.MEDIABATCH_VAR_word = 'environment';
     else if (source === '--var') args.push('--var', 'word=--var');

@@ -97,7 +97,7 @@ function chooseJobs(
       throw new CampaignError({
         code: 'MB3002',
         message: `--job ${id}: it is not among the candidates`,
-        hint: '`import` gives a step any job that is paid; nothing was recorded',
+        hint: '`adopt ADDRESS --job ID` records any paid job at a step; nothing was recorded',
         name: id,
       });
     }
@@ -105,7 +105,7 @@ function chooseJobs(
       throw new CampaignError({
         code: 'MB3005',
         message: `--job ${id} fits ${first.match.step.address} and ${second?.match.step.address ?? 'others'}`,
-        hint: way('nothing was recorded; say which, as in', call('import', first.match.step.address, id)),
+        hint: way('nothing was recorded; say which, as in', call('adopt', first.match.step.address, '--job', id)),
         addresses: fitting.map(({ match }) => match.step.address),
       });
     }

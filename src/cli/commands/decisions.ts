@@ -30,16 +30,18 @@ export interface VerbOptions extends StateOptions {
   dryRun?: boolean;
   json?: boolean;
   select?: string[];
-  /** `adopt`, `import`: */
+  /** `adopt`: */
   yes?: boolean;
   serviceMoved?: boolean;
   offline?: boolean;
-  /** `import`, `resolve`: */
+  /** `adopt` of one job, `resolve`: */
   credits?: number;
   /** `pick`, `reject`: */
   note?: string;
   by?: string;
   reason?: string;
+  /** `pick`, `pin`: takes the decision back. */
+  undo?: boolean;
   /** `pick`: files with picks made elsewhere. */
   from?: string[];
   /** `forget`: */
@@ -62,7 +64,7 @@ interface Called {
   terminal: Terminal;
 }
 
-/** Every decision by its command. */
+/** Every decision by its command; `unpick` and `unpin` are `--undo` of theirs. */
 const verbs = {
   pick,
   reject: async (called: Called) => reject(called.campaign, chosenBy(called), await withWords(called)),
@@ -75,9 +77,6 @@ const verbs = {
     return forget(called.campaign, { ...chosenBy(called), orphans, force }, called.shared);
   },
   move: ({ campaign, words: [from = '', to = ''], shared }: Called) => move(campaign, { from, to }, shared),
-  import({ campaign, words: [address = '', job = ''], options: { credits, offline }, shared }: Called) {
-    return importStep(campaign, { address, job, credits, offline }, shared);
-  },
   adopt,
   resolve({ campaign, words: [address = ''], options, shared }: Called) {
     const finding = readFinding(options);
@@ -91,10 +90,11 @@ export type Verb = keyof typeof verbs;
 
 /** Records a decision of a person in the lock. */
 export async function decideBy(
-  verb: Verb,
+  name: Verb,
   file: string,
   { words, options, terminal }: Pick<Called, 'words' | 'options' | 'terminal'>,
 ): Promise<number> {
+  const verb = options.undo === true && (name === 'pick' || name === 'pin') ? (`un${name}` as const) : name;
   const campaign = await open(file, options, terminal);
   const { lockTimeout, dryRun, serviceMoved, yes } = options;
   const shared: DecideOptions = {
@@ -165,20 +165,33 @@ async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
   });
 }
 
-function adopt({ campaign, options: { yes, job }, shared, terminal }: Called): Promise<Decided> {
+async function adopt({ campaign, words: [address], options, shared, terminal }: Called): Promise<Decided> {
+  const { yes, credits, offline } = options;
+  const jobs = [options.job ?? []].flat();
+  const [job, another] = jobs;
+  if (address !== undefined) {
+    if (job === undefined || another !== undefined) throw wrongAdoption(`${address} can have one job`);
+    return importStep(campaign, { address, job, credits, offline }, shared);
+  }
+  if (credits !== undefined || offline === true) throw wrongAdoption('--credits and --offline need ADDRESS');
   const { style, paste } = terminal;
-  const onLooked = ({ open: left, steps, jobs }: LookedAt) => {
+  const onLooked = ({ open: left, steps, jobs: strangers }: LookedAt) => {
     if (left.length > 0) terminal.err(candidatesText(left, { style, paste }));
-    const looked = `${countOf(steps, 'step')} that could be adopted for, ${countOf(jobs, 'job')} that no lock knows`;
+    const looked = `${countOf(steps, 'step')} that could be adopted for, ${countOf(strangers, 'job')} that no lock knows`;
     terminal.err(`${style.dim(safeText(looked))}\n`);
   };
   const confirm = (rulings: readonly Ruling[]) => {
     // What is asked about is shown before.
     if (yes !== true) terminal.err(rulingsText(rulings, { command: 'adopt', stage: 'asked', style }));
-    const jobs = rulings.filter(({ is }) => is === 'recorded').length;
-    return askPerson(`Adopt ${countOf(jobs, 'job')}?`, { yes, terminal });
+    const count = rulings.filter(({ is }) => is === 'recorded').length;
+    return askPerson(`Adopt ${countOf(count, 'job')}?`, { yes, terminal });
   };
-  return adoptJobs(campaign, { jobs: job === undefined ? [] : [job].flat(), onLooked }, { ...shared, confirm });
+  return adoptJobs(campaign, { jobs, onLooked }, { ...shared, confirm });
+}
+
+function wrongAdoption(message: string): CampaignError {
+  const hint = way('nothing was recorded; name a step and a paid job, as in', call('adopt', 'ADDRESS', '--job', 'ID'));
+  return new CampaignError({ code: 'MB3000', message, hint, options: ['--job'] });
 }
 
 /** Reads what a person has found out; `undefined`: nothing. */

@@ -1,14 +1,19 @@
 import { requireStep } from '../../campaign/choose-steps.ts';
-import { requireGraph, requireTracedGraph } from '../../campaign/load-manifest.ts';
+import { mistakesOf, requireGraph, requireTracedGraph } from '../../campaign/load-manifest.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
 import { requireRestoredLock, tellRestored } from '../../campaign/restore-purchases.ts';
 import { findFinishedJobs } from '../../campaign/runs-of-lock.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import { call, way } from '../../ground/advice.ts';
+import { hasErrors } from '../../ground/diagnostic.ts';
 import { kinds } from '../../kinds/index.ts';
 import { situate } from '../../plan/situation/situation.ts';
+import { expandJson, expandText, makeExpansion } from '../../report/plan/expansion.ts';
 import { explainText } from '../../report/plan/explain-text.ts';
+import { loadLocally } from '../load-locally.ts';
 import { open, type StateOptions } from '../open.ts';
-import { outJson, type Terminal } from '../terminal.ts';
+import { outAs, outJson, type Terminal, tellOn } from '../terminal.ts';
 
 export interface ExplainOptions extends StateOptions {
   /** Instead the request as it is sent. */
@@ -23,13 +28,18 @@ interface Context {
   terminal: Terminal;
 }
 
-/** Why a run would do what it would do with one step. Needs no network and writes nothing. */
-export async function explain(file: string, name: string, { options, terminal }: Context): Promise<number> {
-  if (options.request === true) return render(file, name, { options, terminal });
-  if (options.origins === true) {
-    const { expand } = await import('./expand.ts');
-    return expand(file, { ...options, step: name }, terminal);
+/** Explains what a run would do with one step. Needs no network and writes nothing. */
+export async function explain(file: string, name: string | undefined, context: Context): Promise<number> {
+  const { options, terminal } = context;
+  if (options.origins === true) return printOrigins(file, name, context);
+  if (name === undefined) {
+    const hint = way(
+      'name a step as the plan shows it, or print all values of every step',
+      call('explain', '--origins'),
+    );
+    throw new CampaignError({ code: 'MB3000', message: 'explain: no step is named', hint, options: ['--origins'] });
   }
+  if (options.request === true) return printRequest(file, name, context);
   const campaign = await open(file, options, terminal);
   const { graph, trace } = await requireTracedGraph(campaign);
   const { lock, restored } = await requireRestoredLock(campaign, graph);
@@ -52,11 +62,26 @@ export async function explain(file: string, name: string, { options, terminal }:
   return exitCodes.done;
 }
 
-/** The request of a step as it is sent, references still open. */
-export async function render(file: string, address: string, { options, terminal }: Context): Promise<number> {
+/** Prints the request of a step as it is sent, with open references. */
+async function printRequest(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const graph = await requireGraph(await open(file, options, terminal));
-  const step = requireStep(address, graph);
+  const step = requireStep(name, graph);
   terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.paths[0] ?? ''}`)}\n`);
   outJson(terminal, step.request);
+  return exitCodes.done;
+}
+
+/** Prints a step, or every one, as the manifest would state it with everything resolved. */
+async function printOrigins(file: string, name: string | undefined, { options, terminal }: Context): Promise<number> {
+  const { graph, manifest, diagnostics, sources } = await loadLocally(file, options, terminal);
+  if (graph === undefined || manifest === undefined || hasErrors(diagnostics)) {
+    throw mistakesOf(file, { diagnostics, sources });
+  }
+  tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
+  const whole = makeExpansion(graph, manifest);
+  const only = name === undefined ? undefined : requireStep(name, graph).address;
+  const steps = whole.steps.filter(({ address }) => only === undefined || address === only);
+  const expansion = { ...whole, steps };
+  await outAs(terminal, options, { text: () => expandText(expansion), json: () => expandJson(expansion) });
   return exitCodes.done;
 }

@@ -13,7 +13,7 @@ import type { Terminal } from '../terminal.ts';
 
 export interface GraphOptions extends StateOptions, Pick<PlanningOptions, 'select' | 'exclude'> {
   /** A node for each step instead of each task. */
-  steps?: boolean;
+  list?: boolean;
 }
 
 /** Prints tasks or steps, their edges, states and credits as Mermaid. */
@@ -24,14 +24,14 @@ export async function graph(file: string, options: GraphOptions, terminal: Termi
   const recorded = situate(written, lock);
   const situation = withFiles(recorded, await seeExpected(recorded, campaign));
   const selected = makeSelector(situation).chosen(options);
-  const text = mermaidText(situation, { selected, bySteps: options.steps === true });
+  const text = mermaidText(situation, { selected, bySteps: options.list === true });
   if (text === undefined) {
     const { edges, characters } = mermaidLimits;
     throw new CampaignError({
       code: 'MB3000',
       message: `the graph could not be drawn: Mermaid takes at most ${countOf(edges, 'edge')} and ${countOf(characters, 'character')}`,
-      options: ['--select', '--steps'],
-      hint: 'draw fewer steps, as in --select +hero@lamp for one step with what it needs, or leave --steps out',
+      options: ['--select', '--list'],
+      hint: 'draw fewer steps, as in --select +hero@lamp for one step with what it needs, or leave --list out',
     });
   }
   terminal.out(text);

@@ -177,9 +177,7 @@ function footer(
     lines.push(`the service has no list of ${unlisted.join(', ')} jobs: only the locks know those`);
   }
   if (unknown > 0 && options.sandbox !== true) {
-    lines.push(
-      'what a step asked for is brought back by `adopt`, which finds it, or by `import`, which is given a step and a job',
-    );
+    lines.push('`adopt` records the jobs that a step asked for; `adopt ADDRESS --job ID` records any job');
   }
   return `${lines.map((line) => safeText(line)).join('\n')}\n`;
 }

@@ -18,7 +18,6 @@ const schemaNames = [
   'outputs',
   'result',
   'comparison',
-  'diff',
   'cost',
   'runs',
   'picks',

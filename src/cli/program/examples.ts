@@ -20,10 +20,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch validate --var-file north.yaml', 'with the variables of a market'],
     ['mediabatch validate --format github', 'annotates lines in a pull request'],
   ],
-  expand: [
-    ['mediabatch expand', 'every step with all its values'],
-    ['mediabatch expand --var brand=Halo --json', 'the same for a program'],
-  ],
   schema: [
     ['mediabatch schema helpers', 'what templates can do'],
     ['mediabatch schema kinds', 'what can be made, with every field'],
@@ -55,10 +51,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch status --sandbox --list', 'step by step'],
     ['mediabatch status --sandbox --follow', 'the run in another terminal, as it goes on'],
     ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
-  ],
-  graph: [
-    ['mediabatch graph --sandbox', 'Mermaid, for a README'],
-    ['mediabatch graph --steps --select +cover', 'one step with all it is made from'],
+    ['mediabatch status --sandbox --graph', 'dependencies as Mermaid, for a README'],
+    ['mediabatch status --graph --list --select +cover', 'one step with all it is made from'],
   ],
   review: [
     ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
@@ -77,11 +71,6 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'runs show': [
     ['mediabatch runs show k3f9', 'the end of its id will do', 'not run'],
     ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
-  ],
-  diff: [
-    ['mediabatch diff --sandbox', 'what was bought since the last commit'],
-    ['mediabatch diff --sandbox HEAD --json', 'as one JSON document'],
-    ['mediabatch diff main feature', 'between two branches', 'not run'],
   ],
   cost: [
     ['mediabatch cost --sandbox --by kind,month', 'where credits went'],
@@ -104,10 +93,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch explain --sandbox song@spring', 'the same with play money'],
     ['mediabatch explain hero@lamp,1:1 --request', 'the request as it is sent'],
     ['mediabatch explain hero@lamp,1:1 --origins', 'where each of its values comes from'],
-  ],
-  render: [
-    ['mediabatch render cover', 'the request as it is sent'],
-    ['mediabatch render hero@lamp,1:1 --var brand=Halo', 'with another brand'],
+    ['mediabatch explain --origins --json', 'every step with all its values, for a program'],
   ],
   accept: [
     ['mediabatch accept --sandbox --select state:changed --dry-run', 'all that changed; records nothing yet'],
@@ -117,22 +103,16 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch pick --sandbox teaser', 'approves it', 'at gates'],
     ["mediabatch pick --sandbox 'draft@*/1' --note 'seen by Ada'", 'of each product this take, and why', 'at gates'],
     ['mediabatch pick --sandbox --from ada.json --from bo.json', 'where two people agree', 'at gates'],
+    ['mediabatch pick --sandbox draft@lamp/2 --undo', 'its gate is open again', 'at gates'],
   ],
   reject: [
     ['mediabatch reject --sandbox draft@lamp', 'all of its takes; --redo draft@lamp buys others', 'at gates'],
     ['mediabatch reject --sandbox draft@lamp/1 --note dark', 'says why', 'at gates'],
   ],
-  unpick: [
-    ['mediabatch unpick --sandbox draft@lamp/2', 'its gate is open again', 'at gates'],
-    ['mediabatch unpick --sandbox --select draft --dry-run', 'shows it, records nothing', 'at gates'],
-  ],
   pin: [
     ['mediabatch pin --sandbox hero@lamp,9:16', 'an approved picture stays'],
     ['mediabatch pin --sandbox --select kind:music', 'every song'],
-  ],
-  unpin: [
-    ['mediabatch unpin --sandbox hero@clock,1:1', 'the manifest decides again'],
-    ["mediabatch unpin --sandbox 'song*'", 'every song; quotes keep the * from the shell'],
+    ['mediabatch pin --sandbox hero@clock,1:1 --undo', 'the manifest decides again'],
   ],
   move: [
     ['mediabatch move --sandbox song@winter song@autumn', 'it is the song of autumn now'],
@@ -142,13 +122,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch forget --sandbox hero@vase,1:1', 'as if it had never been bought'],
     ['mediabatch forget --sandbox --orphans', 'everything that the manifest no longer has'],
   ],
-  import: [
-    ['mediabatch import hero@lamp,1:1 68d1f0c2 --dry-run', 'a job that was bought elsewhere', 'not run'],
-    ['mediabatch import song@spring 68d1f0c2 --credits 5 --offline', 'without asking the service', 'not run'],
-  ],
   adopt: [
     ['mediabatch adopt --sandbox --dry-run', 'which jobs fit; records nothing'],
     ['mediabatch adopt --job 68d1f0c2', 'of several candidates this one', 'not run'],
+    ['mediabatch adopt hero@lamp,1:1 --job 68d1f0c2 --dry-run', 'a job that was bought elsewhere', 'not run'],
+    ['mediabatch adopt song@spring --job 68d1f0c2 --credits 5 --offline', 'without querying the service', 'not run'],
   ],
   resolve: [
     ['mediabatch resolve song@spring --job 68d1f0c2 --credits 5', 'it was charged, and this is its job', 'not run'],

@@ -4,11 +4,10 @@ import { manifestArgument } from './name-manifest.ts';
 import type { ProgramContext } from './options.ts';
 import { addSelectOptions, addStateOptions } from './options.ts';
 
-/** Commands that look back: at earlier runs, at the lock, and at its history in git. */
+/** Commands that look back: at earlier runs, at the lock and at files. */
 export function addHistoryCommands(program: Command, context: ProgramContext): void {
   program.commandsGroup('Look back:');
   addRunsCommands(program, context);
-  addDiffCommand(program, context);
   addCostCommand(program, context);
   addOutputsCommand(program, context);
   addDeliverCommand(program, context);
@@ -128,25 +127,6 @@ function addDeliverCommand(program: Command, { terminal, exit }: ProgramContext)
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/deliver.ts')).deliverOutputs(file, options, terminal)),
   );
-}
-
-function addDiffCommand(program: Command, { terminal, exit }: ProgramContext): void {
-  program
-    .command('diff')
-    .addArgument(manifestArgument())
-    .argument('[from]', 'a commit (default: HEAD)')
-    .argument('[to]', 'another one (default: the lock as it is here)')
-    .summary('show what was bought and decided between two commits')
-    .description(
-      'Shows how the lock differs between two commits, or since one: purchases, jobs that ended, credits, decisions, paid work that was given up. `plan --compare` shows what differs in the campaign. Needs no network and writes nothing.',
-    )
-    .option('--sandbox', 'the lock of the sandbox runs')
-    .option('--lock <file>', 'another lock than the one beside the manifest')
-    .option('--all', 'a line for each job')
-    .option('--json', 'one JSON document on stdout')
-    .action(async (file: string, from: string | undefined, to: string | undefined, options) =>
-      exit(await (await import('../commands/diff.ts')).diff(file, [from, to], { options, terminal })),
-    );
 }
 
 /** `month,author`. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { manifestArgument, manifestsArgument } from './name-manifest.ts';
+import { manifestsArgument } from './name-manifest.ts';
 import type { ProgramContext } from './options.ts';
 import { addVarOptions, sandboxOption, strictOption } from './options.ts';
 
@@ -37,19 +37,6 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
       .addOption(strictOption()),
   ).action(async (files: string[], options) =>
     exit(await (await import('../commands/validate.ts')).validate(files, options, terminal)),
-  );
-
-  addVarOptions(
-    program
-      .command('expand')
-      .addArgument(manifestArgument())
-      .summary('print one entry per step, everything resolved')
-      .description(
-        'Prints the manifest with includes, defaults, anchors and templates resolved: one entry for each step, and where each value comes from. Needs no network.',
-      )
-      .option('--json', 'one JSON document on stdout'),
-  ).action(async (file: string, options) =>
-    exit(await (await import('../commands/expand.ts')).expand(file, options, terminal)),
   );
 
   program

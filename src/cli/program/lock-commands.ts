@@ -12,7 +12,7 @@ type OptionParts = readonly [
 
 /** A decision of a person, recorded in the lock. None of them costs credits. */
 interface VerbRow {
-  name: Verb;
+  name: Exclude<Verb, `un${string}`>;
   /** Arguments after FILE. Absent: steps that are named or selected. */
   words?: readonly (readonly [name: string, text: string])[];
   summary: string;
@@ -35,6 +35,7 @@ const verbs: readonly VerbRow[] = [
     options: [
       ...noteOptions,
       ['--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', collectText],
+      () => undoOption('take back what was picked or rejected'),
     ],
   },
   {
@@ -43,11 +44,6 @@ const verbs: readonly VerbRow[] = [
     description:
       'Turns outputs down at their gates: nothing is made from them. They stay on disk and in the lock. Costs nothing.',
     options: [...noteOptions, ['--reason <text>', 'why, as one of the `reasons` of the gate']],
-  },
-  {
-    name: 'unpick',
-    summary: 'take back what was picked or rejected',
-    description: 'Takes verdicts back: the outputs are neither picked nor rejected. Costs nothing itself.',
   },
   {
     name: 'accept',
@@ -60,11 +56,7 @@ const verbs: readonly VerbRow[] = [
     summary: 'keep what steps have, whatever changes',
     description:
       'Keeps what steps have, whatever changes in the manifest. The plan says what each would cost. `pin: true` in a task does the same for all its steps. Costs nothing.',
-  },
-  {
-    name: 'unpin',
-    summary: 'let the manifest decide about steps again',
-    description: 'Takes the pin off: the manifest decides about the steps again. Costs nothing itself.',
+    options: [() => undoOption('remove the pin: the manifest decides again')],
   },
   {
     name: 'forget',
@@ -87,29 +79,15 @@ const verbs: readonly VerbRow[] = [
       'Gives what was bought a new address, where key and input changed at the same time. What keeps its input is found without it. Costs nothing.',
   },
   {
-    name: 'import',
-    words: [
-      ['<address>', 'a step that is not bought'],
-      ['<job>', 'the id of a paid job'],
-    ],
-    summary: 'give a step a job that is paid already',
-    description:
-      'Gives a step a job that is paid already, after asking the service for it. The next apply collects it. Costs nothing.',
-    options: [
-      ['--credits <n>', 'what it was charged, where the service does not say', wholeNumber],
-      ['--offline', 'do not ask the service'],
-      serviceMovedOption,
-      yesOption,
-    ],
-  },
-  {
     name: 'adopt',
-    words: [],
-    summary: 'find paid jobs that no lock knows',
+    words: [['[address]', 'a step without a job, which gets the job of --job']],
+    summary: 'record paid jobs that no lock contains',
     description:
-      'Lists jobs at the service that no lock of this folder knows, and gives them to the steps that asked for exactly this. Asks first. Costs nothing.',
+      'Lists jobs at the service that no lock of this folder contains, and records each at the step with exactly its request. Asks first. With ADDRESS it records one job, of any request, after querying the service. The next apply collects it. Costs nothing.',
     options: [
-      ['--job <id>', 'of several candidates this one; may be given several times', collectText],
+      ['--job <id>', 'the job, or one of several candidates; may be given several times', collectText],
+      ['--credits <n>', 'with ADDRESS: the charge, where the service does not report it', wholeNumber],
+      ['--offline', 'with ADDRESS: do not query the service'],
       serviceMovedOption,
       yesOption,
     ],
@@ -153,10 +131,17 @@ function addVerb(program: Command, row: VerbRow, { terminal, exit }: ProgramCont
     .action(async (file: string, ...given) => {
       const options = command.opts<VerbOptions>();
       // Commander passes options and command after the arguments.
-      const words: string[] = given.slice(0, -2).flat();
+      const words: string[] = given
+        .slice(0, -2)
+        .flat()
+        .filter((word) => word !== undefined);
       const { decideBy } = await import('../commands/decisions.ts');
       exit(await decideBy(name, file, { words, options, terminal }));
     });
+}
+
+function undoOption(text: string): Option {
+  return new Option('--undo', text).conflicts(['note', 'by', 'from']);
 }
 
 function optionOf([flags, text, read]: OptionParts): Option {

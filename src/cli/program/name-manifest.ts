@@ -39,6 +39,7 @@ function hasManifest(command: Command, words: readonly string[], isFile: (path: 
   const [first] = words;
   if (first === undefined) return false;
   const [{ variadic } = { variadic: true }, ...others] = command.registeredArguments;
+  if (others.at(-1)?.variadic === false && words.length > others.length) return true;
   const needed = others.filter(({ required }) => required).length;
   const isFixed = variadic || needed === others.length;
   // Without its last word a command is refused as it should be: FILE is there, and something is missing.

@@ -18,6 +18,12 @@ const isForeign = (word: string) =>
     word,
   );
 
+/** Short forms of `explain`. */
+const shortForms: Readonly<Record<string, readonly string[]>> = {
+  render: ['explain', '--request'],
+  expand: ['explain', '--origins'],
+};
+
 /** A command line of a person, in which FILE may be left out. */
 class CommandLine extends Command {
   /** FILE was left out. */
@@ -28,7 +34,10 @@ class CommandLine extends Command {
     return firstScreen(this);
   }
 
-  override async parseAsync(argv: readonly string[], options?: ParseOptions): Promise<this> {
+  override async parseAsync(given: readonly string[], options?: ParseOptions): Promise<this> {
+    const at = given.findIndex((one) => !one.startsWith('-'));
+    const short = at < 0 ? undefined : shortForms[given[at] ?? ''];
+    const argv = short === undefined ? given : [...given.slice(0, at), ...short, ...given.slice(at + 1)];
     const word = argv.find((one) => !one.startsWith('-'));
     if (word !== undefined && this.commands.every((command) => command.name() !== word)) {
       throw (await import('./unknown-command.ts')).unknownCommand(this, word);

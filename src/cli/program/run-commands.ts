@@ -90,6 +90,13 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         )
         .option('--list', 'one line for each step, with its job, credits, file and error')
         .option('--json', 'one JSON document on stdout')
+        .addOption(
+          new Option('--graph', 'dependencies and states as a Mermaid graph; with --list: of each step').conflicts([
+            'json',
+            'engine',
+            'follow',
+          ]),
+        )
         .option('--engine <address>', 'with what the run of this campaign on an engine has recorded by now')
         .addOption(
           new Option('--follow', 'show the run that is under way in another terminal, until it ends').conflicts([
@@ -103,10 +110,10 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   ).action(async (file: string, options) => {
     if (options.follow === true)
       return exit(await (await import('../commands/follow.ts')).follow(file, options, terminal));
+    if (options.graph === true)
+      return exit(await (await import('../commands/graph.ts')).graph(file, options, terminal));
     return exit(await (await import('../commands/status.ts')).status(file, options, terminal));
   });
-
-  addGraphCommand(program, { terminal, exit });
 
   addSelectOptions(
     addStateOptions(
@@ -134,29 +141,21 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
 
   addReportCommand(program, { terminal, exit });
 
-  const aboutStep = (name: 'explain' | 'render', summary: string, description: string) =>
-    addStateOptions(
-      program
-        .command(name)
-        .addArgument(manifestArgument())
-        .argument('<address>', 'the step, as the plan shows it')
-        .summary(summary)
-        .description(`${description} Needs no network and writes nothing.`)
-        .option('--json', 'one JSON document on stdout'),
-    ).action(async (file: string, address: string, options) => {
-      const commands = await import('../commands/explain.ts');
-      exit(await commands[name](file, address, { options, terminal }));
-    });
-  aboutStep(
-    'explain',
-    'say why a run would do what it does to a step',
-    'Says field by field why a run would do what it would do with one step; or what it sends, or where its values come from.',
-  )
-    .option('--request', 'its request as it is sent, as `render` prints it')
-    .addOption(
-      new Option('--origins', 'its values and where each comes from, as `expand` prints them').conflicts('request'),
-    );
-  aboutStep('render', 'print the request of one step as it is sent', 'Prints the request of one step as it is sent.');
+  addStateOptions(
+    program
+      .command('explain')
+      .addArgument(manifestArgument())
+      .argument('[address]', 'the step, as the plan shows it; omitted with --origins: every step')
+      .summary('explain what a run would do with a step, and why')
+      .description(
+        'Explains field by field what a run would do with a step; or prints its request, or its resolved values and their origins: `render ADDRESS` and `expand` are short for these. Needs no network and writes nothing.',
+      )
+      .option('--json', 'one JSON document on stdout')
+      .option('--request', 'the request as it is sent')
+      .addOption(new Option('--origins', 'all values, resolved, and where each comes from').conflicts('request')),
+  ).action(async (file: string, address: string | undefined, options) =>
+    exit(await (await import('../commands/explain.ts')).explain(file, address, { options, terminal })),
+  );
 }
 
 function addReportCommand(program: Command, { terminal, exit }: ProgramContext): void {
@@ -184,22 +183,5 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
     ),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/report.ts')).report(file, options, terminal)),
-  );
-}
-
-function addGraphCommand(program: Command, { terminal, exit }: ProgramContext): void {
-  addSelectOptions(
-    addStateOptions(
-      program
-        .command('graph')
-        .addArgument(manifestArgument())
-        .summary('draw what is made from what, and how far it is')
-        .description(
-          'Prints the tasks as Mermaid: which uses which, their steps by state, credits spent. Needs no network.',
-        )
-        .option('--steps', 'a node for each step instead of each task'),
-    ),
-  ).action(async (file: string, options) =>
-    exit(await (await import('../commands/graph.ts')).graph(file, options, terminal)),
   );
 }

@@ -9,16 +9,14 @@ const losing: readonly string[] = ['destroy', 'gc', 'forget', 'resolve', 'unlock
 
 /** Names that other tools give to each command. Where several commands share one, the first command counts. */
 const alsoCalled: Readonly<Record<string, readonly string[]>> = {
-  plan: ['preview', 'dry-run', 'estimate'],
+  plan: ['preview', 'dry-run', 'estimate', 'compare', 'changes'],
   apply: ['run', 'start', 'up', 'deploy', 'build', 'resume', 'retry', 'generate'],
   status: ['ls', 'ps', 'show', 'state', 'info'],
   runs: ['history', 'log', 'logs'],
   cost: ['costs', 'price', 'prices', 'spend', 'spent', 'credits'],
-  diff: ['compare', 'changes'],
-  explain: ['why'],
+  explain: ['why', 'flatten', 'resolved'],
   validate: ['check', 'lint', 'test'],
   init: ['new', 'create', 'example', 'examples'],
-  expand: ['flatten', 'resolved'],
   list: ['kinds'],
   help: ['man'],
 };
@@ -30,7 +28,7 @@ const otherwise: Readonly<Record<string, readonly (string | Way)[]>> = {
     way('to read about it', call('help', 'gc')),
   ],
   undo: [
-    'what is bought stays bought. A pick is taken back by unpick, a pin by unpin, a record by forget; a file of before comes back with the manifest of before, for 0 credits',
+    'what is bought stays bought. `pick --undo` takes a pick back, `pin --undo` a pin, `forget` a record; an earlier file comes back with the earlier manifest, for 0 credits',
     way('to read about it', call('help', 'decisions')),
   ],
   fetch: [way('what is paid and not here is fetched by a run, for 0 credits; to see what a run does', call('plan'))],
@@ -65,6 +63,11 @@ const removed: Readonly<Record<string, Way>> = {
   accounts: way('list accounts', call('list accounts')),
   jobs: way('list jobs', call('list jobs')),
   uploads: way('upload a file', call('upload', 'FILE')),
+  graph: way('print the dependencies as Mermaid', call('status', '--graph')),
+  diff: way('show what differs from a commit', call('plan', '--compare', 'HEAD')),
+  unpick: way('take back a pick or a rejection', call('pick', 'ADDRESS', '--undo')),
+  unpin: way('remove a pin', call('pin', 'ADDRESS', '--undo')),
+  import: way('give a step a paid job', call('adopt', 'ADDRESS', '--job', 'ID')),
   completion: way('list commands and options', call('help', 'commands')),
 };
 

@@ -19,11 +19,12 @@ export function picksCommand(
   verdicts: readonly WantedVerdict[],
 ): string {
   const names = { picked: 'pick', rejected: 'reject', undecided: 'unpick' } as const;
+  const plain = { pick: 'pick', reject: 'reject', unpick: 'pick --undo' } as const;
   const lines = new Map<string, string[]>();
   for (const { address, is, note, reason } of verdicts) {
     const why = reason && is === 'rejected' ? ` --reason ${shellWord(reason)}` : '';
     const noted = why + (note && is !== 'undecided' ? ` --note ${shellWord(note)}` : '');
-    const start = commands?.[names[is]] ?? `mediabatch ${names[is]} ${shellWord(file)}`;
+    const start = commands?.[names[is]] ?? `mediabatch ${plain[names[is]]} ${shellWord(file)}`;
     lines.set(`${start}\n${noted}`, [...(lines.get(`${start}\n${noted}`) ?? []), shellWord(address)]);
   }
   return [...lines]

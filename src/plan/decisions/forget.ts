@@ -30,7 +30,7 @@ export function forgetRecord(
       'is pinned, and what is pinned is not given up',
       context.isPinnedByTask === true
         ? 'take the pin off first: `pin: true` of its task in the manifest'
-        : way('take the pin off first', call('unpin', address)),
+        : way('take the pin off first', call('pin', address, '--undo')),
     );
   }
   if (counted.some(isOpenSend)) {

@@ -38,7 +38,7 @@ export function importJob(
   return { is: 'recorded', address, text, records: [newRecord(step, job, { own, campaign })] };
 }
 
-const unknownCharge = 'what it was charged is not known: `import` it again with --credits N once you know';
+const unknownCharge = 'its charge is unknown: adopt it again with --credits N once you know';
 
 /** Adds the charge of a job that is on record already. Nothing known is overwritten. */
 function recordCharge({ step, record, purchase }: Match, job: { jobId: string; credits?: number }): Ruling | undefined {
@@ -95,14 +95,14 @@ function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string
     return refuse(
       address,
       purchase.jobId === jobId ? `has job ${jobId} already` : `has job ${purchase.jobId} already${where}`,
-      way('import is for steps that are not bought; to make room, while ids stay on record', call('forget', address)),
+      way('only a step without a job can adopt one; to make room, while ids stay on record', call('forget', address)),
     );
   }
   if (sharesJobOf !== undefined) {
     return refuse(
       address,
       `shares the job of ${sharesJobOf}`,
-      way('import it there', call('import', sharesJobOf, jobId)),
+      way('adopt it there', call('adopt', sharesJobOf, '--job', jobId)),
     );
   }
   return undefined;

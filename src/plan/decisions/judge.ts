@@ -149,7 +149,7 @@ function limitPicks(rulings: readonly Ruling[], gateOf: GateOf, unpick: (address
     }
     if (choose > 1 && named.length + others.length > choose) {
       const text = `cannot be picked: of ${name} ${choose} are to be picked, and ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} already`;
-      return refuse(ruling.address, text, 'take one back with `unpick` first');
+      return refuse(ruling.address, text, 'take one back with `pick --undo` first');
     }
     if (choose > 1 || others.length === 0) return ruling;
     const records = [...(ruling.is === 'recorded' ? ruling.records : []), ...others.flatMap(unpick)];

@@ -97,7 +97,7 @@ function decidedFacts(row: PlanRow, { address, decided }: DecidedStep, paste: Pa
   const by =
     decided.pinned === 'manifest'
       ? 'by `pin: true` of its task'
-      : `to take the pin off: ${paste(call('unpin', address))}`;
+      : `to take the pin off: ${paste(call('pin', address, '--undo'))}`;
   const cost = row.wouldCost === undefined ? '' : `to buy it again costs ${priceOf(row.wouldCost)}; `;
   return [['pinned', `${cost}${by}`]];
 }

@@ -97,7 +97,7 @@ export function candidatesText(
   const [candidate] = first?.jobs ?? [];
   if (first !== undefined && candidate !== undefined) {
     const { jobId } = candidate.job;
-    const [adopt, take] = [call('adopt', '--job', jobId), call('import', first.match.step.address, jobId)];
+    const [adopt, take] = [call('adopt', '--job', jobId), call('adopt', first.match.step.address, '--job', jobId)];
     lines.push(`choose as in: ${paste(adopt)}`, `or, for any step: ${paste(take)}`);
   }
   return `${lines.join('\n')}\n`;

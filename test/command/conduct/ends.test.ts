@@ -108,8 +108,8 @@ test('I19 commands that only look write nothing and ask the service nothing', as
     ['status'],
     ['validate'],
     ['explain', 'pic@b'],
-    ['render', 'pic@b'],
-    ['expand'],
+    ['explain', 'pic@b', '--request'],
+    ['explain', '--origins'],
   ]) {
     const { code, err } = await command([name, 'campaign.yaml', ...more], { cwd: place.folder, env: place.env });
     expect(code, `${name}: ${err}`).toBe(0);

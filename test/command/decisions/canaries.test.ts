@@ -35,7 +35,7 @@ test('buys the canary, then the others; asks about the next one, and goes on wit
     'not bought yet; after its canary hero@lamp',
   );
   expect((await trial.run(['explain', 'campaign.yaml', 'hero@rug'])).out).toMatch(/waits for +hero@lamp\n/);
-  expect((await trial.run(['expand', 'campaign.yaml'])).out).toContain('then: ask');
+  expect((await trial.run(['explain', 'campaign.yaml', '--origins'])).out).toContain('then: ask');
 
   const first = await apply(trial, 5);
   expect(booked(trial)).toBe(4);

@@ -65,7 +65,7 @@ function start(more: Parameters<typeof leaveBought>[2] = {}): void {
   leaveBought(place.folder, before, more);
 }
 
-describe('pin and unpin', () => {
+describe('pin, and pin --undo', () => {
   test('a pinned step is kept whatever changes; taken off, it is not', async () => {
     start();
     const pinned = await place.run('pin', 'campaign.yaml', 'hero@lamp');
@@ -85,7 +85,7 @@ describe('pin and unpin', () => {
       'hero@vase': { action: 'redo' },
       cover: { action: 'keep' },
     });
-    const off = await place.run('unpin', 'campaign.yaml', 'hero');
+    const off = await place.run('pin', 'campaign.yaml', 'hero', '--undo');
     expect(off.err).toContain('the next apply redoes it for 5 credits');
     expect(off.err).toContain('unchanged hero@vase: is not pinned');
     expect(await actions()).toEqual({ 'hero@lamp': 'redo', 'hero@vase': 'redo', cover: 'redo' });
@@ -97,10 +97,10 @@ describe('pin and unpin', () => {
     const { code, err } = await place.run('plan', 'campaign.yaml', '--redo', 'hero@lamp');
     expect(code).toBe(64);
     expect(err).toContain('hero@lamp is pinned');
-    expect(err).toContain('unpin');
+    expect(err).toContain('pin campaign.yaml hero@lamp --undo');
     expect((await place.run('plan', 'campaign.yaml', '--redo', 'cover')).code).toBe(0);
     place.write('campaign.yaml', before.replace('kind: image, foreach', 'kind: image, pin: true, foreach'));
-    await place.run('unpin', 'campaign.yaml', 'hero');
+    await place.run('pin', 'campaign.yaml', 'hero', '--undo');
     const byTask = await place.run('plan', 'campaign.yaml', '--redo', 'hero');
     expect(byTask).toMatchObject({ code: 64 });
     expect(byTask.err).toContain('pin: true');
@@ -115,7 +115,7 @@ describe('pin and unpin', () => {
     );
     const explained = (await place.run('explain', 'campaign.yaml', 'hero@lamp')).out;
     expect(explained).toContain(
-      'to buy it again costs 5 credits; to take the pin off: mediabatch unpin campaign.yaml hero@lamp\n',
+      'to buy it again costs 5 credits; to take the pin off: mediabatch pin campaign.yaml hero@lamp --undo\n',
     );
     expect(explained).toContain('+ prompt: a red lamp');
     const text = (await place.run('plan', 'campaign.yaml')).out;
@@ -365,14 +365,15 @@ describe('move', () => {
   });
 });
 
-describe('import, without asking the service', () => {
-  const into = (...args: string[]) => place.run('import', 'campaign.yaml', ...args, '--offline');
+describe('adopt of one job, offline', () => {
+  const into = (address: string, job: string, ...more: string[]) =>
+    place.run('adopt', 'campaign.yaml', address, '--job', job, ...more, '--offline');
 
   test('a step that is not bought gets the job, and what it was charged later', async () => {
     start({ 'hero@lamp': 'not bought' });
     const { code, err } = await into('hero@lamp', 'paid-1');
     expect(code, err).toBe(0);
-    expect(err).toContain('what it was charged is not known');
+    expect(err).toContain('its charge is unknown');
     expect(await actions()).toMatchObject({ 'hero@lamp': 'attach' });
     expect((await into('hero@lamp', 'paid-1', '--credits', '4')).err).toContain('was charged 4 credits');
     expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ state: 'running', jobId: 'paid-1', credits: 4 });
@@ -417,7 +418,7 @@ describe('import, without asking the service', () => {
     expect((await place.run('status', 'campaign.yaml')).out).toContain('15 spent');
   });
 
-  const refused: [name: string, args: string[], text: string][] = [
+  const refused: [name: string, args: [address: string, job: string], text: string][] = [
     ['it has one already', ['hero@lamp', 'paid-1'], 'hero@lamp has job job-hero@lamp already'],
     ['the job is of another step', ['cover', 'job-hero@lamp'], 'it is on record as hero@lamp'],
     ['there is no such step', ['hero@rug', 'paid-1'], 'the manifest has no step hero@rug'],
@@ -434,25 +435,26 @@ describe('import, without asking the service', () => {
 describe('all of them', () => {
   test.each([
     ['pin', 'hero'],
-    ['unpin', 'hero'],
+    ['pin', 'hero', '--undo'],
     ['accept', 'hero'],
     ['forget', 'hero'],
     ['move', 'hero@lamp', 'hero@lantern'],
-    ['import', 'hero@lantern', 'paid-1', '--offline'],
+    ['adopt', 'hero@lantern', '--job', 'paid-1', '--offline'],
   ])('%s --dry-run says what it would do, and leaves the lock as it is', async (command, ...args) => {
     start();
-    await place.run('pin', 'campaign.yaml', ...(command === 'unpin' ? ['hero'] : ['cover']));
+    await place.run('pin', 'campaign.yaml', ...(args.includes('--undo') ? ['hero'] : ['cover']));
     place.write('campaign.yaml', after.replace('[lamp, vase]', '[lamp, vase, lantern]'));
     const lock = place.read('campaign.lock.jsonl');
     const { code, out, err } = await place.run(command, 'campaign.yaml', ...args, '--dry-run', '--json');
     expect(code, err).toBe(0);
-    expect(err).toContain(`would ${command}`);
+    const verb = args.includes('--undo') ? 'unpin' : command;
+    expect(err).toContain(`would ${verb}`);
     expect(err).toContain('nothing was recorded');
-    expect(JSON.parse(out)).toMatchObject({ mediabatch: 'decisions', version: 1, command, dryRun: true });
+    expect(JSON.parse(out)).toMatchObject({ mediabatch: 'decisions', version: 1, command: verb, dryRun: true });
     expect(place.read('campaign.lock.jsonl')).toBe(lock);
   });
 
-  test.each(['pin', 'unpin', 'accept', 'forget'])('%s wants to know about which steps', async (command) => {
+  test.each(['pin', 'accept', 'forget'])('%s wants to know about which steps', async (command) => {
     start();
     expect(await place.run(command, 'campaign.yaml')).toMatchObject({ code: 64 });
     const typo = await place.run(command, 'campaign.yaml', 'hera');

@@ -225,7 +225,7 @@ test('people pick apart: where they agree it is recorded, and where not it is sa
   const { steps } = readLockFile(trial.path('campaign.lock.jsonl'));
   const verdicts = ['hero/1', 'hero/2', 'hero/3'].map((address) => steps.get(address)?.decisions?.verdicts?.[0]?.is);
   expect(verdicts).toEqual(['rejected', 'picked', 'picked']);
-  await decide(trial, 'unpick', 'hero');
+  await decide(trial, 'pick', 'hero', '--undo');
   trial.write('campaign.yaml', manifest);
   await decide(trial, 'pick', 'hero/1');
   const two = await trial.run(['pick', 'campaign.yaml', 'hero/2', 'hero/3']);
@@ -270,11 +270,11 @@ test('gc --unpicked deletes what lost at decided gates; it is no damage, and is 
   await decide(trial, 'pick', 'hero/3');
   await apply(trial, 5);
   expect(losers.map(existsSync)).toEqual([false, true]);
-  await decide(trial, 'unpick', 'hero/3');
+  await decide(trial, 'pick', 'hero/3', '--undo');
   await apply(trial, 5);
   // A rejected one stays away; the others are to be seen.
   expect(losers.map(existsSync)).toEqual([false, true]);
-  await decide(trial, 'unpick', 'hero/1');
+  await decide(trial, 'pick', 'hero/1', '--undo');
   await apply(trial, 5);
   expect(losers.map(existsSync)).toEqual([true, true]);
   expect(booked(trial) - before).toBe(1);

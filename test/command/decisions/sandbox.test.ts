@@ -24,11 +24,11 @@ describe('against the service', () => {
     expect(adopted.code, adopted.err).toBe(0);
     expect(adopted.err).toContain(`adopted say/1: its job is ${jobOf('say/1')}`);
     for (const address of ['pic', 'next']) {
-      const words = ['import', 'campaign.yaml', address, jobOf(address), '--credits', '2'];
+      const words = ['adopt', 'campaign.yaml', address, '--job', jobOf(address), '--credits', '2'];
       const imported = await trial.run(words, elsewhere);
       expect(imported.code, imported.err).toBe(0);
     }
-    const wrong = await trial.run(['import', 'campaign.yaml', 'pic', jobOf('say/1')], elsewhere);
+    const wrong = await trial.run(['adopt', 'campaign.yaml', 'pic', '--job', jobOf('say/1')], elsewhere);
     expect(wrong.code).toBe(64);
     const before = trial.sandbox.ledger().length;
     const { code, err } = await trial.apply([], elsewhere);

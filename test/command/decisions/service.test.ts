@@ -122,12 +122,12 @@ describe('adopt', () => {
   });
 });
 
-describe('import', () => {
+describe('adopt of one job', () => {
   const status = (data: object): Scripted => [200, { success: true, data }];
 
   test('asks the service for the job, and for what it took', async () => {
     await serve({ ...lists([video], []), 'GET /video/status/v1': status({ id: 'v1', status: 'COMPLETED' }) });
-    const { code, err } = await place.run('import', 'campaign.yaml', 'shot', 'v1');
+    const { code, err } = await place.run('adopt', 'campaign.yaml', 'shot', '--job', 'v1');
     expect(code, err).toBe(0);
     expect(lockSteps()).toEqual({ shot: [{ jobId: 'v1', credits: 16 }] });
   });
@@ -149,7 +149,7 @@ describe('import', () => {
   ];
   test.each(refused)('refused: %s', async (_name, address, answers, text) => {
     await serve(answers);
-    const { code, err } = await place.run('import', 'campaign.yaml', address, 'j1');
+    const { code, err } = await place.run('adopt', 'campaign.yaml', address, '--job', 'j1');
     expect(code).toBe(64);
     expect(err).toContain(text);
     expect(err).not.toContain('\u001b');
@@ -158,6 +158,6 @@ describe('import', () => {
 
   test('an answer about something else is no answer', async () => {
     await serve({ 'GET /image/status/j1': status({ id: 'other', status: 'COMPLETED' }) });
-    expect(await place.run('import', 'campaign.yaml', 'pic', 'j1')).toMatchObject({ code: 69 });
+    expect(await place.run('adopt', 'campaign.yaml', 'pic', '--job', 'j1')).toMatchObject({ code: 69 });
   });
 });

@@ -199,7 +199,16 @@ describe.each(['image', 'video', 'influencer'])('an open create, and a step that
     const { service } = studio;
     expect(await copy.applyUnanswered(subject)).toBe(true);
     const job = service.idsOf(subject)[0] ?? '';
-    const ran = await copy.run('import', copy.manifest, 'hero', job, '--offline', '--credits', String(priceOf(kind)));
+    const ran = await copy.run(
+      'adopt',
+      copy.manifest,
+      'hero',
+      '--job',
+      job,
+      '--offline',
+      '--credits',
+      String(priceOf(kind)),
+    );
     if (ran.code !== 0) expect(ran.err).not.toBe('');
     await copy.apply();
     expect(service.idsOf(subject)).toHaveLength(1);

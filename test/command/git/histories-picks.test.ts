@@ -176,7 +176,7 @@ test('three branches, merged in every order: the same lock', async () => {
       'theirs',
       async () => {
         await decide(copy, 'pick', 'hero/2');
-        await decide(copy, 'unpick', 'hero/2');
+        await decide(copy, 'pick', 'hero/2', '--undo');
         await decide(copy, 'reject', 'hero/3');
       },
     ],

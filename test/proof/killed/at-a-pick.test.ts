@@ -26,7 +26,7 @@ const picks = {
 test.each([
   ['pick, in the place of another', ['pick', 'campaign.yaml', 'hero/1', '--note', 'calm']],
   ['reject', ['reject', 'campaign.yaml', 'hero', 'logo']],
-  ['unpick', ['unpick', 'campaign.yaml', 'hero', 'logo']],
+  ['unpick', ['pick', 'campaign.yaml', 'hero', 'logo', '--undo']],
   ['pick --from', ['pick', 'campaign.yaml', '--from', 'picks.json']],
 ])(
   'killed with SIGKILL at every write of %s: the lock says what it said, or all that was meant',

@@ -36,7 +36,7 @@ test('the command records the same, one for each verdict and note', () => {
       `mediabatch pick campaign.yaml hero@lamp,take:1 --note 'it'\\''s warm' &&`,
       'mediabatch pick campaign.yaml hero@rug,take:2 &&',
       'mediabatch reject campaign.yaml hero@rug,take:1 --reason hands &&',
-      `mediabatch unpick campaign.yaml 'hero@a b,take:1'`,
+      `mediabatch pick --undo campaign.yaml 'hero@a b,take:1'`,
     ].join('\n'),
   );
 });
@@ -47,7 +47,7 @@ test('commands concern the lock and the account of the host', () => {
     commands: {
       pick: 'mediabatch pick campaign.yaml --sandbox',
       reject: 'mediabatch reject campaign.yaml --sandbox',
-      unpick: 'mediabatch unpick campaign.yaml --sandbox',
+      unpick: 'mediabatch pick campaign.yaml --undo --sandbox',
       redo: 'mediabatch apply campaign.yaml --sandbox --redo',
       explain: 'mediabatch explain campaign.yaml --sandbox',
     },

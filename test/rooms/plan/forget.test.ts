@@ -91,7 +91,7 @@ describe('what is not forgotten', () => {
     is: 'refused',
     address: 'a',
     text: 'is pinned, and what is pinned is not given up',
-    hint: way('take the pin off first', call('unpin', 'a')),
+    hint: way('take the pin off first', call('pin', 'a', '--undo')),
   };
   const pinnedByTask: Ruling = { ...pinned, hint: 'take the pin off first: `pin: true` of its task in the manifest' };
   const open: Ruling = {

@@ -16,7 +16,7 @@ function imported(given: Graph, lock: Lock, found: Parameters<typeof importJob>[
   return importJob(matchOf(given, lock, 'a'), found, { campaign: 'spring', lock });
 }
 
-const unknown = 'what it was charged is not known: `import` it again with --credits N once you know';
+const unknown = 'its charge is unknown: adopt it again with --credits N once you know';
 const told = (charge: string) => `its job is job-7 (${charge}); the next apply collects it`;
 const purchase: Purchase = {
   fingerprint: a.fingerprint,
@@ -151,7 +151,7 @@ describe('a charge that becomes known', () => {
 
 describe('a job is not imported', () => {
   const room = way(
-    'import is for steps that are not bought; to make room, while ids stay on record',
+    'only a step without a job can adopt one; to make room, while ids stay on record',
     call('forget', 'a'),
   );
   const holding = (decisions: Parameters<typeof deciding>[2]) =>
@@ -195,7 +195,7 @@ describe('a job is not imported', () => {
       'to a step that shares a job',
       twins,
       lockOf({}),
-      { text: 'shares the job of b', hint: way('import it there', call('import', 'b', 'job-7')) },
+      { text: 'shares the job of b', hint: way('adopt it there', call('adopt', 'b', '--job', 'job-7')) },
     ],
   ])('%s', (_name, given, lock, said) => {
     expect(imported(given, lock, { jobId: 'job-7' })).toEqual({ is: 'refused', address: 'a', ...said });

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Lock } from '../../../src/lock/record.ts';
 import { compareVersions } from '../../../src/plan/compare/compare-versions.ts';
-import { diffLocks } from '../../../src/plan/compare/diff-locks.ts';
 import { type Charge, listCharges } from '../../../src/plan/prices/list-charges.ts';
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/prices/tally-charges.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { costCsv, costJson, costText } from '../../../src/report/cost-text.ts';
-import { diffText } from '../../../src/report/diff-text.ts';
 import { compareMarkdown } from '../../../src/report/plan/compare-markdown.ts';
 import { compareText } from '../../../src/report/plan/compare-text.ts';
 import { safeJson } from '../../../src/report/safe-text.ts';
@@ -55,7 +53,6 @@ const compared = {
   commit,
   ...compareVersions({ graph: before, lock: there }, { graph: after, lock: here }),
 };
-const differing = { from: { ref: 'HEAD', commit }, to: {}, ...diffLocks(there, here) };
 const charges = listCharges(situate(after, here));
 const costBy = (by: CostDimension[], all: Charge[], keysOf: (charge: Charge) => (string | null)[]) => ({
   campaign: 'aurora-launch',
@@ -67,7 +64,6 @@ const cost = costBy(['task', 'kind'], charges, ({ task, kind }) => [task, kind])
 
 const texts = {
   compare: (style: ReturnType<typeof makeStyle>, width: number) => compareText(compared, { style, width }),
-  diff: (style: ReturnType<typeof makeStyle>, width: number) => diffText(differing, { style, width }),
   cost: (style: ReturnType<typeof makeStyle>, width: number) => costText(cost, { style, width }),
 };
 
@@ -112,7 +108,6 @@ it('an author, a name or a commit is shown, and obeyed by nobody', () => {
     costText(hostile, { style: makeStyle(false), width: 200 }),
     compareText(evil, { style: makeStyle(false), width: 200 }),
     compareMarkdown(evil, { path }),
-    diffText({ ...differing, from: { ref: author, commit } }, { style: makeStyle(false) }),
   ];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
   for (const text of shown) expect(text).not.toMatch(/\u001b|##\[/);
