@@ -1,5 +1,5 @@
 import type { Graph } from '../graph/graph.ts';
-import type { OriginFinder, Tracer } from '../graph/trace/tracer.ts';
+import type { Origins } from '../graph/trace/tracer.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { isSpending } from '../plan/actions.ts';
@@ -42,8 +42,7 @@ export interface CheckedManifest extends LoadedManifest {
 export interface CheckedGraph {
   graph: Graph;
   facts: ServiceFacts;
-  trace?: Tracer;
-  originsOf?: OriginFinder;
+  origins?: Origins;
   /** The manifest as it was written, with the texts of its files, to place what is found later. */
   manifest?: Manifest;
   sources: ReadonlyMap<string, string>;
@@ -105,7 +104,7 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
 export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?: LoadedManifest): CheckedGraph {
   const { file, tell } = campaign;
   const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
-  const { graph, manifest, sources, facts, trace, originsOf, asked, byDocument, renew } = checked;
+  const { graph, manifest, sources, facts, origins, asked, byDocument, renew } = checked;
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
@@ -114,8 +113,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?:
     facts,
     sources,
     ...(manifest !== undefined && { manifest }),
-    ...(trace !== undefined && { trace }),
-    ...(originsOf !== undefined && { originsOf }),
+    ...(origins !== undefined && { origins }),
     inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'bytes' || ask === 'digest' ? [path] : [])),
     ...(checked.diagnostics.some(({ code }) => code === 'MB1507') && { takesNames: true }),
     ...(!byDocument && checked.diagnostics.length === 0 && { asked }),

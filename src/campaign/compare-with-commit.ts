@@ -32,7 +32,7 @@ export interface CommitComparison extends Comparison {
 /** Compares the campaign as it lies here with a commit. Checks nothing out, and asks nobody. */
 export async function compareWithCommit(
   campaign: OpenCampaign,
-  { graph, trace, facts }: CheckedGraph,
+  { graph, origins, facts }: CheckedGraph,
   { ref, serviceMoved }: { ref: string; serviceMoved?: boolean | undefined },
 ): Promise<CommitComparison> {
   const { lock } = await requireRestoredLock(campaign, graph, { service: campaign.service, serviceMoved });
@@ -50,7 +50,7 @@ export async function compareWithCommit(
   const everything = new Set(matches.map(({ step }) => step.address));
   const hints = await findPriceHints(campaign, { graph, lock, matches, redo: everything, facts });
   const fit = fitOf(campaign, { graph, lock, hints });
-  const compared = compareVersions(there, { graph, lock, trace }, { hints });
+  const compared = compareVersions(there, { graph, lock, origins }, { hints });
   return { campaign: graph.name, ref, commit, ...compared, ...(fit && { fit }) };
 }
 

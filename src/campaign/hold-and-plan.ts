@@ -40,10 +40,10 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
     const { lock, restored } = loaded;
     const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
-    const planOf = ({ graph, facts, trace }: CheckedGraph, { again }: { again: boolean }) => {
+    const planOf = ({ graph, facts, origins }: CheckedGraph, { again }: { again: boolean }) => {
       // What it has to tell has been told.
       const teller = again ? { ...campaign, tell: () => {} } : campaign;
-      return makePlan(teller, { graph, lock, facts, trace, restored }, { ...options, chosen, isRun: true }); // I18
+      return makePlan(teller, { graph, lock, facts, origins, restored }, { ...options, chosen, isRun: true }); // I18
     };
     const held = await planByDocument(checked, planOf);
     const { graph, facts, asked, planned } = held;

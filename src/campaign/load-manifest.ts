@@ -4,7 +4,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
-import { makeOriginFinder, makeTracer, type OriginFinder, type Tracer } from '../graph/trace/tracer.ts';
+import { makeOrigins, type Origins } from '../graph/trace/tracer.ts';
 import { call, way } from '../ground/advice.ts';
 import { countDiagnostics, type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
@@ -26,10 +26,8 @@ export interface LoadedManifest {
   diagnostics: Diagnostic[];
   /** Texts by file name, for excerpts. */
   sources: Map<string, string>;
-  /** Traces values of requests back to what they come from. */
-  trace?: Tracer;
-  /** Finds what gives a field of a request. */
-  originsOf?: OriginFinder;
+  /** Origins of the values of requests. */
+  origins?: Origins;
   /** Questions that the disk was asked. */
   asked: readonly Asked[];
 }
@@ -82,15 +80,12 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
     if (built.files.length === 0) {
       const found = [...diagnostics, ...built.diagnostics];
       const all = options.strict === true ? found.map(asMistake) : found;
-      const trace = makeTracer(manifest, known);
-      const originsOf = makeOriginFinder(manifest, known);
       return {
         ...(built.graph && { graph: built.graph }),
         manifest,
         diagnostics: all,
         sources,
-        trace,
-        originsOf,
+        origins: makeOrigins(manifest, known),
         asked,
       };
     }
@@ -199,16 +194,16 @@ export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
 }
 
-/** The same, with the means to trace its requests back to what they come from. `rows`: takes down the row of each step. */
+/** The same, with the origins of its requests. `rows`: takes down the row of each step. */
 export async function requireTracedGraph(
   campaign: OpenCampaign,
   rows?: Map<string, Json>,
-): Promise<{ graph: Graph; trace?: Tracer; asked: readonly Asked[] }> {
+): Promise<{ graph: Graph; origins?: Origins; asked: readonly Asked[] }> {
   const { file, tell } = campaign;
-  const { graph, trace, asked, diagnostics, sources } = await loadWithNames(campaign, { rows });
+  const { graph, origins, asked, diagnostics, sources } = await loadWithNames(campaign, { rows });
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
-  return { graph, asked, ...(trace !== undefined && { trace }) };
+  return { graph, asked, ...(origins !== undefined && { origins }) };
 }
 
 export function mistakesOf(

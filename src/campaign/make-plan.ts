@@ -6,7 +6,7 @@ import { findStrangers, mayBeOutput, type OutputState } from '../disk/outputs/ou
 import { readKeptDurations } from '../disk/state/kept-durations.ts';
 import { RunHistory } from '../disk/state/run-history.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { Tracer } from '../graph/trace/tracer.ts';
+import type { Origins } from '../graph/trace/tracer.ts';
 import { call, way } from '../ground/advice.ts';
 import { mapOf } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
@@ -67,13 +67,13 @@ export async function makePlan(
     graph,
     lock,
     facts,
-    trace,
+    origins,
     restored,
   }: {
     graph: Graph;
     lock: Lock;
     facts?: ServiceFacts | undefined;
-    trace?: Tracer | undefined;
+    origins?: Origins | undefined;
     /** Ids that the lock did not have, and this machine's purchase journal has. */
     restored?: ReadonlySet<string> | undefined;
   },
@@ -100,7 +100,7 @@ export async function makePlan(
   const plan = assemblePlan({
     hints,
     situation: limit(everything, { redo, selected }),
-    causeOf: trace,
+    causeOf: origins?.trace,
     replays,
     accountOf,
     ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),

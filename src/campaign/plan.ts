@@ -35,9 +35,9 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   const { notices, tell } = collectNotices(campaign.tell);
   const teller = { ...campaign, tell };
   const checked = graphOf(campaign.checked, teller, campaign.checked);
-  const { graph, facts, trace } = checked;
+  const { graph, facts, origins } = checked;
   const { lock, restored } = await requireRestoredLock(teller, graph, { service: campaign.service, new: options.new });
-  const inputs = { graph, lock, facts, trace, restored };
+  const inputs = { graph, lock, facts, origins, restored };
   const { plan: made, redo, selected } = await orFailure(makePlan(teller, inputs, options));
   await orFailure(lookAtPosts(made, teller, { checked, asks: false }));
   await orFailure(tellLostLock(teller, { lock, plan: made, isNew: options.new === true }));
@@ -49,10 +49,10 @@ export async function planSaved(saved: SavedPlan, campaign: OpenCampaign): Promi
   const { service } = campaign;
   const { options } = saved;
   const checked = await requireCheckedGraph(campaign, {});
-  const { graph, facts, trace } = checked;
+  const { graph, facts, origins } = checked;
   const { lock, restored } = await requireRestoredLock(campaign, graph, { service, new: options.new });
   const chosen = chosenBy(saved, lock);
-  const { plan } = await makePlan(campaign, { graph, lock, facts, trace, restored }, { ...options, chosen });
+  const { plan } = await makePlan(campaign, { graph, lock, facts, origins, restored }, { ...options, chosen });
   await lookAtPosts(plan, campaign, { checked, asks: false });
   await tellLostLock(campaign, { lock, plan, isNew: options.new === true });
   refuseStale(saved, { plan, graph, service });

@@ -7,7 +7,7 @@ import { fetchHere } from '../../src/engine/fetch-here.ts';
 import type { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { buildGraph } from '../../src/graph/build.ts';
 import { type Graph, outlineOf } from '../../src/graph/graph.ts';
-import type { Tracer } from '../../src/graph/trace/tracer.ts';
+import type { Origins } from '../../src/graph/trace/tracer.ts';
 import type { Lock, Output } from '../../src/lock/record.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 import { agreementOf, covers } from '../../src/plan/agreement.ts';
@@ -92,7 +92,7 @@ export class TestCampaign {
   readonly bodies = memoryBodies();
   graph: Graph;
   /** Tells what in the manifest made inputs differ; absent where nobody asks. */
-  trace?: Tracer | undefined;
+  trace?: Origins['trace'] | undefined;
   /** Whose credential is at hand. */
   account = 'one';
 

@@ -41,9 +41,9 @@ export async function explain(file: string, name: string | undefined, context: C
   }
   if (options.request === true) return printRequest(file, name, context);
   const campaign = await open(file, options, terminal);
-  const { graph, trace } = await requireTracedGraph(campaign);
+  const { graph, origins } = await requireTracedGraph(campaign);
   const { lock, restored } = await requireRestoredLock(campaign, graph);
-  const { plan } = await makePlan(campaign, { graph, lock, trace }, {});
+  const { plan } = await makePlan(campaign, { graph, lock, origins }, {});
   tellRestored(plan, restored);
   const step = requireStep(name, situate(graph, lock).graph);
   const { address } = step;

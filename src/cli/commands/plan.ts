@@ -39,9 +39,9 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
   const { service, replays } = campaign;
   const checked = await requireCheckedGraph(campaign, { refresh: options.refresh });
   endStage('graph');
-  const { graph, facts, trace } = checked;
+  const { graph, facts, origins } = checked;
   const { lock, restored } = await requireRestoredLock(campaign, graph, { ...options, service });
-  const { plan: made, redo } = await makePlan(campaign, { graph, lock, facts, trace, restored }, options);
+  const { plan: made, redo } = await makePlan(campaign, { graph, lock, facts, origins, restored }, options);
   endStage('plan');
   await tellLostLock(campaign, { lock, plan: made, isNew: options.new === true });
   await lookAtPosts(made, campaign, { checked, asks: options.refresh === true });

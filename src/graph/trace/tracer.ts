@@ -29,63 +29,50 @@ export interface Difference {
   after: Json;
 }
 
-/** Finds what made a value differ; `undefined` where the texts of the campaign do not tell. */
-export type Tracer = (address: string, difference: Difference) => Origin | undefined;
+/** Origins of the values of requests. */
+export interface Origins {
+  /** Finds what made a value differ; `undefined` where the texts of the campaign do not tell. */
+  trace(address: string, difference: Difference): Origin | undefined;
+  /** Finds what gives a top-level field of a step's request: where it is written, then what is filled in there. */
+  find(address: string, field: string): readonly Origin[];
+}
 
-/** Finds what gives a top-level field of a step's request: where it is written, then what is filled in there. */
-export type OriginFinder = (address: string, field: string) => readonly Origin[];
-
-/** Makes a finder for the campaign as it is now. Expands the manifest when it is first asked. */
-export function makeOriginFinder(manifest: Manifest, facts: GraphFacts): OriginFinder {
-  let campaign: Campaign | undefined;
-  return (address, field) => {
-    campaign ??= readCampaign(manifest, facts);
-    const draft = campaign.drafts.get(address);
-    const written = draft?.task.with.find((one) => one.field === field);
-    if (draft === undefined || written === undefined) return [];
-    const { expansion } = campaign;
-    const names = textsIn(written.value).flatMap((text) => expansion.templates.get(text)?.paths ?? []);
-    const filledIn = names.flatMap((name) => sourceOf(name, draft, expansion) ?? []);
-    const byName = new Map(filledIn.map((origin) => [`${origin.is} ${origin.name}`, origin]));
-    return [originAt(written.path, manifest), ...byName.values()];
+/**
+ * Makes the origins of the campaign as it is now. Expands the manifest when it is first asked; nothing is rendered or
+ * checked again. The campaign as it was before is not known: a value that fits the template as it stands now, with other
+ * data in it, is told as data.
+ */
+export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
+  let known: { expansion: Expansion; drafts: ReadonlyMap<string, Draft> } | undefined;
+  const read = () => {
+    const expansion = beginExpansion(manifest, facts);
+    expandTasks(orderTasks(expansion) ?? manifest.tasks, expansion);
+    const drafts = [...expansion.expanded.values()].flatMap((task) => task.drafts);
+    return { expansion, drafts: new Map(drafts.map((draft) => [draft.address, draft])) };
+  };
+  return {
+    trace(address, difference) {
+      known ??= read();
+      const draft = known.drafts.get(address);
+      return draft && trace(draft, difference, known.expansion);
+    },
+    find(address, field) {
+      known ??= read();
+      const draft = known.drafts.get(address);
+      const written = draft?.task.with.find((one) => one.field === field);
+      if (draft === undefined || written === undefined) return [];
+      const { expansion } = known;
+      const names = textsIn(written.value).flatMap((text) => expansion.templates.get(text)?.paths ?? []);
+      const filledIn = names.flatMap((name) => sourceOf(name, draft, expansion) ?? []);
+      const byName = new Map(filledIn.map((origin) => [`${origin.is} ${origin.name}`, origin]));
+      return [originAt(written.path, manifest), ...byName.values()];
+    },
   };
 }
 
 function textsIn(value: Json): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
-}
-
-/**
- * Traces values of requests back to the templates, variables, defaults and data that they come from. The campaign as it
- * was before is not known: a value that fits the current template with other data is reported as a change of the data.
- * Expands the manifest on first use.
- */
-export function makeTracer(manifest: Manifest, facts: GraphFacts): Tracer {
-  let campaign: Campaign | undefined;
-  return (address, difference) => {
-    campaign ??= readCampaign(manifest, facts);
-    const draft = campaign.drafts.get(address);
-    return draft === undefined ? undefined : trace(draft, difference, campaign.expansion);
-  };
-}
-
-interface Campaign {
-  expansion: Expansion;
-  drafts: ReadonlyMap<string, Draft>;
-}
-
-function readCampaign(manifest: Manifest, facts: GraphFacts): Campaign {
-  const expansion = expand(manifest, facts);
-  const drafts = [...expansion.expanded.values()].flatMap((task) => task.drafts);
-  return { expansion, drafts: new Map(drafts.map((draft) => [draft.address, draft])) };
-}
-
-/** The expansion up to the steps' addresses and rows; nothing is rendered or checked again. */
-function expand(manifest: Manifest, facts: GraphFacts): Expansion {
-  const expansion = beginExpansion(manifest, facts);
-  expandTasks(orderTasks(expansion) ?? manifest.tasks, expansion);
-  return expansion;
 }
 
 function trace(draft: Draft, { path, before, after }: Difference, expansion: Expansion): Origin | undefined {
@@ -264,57 +251,43 @@ export function findChangedSources(pieces: readonly Piece[], before: string): st
   if (alone !== undefined) return [alone];
   // Without words of its own a template would explain any text.
   const hasWords = pieces.some(({ text, sources: of }) => of === undefined && /[\p{L}\p{N}]/u.test(text));
-  const found = hasWords ? align(pieces, before, (piece) => piece.sources !== undefined) : undefined;
-  if (found === undefined) return [];
-  const changed = pieces.flatMap((piece, index) => {
-    const [source] = piece.sources ?? [];
-    return source === undefined || found[index] === piece.text ? [] : [source];
-  });
-  return [...new Set(changed)];
+  const gaps = hasWords ? findGaps(pieces, before, (piece) => piece.sources !== undefined) : undefined;
+  const changed = (gaps ?? []).filter(({ free, text }) => free.map((piece) => piece.text).join('') !== text);
+  return [...new Set(changed.flatMap(({ free }) => free.flatMap(({ sources: [source] = [] }) => source ?? [])))];
 }
-
-type IsFree = (piece: Piece) => boolean;
 
 /** Tells whether another value of this one source gives the earlier text. */
 function isExplainedBy(source: string, pieces: readonly Piece[], before: string): boolean {
-  return align(pieces, before, ({ sources }) => sources?.includes(source) === true) !== undefined;
+  return findGaps(pieces, before, ({ sources }) => sources?.includes(source) === true) !== undefined;
 }
 
 /**
- * Reads `before` as the pieces in order, where the free ones may be any text: what each of them is in it. The leftmost
- * place of each fixed text is taken, which finds a reading whenever there is one, in linear time.
+ * Reads `before` as the pieces in order, where the free ones may be any text: what neighbouring free pieces are in it
+ * together. The leftmost place of each fixed text is taken, which finds a reading whenever there is one, in linear time.
  */
-function align(pieces: readonly Piece[], before: string, isFree: IsFree): string[] | undefined {
-  const texts: string[] = pieces.map(() => '');
-  let at = 0;
-  let open: number | undefined;
-  const close = (end: number) => {
-    if (open !== undefined) texts[open] = before.slice(at, end);
-  };
-  for (let index = 0; index < pieces.length; ) {
-    const piece = pieces[index];
-    if (piece === undefined) break;
-    if (isFree(piece)) {
-      open ??= index;
-      index += 1;
-      continue;
-    }
-    // Neighbouring fixed pieces are one text, which must be found whole.
-    let fixed = '';
-    const from = index;
-    for (let next = pieces[index]; next !== undefined && !isFree(next); next = pieces[index]) {
-      fixed += next.text;
-      index += 1;
-    }
-    const isLast = index === pieces.length;
-    const start = open === undefined ? at : isLast ? before.length - fixed.length : before.indexOf(fixed, at);
-    if (start < at || !before.startsWith(fixed, start)) return undefined;
-    close(start);
-    open = undefined;
-    at = start + fixed.length;
-    for (let own = from; own < index; own += 1) texts[own] = pieces[own]?.text ?? '';
+function findGaps(
+  pieces: readonly Piece[],
+  before: string,
+  isFree: (piece: Piece) => boolean,
+): { free: Piece[]; text: string }[] | undefined {
+  const gaps: { free: Piece[]; text: string; after: string }[] = [];
+  let head = '';
+  for (const piece of pieces) {
+    const last = gaps.at(-1);
+    if (!isFree(piece)) {
+      if (last === undefined) head += piece.text;
+      else last.after += piece.text;
+    } else if (last?.after === '') last.free.push(piece);
+    else gaps.push({ free: [piece], text: '', after: '' });
   }
-  if (open === undefined) return at === before.length ? texts : undefined;
-  close(before.length);
-  return texts;
+  if (!before.startsWith(head)) return undefined;
+  let at = head.length;
+  for (const gap of gaps) {
+    const { after } = gap;
+    const found = gap === gaps.at(-1) ? before.length - after.length : before.indexOf(after, at);
+    if (found < at || !before.startsWith(after, found)) return undefined;
+    gap.text = before.slice(at, found);
+    at = found + after.length;
+  }
+  return at === before.length ? gaps : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Graph, Step } from '../../graph/graph.ts';
-import type { Tracer } from '../../graph/trace/tracer.ts';
+import type { Origins } from '../../graph/trace/tracer.ts';
 import { groupBy } from '../../ground/values.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
@@ -14,7 +14,7 @@ import { describeChanges, findChanges } from './changes.ts';
 export interface Version {
   graph: Graph;
   lock: Lock;
-  trace?: Tracer | undefined;
+  origins?: Origins | undefined;
 }
 
 /** A step that differs between two versions of a campaign. */
@@ -133,7 +133,7 @@ function compareStep(
     return { change: 'moved', address, movedFrom: old.address, task, kind, text: `was ${old.address}` };
   }
   const addressOf = (fingerprint: string) => addressIn(here.graph, fingerprint) ?? addressIn(there.graph, fingerprint);
-  const found = findChanges(old.paidRequest, now, { addressOf, causeOf: here.trace });
+  const found = findChanges(old.paidRequest, now, { addressOf, causeOf: here.origins?.trace });
   const isOther = old.kind !== kind;
   const changes = [...(isOther ? [{ field: 'kind', before: old.kind, after: kind }] : []), ...found.changes];
   const { follows } = found;

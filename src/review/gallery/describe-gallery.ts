@@ -96,12 +96,12 @@ function likelyOf({ likely, credits }: Price): number | null {
 }
 
 /** Adds the origins of values. The campaign of now does not tell those of a purchase whose input has changed since. */
-function addOrigins(assets: readonly ReviewAsset[], { originsOf }: Pick<CheckedGraph, 'originsOf'>): void {
-  if (originsOf === undefined) return;
+function addOrigins(assets: readonly ReviewAsset[], { origins }: Pick<CheckedGraph, 'origins'>): void {
+  if (origins === undefined) return;
   for (const asset of assets) {
     if (asset.state === 'changed') continue;
     const entries = Object.keys(asset.request).flatMap((field) => {
-      const text = originsOf(asset.address, field).map(originText).join(', ');
+      const text = origins.find(asset.address, field).map(originText).join(', ');
       return text === '' ? [] : [[field, text] as const];
     });
     asset.origins = Object.fromEntries(entries);

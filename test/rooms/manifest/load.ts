@@ -1,7 +1,7 @@
 import { buildGraph } from '../../../src/graph/build.ts';
 import type { RequestChecker } from '../../../src/graph/check/request-checker.ts';
 import type { FileFact, Graph, Step } from '../../../src/graph/graph.ts';
-import { makeTracer, type Tracer } from '../../../src/graph/trace/tracer.ts';
+import { makeOrigins, type Origins } from '../../../src/graph/trace/tracer.ts';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
 import type { SchemaCompiler } from '../../../src/manifest/check/json-schema.ts';
 import type { Manifest } from '../../../src/manifest/manifest.ts';
@@ -22,7 +22,7 @@ export interface Facts {
 export interface Loaded {
   graph?: Graph;
   /** Absent where there is no manifest. */
-  trace?: Tracer;
+  trace?: Origins['trace'];
   diagnostics: Diagnostic[];
   /** `MB1203 campaign.yaml:7:18`, or `MB1009 campaign.yaml:3:4 warning`. */
   found: string[];
@@ -55,7 +55,7 @@ export function load(text: string, facts: Facts = {}): Loaded {
     const built = buildGraph(manifest, { ...known, ...(checker && { checker }) });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
-      const trace = makeTracer(manifest, known);
+      const { trace } = makeOrigins(manifest, known);
       return { ...(built.graph && { graph: built.graph }), trace, diagnostics: all, found: all.map(summarize) };
     }
     for (const { path } of built.files) files.set(path, facts.uploads?.[path] ?? { problem: 'does not exist' });
