@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,12 @@ export function setup(): () => void {
   process.env.MEDIABATCH_TEST_FILES = files;
   const root = fileURLToPath(new URL('..', import.meta.url));
   if (!process.env.MEDIABATCH_TEST_NO_BUILD && !isBuilt(root)) {
-    execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+    const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, encoding: 'utf8' });
+    if (status !== 0) {
+      // Vitest would go on to say that there are no tests, with a list of all patterns: its last line is what people read.
+      process.stderr.write(`${stdout ?? ''}${stderr ?? ''}\nThe build failed, so no test ran: npm run build\n`);
+      process.exit(1);
+    }
   }
   return () => {
     for (const folder of [files, stateHome]) rmSync(folder, { recursive: true, force: true });

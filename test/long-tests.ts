@@ -1,7 +1,6 @@
 /**
- * Whole processes, many times over: killed, stopped, cut off, and led through all kinds. `npm run test:crash` runs them, with thousands of
- * histories for the model; what the sandbox draws and sings, merges by git and the packed library are with them, so that the
- * plain tests stay short.
+ * Whole processes, many times over: killed, stopped, cut off, and led through all kinds. `npm run test:crash` runs them. What the
+ * sandbox draws and sings, merges by git and the packed library are with them, so that the plain tests stay short.
  */
 export const longTests = [
   'test/proof/faults/**/*.test.ts',

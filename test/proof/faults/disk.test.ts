@@ -130,7 +130,7 @@ describe.runIf(has.linux && has.root && has.mounts)('a disk that is full or read
   });
 });
 
-/** Without a socket left every look and download is tried again and again first: only where `npm run test:crash` asks. */
+/** Without a socket left every look and download is tried again and again first: only before a release. */
 const isLong = process.env.MEDIABATCH_TEST_CRASHES === 'all';
 
 describe.runIf(has.linux && has.prlimit && isLong)('a process that may open no more files (prlimit)', () => {

@@ -29,7 +29,7 @@ async function makeCampaign(env: Record<string, string> = {}): Promise<Place> {
   return place;
 }
 
-/** Every point takes some seconds: by itself a few of each sort, all of them where `npm run test:crash` asks. */
+/** Every point takes some seconds: by itself a few of each sort, all of them before a release. */
 const isLong = process.env.MEDIABATCH_TEST_CRASHES === 'all';
 const trialsAtATime = 2;
 

@@ -1,0 +1,28 @@
+/** `npm run test:release`: all models, crashes, histories, seeds and controls at full depth; takes hours. What `.ci/run` shows is not repeated. */
+import { spawnSync } from 'node:child_process';
+import { root } from './rig/command.ts';
+
+const depth = { MEDIABATCH_HISTORIES: '500', MEDIABATCH_MODEL_RUNS: '3000', MEDIABATCH_CLUSTER_SEEDS: '100' };
+const env = { ...depth, ...process.env, CI: 'true', MEDIABATCH_TEST_SET: 'release' };
+const verdicts = [
+  'npm run --silent test:crash',
+  'npm run --silent test:cluster',
+  'npm run --silent test:controls',
+  'npm run --silent test:soak',
+  'npx tsx bench/big-files.ts',
+].map((command) => {
+  const start = Date.now();
+  const [program = '', ...words] = command.split(' ');
+  const { status } = spawnSync(program, words, {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  return {
+    passed: status === 0,
+    line: `${status === 0 ? 'ok    ' : 'FAILED'} ${command} (${Math.round((Date.now() - start) / 1000)} s)`,
+  };
+});
+process.stdout.write(`\n${verdicts.map(({ line }) => `${line}\n`).join('')}`);
+process.exitCode = verdicts.every(({ passed }) => passed) ? 0 : 1;
