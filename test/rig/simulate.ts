@@ -3,7 +3,7 @@ import { urgencyOf } from '../../src/engine/order-of-work.ts';
 import { Durations } from '../../src/service/polling/durations.ts';
 import { Poller } from '../../src/service/polling/poller.ts';
 import { watchJob } from '../../src/service/watch.ts';
-import { type BenchStep, idealMs } from './bench-steps.ts';
+import { type BenchStep, idealMs } from '../bench/steps.ts';
 import { PolledService } from './polled-service.ts';
 import { seeded } from './random.ts';
 import { VirtualClock } from './virtual-clock.ts';

@@ -3,7 +3,7 @@ import { requireKind } from '../../../../src/kinds/index.ts';
 import { Durations } from '../../../../src/service/polling/durations.ts';
 import { ListPlaces } from '../../../../src/service/polling/list-places.ts';
 import { newlyWatched, type WatchedJob } from '../../../../src/service/polling/watched-job.ts';
-import { independent } from '../../../rig/bench-steps.ts';
+import { independent } from '../../../bench/steps.ts';
 import { logNormal, seeded } from '../../../rig/random.ts';
 import { type SimulationOptions, simulate } from '../../../rig/simulate.ts';
 

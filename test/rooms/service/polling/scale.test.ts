@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Durations } from '../../../../src/service/polling/durations.ts';
-import { independent } from '../../../rig/bench-steps.ts';
+import { independent } from '../../../bench/steps.ts';
 import { logNormal, seeded } from '../../../rig/random.ts';
 import { type SimulationOptions, simulate } from '../../../rig/simulate.ts';
 

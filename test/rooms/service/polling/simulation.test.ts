@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Distribution } from '../../../../src/service/polling/distribution.ts';
 import { Durations, KnownDurations } from '../../../../src/service/polling/durations.ts';
-import { independent, layered } from '../../../rig/bench-steps.ts';
+import { independent, layered } from '../../../bench/steps.ts';
 import { logNormal, seeded } from '../../../rig/random.ts';
 import { type Simulated, type SimulationOptions, simulate as simulateSteps } from '../../../rig/simulate.ts';
 
@@ -104,7 +104,7 @@ describe('the cost of a job: looks and waiting together', () => {
 
 describe('many jobs', () => {
   test('200 jobs around 3 s, 50 at once: cold, then with what was learned', async () => {
-    // One draw says little: how long a run takes hangs on a few long jobs. bench/polling.ts makes more of them.
+    // One draw says little: how long a run takes hangs on a few long jobs. test/bench/polling.ts makes more of them.
     const draws = Array.from({ length: 24 }, (_, index) => index + 1);
     const cold: Result[] = [];
     const learned: Result[] = [];

@@ -1,11 +1,11 @@
-import { independent } from '../test/rig/bench-steps.ts';
-import { logNormal, seeded } from '../test/rig/random.ts';
-import { type Simulated, type SimulationOptions, simulate } from '../test/rig/simulate.ts';
+import { logNormal, seeded } from '../rig/random.ts';
+import { type Simulated, type SimulationOptions, simulate } from '../rig/simulate.ts';
 import { table } from './print.ts';
+import { independent } from './steps.ts';
 
 /**
  * Thousands of videos in flight at a service that bears ten reads a second, in virtual time: `npx tsx
- * bench/polling-scale.ts [--all] [SEEDS]`. Ends with 1 when a goal is missed. CPU is that of poller and simulation together.
+ * test/bench/polling-scale.ts [--all] [SEEDS]`. Ends with 1 when a goal is missed. CPU is that of poller and simulation together.
  */
 interface Workload {
   name: string;

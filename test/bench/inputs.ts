@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BenchStep, thirds } from '../test/rig/bench-steps.ts';
+import { type BenchStep, thirds } from './steps.ts';
 
 export interface InputOptions {
   kind: 'image' | 'video';

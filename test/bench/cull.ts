@@ -3,15 +3,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { openChromium } from '../test/rig/chromium.ts';
-import { root } from '../test/rig/command.ts';
-import { buyEverything } from '../test/rig/review/bought-campaign.ts';
-import { drawPng } from '../test/rig/review/png.ts';
+import { openChromium } from '../rig/chromium.ts';
+import { root } from '../rig/command.ts';
+import { buyEverything } from '../rig/review/bought-campaign.ts';
+import { drawPng } from '../rig/review/png.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 
 /**
  * How quickly one culls: picks by keys on the real server, in groups and loupe, with a decided step behind each gate.
- * `npx tsx bench/cull.ts [--groups N] [--picks N]` after `npm run build`, on Linux with a Chromium; prints the time from a
+ * `npx tsx test/bench/cull.ts [--groups N] [--picks N]` after `npm run build`, on Linux with a Chromium; prints the time from a
  * key to the next picture, and for each verdict what the server took of a core and what went over the wire. Ends with 1 when a
  * verdict takes the server more than 20 ms, or the next picture more than 40 ms (half of them) or 100 ms (of 20 all but one).
  */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const usage = fileURLToPath(new URL('usage.cjs', import.meta.url));
 /** The built command; `BENCH_BIN` names another build, to compare. */
-export const bin = process.env.BENCH_BIN ?? fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
+export const bin = process.env.BENCH_BIN ?? fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 
 /** One process, from start to exit. */
 export interface Sample {

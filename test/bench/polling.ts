@@ -1,10 +1,10 @@
-import { Durations } from '../src/service/polling/durations.ts';
-import { independent, layered } from '../test/rig/bench-steps.ts';
-import { logNormal, seeded } from '../test/rig/random.ts';
-import { type Simulated, simulate } from '../test/rig/simulate.ts';
+import { Durations } from '../../src/service/polling/durations.ts';
+import { logNormal, seeded } from '../rig/random.ts';
+import { type Simulated, simulate } from '../rig/simulate.ts';
+import { independent, layered } from './steps.ts';
 
 /**
- * What polling alone makes of W2 and W3, in virtual time: `npx tsx bench/polling.ts [--choose] [DRAWS]`. Draws to choose
+ * What polling alone makes of W2 and W3, in virtual time: `npx tsx test/bench/polling.ts [--choose] [DRAWS]`. Draws to choose
  * constants by (`--choose`) are others than those to report.
  */
 const args = process.argv.slice(2);

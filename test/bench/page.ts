@@ -51,7 +51,7 @@ export function pageOfNumbers({ trials, results, starts, goals }: Measured, extr
     section('Start', 'From the call to its end, in ms.', [['command', 'ms', 'MiB'], ...started]),
     section(
       'Goals that were missed',
-      `${goals.length - missed.length} of ${goals.length} goals were met. W1 to W7 and the others are described in \`bench/README.md\`.`,
+      `${goals.length - missed.length} of ${goals.length} goals were met. W1 to W7 and the others are described in \`test/bench/README.md\`.`,
       [
         ['workload', 'what', 'goal', 'measured'],
         ...missed.map(({ trial, text, most, value }) => [trial, text, `≤ ${most}`, figure(value, 2)]),

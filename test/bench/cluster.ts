@@ -1,16 +1,16 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore } from '../src/cluster/store/store.ts';
-import { Processes, type Running } from '../test/cluster/rig/processes.ts';
-import { Server } from '../test/cluster/rig/server.ts';
-import { type BenchStep, independent } from '../test/rig/bench-steps.ts';
-import { logNormal, seeded } from '../test/rig/random.ts';
+import { openStore } from '../../src/cluster/store/store.ts';
+import { Processes, type Running } from '../cluster/rig/processes.ts';
+import { Server } from '../cluster/rig/server.ts';
+import { logNormal, seeded } from '../rig/random.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 import type { Goal } from './goals.ts';
 import { writeCampaign } from './inputs.ts';
 import { bin, median } from './measure.ts';
 import { table } from './print.ts';
 import { startStub } from './service.ts';
+import { type BenchStep, independent } from './steps.ts';
 
 /** The same campaign in one process, on an engine whose head fetches files itself, and on one whose hands do (Linux). */
 type How = 'local' | 'head fetches' | 'hands fetch';

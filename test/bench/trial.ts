@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BenchStep } from '../test/rig/bench-steps.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 import { finishByHand, savePath, writeCampaign, writeLimitTasks, writeNaiveTasks } from './inputs.ts';
 import { bin, measureOnce, type Sample } from './measure.ts';
 import { peerScript, type Stub, startStub } from './service.ts';
+import type { BenchStep } from './steps.ts';
 import type { StubConfig, StubStats } from './stub-jobs.ts';
 
 /**

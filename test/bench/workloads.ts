@@ -1,5 +1,5 @@
-import { idealMs, independent, layered } from '../test/rig/bench-steps.ts';
-import { logNormal, seeded } from '../test/rig/random.ts';
+import { logNormal, seeded } from '../rig/random.ts';
+import { idealMs, independent, layered } from './steps.ts';
 import type { Trial } from './trial.ts';
 
 export interface Workload {

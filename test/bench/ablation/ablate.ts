@@ -10,8 +10,8 @@ import { listWorkloads } from '../workloads.ts';
 import { type Device, devices } from './devices.ts';
 import type { Polled } from './polling-workloads.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const copied = ['src', 'schemas', 'bench', 'test', 'package.json', 'tsconfig.json'];
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const copied = ['src', 'schemas', 'test/bench', 'test/rig', 'package.json', 'tsconfig.json'];
 const tsx = join(root, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 
 interface Options {
@@ -36,7 +36,7 @@ export async function ablate({ only, ...options }: Options): Promise<void> {
 function ablatePolling(wanted: readonly Device[], { tell }: Options | Omit<Options, 'only'>): string {
   const measure = (device?: Device) =>
     withCopy(device, (copy) => {
-      const script = join(copy, 'bench', 'ablation', 'polling-workloads.ts');
+      const script = join(copy, 'test', 'bench', 'ablation', 'polling-workloads.ts');
       tell(device?.name ?? 'all devices');
       return JSON.parse(execFileSync(process.execPath, [tsx, script, '--run'], { encoding: 'utf8' })) as {
         [workload: string]: Polled;

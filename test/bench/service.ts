@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StubConfig, StubStats } from './stub-jobs.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Inside of node_modules: what is compiled there finds the packages, and git does not see it. */
 const compiled = join(root, 'node_modules', '.cache', 'mediabatch-bench');
 
@@ -14,7 +14,7 @@ export function compilePeers(): void {
   mkdirSync(compiled, { recursive: true });
   writeFileSync(join(compiled, 'package.json'), '{ "type": "module" }\n');
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  execFileSync(process.execPath, [compiler, '-p', join(root, 'bench', 'tsconfig.json')], { stdio: 'inherit' });
+  execFileSync(process.execPath, [compiler, '-p', join(root, 'test', 'bench', 'tsconfig.json')], { stdio: 'inherit' });
 }
 
 export function peerScript(name: 'limit' | 'naive'): string {

@@ -1,11 +1,11 @@
-import { openBoss } from '../src/cluster/database/boss.ts';
-import { openDatabase } from '../src/cluster/database/database.ts';
-import { makeSeal } from '../src/cluster/seal.ts';
-import { openStore } from '../src/cluster/store/store.ts';
-import { serveFiles } from '../src/cluster/worker/serve-files.ts';
-import { Slots } from '../src/cluster/worker/slots.ts';
-import { systemClock } from '../src/contract/clock.ts';
-import { createDownloader } from '../src/service/download.ts';
+import { openBoss } from '../../src/cluster/database/boss.ts';
+import { openDatabase } from '../../src/cluster/database/database.ts';
+import { makeSeal } from '../../src/cluster/seal.ts';
+import { openStore } from '../../src/cluster/store/store.ts';
+import { serveFiles } from '../../src/cluster/worker/serve-files.ts';
+import { Slots } from '../../src/cluster/worker/slots.ts';
+import { systemClock } from '../../src/contract/clock.ts';
+import { createDownloader } from '../../src/service/download.ts';
 
 /** One hand of `hands.ts`, as a worker has it, until it is told to end. */
 const { url, account, token, store: name } = JSON.parse(process.env.BENCH_HAND ?? '{}');

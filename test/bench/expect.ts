@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMp3Encoder } from 'wasm-media-encoders';
-import { KeptMeasures } from '../src/disk/state/kept-measures.ts';
-import { buyEverything } from '../test/rig/review/bought-campaign.ts';
+import { KeptMeasures } from '../../src/disk/state/kept-measures.ts';
+import { buyEverything } from '../rig/review/bought-campaign.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 import { bin, measureOnce, median } from './measure.ts';
 
 /**
  * What `expect` costs a plan once its files were measured: 10,000 voiceovers, with and without `expect.duration`, in turn.
- * `npx tsx bench/expect.ts` after `npm run build`; ends with 1 when it takes more than 10 % more CPU.
+ * `npx tsx test/bench/expect.ts` after `npm run build`; ends with 1 when it takes more than 10 % more CPU.
  */
 const count = 10_000;
 const rounds = 7;

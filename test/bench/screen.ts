@@ -1,9 +1,9 @@
-import { huge, watch } from '../test/rooms/report/screen/scenes.ts';
+import { huge, watch } from '../rooms/report/screen/scenes.ts';
 
 /**
  * What the screen of a run of 10,000 steps takes of a core, and what it writes: the events of a run with 64 jobs at once
  * are folded, and five frames a second are drawn, in virtual time. The terminal that takes them is measured with it.
- * Ends with 1 when a goal is missed. `npx tsx bench/screen.ts`
+ * Ends with 1 when a goal is missed. `npx tsx test/bench/screen.ts`
  */
 const goals = { share: 0.02, bytes: 4096 };
 const framesPerSecond = 5;

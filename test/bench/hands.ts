@@ -6,23 +6,23 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Boss, openBoss } from '../src/cluster/database/boss.ts';
-import { type Database, openDatabase } from '../src/cluster/database/database.ts';
-import { migrate } from '../src/cluster/database/schema.ts';
-import { FileDispatcher, type OwnHand } from '../src/cluster/head/file-dispatcher.ts';
-import { submitRun } from '../src/cluster/runs/runs.ts';
-import { makeSeal } from '../src/cluster/seal.ts';
-import { openStore } from '../src/cluster/store/store.ts';
-import { serveFiles } from '../src/cluster/worker/serve-files.ts';
-import { Slots } from '../src/cluster/worker/slots.ts';
-import { systemClock } from '../src/contract/clock.ts';
-import { createDownloader } from '../src/service/download.ts';
-import { startPostgres } from '../test/rig/postgres-server.ts';
-import { submission } from '../test/rooms/cluster/submission.ts';
+import { type Boss, openBoss } from '../../src/cluster/database/boss.ts';
+import { type Database, openDatabase } from '../../src/cluster/database/database.ts';
+import { migrate } from '../../src/cluster/database/schema.ts';
+import { FileDispatcher, type OwnHand } from '../../src/cluster/head/file-dispatcher.ts';
+import { submitRun } from '../../src/cluster/runs/runs.ts';
+import { makeSeal } from '../../src/cluster/seal.ts';
+import { openStore } from '../../src/cluster/store/store.ts';
+import { serveFiles } from '../../src/cluster/worker/serve-files.ts';
+import { Slots } from '../../src/cluster/worker/slots.ts';
+import { systemClock } from '../../src/contract/clock.ts';
+import { createDownloader } from '../../src/service/download.ts';
+import { startPostgres } from '../rig/postgres-server.ts';
+import { submission } from '../rooms/cluster/submission.ts';
 
 /**
  * What hands bring, and what they cost: large files over one hand and over three, each with a line of its own, and small ones
- * by hands and by the head itself. Prints figures; ends with 1 when a goal is missed. `npx tsx bench/hands.ts [MIB]`.
+ * by hands and by the head itself. Prints figures; ends with 1 when a goal is missed. `npx tsx test/bench/hands.ts [MIB]`.
  */
 const files = 64;
 const mib = Number(process.argv[2] ?? 64);
@@ -177,7 +177,7 @@ async function fetchAll(
 
 /** Each has an address of its own, and so a line of its own. */
 async function startHands({ origin, url }: Bench, count: number): Promise<ChildProcess[]> {
-  const preload = new URL('../test/cluster/rig/from-address.mjs', import.meta.url).href;
+  const preload = new URL('../cluster/rig/from-address.mjs', import.meta.url).href;
   const started = Array.from({ length: count }, () => {
     const env = {
       ...process.env,

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { independent } from '../test/rig/bench-steps.ts';
 import type { Goal } from './goals.ts';
 import { writeCampaign } from './inputs.ts';
 import { bin, measureOnce, median, type Sample } from './measure.ts';
+import { independent } from './steps.ts';
 
 export interface Start {
   command: string;

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root } from '../test/rig/command.ts';
-import { buyEverything } from '../test/rig/review/bought-campaign.ts';
-import { drawPng } from '../test/rig/review/png.ts';
+import { root } from '../rig/command.ts';
+import { buyEverything } from '../rig/review/bought-campaign.ts';
+import { drawPng } from '../rig/review/png.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 
 /**
- * How long a gallery takes: the first time, and again when nothing has changed. `npx tsx bench/report.ts [--assets N]
+ * How long a gallery takes: the first time, and again when nothing has changed. `npx tsx test/bench/report.ts [--assets N]
  * [--pictures N]`, of which the others are copies, `[--side N]`: pictures that are so
  * wide, of 64 drawings, each a file of its own; after `npm run build`, on Linux; prints seconds, the peak of memory and the length of the page. Ends with 1 when an
  * unchanged gallery of 2,000 takes more than 1.5 s of a core, one of 10,000 more than 5 MB of data, or the first of 8,000

@@ -1,7 +1,7 @@
-import { Durations } from '../../src/service/polling/durations.ts';
-import { independent, layered } from '../../test/rig/bench-steps.ts';
-import { logNormal, seeded } from '../../test/rig/random.ts';
-import { type SimulationOptions, simulate } from '../../test/rig/simulate.ts';
+import { Durations } from '../../../src/service/polling/durations.ts';
+import { logNormal, seeded } from '../../rig/random.ts';
+import { type SimulationOptions, simulate } from '../../rig/simulate.ts';
+import { independent, layered } from '../steps.ts';
 
 /** What polling made of a workload in virtual time: means over its draws. */
 export interface Polled {

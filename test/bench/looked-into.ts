@@ -6,7 +6,7 @@ import { bin } from './measure.ts';
 
 /**
  * Whether what `expect` looks into is quiet where nothing is wrong: 200 outputs of the sandbox, pictures, voices and songs.
- * `npx tsx bench/looked-into.ts` after `npm run build`; prints what does not fit, and ends with 1 when anything does not.
+ * `npx tsx test/bench/looked-into.ts` after `npm run build`; prints what does not fit, and ends with 1 when anything does not.
  */
 const manifest = `version: 1
 name: looked-into

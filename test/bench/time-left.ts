@@ -1,7 +1,7 @@
-import { expectEnd, type OpenStep } from '../src/plan/time-left.ts';
-import { logNormal, seeded } from '../test/rig/random.ts';
+import { expectEnd, type OpenStep } from '../../src/plan/time-left.ts';
+import { logNormal, seeded } from '../rig/random.ts';
 
-/** Processor time to compute the time left of a run, at most 5 ms: `npx tsx bench/time-left.ts`. */
+/** Processor time to compute the time left of a run, at most 5 ms: `npx tsx test/bench/time-left.ts`. */
 const repetitions = 41;
 const draw = logNormal(20_000, 0.5, seeded(1));
 const short = Array.from({ length: 100 }, draw).sort((a, b) => a - b);
