@@ -1,122 +1,48 @@
 import { describe, expect, it } from 'vitest';
+import type { Position } from '../../../src/ground/diagnostic.ts';
 import { writeHeader } from '../../../src/lock/write.ts';
 import { good, header, read } from './records.ts';
 
 const line = `${JSON.stringify(good)}\n`;
 const job = (jobId: string, facts: object = {}) => `${JSON.stringify({ ...good, jobId, ...facts })}\n`;
 
+/** Each as text: code, severity, place with its offsets, message; then its hints. */
+function told(text: string | Buffer): string[] {
+  const at = ({ line: row, column, offset }: Position) => `${row}:${column} (${offset})`;
+  return read(text).diagnostics.flatMap(({ code, severity, message, place, hint = [] }) => [
+    `${code} ${severity}${place === undefined ? '' : ` ${at(place.start)} to ${at(place.end)}`}: ${message}`,
+    ...[hint].flat().map((one) => (typeof one === 'string' ? one : `${one.to}: ${JSON.stringify(one.run)}`)),
+  ]);
+}
+
 describe('what a reader is told about a file, to the letter:', () => {
   it('a damaged line, with its place in characters', () => {
-    expect(read(`${header}${line.replace('hero@de', 'ü')}{"x\n`).diagnostics).toMatchInlineSnapshot(`
+    expect(told(`${header}${line.replace('hero@de', 'ü')}{"x\n`)).toMatchInlineSnapshot(`
       [
-        {
-          "code": "MB2001",
-          "hint": [
-            {
-              "run": {
-                "shell": [
-                  "git",
-                  "restore",
-                  "campaign.lock.jsonl",
-                ],
-              },
-              "to": "Nothing was sent; to put the file back",
-            },
-            "or repair this line by hand",
-          ],
-          "message": "campaign.lock.jsonl:3: the line is not JSON: "{\\"x"",
-          "place": {
-            "end": {
-              "column": 4,
-              "line": 3,
-              "offset": 225,
-            },
-            "file": "campaign.lock.jsonl",
-            "start": {
-              "column": 1,
-              "line": 3,
-              "offset": 222,
-            },
-          },
-          "severity": "error",
-        },
+        "MB2001 error 3:1 (222) to 3:4 (225): campaign.lock.jsonl:3: the line is not JSON: "{\\"x"",
+        "Nothing was sent; to put the file back: {"shell":["git","restore","campaign.lock.jsonl"]}",
+        "or repair this line by hand",
       ]
     `);
   });
 
   it('a line that is no UTF-8', () => {
     const bytes = Buffer.concat([Buffer.from(header), Buffer.from([0xff, 0xfe, 0x0a])]);
-    expect(read(bytes).diagnostics).toMatchInlineSnapshot(`
+    expect(told(bytes)).toMatchInlineSnapshot(`
       [
-        {
-          "code": "MB2001",
-          "hint": [
-            {
-              "run": {
-                "shell": [
-                  "git",
-                  "restore",
-                  "campaign.lock.jsonl",
-                ],
-              },
-              "to": "Nothing was sent; to put the file back",
-            },
-            "or repair this line by hand",
-          ],
-          "message": "campaign.lock.jsonl:2: the line is not UTF-8 text",
-          "place": {
-            "end": {
-              "column": 2,
-              "line": 2,
-              "offset": 35,
-            },
-            "file": "campaign.lock.jsonl",
-            "start": {
-              "column": 1,
-              "line": 2,
-              "offset": 34,
-            },
-          },
-          "severity": "error",
-        },
+        "MB2001 error 2:1 (34) to 2:2 (35): campaign.lock.jsonl:2: the line is not UTF-8 text",
+        "Nothing was sent; to put the file back: {"shell":["git","restore","campaign.lock.jsonl"]}",
+        "or repair this line by hand",
       ]
     `);
   });
 
   it('no header', () => {
-    expect(read(line).diagnostics).toMatchInlineSnapshot(`
+    expect(told(line)).toMatchInlineSnapshot(`
       [
-        {
-          "code": "MB2001",
-          "hint": [
-            {
-              "run": {
-                "shell": [
-                  "git",
-                  "restore",
-                  "campaign.lock.jsonl",
-                ],
-              },
-              "to": "Nothing was sent; to put the file back",
-            },
-            "or put {"mediabatch":"lock","version":2} back as its first line",
-          ],
-          "message": "campaign.lock.jsonl:1: the file has records but no header line, so its version is not known",
-          "place": {
-            "end": {
-              "column": 1,
-              "line": 1,
-              "offset": 0,
-            },
-            "file": "campaign.lock.jsonl",
-            "start": {
-              "column": 1,
-              "line": 1,
-              "offset": 0,
-            },
-          },
-          "severity": "error",
-        },
+        "MB2001 error 1:1 (0) to 1:1 (0): campaign.lock.jsonl:1: the file has records but no header line, so its version is not known",
+        "Nothing was sent; to put the file back: {"shell":["git","restore","campaign.lock.jsonl"]}",
+        "or put {"mediabatch":"lock","version":2} back as its first line",
       ]
     `);
   });
@@ -124,40 +50,12 @@ describe('what a reader is told about a file, to the letter:', () => {
   it('two services, whichever comes first', () => {
     const two = (a: string, b: string) =>
       `${writeHeader({ version: 2, service: a })}${line}${'\n'.repeat(8)}${writeHeader({ version: 2, service: b })}`;
-    expect(read(two('b2', 'a1')).diagnostics).toMatchInlineSnapshot(`
+    expect(told(two('b2', 'a1'))).toMatchInlineSnapshot(`
       [
-        {
-          "code": "MB2003",
-          "hint": [
-            "Nothing was sent. Where they are one service that has a new address, say so with --service-moved",
-            "where they are two, give each a lock of its own for --lock FILE",
-            {
-              "run": {
-                "shell": [
-                  "git",
-                  "show",
-                  "main:./campaign.lock.jsonl",
-                ],
-              },
-              "to": "to see the one of a branch, as in",
-            },
-          ],
-          "message": "campaign.lock.jsonl mixes records of different services (header lines 1 and 11)",
-          "place": {
-            "end": {
-              "column": 1,
-              "line": 1,
-              "offset": 0,
-            },
-            "file": "campaign.lock.jsonl",
-            "start": {
-              "column": 1,
-              "line": 1,
-              "offset": 0,
-            },
-          },
-          "severity": "error",
-        },
+        "MB2003 error 1:1 (0) to 1:1 (0): campaign.lock.jsonl mixes records of different services (header lines 1 and 11)",
+        "Nothing was sent. Where they are one service that has a new address, say so with --service-moved",
+        "where they are two, give each a lock of its own for --lock FILE",
+        "to see the one of a branch, as in: {"shell":["git","show","main:./campaign.lock.jsonl"]}",
       ]
     `);
     expect(read(two('b2', 'a1')).lock.service).toBe('a1');
@@ -166,127 +64,49 @@ describe('what a reader is told about a file, to the letter:', () => {
 
   it('a newer version', () => {
     expect(
-      read(`${line}{"mediabatch":"lock","version":3}\n{"mediabatch":"lock","version":4}\n`).diagnostics,
+      told(`${line}{"mediabatch":"lock","version":3}\n{"mediabatch":"lock","version":4}\n`),
     ).toMatchInlineSnapshot(`
       [
-        {
-          "code": "MB2002",
-          "hint": "Nothing was sent and the file was not touched. Update mediabatch to the version that wrote it",
-          "message": "campaign.lock.jsonl was made by a newer mediabatch: its version is 3, and this one reads up to version 2",
-          "place": {
-            "end": {
-              "column": 34,
-              "line": 2,
-              "offset": 227,
-            },
-            "file": "campaign.lock.jsonl",
-            "start": {
-              "column": 1,
-              "line": 2,
-              "offset": 194,
-            },
-          },
-          "severity": "error",
-        },
+        "MB2002 error 2:1 (194) to 2:34 (227): campaign.lock.jsonl was made by a newer mediabatch: its version is 3, and this one reads up to version 2",
+        "Nothing was sent and the file was not touched. Update mediabatch to the version that wrote it",
       ]
     `);
   });
 
   it('a torn end', () => {
-    expect(read(`${header}${line}{"address":"he`).diagnostics).toMatchInlineSnapshot(`
+    expect(told(`${header}${line}{"address":"he`)).toMatchInlineSnapshot(`
       [
-        {
-          "code": "MB2004",
-          "hint": "A run was probably cut off while it wrote. No request leaves before its line is complete, so nothing is lost",
-          "message": "the end of campaign.lock.jsonl was torn: line 3 was written only in part, and its last 14 bytes are cut off",
-          "place": {
-            "end": {
-              "column": 1,
-              "line": 3,
-              "offset": 228,
-            },
-            "file": "campaign.lock.jsonl",
-            "start": {
-              "column": 1,
-              "line": 3,
-              "offset": 228,
-            },
-          },
-          "severity": "warning",
-        },
+        "MB2004 warning 3:1 (228) to 3:1 (228): the end of campaign.lock.jsonl was torn: line 3 was written only in part, and its last 14 bytes are cut off",
+        "A run was probably cut off while it wrote. No request leaves before its line is complete, so nothing is lost",
       ]
     `);
   });
 
   it('one conflict marker, and three', () => {
-    const messages = [`${header}${line}=======\n`, `${header}<<<<<<< a\n${line}=======\n>>>>>>> b\n`].map(
-      (text) => read(text).diagnostics,
-    );
+    const messages = [`${header}${line}=======\n`, `${header}<<<<<<< a\n${line}=======\n>>>>>>> b\n`].map(told);
     expect(messages).toMatchInlineSnapshot(`
       [
         [
-          {
-            "code": "MB2004",
-            "hint": "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
-            "message": "campaign.lock.jsonl holds merge conflict markers (line 3); the records of both sides are taken",
-            "place": {
-              "end": {
-                "column": 8,
-                "line": 3,
-                "offset": 235,
-              },
-              "file": "campaign.lock.jsonl",
-              "start": {
-                "column": 1,
-                "line": 3,
-                "offset": 228,
-              },
-            },
-            "severity": "warning",
-          },
+          "MB2004 warning 3:1 (228) to 3:8 (235): campaign.lock.jsonl holds merge conflict markers (line 3); the records of both sides are taken",
+          "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
         ],
         [
-          {
-            "code": "MB2004",
-            "hint": "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
-            "message": "campaign.lock.jsonl holds merge conflict markers (line 2 and 2 more); the records of both sides are taken",
-            "place": {
-              "end": {
-                "column": 10,
-                "line": 2,
-                "offset": 43,
-              },
-              "file": "campaign.lock.jsonl",
-              "start": {
-                "column": 1,
-                "line": 2,
-                "offset": 34,
-              },
-            },
-            "severity": "warning",
-          },
+          "MB2004 warning 2:1 (34) to 2:10 (43): campaign.lock.jsonl holds merge conflict markers (line 2 and 2 more); the records of both sides are taken",
+          "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
         ],
       ]
     `);
   });
 
   it('two jobs of one purchase, and seven', () => {
-    const two = read(header + job('job-1') + job('job-2', { credits: 1, state: 'failed' })).diagnostics;
-    const seven = read(header + [1, 2, 3, 4, 5, 6, 7].map((n) => job(`job-${n}`, { credits: n })).join('')).diagnostics;
+    const two = told(header + job('job-1') + job('job-2', { credits: 1, state: 'failed' }));
+    const seven = told(header + [1, 2, 3, 4, 5, 6, 7].map((n) => job(`job-${n}`, { credits: n })).join(''));
     expect([...two, ...seven]).toMatchInlineSnapshot(`
       [
-        {
-          "code": "MB2006",
-          "hint": "All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step",
-          "message": "hero@de was paid for twice in campaign.lock.jsonl: job-1 (done, charge unknown) and job-2 (failed, 1 credit)",
-          "severity": "warning",
-        },
-        {
-          "code": "MB2006",
-          "hint": "All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step",
-          "message": "hero@de was paid for 7 times in campaign.lock.jsonl: job-1 (done, 1 credit) and job-2 (done, 2 credits) and job-3 (done, 3 credits) and job-4 (done, 4 credits) and job-5 (done, 5 credits) and 2 more",
-          "severity": "warning",
-        },
+        "MB2006 warning: hero@de was paid for twice in campaign.lock.jsonl: job-1 (done, charge unknown) and job-2 (failed, 1 credit)",
+        "All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step",
+        "MB2006 warning: hero@de was paid for 7 times in campaign.lock.jsonl: job-1 (done, 1 credit) and job-2 (done, 2 credits) and job-3 (done, 3 credits) and job-4 (done, 4 credits) and job-5 (done, 5 credits) and 2 more",
+        "All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step",
       ]
     `);
     const five = read(header + [1, 2, 3, 4, 5].map((n) => job(`job-${n}`)).join('')).diagnostics;

@@ -48,20 +48,11 @@ describe('an image is accepted', () => {
 });
 
 describe('an image is refused', () => {
-  const many = Array.from({ length: 15 }, (_, index) => `https://cdn.example.com/${index}.png`);
   test.each([
-    ['no prompt', {}, 'prompt is required'],
-    ['a blank prompt', { prompt: ' \n' }, 'prompt must not be blank'],
     ['a prompt that is no text', { prompt: 7 }, 'prompt must be a string'],
     ['an unknown model', { prompt: 'x', model: 'alpha-3' }, 'model must be one of alpha-2'],
-    ['a model of Object', { prompt: 'x', model: 'toString' }, 'model must be one of'],
-    ['a ratio of another model', { prompt: 'x', model: 'alpha-pro', aspectRatio: '9:16' }, 'aspectRatio of alpha-pro'],
-    ['auto where there is none', { prompt: 'x', model: 'alpha-pro', aspectRatio: 'auto' }, 'aspectRatio of alpha-pro'],
-    ['an unknown ratio', { prompt: 'x', aspectRatio: '7:5' }, 'aspectRatio of alpha-2'],
     ['a ratio for exact sizes', { prompt: 'x', model: 'gamma-image-1.5', aspectRatio: '1:1' }, 'set by resolution'],
-    ['a ratio that is null', { prompt: 'x', aspectRatio: null }, 'aspectRatio must be a string'],
-    ['too many references', { prompt: 'x', referenceImages: many }, 'at most 14'],
-    ['one reference that is no list', { prompt: 'x', referenceImages: many[0] }, 'must be an array'],
+    ['too many references', { prompt: 'x', referenceImages: Array(15).fill('https://a.example/b') }, 'at most 14'],
     ['a reference that is no text', { prompt: 'x', referenceImages: [1] }, 'referenceImages[0] must be a string'],
     ...[
       'http://cdn.example.com/a.png',
@@ -89,48 +80,6 @@ describe('an image is refused', () => {
     });
     expect(rig.sandbox.ledger()).toEqual([]);
     expect(rig.sandbox.balance()).toBe(1000);
-  });
-});
-
-describe('a song is accepted', () => {
-  test.each([
-    ['defaults', { lyrics }, 5],
-    ['song-9', { lyrics, model: 'song-9' }, 5],
-    ['song-8', { lyrics, model: 'song-8' }, 5],
-    ['song-o2', { lyrics, model: 'song-o2' }, 6],
-    ['song-7.6', { lyrics, model: 'song-7.6' }, 4],
-    ['an instrumental', { model: 'song-7.5' }, 4],
-    ['flac', { lyrics, output_format: 'flac' }, 5],
-    ['the longest texts', { lyrics: '🎵'.repeat(3000), prompt: 'é'.repeat(1024) }, 5],
-  ])('%s', async (_name, fields, credits) => {
-    const { status, body } = await openRig().createMusic({ prompt: 'calm', ...fields });
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      success: true,
-      generation: { id: expect.any(String), status: 'QUEUED' },
-      creditsDeducted: credits,
-      creditsRemaining: 1000 - credits,
-    });
-  });
-});
-
-describe('a song is refused', () => {
-  test.each([
-    ['no prompt', { lyrics }, 'prompt is required'],
-    ['a blank prompt', { lyrics, prompt: '' }, 'prompt must not be blank'],
-    ['a long prompt', { lyrics, prompt: 'x'.repeat(1025) }, 'prompt has 1025 characters'],
-    ['no lyrics', { prompt: 'calm' }, 'lyrics are required for the model auto'],
-    ['blank lyrics', { prompt: 'calm', lyrics: ' ', model: 'song-o2' }, 'lyrics are required for the model song-o2'],
-    ['long lyrics', { prompt: 'calm', lyrics: 'x'.repeat(3001) }, 'lyrics has 3001 characters'],
-    ['long lyrics that nobody sings', { prompt: 'x', model: 'song-7.5', lyrics: 'x'.repeat(3001) }, 'at most 3000'],
-    ['an unknown model', { prompt: 'calm', lyrics, model: 'song-1' }, 'model must be one of auto'],
-    ['an unknown format', { prompt: 'calm', lyrics, output_format: 'ogg' }, 'output_format must be one of mp3'],
-  ])('%s', async (_name, fields, message) => {
-    const rig = openRig();
-    const { status, body } = await rig.createMusic(fields);
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'validation_error', message: expect.stringContaining(message) });
-    expect(rig.sandbox.ledger()).toEqual([]);
   });
 });
 

@@ -138,15 +138,6 @@ describe('url', () => {
     expect(await list(rig)).toEqual([second, first]);
   });
 
-  test('an output that is not done yet is not there', async () => {
-    const rig = openRig();
-    const id = await rig.imageId(goodBodies.image as object);
-    rig.clock.now += 60_000;
-    const url = await rig.outputUrl('image', id);
-    rig.clock.now -= 60_000;
-    expect((await upload(rig, { url })).body).toMatchObject({ code: 'url_not_fetched' });
-  });
-
   test('a file of this machine; its answer names the type', async () => {
     const base = await serveLocally((request, response) => {
       response.writeHead(request.url === '/missing' ? 404 : 200, { 'content-type': 'audio/flac' }).end(png);
