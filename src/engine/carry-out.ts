@@ -113,14 +113,16 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     const end = order && ends?.get(orderId(order));
     if (order && end) breaker?.end(order, end);
   }
+  const { account: money } = ledger;
   const onEnd: DriveOptions['onEnd'] = (name, end, order) => {
-    ledger.ceiling.ended(order);
+    money.approval?.ended(name);
     breaker?.end(order, end);
     options.onEnd?.(name, end, order);
   };
   const { concurrency } = plan;
   const slots = account?.slots;
-  return { ledger, gate, driven: drive(plan, ports, { concurrency, onError, breaker, goesOn, ends, onEnd, slots }) };
+  const driving = { concurrency, onError, breaker, goesOn, ends, onEnd, slots, account: money };
+  return { ledger, gate, driven: drive(plan, ports, driving) };
 }
 
 /** The search of an account, for a run that may leave lost creates to a person. */

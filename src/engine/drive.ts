@@ -76,7 +76,7 @@ export class Drive {
     const ranks = rankOrders(this.#orders, dependents, plan.gates);
     const before = options.ends ?? new Map<string, StepEnd>();
     const open = before.size === 0 ? this.#orders : new Map([...this.#orders].filter(([name]) => !before.has(name)));
-    this.#ready = new Queue(open, { dependents, ranks }, plan.totals);
+    this.#ready = new Queue(open, { dependents, ranks }, { account: options.account, balance: plan.totals.balance });
     this.#posts = holdPosts(this.#orders, {
       start: (order) => this.#ready.add(order),
       leave: (order, why) => this.#follow(this.#endUnbegun(order, 'blocked', { error: why })),

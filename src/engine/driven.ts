@@ -1,6 +1,7 @@
 import type { Ports } from '../contract/ports.ts';
 import type { PlanRow, StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
+import type { Account } from './account.ts';
 import type { Breaker } from './breaker.ts';
 import type { SharedSlots } from './shared-slots.ts';
 
@@ -12,6 +13,8 @@ export interface DriveOptions {
   concurrency: number;
   /** After a failed step: go on with everything that does not need it, or only finish what has begun. */
   onError: OnError;
+  /** Knows prices, and what the caps leave. */
+  account: Pick<Account, 'prices' | 'unspent'>;
   /** Pauses steps that resemble those that fail. Without it, nothing is paused. */
   breaker?: Breaker | undefined;
   /**

@@ -19,11 +19,12 @@ import { findReferences } from '../graph/render/fingerprint.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isJob, isOpenSend } from '../lock/sends.ts';
 import { type AskedSend, orderId, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
+import { capsOf, tightestCap } from '../plan/prices/caps.ts';
 import { worstFactor } from '../plan/prices/price-sources.ts';
 import { askedSend, isOwnSend, type SendFacts } from '../plan/purchases/open-sends.ts';
 import { takeKeptBody } from '../run/kept-body.ts';
-import { AgreedCeiling } from './agreed-ceiling.ts';
-import { Budget, uncharged } from './budget.ts';
+import { Account, uncharged } from './account.ts';
+import { Approval } from './approval.ts';
 import type { LocalGate } from './create-gate.ts';
 import {
   creditsOf,
@@ -35,6 +36,7 @@ import {
   runningFacts,
   what,
 } from './journal.ts';
+import { PriceBook } from './price-book.ts';
 
 /** Compares what a plan expected of the jobs of a run with what they were charged. */
 class Estimates {
@@ -65,8 +67,7 @@ type PricedGate = CreateGate & Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 
 
 /** The ledger of one process: the lock file is its journal, and nothing is true that is not in it. */
 export class LocalLedger implements Ledger {
-  readonly budget: Budget;
-  readonly ceiling: AgreedCeiling;
+  readonly account: Account;
   readonly estimates = new Estimates();
   readonly #journal: Journal;
   readonly #bodies: RequestBodies;
@@ -106,18 +107,18 @@ export class LocalLedger implements Ledger {
     this.#accountOf = options.accountOf;
     this.#emit = options.emit;
     this.#totals = totals;
-    this.budget = new Budget({
-      spentEver: totals.alreadyPaid,
-      heldBefore: totals.held,
+    const prices = new PriceBook(options.learned);
+    const { budget } = totals;
+    this.account = new Account({
+      caps: capsOf({ ...totals, budget: budget === undefined ? undefined : budget - totals.alreadyPaid - totals.held }),
+      spentBefore: totals.alreadyPaid,
       lostBefore: totals.lostPrices,
       heldUnpriced: totals.heldUnpriced,
-      total: totals.budget,
-      run: lesserOf(totals.maxCredits, totals.limit?.left),
-      learned: options.learned,
+      prices,
+      approval: new Approval({ ...options, prices }),
     });
-    this.ceiling = new AgreedCeiling(options);
     // Steps that wait for a price need not wait any more.
-    gate.stopping.addEventListener('abort', () => this.budget.nudge(), { once: true });
+    gate.stopping.addEventListener('abort', () => this.account.nudge(), { once: true });
   }
 
   /** The fold of everything recorded so far. */
@@ -177,22 +178,18 @@ export class LocalLedger implements Ledger {
     for (;;) {
       const { stopped } = this.#gate;
       if (stopped !== undefined) return { do: 'stop', because: stopped };
-      const fits = this.ceiling.reserve(order);
-      if (!isOpen && (this.#gate.holdsPrice(order) || !fits)) {
-        this.#gate.tellHeld(order.price.class);
-        this.ceiling.drop(name);
+      if (!isOpen && this.#gate.holdsPrice(order)) {
+        this.account.waitNoLonger(name);
         return { do: 'stop', because: 'price' };
       }
-      const answer = this.budget.reserve(name, order.price, { isSent: isOpen });
+      const answer = this.account.reserve(name, order.price, { isSent: isOpen });
       if (answer.is === 'later') {
-        await this.budget.changed();
+        await this.account.changed();
         continue;
       }
-      if (answer.is === 'over-budget') {
-        this.ceiling.drop(name);
-        this.#tellOverBudget(order);
-        return { do: 'stop', because: 'budget' };
-      }
+      if (answer.is === 'over-plan') this.#gate.tellHeld(order.price.class);
+      if (answer.is === 'over-budget') this.#tellOverBudget(order);
+      if (answer.is !== 'reserved') return { do: 'stop', because: answer.is === 'over-plan' ? 'price' : 'budget' };
       const held = await this.#holdCredits(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
       if (held !== 'held') {
         this.#releaseCredits(order);
@@ -234,7 +231,7 @@ export class LocalLedger implements Ledger {
     const { credits, charged } = this.#charge(order, job);
     // Before listeners run: if the price was not reported, the next step probes it alone.
     const isReported = job.credits !== null && job.isListed !== true;
-    const settle = () => this.budget.settle(orderId(order), charged, isReported);
+    const settle = () => this.account.settle(orderId(order), charged, isReported);
     if (credits !== null) settle();
     const facts = runningFacts(order, job, credits);
     // Recorded before it is emitted: no listener may come between an ID and the disk.
@@ -248,19 +245,16 @@ export class LocalLedger implements Ledger {
   /** `credits`: what counts, which is the reservation where nothing tells the charge. */
   #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
     const fall = this.#gate.fallOfBalance(order, job.balance);
-    const reserved = this.budget.reserved(orderId(order));
+    const reserved = this.account.reserved(orderId(order));
     const charged = chargeOf(job, { price: order.price, reserved, fall });
     this.estimates.note(order.price, charged);
-    this.ceiling.charge(order, charged);
     return { credits: charged ?? reserved, charged };
   }
 
   async finish(order: StepOrder, result: StepResult): Promise<void> {
     switch (result.state) {
       case 'refused':
-        this.budget.settle(orderId(order), 0);
-        this.ceiling.drop(orderId(order));
-        this.#announceCredits();
+        this.#releaseCredits(order);
         await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
         this.#purchases?.release(order.key);
         await this.#keepAnswered(order);
@@ -321,14 +315,12 @@ export class LocalLedger implements Ledger {
   }
 
   #releaseCredits(order: StepOrder): void {
-    this.budget.release(orderId(order));
-    this.ceiling.drop(orderId(order));
+    this.account.release(orderId(order));
     this.#announceCredits();
   }
 
   doubt(order: StepOrder): void {
-    this.budget.doubt(orderId(order));
-    this.ceiling.doubt(order);
+    this.account.doubt(orderId(order));
     this.#purchases?.release(order.key);
     this.#announceCredits();
   }
@@ -351,9 +343,8 @@ export class LocalLedger implements Ledger {
   /** Reported once: a step did not fit. Cheaper ones may still. */
   overBudget = false;
   #tellOverBudget({ address, price }: StepOrder): void {
-    const { maxCredits = Number.POSITIVE_INFINITY, limit, budgetLeft = Number.POSITIVE_INFINITY } = this.#totals;
-    const isLimit = limit !== undefined && limit.left < Math.min(maxCredits, budgetLeft);
-    this.#stopSpending(isLimit ? 'limit' : 'budget', this.budget.describeShortage(address, price));
+    const isLimit = tightestCap(this.account.caps)?.name === 'limit';
+    this.#stopSpending(isLimit ? 'limit' : 'budget', this.account.describeShortage(address, price));
   }
 
   #stopSpending(because: 'budget' | 'limit', detail: string): void {
@@ -382,7 +373,7 @@ export class LocalLedger implements Ledger {
   }
 
   #announceCredits(): void {
-    const { spentNow, spentEver, held } = this.budget;
+    const { spentNow, spentEver, held } = this.account;
     this.#emit({
       event: 'credits-changed',
       ...{ spentNow, spentEver, held: held + this.#totals.held },
@@ -411,10 +402,6 @@ async function keepBody(bodies: RequestBodies, { key, body }: { key: string; bod
 /** The bytes that a key came with first, as far as this machine knows, where they are not those sent last. */
 function readFirstBody(bodies: RequestBodies, key: string): Promise<string | undefined> {
   return bodies.read(firstOf(key));
-}
-
-function lesserOf(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { RunFact } from '../contract/event.ts';
 import { Heap } from '../ground/heap.ts';
-import { orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { orderId, type StepOrder } from '../plan/plan.ts';
+import type { Account } from './account.ts';
 import type { Breaker } from './breaker.ts';
 import { type Allotment, allot, findEnds, isBought } from './chains.ts';
 import { comparePlaces, type Place, stageOf } from './order-of-work.ts';
@@ -27,7 +28,7 @@ interface Waiting {
 /**
  * Queue of orders that could start, limited to those that the credits carry: while the credits do not carry everything,
  * or nobody knows, chain goes before chain. It only decides who goes first; the ledger decides what may be spent.
- * Learns prices and the balance from events.
+ * Learns the balance from events.
  */
 export class Queue {
   readonly #orders: ReadonlyMap<string, StepOrder>;
@@ -35,18 +36,17 @@ export class Queue {
   #ends: StepOrder[];
   /** Orders not bought and not given up yet, in topological order. */
   readonly #open: Map<string, StepOrder>;
-  readonly #prices = new Map<string, number>();
+  readonly #account: Pick<Account, 'prices' | 'unspent'>;
   /** Orders that have begun, and are neither bought nor given up. */
   readonly #begun = new Set<string>();
   /** Classes whose price the service was asked for and did not tell. */
   readonly #unreported = new Set<string>();
   /** Classes whose price the step under way will tell. */
   readonly #askedBy = new Map<string, string>();
-  readonly #caps: number[];
   #balance: number | undefined;
-  #spent = 0;
-  /** Purchases since the last allotment. */
+  /** Purchases since the last allotment, and the prices that it knew. */
   #bought = 0;
+  #pricesSeen = 0;
   #allotment: Allotment = { is: 'all' };
   readonly #ready = new Heap<Waiting, Place>(comparePlaces);
   /** Orders that could start, but for the credits. */
@@ -58,13 +58,13 @@ export class Queue {
   constructor(
     orders: ReadonlyMap<string, StepOrder>,
     order: Links,
-    { budgetLeft, maxCredits, limit, balance }: Pick<PlanTotals, 'budgetLeft' | 'maxCredits' | 'limit' | 'balance'>,
+    { account, balance }: { account: Pick<Account, 'prices' | 'unspent'>; balance?: number | undefined },
   ) {
     this.#orders = orders;
     this.#ranks = order.ranks;
     this.#open = new Map([...orders].filter(([, one]) => isBought(one)));
     this.#ends = findEnds(orders, order.dependents);
-    this.#caps = [budgetLeft, maxCredits, limit?.left].filter((cap) => cap !== undefined);
+    this.#account = account;
     this.#balance = balance;
     this.#allotAnew();
   }
@@ -175,18 +175,12 @@ export class Queue {
     const isNews = this.#balance === undefined && fact.balance !== null;
     if (fact.balance !== null) this.#balance = fact.balance;
     if (order === undefined) return false;
-    const { class: name } = order.price;
     const heldBefore = this.#held.length;
-    const before = this.#priceOf(order);
-    if (fact.credits !== null) this.#spent += fact.credits;
-    if (fact.credits === null) this.#unreported.add(name);
-    if (fact.credits !== null && fact.credits > 0) {
-      this.#prices.set(name, Math.max(fact.credits, this.#prices.get(name) ?? 0));
-    }
+    if (fact.credits === null) this.#unreported.add(order.price.class);
     this.#close(fact.address);
     this.#bought += 1;
     const isStale = this.#allotment.is === 'chains' && this.#bought > (this.#open.size - smallCampaign) / looks;
-    if (isNews || before !== this.#priceOf(order) || isStale) this.#allotAnew();
+    if (isNews || this.#pricesSeen !== this.#account.prices.changes || isStale) this.#allotAnew();
     return this.#held.length < heldBefore || this.#allotment.is === 'chains';
   }
 
@@ -206,8 +200,7 @@ export class Queue {
   }
 
   #priceOf({ price }: StepOrder): number | null {
-    const learned = this.#prices.get(price.class);
-    return learned === undefined ? price.credits : Math.max(learned, price.credits ?? 0);
+    return this.#account.prices.known(price);
   }
 
   #isHeld(order: StepOrder): boolean {
@@ -220,8 +213,8 @@ export class Queue {
   }
 
   #allotAnew(): void {
-    const caps = this.#caps.map((cap) => cap - this.#spent);
-    const left = Math.min(Number.POSITIVE_INFINITY, ...caps, this.#balance ?? Number.POSITIVE_INFINITY);
+    const left = Math.min(this.#account.unspent, this.#balance ?? Number.POSITIVE_INFINITY);
+    this.#pricesSeen = this.#account.prices.changes;
     this.#bought = 0;
     this.#allotment = allot(this.#open, this.#ends, {
       left,

@@ -11,7 +11,7 @@ import { holdPosts } from './posts/hold-posts.ts';
 import { tellPost } from './posts/post-consent.ts';
 import { findPosted } from './posts/post-record.ts';
 import { blockUnfunded, leaveOut } from './prices/block-unfunded.ts';
-import { findLostPrices, heldPurchases, sumHeld, waitForPrices } from './prices/held.ts';
+import { findLostPrices, heldPurchases, waitForPrices } from './prices/held.ts';
 import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices/prices.ts';
 import { makeOrder } from './purchases/make-order.ts';
 import { blockUndecidable, openSendRows, type SendFacts } from './purchases/open-sends.ts';
@@ -122,16 +122,16 @@ function askAboutSends(draft: Draft, about: About): void {
 
 /** Blocks what the credits do not cover. Returns what may have been charged all the same, and how all of it fits. */
 function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTotals['fit'] } {
-  const { graph, lock, priceOf, hints, maxCredits = Number.POSITIVE_INFINITY, spending, leftOut } = about;
+  const { graph, lock, priceOf, hints, maxCredits, spending, leftOut } = about;
   if (leftOut !== undefined) leaveOut(draft, leftOut);
   const asked = sendsAsked(draft);
   const held = [...heldPurchases(lock, priceOf, asked)];
-  const lostPrices = findLostPrices(about, { held: sumHeld(held), priceOf, asked, rows: draft.inRun });
+  const lostPrices = findLostPrices(held, { budget: graph.budget, rows: draft.inRun });
   if (lostPrices.length > 0) waitForPrices(draft);
   const doubts = { lostPrices, heldUnpriced: heldWhereUnpriced(lock, graph.prices, hints) };
   const fit = blockUnfunded(
     draft,
-    { budget: budgetCap(about, { ...doubts, held }), run: maxCredits, limit: spending },
+    { budget: budgetCap(about, { ...doubts, held }), maxCredits, limit: spending },
     about,
   );
   // What there was no money to ask about is held as before.

@@ -28,6 +28,7 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   const { graph, lock, maxCredits, spending } = means;
   const { budget } = graph;
   const { lostPrices, heldUnpriced } = doubts;
+  const budgetLeft = budgetCap(means, doubts);
   const afterPicks = sumAfterPicks(rows);
   const guessed = budget === undefined ? [] : findGuessed(doubts);
   const isUnpriced = rows.some(
@@ -41,7 +42,7 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
     held: sumDoubts(doubts, budget),
     ...(isGuess && { heldUnpriced }),
     ...(guessed.length > 0 && { guessed: guessed.map(describeGuess) }),
-    ...(budget !== undefined && { budget, budgetLeft: budgetCap(means, doubts) }),
+    ...(budget !== undefined && budgetLeft !== undefined && { budget, budgetLeft }),
     ...(lostPrices.length > 0 && { lostPrices: [...lostPrices] }),
     ...(maxCredits !== undefined && { maxCredits }),
     ...(spending !== undefined && { limit: spending }),
@@ -50,8 +51,8 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
 }
 
 /** Returns what the budget leaves beside all that may have been charged. */
-export function budgetCap({ graph, lock }: Means, doubts: Doubts): number {
-  if (graph.budget === undefined) return Number.POSITIVE_INFINITY;
+export function budgetCap({ graph, lock }: Means, doubts: Doubts): number | undefined {
+  if (graph.budget === undefined) return undefined;
   // A lost create has cost at least one credit, if it was charged at all.
   const found = doubts.lostPrices.length;
   return Math.max(0, graph.budget - spentCredits(lock) - sumDoubts(doubts, graph.budget) - found);

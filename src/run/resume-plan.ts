@@ -15,7 +15,7 @@ import {
   withoutSend,
 } from '../plan/plan.ts';
 import { leftUnder } from '../plan/prices/ceiling.ts';
-import { findLostPrices, heldPurchases, sumHeld } from '../plan/prices/held.ts';
+import { findLostPrices, heldPurchases } from '../plan/prices/held.ts';
 import { heldWhereUnpriced, type PriceOf, pricesFrom, type WrittenPrices } from '../plan/prices/prices.ts';
 import { shareOf, withMargin } from '../plan/prices/shares.ts';
 import { countRefused, idempotencyKey } from '../plan/purchases/key.ts';
@@ -131,9 +131,8 @@ function sumAgain(
   const priceOf = withNamed(pricesFrom(lock, prices), open);
   const asked = new Set(open.flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])));
   const held = [...heldPurchases(lock, priceOf, asked)];
-  const graph = { budget };
   const spending = open.filter(({ action, order }) => isSpending(action) && order?.jobId === undefined);
-  const lostPrices = findLostPrices({ lock, graph }, { held: sumHeld(held), priceOf, asked, rows: spending });
+  const lostPrices = findLostPrices(held, { budget, rows: spending });
   const alreadyPaid = spentCredits(lock);
   const spentBefore = alreadyPaid - spentCredits(before);
   const { lostPrices: _lost, budgetLeft: _left, maxCredits: _most, limit: _limit, ...same } = totals;

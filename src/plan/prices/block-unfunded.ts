@@ -4,6 +4,7 @@ import type { PlanRow, PlanTotals } from '../plan.ts';
 import { reasonOf } from '../reason.ts';
 import { blocked, type Draft } from '../rows/draft.ts';
 import type { Situation } from '../situation/situation.ts';
+import { capsOf, limitName, tightestCap } from './caps.ts';
 import { expectedCredits, findUnfunded, type Hangs, isLater } from './fund.ts';
 
 type Fit = NonNullable<PlanTotals['fit']>;
@@ -14,17 +15,14 @@ type Fit = NonNullable<PlanTotals['fit']>;
  */
 export function blockUnfunded(
   draft: Draft,
-  limits: { budget: number; run: number; limit?: PlanTotals['limit'] },
+  limits: Parameters<typeof capsOf>[0],
   situation: Pick<Situation, 'byAddress' | 'gateOf'>,
 ): Fit | undefined {
-  const [run, ...ofRun] =
-    limits.limit !== undefined && limits.limit.left < limits.run
-      ? ([limits.limit.left, 'limit', limitName(limits.limit)] as const)
-      : ([limits.run, 'run-limit', '--max-credits'] as const);
-  const cap = Math.min(limits.budget, run);
-  if (cap === Number.POSITIVE_INFINITY) return undefined;
-  const isOfRun = run < limits.budget;
-  const [code, limit] = isOfRun ? ofRun : (['budget', 'the budget'] as const);
+  const tightest = tightestCap(capsOf(limits));
+  if (tightest === undefined) return undefined;
+  const { name: code, left: cap } = tightest;
+  const isOfRun = code !== 'budget';
+  const limit = { budget: 'the budget', 'run-limit': '--max-credits', limit: limitName(limits.limit) }[code];
   const tooDear = (row: PlanRow, kept = '') => `${limit} does not reach: it costs ${costText(row)}${kept}`;
   let asked = 0;
   draft.asks = draft.asks.map((row) => {
@@ -45,13 +43,8 @@ export function blockUnfunded(
     const text = row.credits === 0 ? `${limit} does not reach for ${needed ?? 'what it needs'}` : tooDear(row, kept);
     draft.put({ ...blocked(row, 'budget', reasonOf(code, text)), would: { action, reason: row.reason } });
   }
-  if (limits.budget === Number.POSITIVE_INFINITY || wanted.length === 0) return undefined;
+  if (limits.budget === undefined || wanted.length === 0) return undefined;
   return fitOf(wanted, isOfRun ? new Set() : unfunded, { left: Math.max(0, limits.budget - asked), hangs });
-}
-
-/** Name of a limit, for people. */
-export function limitName(limit: PlanTotals['limit']): string {
-  return limit?.of === 'engine' ? 'the limit of the workers' : 'MEDIABATCH_LIMIT';
 }
 
 /** Blocks what a limit did not reach when the plan was agreed to. */

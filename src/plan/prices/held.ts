@@ -1,4 +1,3 @@
-import type { Graph } from '../../graph/graph.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { closedSends, mayBeCharged } from '../../lock/sends.ts';
 import { chargeName, chargesByJob } from '../../lock/spent.ts';
@@ -72,30 +71,19 @@ export function* heldPurchases(
  * other charge would price: a job whose charge the service does not state, a second create lost in the same class, one
  * that no row resembles.
  *
- * @param asked sends that this plan asks about
+ * @param held what may have been charged, but for what this plan asks about
  */
 export function findLostPrices(
-  { lock, graph }: { lock: Lock; graph: Pick<Graph, 'budget'> },
-  facts: { held: Held; priceOf: PriceOf; asked: ReadonlySet<string>; rows: readonly PlanRow[] },
+  held: readonly HeldPurchase[],
+  { budget, rows }: { budget: number | undefined; rows: readonly PlanRow[] },
 ): string[] {
-  const { held, priceOf, asked, rows } = facts;
-  if (held.unknownPrices === 0 || graph.budget === undefined) return [];
-  const lost = new Map<string, string>();
-  const closed = closedSends(lock);
-  for (const { kind, purchases } of lock.steps.values()) {
-    for (const purchase of purchases) {
-      const { request = purchases[0]?.request } = purchase;
-      if (!mayBeCharged(purchase) || request === undefined) continue;
-      const id = purchase.send;
-      if (asked.has(id) || closed.has(id)) continue;
-      const price = priceOf(purchase.kind ?? kind, request);
-      if (price.credits === null && price.held === undefined) lost.set(id, price.class);
-    }
-  }
-  const classes = new Set(lost.values());
+  const unpriced = held.filter(({ credits }) => credits === null);
+  if (unpriced.length === 0 || budget === undefined) return [];
+  const lost = unpriced.flatMap(({ purchase, price }) => (mayBeCharged(purchase) ? (price?.class ?? []) : []));
+  const classes = new Set(lost);
   const finding = rows.filter(({ action, credits }) => isSpending(action) && credits === null);
   const found = new Set(finding.map(({ order }) => order?.price.class));
-  const isEach = classes.size === held.unknownPrices && [...classes].every((name) => found.has(name));
+  const isEach = classes.size === unpriced.length && [...classes].every((name) => found.has(name));
   return isEach ? [...classes].sort() : [];
 }
 

@@ -85,7 +85,11 @@ export function listedCharge(listed: number | undefined, { credits }: Price): nu
 }
 
 /** The most that somebody vouches for: what is reserved, or the ceiling of a list. `undefined`: nobody does. */
-export function ceilingOf({ credits, source, high }: Price): number | undefined {
+export function ceilingOf({
+  credits,
+  source,
+  high,
+}: Pick<Price, 'credits'> & Partial<Pick<Price, 'source' | 'high'>>): number | undefined {
   return credits ?? (source === 'list' ? high : undefined);
 }
 

@@ -15,7 +15,7 @@ export function withMargin(expected: number): number {
 /** The most that one purchase at this price is agreed to cost; `undefined`: nobody can estimate it. */
 export function shareOf(price: Priced): number | undefined {
   const { likely, high = 0 } = price;
-  const ceiling = ceilingOf({ class: '', source: 'unknown', ...price });
+  const ceiling = ceilingOf(price);
   return ceiling ?? (likely === undefined ? undefined : Math.max(high, withMargin(likely)));
 }
 
@@ -28,7 +28,7 @@ export function sumShares(prices: Iterable<Priced>): number {
   let expected = 0;
   let highest = 0;
   for (const price of prices) {
-    const ceiling = ceilingOf({ class: '', source: 'unknown', ...price });
+    const ceiling = ceilingOf(price);
     vouched += ceiling ?? 0;
     if (ceiling !== undefined || price.likely === undefined) continue;
     expected += price.likely;

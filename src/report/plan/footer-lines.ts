@@ -2,7 +2,7 @@ import { groupBy } from '../../ground/values.ts';
 import type { Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
 import { postsOf } from '../../plan/posts/post-consent.ts';
 import { isAskedAbout } from '../../plan/posts/post-record.ts';
-import { limitName } from '../../plan/prices/block-unfunded.ts';
+import { limitName } from '../../plan/prices/caps.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';

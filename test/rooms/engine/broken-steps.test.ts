@@ -105,7 +105,7 @@ describe('a mistake of ours in one step, at whatever call', () => {
       for (const [address, outcome] of Object.entries(broken.outcomes)) {
         if (isOpen(address)) expect(outcome, what).toBe('unresolved');
       }
-      expect(broken.ledger.budget.spentEver + broken.ledger.budget.held, what).toBeGreaterThanOrEqual(
+      expect(broken.ledger.account.spentEver + broken.ledger.account.held, what).toBeGreaterThanOrEqual(
         ledger.reduce((sum, { credits }) => sum + credits, 0),
       );
       const again = await broken.campaign.run({ concurrency: 8 });

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
+import { Account } from '../../../src/engine/account.ts';
 import { allot, findEnds } from '../../../src/engine/chains.ts';
 import { linkOrders } from '../../../src/engine/order-of-work.ts';
 import { Queue } from '../../../src/engine/queue.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
+import type { Cap } from '../../../src/plan/prices/caps.ts';
 import { TestCampaign } from '../../rig/campaign.ts';
 
 /** What the price classes of these tests are called is what they cost; `?` is unknown. */
@@ -143,7 +145,7 @@ tasks:
     const { outcomes, ledger } = await campaign.run({ concurrency });
     // 100 credits are five products of 17 and a rest; nobody knows prices before the first film is made.
     expect(complete(outcomes).length).toBeGreaterThanOrEqual(concurrency === 1000 ? 2 : 4);
-    expect(ledger.budget.spentNow).toBeGreaterThan(100 - 17);
+    expect(ledger.account.spentNow).toBeGreaterThan(100 - 17);
     const before = campaign.service.ledger.length;
     campaign.service.balance = 10_000;
     campaign.graph = { ...campaign.graph, budget: 10_000 };
@@ -193,20 +195,22 @@ tasks:
 });
 
 describe('steps of a price that nobody knows', () => {
-  const make = (totals = {}) => {
+  const make = (caps: Cap[] = []) => {
     const orders = ['a', 'b', 'c'].map((address) => order(address, [], '?'));
     const all = new Map(orders.map((one) => [one.address, one]));
-    const ready = new Queue(all, { dependents: new Map(), ranks: new Map() }, totals);
+    const account = new Account({ caps, spentBefore: 0 });
+    const ready = new Queue(all, { dependents: new Map(), ranks: new Map() }, { account });
     for (const one of orders) ready.add(one);
     const take = (isIdle = false) => ready.take({ isIdle })?.address;
-    return { ready, take };
+    return { account, ready, take };
   };
   const created = (address: string, credits: number | null) =>
     ({ event: 'job-created', address, jobId: 'j', credits, balance: null }) as const;
 
   test('one goes, and the others leave their places to somebody else until it is told', () => {
-    const { ready, take } = make();
+    const { account, ready, take } = make();
     expect([take(), take()]).toEqual(['a', undefined]);
+    account.prices.learn('?', 4);
     expect(ready.note(created('a', 4))).toBe(true);
     expect([take(), take(), take()]).toEqual(['b', 'c', undefined]);
   });
@@ -230,7 +234,7 @@ describe('steps of a price that nobody knows', () => {
   });
 
   test('when nothing is under way, what waits for credits is tried after all', () => {
-    const { take } = make({ budgetLeft: 0 });
+    const { take } = make([{ name: 'budget', left: 0 }]);
     expect(take()).toBeUndefined();
     expect(take(true)).toBe('a');
   });

@@ -23,7 +23,7 @@ describe('uploads', () => {
     const first = await campaign.run();
     expect(first.outcomes).toEqual({ logo: 'done', pic: 'done' });
     expect(campaign.service.creates[0]?.body).toContain('https://library.example/assets/logo.png');
-    expect(first.ledger.budget.spentNow).toBe(3);
+    expect(first.ledger.account.spentNow).toBe(3);
     const again = await campaign.run();
     expect(actionsOf(again.plan)).toEqual({ logo: 'keep', pic: 'keep' });
     expect(campaign.service.library).toEqual(['assets/logo.png']);
@@ -230,7 +230,7 @@ describe('retry', () => {
     expect(outcomes).toEqual({ pic: 'done' });
     expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(3);
     expect(events.filter(({ event }) => event === 'job-retried')).toHaveLength(2);
-    expect(ledger.budget.spentNow).toBe(9);
+    expect(ledger.account.spentNow).toBe(9);
     const finished = events.find((event) => event.event === 'step-finished');
     expect(finished).toMatchObject({ credits: 9 });
     expect(actionsOf((await campaign.run()).plan)).toEqual({ pic: 'keep' });

@@ -30,8 +30,8 @@ describe('an estimate reserves nothing', () => {
     const reserved = events.flatMap((event) => (event.event === 'create-intended' ? [event.reserved] : []));
     expect(reserved[0]).toBeNull();
     expect(new Set(reserved.slice(1)).size).toBeLessThanOrEqual(1);
-    expect(ledger.budget.spentEver).toBeLessThanOrEqual(10);
-    expect(campaign.service.ledger.length * 3).toBe(ledger.budget.spentEver);
+    expect(ledger.account.spentEver).toBeLessThanOrEqual(10);
+    expect(campaign.service.ledger.length * 3).toBe(ledger.account.spentEver);
   });
 
   test.each([
@@ -116,7 +116,7 @@ tasks:
 });
 
 describe('what was agreed to is a cap', () => {
-  const charged = ({ ledger }: { ledger: { budget: { spentNow: number } } }) => ledger.budget.spentNow;
+  const charged = ({ ledger }: { ledger: { account: { spentNow: number } } }) => ledger.account.spentNow;
 
   test('I39 a price that was only expected: what it comes to by the first charge ends it, whatever else the caps allow', async () => {
     for (const concurrency of [1, 8]) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Account } from '../../../src/engine/account.ts';
 import { Queue } from '../../../src/engine/queue.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 
@@ -21,7 +22,8 @@ test('orders leave by what is done of them, then by rank, and among equals in th
       });
       const orders = new Map(all.map(({ order }) => [order.address, order]));
       const ranks = new Map(all.map(({ order, rank }) => [order.address, rank]));
-      const queue = new Queue(orders, { dependents: new Map(), ranks }, {});
+      const account = new Account({ caps: [], spentBefore: 0 });
+      const queue = new Queue(orders, { dependents: new Map(), ranks }, { account });
       const waiting: typeof all = [];
       const takeOne = () => {
         const next = waiting.toSorted((a, b) => compare(a.key, b.key))[0];

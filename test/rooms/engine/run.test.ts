@@ -459,7 +459,7 @@ describe('refusals', () => {
     const { outcomes, ledger, gate } = await campaign.run();
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['left']));
     expect(gate.stopped).toBe('unreachable');
-    expect(ledger.budget.spentNow + ledger.budget.held).toBe(0);
+    expect(ledger.account.spentNow + ledger.account.held).toBe(0);
   });
 });
 
@@ -468,7 +468,7 @@ describe('the budget in a run', () => {
     const campaign = new TestCampaign(images(10, 'budget: { credits: 10 }'));
     const { ledger, outcomes } = await campaign.run();
     expect(campaign.service.ledger).toHaveLength(3);
-    expect(ledger.budget.spentEver).toBe(9);
+    expect(ledger.account.spentEver).toBe(9);
     expect(ledger.overBudget).toBe(true);
     expect(Object.values(outcomes).filter((outcome) => outcome === 'left')).toHaveLength(7);
   });
@@ -807,7 +807,7 @@ tasks:
     campaign.service.opened = (url) => (url.endsWith('-2') ? { is: 'refused', message: 'no' } : undefined);
     const { events, ledger } = await campaign.run();
     const told = events.reduce((sum, event) => sum + (event.event === 'step-finished' ? (event.credits ?? 0) : 0), 0);
-    expect(told).toBe(ledger.budget.spentNow);
+    expect(told).toBe(ledger.account.spentNow);
   });
 });
 

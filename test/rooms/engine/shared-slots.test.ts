@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Ports } from '../../../src/contract/ports.ts';
+import { Account } from '../../../src/engine/account.ts';
 import { drive } from '../../../src/engine/drive.ts';
 import { SharedSlots } from '../../../src/engine/shared-slots.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
@@ -69,7 +70,12 @@ test('a plan waits while another one has all the places that are useful, and doe
       price: { credits: 1 },
     };
     const plan = { rows: [{ order }], totals: {} } as unknown as Plan;
-    return drive(plan, ports, { concurrency: 4, onError: 'continue', slots });
+    return drive(plan, ports, {
+      concurrency: 4,
+      onError: 'continue',
+      slots,
+      account: new Account({ caps: [], spentBefore: 0 }),
+    });
   };
   const [first, second] = [start('first'), start('second')];
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,10 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Budget } from '../../../src/engine/budget.ts';
+import { Account } from '../../../src/engine/account.ts';
+import { capsOf } from '../../../src/plan/prices/caps.ts';
 import { worstFactor } from '../../../src/plan/prices/price-sources.ts';
 import { runs } from '../../rig/runs.ts';
 
-describe('the budget', () => {
+function accountOf({
+  total,
+  run,
+  spentEver,
+  heldBefore,
+  ...more
+}: {
+  total?: number;
+  run?: number;
+  spentEver: number;
+  heldBefore: number;
+  lostBefore?: readonly string[];
+  heldUnpriced?: number;
+}): Account {
+  const budget = total === undefined ? undefined : total - spentEver - heldBefore;
+  return new Account({ caps: capsOf({ budget, maxCredits: run }), spentBefore: spentEver, ...more });
+}
+
+describe('the account', () => {
   /** What becomes of a create: it is charged, its answer is lost, or the service makes it and does not say for how much. */
   const ends = fc.oneof(
     { weight: 6, arbitrary: fc.constant('charged' as const) },
@@ -31,7 +50,7 @@ describe('the budget', () => {
         fc.integer({ min: 0, max: 40 }),
         lostBefore,
         async (scheduler, wanted, cap, before) => {
-          const budget = new Budget({ spentEver: 0, heldBefore: 0, total: cap, lostBefore: before });
+          const budget = accountOf({ spentEver: 0, heldBefore: 0, total: cap, lostBefore: before });
           /** On their way, by what they hold. */
           const flying = new Map<string, number | null>();
           const unpriced = new Map<string, number>(before.map((name) => [name, 1]));
@@ -49,7 +68,7 @@ describe('the budget', () => {
             for (;;) {
               const answer = budget.reserve(name, price);
               check();
-              if (answer.is === 'over-budget') return;
+              if (answer.is === 'over-budget' || answer.is === 'over-plan') return;
               if (answer.is === 'later') {
                 await budget.changed();
                 continue;
@@ -102,13 +121,13 @@ describe('the budget', () => {
     const orders = fc.array(fc.nat(), { minLength: 2, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), prices, orders, fc.nat(40), async (scheduler, said, wanted, cap) => {
-        const budget = new Budget({ spentEver: 0, heldBefore: 0, total: cap });
+        const budget = accountOf({ spentEver: 0, heldBefore: 0, total: cap });
         const buy = async (index: number, name: string) => {
           const price = said[index % said.length];
           if (price === undefined) return;
           for (;;) {
             const answer = budget.reserve(name, { class: price.class, credits: price.said });
-            if (answer.is === 'over-budget') return;
+            if (answer.is === 'over-budget' || answer.is === 'over-plan') return;
             if (answer.is === 'reserved') break;
             await budget.changed();
           }
@@ -139,7 +158,7 @@ describe('the budget', () => {
         fc.integer({ min: 0, max: 200 }),
         ends,
         async (scheduler, classes, wanted, cap, stream) => {
-          const budget = new Budget({ spentEver: 0, heldBefore: 0, total: cap });
+          const budget = accountOf({ spentEver: 0, heldBefore: 0, total: cap });
           const charges = classes.map(() => 0);
           let more = 0;
           const buy = async (index: number, name: string) => {
@@ -148,7 +167,7 @@ describe('the budget', () => {
             let reserved: number | null;
             for (;;) {
               const answer = budget.reserve(name, { class: `class${number}`, credits: isKnown ? first : null });
-              if (answer.is === 'over-budget') return;
+              if (answer.is === 'over-budget' || answer.is === 'over-plan') return;
               if (answer.is === 'reserved') {
                 reserved = answer.credits;
                 break;
@@ -175,7 +194,7 @@ describe('the budget', () => {
     ['slow answers', 'all'],
     ['answers at once', 'each'],
   ])('a price that rises from 5 to 40, 8 at once under a cap of 90: 85 on record (%s)', (_name, answers) => {
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 90 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 90 });
     const price = { class: 'film', credits: null };
     const waiting = Array.from({ length: 20 }, (_, index) => `film${index}`);
     let charges = 0;
@@ -199,7 +218,7 @@ describe('the budget', () => {
 
   test('charges that meet their reservations let 1, 2, 4, … go; one that does not, 1', () => {
     const price = { class: 'image', credits: 2 };
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 1000 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 1000 });
     let next = 0;
     const fly = () => {
       const names: string[] = [];
@@ -223,13 +242,13 @@ describe('the budget', () => {
 
   test('steps of prices that held go side by side, with a cap and without', () => {
     const price = { class: 'image', credits: 2 };
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 100 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 100 });
     const reserve = (names: string[]) => names.map((name) => budget.reserve(name, price).is);
     expect(reserve(['a', 'b'])).toEqual(['reserved', 'later']);
     expect(budget.reserve('song', { class: 'song', credits: 4 })).toEqual({ is: 'later' });
     budget.settle('a', 2);
     expect(reserve(['b', 'c'])).toEqual(['reserved', 'reserved']);
-    const free = new Budget({ spentEver: 0, heldBefore: 0 });
+    const free = accountOf({ spentEver: 0, heldBefore: 0 });
     const go = () => ['a', 'b', 'c', 'd'].map((name) => free.reserve(name, price).is);
     expect(go()).toEqual(['reserved', 'later', 'later', 'later']);
     free.settle('a', 2);
@@ -239,14 +258,14 @@ describe('the budget', () => {
   test('creates that have left are asked about together, with a cap and without', () => {
     const price = { class: 'image', credits: 2 };
     for (const caps of [{}, { total: 100 }]) {
-      const budget = new Budget({ spentEver: 0, heldBefore: 0, ...caps });
+      const budget = accountOf({ spentEver: 0, heldBefore: 0, ...caps });
       const reserve = (name: string, isSent: boolean) => budget.reserve(name, price, { isSent }).is;
       expect([reserve('a', true), reserve('b', true), reserve('c', false)]).toEqual(['reserved', 'reserved', 'later']);
     }
   });
 
   test('without a cap charges that nobody tells hold nothing back', () => {
-    const budget = new Budget({ spentEver: 0, heldBefore: 0 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0 });
     const price = { class: 'image', credits: 2 };
     budget.reserve('a', price);
     budget.settle('a', null, false);
@@ -254,7 +273,7 @@ describe('the budget', () => {
   });
 
   test('without a cap prices that nobody knows are found out one by one, too', () => {
-    const budget = new Budget({ spentEver: 0, heldBefore: 0 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0 });
     const lasting = (seconds: number) => ({ class: `video/duration=${seconds}`, credits: null });
     expect(budget.reserve('five', lasting(5)).is).toBe('reserved');
     expect(budget.reserve('six', lasting(6)).is).toBe('later');
@@ -264,7 +283,7 @@ describe('the budget', () => {
 
   test('as many are on their way as what is left could pay for at the worst, and one where it could not', () => {
     const price = { class: 'image', credits: 2 };
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 2 * worstFactor * 3 + 2 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 2 * worstFactor * 3 + 2 });
     const names = Array.from({ length: 30 }, (_, index) => `step${index}`);
     const flying = () => names.filter((name) => budget.reserve(name, price).is === 'reserved');
     const counts: number[] = [];
@@ -282,7 +301,7 @@ describe('the budget', () => {
   });
 
   test('uploads neither wait nor make others wait', () => {
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 5 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 5 });
     const upload = { class: 'upload', credits: 0 };
     const film = { class: 'film', credits: null };
     const reserved = { is: 'reserved', credits: 0 };
@@ -295,7 +314,7 @@ describe('the budget', () => {
 
   test('a list holds the first step back that costs more than is left, and reserves nothing', () => {
     const film = (likely: number) => ({ class: 'film', credits: null, source: 'list' as const, likely });
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 10 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 10 });
     expect(budget.reserve('a', film(11))).toEqual({ is: 'over-budget' });
     expect(budget.reserve('a', film(10))).toEqual({ is: 'reserved', credits: null });
     expect(budget.held).toBe(0);
@@ -304,7 +323,7 @@ describe('the budget', () => {
   test('what may have been charged at a price that only its kind tells is held at that, and stops nobody who fits', () => {
     const film = { class: 'film', credits: null, held: 30 };
     for (const end of ['doubt', 'settle'] as const) {
-      const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 100 });
+      const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 100 });
       budget.reserve('a', film);
       if (end === 'doubt') budget.doubt('a');
       else budget.settle('a', null, true);
@@ -319,8 +338,8 @@ describe('the budget', () => {
 
   test('what nothing prices holds what the plan says, and stops nobody who fits beside it', () => {
     const image = { class: 'image', credits: null };
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 100, heldUnpriced: 48 });
-    const full = new Budget({ spentEver: 4, heldBefore: 0, total: 100, heldUnpriced: 48 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 100, heldUnpriced: 48 });
+    const full = accountOf({ spentEver: 4, heldBefore: 0, total: 100, heldUnpriced: 48 });
     for (const name of ['a', 'b']) {
       expect(budget.reserve(name, image)).toEqual({ is: 'reserved', credits: null });
       budget.doubt(name);
@@ -339,7 +358,7 @@ describe('the budget', () => {
 
   test('what is said to be free goes alone until it was', () => {
     const free = (name: string) => ({ class: name, credits: 0, source: 'prices' as const });
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 5 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 5 });
     expect(budget.reserve('a', free('image'))).toEqual({ is: 'reserved', credits: 0 });
     expect(budget.reserve('b', free('image'))).toEqual({ is: 'later' });
     expect(budget.reserve('c', free('video'))).toEqual({ is: 'later' });
@@ -350,7 +369,7 @@ describe('the budget', () => {
 
   test('what was free goes side by side; a refusal proves nothing', () => {
     const price = { class: 'post', credits: 0 };
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 5 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 5 });
     const reserve = (names: string[]) => names.map((name) => budget.reserve(name, price).is);
     expect(reserve(['a', 'b'])).toEqual(['reserved', 'later']);
     budget.settle('a', 0);
@@ -362,7 +381,7 @@ describe('the budget', () => {
   });
 
   test('a step of unknown price goes alone under a cap, and its charge prices the rest', () => {
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 10 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 10 });
     const price = { class: 'image', credits: null };
     expect(budget.reserve('a', price)).toEqual({ is: 'reserved', credits: null });
     expect(budget.reserve('b', price)).toEqual({ is: 'later' });
@@ -373,7 +392,7 @@ describe('the budget', () => {
   });
 
   test('a canary whose answer is lost stops nobody: the next one goes alone, and prices it', () => {
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 12 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 12 });
     const price = { class: 'image', credits: null };
     const song = { class: 'song', credits: 1 };
     budget.reserve('a', price);
@@ -391,8 +410,8 @@ describe('the budget', () => {
 
   test('a second canary lost at the same price, or one that the service does not price, ends it', () => {
     const price = { class: 'image', credits: null };
-    for (const end of [(budget: Budget) => budget.doubt('b'), (budget: Budget) => budget.settle('b', null)]) {
-      const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 12 });
+    for (const end of [(budget: Account) => budget.doubt('b'), (budget: Account) => budget.settle('b', null)]) {
+      const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 12 });
       budget.reserve('a', price);
       budget.doubt('a');
       budget.reserve('b', price);
@@ -406,7 +425,7 @@ describe('the budget', () => {
 
   test('a lost canary has cost something, if anything', () => {
     const price = { class: 'image', credits: null };
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 1 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 1 });
     budget.reserve('a', price);
     budget.doubt('a');
     expect(budget.reserve('b', price)).toEqual({ is: 'over-budget' });
@@ -414,30 +433,30 @@ describe('the budget', () => {
 
   test('what an earlier run lost is priced by the next one, too, and counts against the budget over all runs', () => {
     const price = { class: 'image', credits: null };
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, lostBefore: ['image'], total: 10, run: 7 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, lostBefore: ['image'], total: 10, run: 7 });
     expect(budget.reserve('song', { class: 'song', credits: 1 })).toEqual({ is: 'over-budget' });
     expect(budget.reserve('a', price)).toEqual({ is: 'reserved', credits: null });
     budget.settle('a', 3);
     expect([budget.spentEver, budget.held, budget.left]).toEqual([3, 3, 4]);
-    const run = new Budget({ spentEver: 0, heldBefore: 0, lostBefore: ['image'], run: 7 });
+    const run = accountOf({ spentEver: 0, heldBefore: 0, lostBefore: ['image'], run: 7 });
     expect(run.reserve('song', { class: 'song', credits: 7 })).toEqual({ is: 'reserved', credits: 7 });
   });
 
   test('reserving twice holds once', () => {
-    const budget = new Budget({ spentEver: 0, heldBefore: 0, total: 10 });
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 10 });
     budget.reserve('a', { class: 'x', credits: 6 });
     budget.reserve('a', { class: 'x', credits: 6 });
     expect(budget.held).toBe(6);
   });
 
   test('what earlier runs spent, and what may have been spent, counts', () => {
-    const budget = new Budget({ spentEver: 5, heldBefore: 3, total: 10 });
+    const budget = accountOf({ spentEver: 5, heldBefore: 3, total: 10 });
     expect(budget.left).toBe(2);
     expect(budget.reserve('a', { class: 'x', credits: 3 })).toEqual({ is: 'over-budget' });
   });
 
   test('the cap of a run counts this run alone', () => {
-    const budget = new Budget({ spentEver: 50, heldBefore: 0, run: 3 });
+    const budget = accountOf({ spentEver: 50, heldBefore: 0, run: 3 });
     expect(budget.reserve('a', { class: 'x', credits: 3 })).toEqual({ is: 'reserved', credits: 3 });
   });
 });
