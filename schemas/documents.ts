@@ -342,6 +342,10 @@ const documents: { readonly [name: string]: readonly [description: string, parts
           'open',
         ),
       ],
+      'unsaved?': [
+        'The error that kept the file of its finished job from being saved, by the newest run that tried.',
+        text,
+      ],
       'record?': [
         'What the lock has of it.',
         object({ address: ['The step.', text], purchases: ['As in the lock.', list({ type: 'object' })] }, 'open'),
