@@ -42,6 +42,8 @@ export interface Table {
   /** From the main manifest's folder. Omitted when it is invalid (reported already). */
   file?: string;
   separator?: string;
+  /** Number of the row that names the columns. Defaults to the first that is not empty. */
+  header?: number;
   /** Sheet of a workbook. Optional when it has only one. */
   sheet?: string;
   /** Path, from the main manifest's folder, of a JSON Schema that every row must match. */
@@ -102,7 +104,7 @@ export type Rights = { [name: string]: Scalar };
 /** The source of a task's rows. `unknown`: it is wrong and was reported. */
 export type RowSource =
   | { from: 'nowhere' }
-  | { from: 'file'; path: string; separator?: string; sheet?: string }
+  | { from: 'file'; path: string; separator?: string; header?: number; sheet?: string }
   | { from: 'list'; rows: Json[] }
   | { from: 'var'; text: string }
   | { from: 'table'; text: string; table: string }

@@ -180,6 +180,7 @@ interface OpenCell {
   row: number;
   column: number;
   isError: boolean;
+  isNumber: boolean;
   /** Its style. Omitted for texts and truth values. */
   style?: number;
   hasFormula: boolean;
@@ -210,13 +211,16 @@ function scanSheet(xml: string): SheetNotes | { problem: string } {
       open = {
         ...at,
         isError: type === 'e',
+        isNumber: type === 'n',
         ...(type === 'n' && style > 0 && { style }),
         hasFormula: false,
         hasValue: false,
       };
     } else if (open !== undefined) {
       if (name === 'f') open.hasFormula = true;
-      if (name === 'v' || name === 'is') open.hasValue = true;
+      // Libraries that do not calculate leave `<v/>` beside a formula; an empty text has the type `str`.
+      const isEmpty = name === 'v' && (tag.endsWith('/>') || xml.startsWith('</', match.index + tag.length));
+      if ((name === 'v' || name === 'is') && !(isEmpty && open.isNumber)) open.hasValue = true;
       if (name === 'v' && closing === '' && (open.isError || open.style !== undefined)) {
         const { row, column, style } = open;
         const start = match.index + tag.length;

@@ -137,7 +137,10 @@ function checkField(
       return checkList(name, field, value);
     case 'number':
       if (typeof value === 'number') return [];
-      return wrong(`\`${name}\` is ${describeOpen(value)}, and must be a number`, 'write a number without quotes');
+      return wrong(
+        `\`${name}\` is ${describeOpen(value)}, and must be a number`,
+        'write it as 5 or 0.5: without quotes, unit or decimal comma',
+      );
     case 'boolean':
       if (typeof value === 'boolean') return [];
       return wrong(

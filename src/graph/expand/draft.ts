@@ -15,6 +15,8 @@ export interface ReadTable {
   byValues?: ReadonlyMap<string, Row>;
   /** Values for which a row was missed, and reported. */
   missed: Set<string>;
+  /** The mistake that names them. */
+  missing?: Diagnostic;
 }
 
 export type Cell = { [axis: string]: Scalar };

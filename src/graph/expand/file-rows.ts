@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import { mustGet, type Path, shorten } from '../../ground/values.ts';
 import { besideManifest, pathFrom } from '../../manifest/file-path.ts';
+import type { Table } from '../../manifest/manifest.ts';
 import { nameSeparator } from '../../manifest/rows/read-csv.ts';
 import { extensionOf, readRows } from '../../manifest/rows/read-rows.ts';
 import { readSheet } from '../../manifest/rows/read-sheet.ts';
@@ -8,13 +9,16 @@ import type { DataFile, Rows } from '../../manifest/rows/rows.ts';
 import { nameTasks } from '../check/merge-mistakes.ts';
 import type { Expansion } from '../expansion.ts';
 
+/** How a table is read, where the manifest says so. */
+type TableOptions = Pick<Table, 'separator' | 'header' | 'sheet'>;
+
 /** Reads a data file; `path` is where the manifest asks for it. It is read once, however many tasks and tables use it. */
 export function readFileRows(
   name: string,
-  from: { path: Path; separator?: string | undefined; sheet?: string | undefined },
+  from: TableOptions & { path: Path },
   expansion: Expansion,
 ): 'unknown' | Rows {
-  const id = JSON.stringify([name, from.separator, from.sheet]);
+  const id = JSON.stringify([name, from.separator, from.header, from.sheet]);
   const rows = expansion.files.get(id) ?? rowsOfFile(name, from, expansion);
   expansion.files.set(id, rows);
   return rows;
@@ -22,14 +26,15 @@ export function readFileRows(
 
 function rowsOfFile(
   name: string,
-  { path, separator, sheet }: { path: Path; separator?: string | undefined; sheet?: string | undefined },
+  { path, separator, header, sheet }: TableOptions & { path: Path },
   expansion: Expansion,
 ): 'unknown' | Rows {
   const { manifest, facts } = expansion;
   const place = manifest.places.value(path);
   if (extensionOf(name) === undefined) {
     const message = `\`${shorten(name)}\` is not the path of a data file`;
-    const hint = 'name a .csv, .tsv, .xlsx, .json, .jsonl, .yaml or .yml file, or write an inline list: [en, de]';
+    const hint =
+      'name a .csv, .tsv, .xlsx, .json, .jsonl, .ndjson, .yaml or .yml file, or write an inline list: [en, de]';
     expansion.reportError({ code: 'MB1103', message, hint, place });
     return 'unknown';
   }
@@ -44,8 +49,8 @@ function rowsOfFile(
   const shown = besideManifest(manifest.file, name);
   const read =
     'workbook' in file
-      ? readSheet(file.workbook, { file: shown, label: name, sheet, place })
-      : readRows({ path: name, file: shown, text: file.text, separator, table: tableAt(path) });
+      ? readSheet(file.workbook, { file: shown, label: name, sheet, header, place })
+      : readRows({ path: name, file: shown, text: file.text, separator, header, table: tableAt(path) });
   const { rows } = read;
   if (rows?.separator !== undefined && rows.isGuess === true) {
     expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);

@@ -14,9 +14,9 @@ import { readFileRows } from './file-rows.ts';
 /** Reads all tables, and finds rows that a join could not distinguish. */
 export function readTables(expansion: Expansion): void {
   for (const table of expansion.manifest.tables) {
-    const { name, file, separator, sheet, schema } = table;
+    const { name, file, schema } = table;
     const path = tablePath(name, 'file');
-    const rows = file === undefined ? 'unknown' : readFileRows(file, { path, separator, sheet }, expansion);
+    const rows = file === undefined ? 'unknown' : readFileRows(file, { ...table, path }, expansion);
     if (file !== undefined && schema !== undefined && rows !== 'unknown') {
       checkRowSchema({ path: schema, data: file, at: tablePath(name, 'schema') }, rows, expansion);
     }
@@ -131,6 +131,10 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
   const row = byValues.get(id);
   if (row !== undefined || missed.has(id)) return row;
   missed.add(id);
+  if (read.missing !== undefined) {
+    read.missing.message = missingText(read);
+    return undefined;
+  }
   const { places } = expansion.manifest;
   const place = draft.row?.place() ?? places.key(['tasks', draft.task.id]);
   const file = byValues.values().next().value?.place();
@@ -138,15 +142,27 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
     {
       code: 'MB1307',
       severity: 'error',
-      message: `table \`${table.name}\` has no row for ${nameValues(table, values)}`,
+      message: missingText(read),
       hint: hintForMissing(read, values),
       place,
     },
     draft,
   );
   const related = file === undefined ? [] : [{ message: `table \`${table.name}\``, place: file }];
-  expansion.report({ ...error, related });
+  read.missing = { ...error, related };
+  expansion.report(read.missing);
   return undefined;
+}
+
+const mostMissing = 5;
+
+/** Names the values for which a table has no row: one mistake, however many steps miss one. */
+function missingText({ table, missed }: ReadTable): string {
+  const [first = [], ...others] = [...missed].map((id) => JSON.parse(id) as string[]);
+  const message = `table \`${table.name}\` has no row for ${nameValues(table, first)}`;
+  if (others.length === 0) return message;
+  const named = others.slice(0, mostMissing).map((values) => nameValues(table, values));
+  return `${message}, and for ${others.length} more: ${named.join('; ')}${others.length > mostMissing ? ' …' : ''}`;
 }
 
 /** Names the rows that come near: those that differ in the last value, or in case and white space. */

@@ -53,6 +53,9 @@ export function checkTables(value: Json, places: Places): Diagnostic[] {
     } else if (ownValue(written, 'separator') !== undefined && extensionOf(file) !== 'csv') {
       const message = `\`separator\` of table \`${name}\` separates nothing: ${shorten(file)} is no csv file`;
       tell(['separator'], 'key', 'MB1103', { message, hint: 'remove it; it is for .csv and .tsv files' });
+    } else if (ownValue(written, 'header') !== undefined && !['csv', 'xlsx'].includes(extensionOf(file) ?? '')) {
+      const message = `\`header\` of table \`${name}\` names no row: ${shorten(file)} has rows of names and values`;
+      tell(['header'], 'key', 'MB1103', { message, hint: 'remove it; it is for .csv and .xlsx files' });
     } else if (ownValue(written, 'sheet') !== undefined && extensionOf(file) !== 'xlsx') {
       const message = `\`sheet\` of table \`${name}\` names no sheet: ${shorten(file)} is no workbook`;
       tell(['sheet'], 'key', 'MB1103', { message, hint: 'remove it; it is for .xlsx files' });

@@ -93,7 +93,7 @@ function checkForeach(owner: string, task: JsonMap, tell: TellTask): void {
   }
 }
 
-function checkFileSource(owner: string, { file, separator, sheet }: JsonMap, tell: TellTask): void {
+function checkFileSource(owner: string, { file, separator, header, sheet }: JsonMap, tell: TellTask): void {
   if (typeof file !== 'string' || isTemplate(file)) return;
   if (classifyForeach(file) !== 'file') {
     const message = `\`foreach.file\` of ${owner} is not the path of one file`;
@@ -107,6 +107,9 @@ function checkFileSource(owner: string, { file, separator, sheet }: JsonMap, tel
       { key: 'foreach', part: 'separator', of: 'key' },
       { message, hint: 'remove it; it is for .csv and .tsv files' },
     );
+  } else if (header !== undefined && !['csv', 'xlsx'].includes(extensionOf(file) ?? '')) {
+    const message = `\`foreach.header\` of ${owner} names no row: ${shorten(file)} is no table`;
+    tell({ key: 'foreach', part: 'header', of: 'key' }, { message, hint: 'remove it; it is for .csv and .xlsx files' });
   } else if (sheet !== undefined && extensionOf(file) !== 'xlsx') {
     const message = `\`foreach.sheet\` of ${owner} names no sheet: ${shorten(file)} is no workbook`;
     tell({ key: 'foreach', part: 'sheet', of: 'key' }, { message, hint: 'remove it; it is for .xlsx files' });

@@ -14,24 +14,37 @@ interface CsvRecord {
 
 /**
  * Reads a table with a header row. Every value is a text; line breaks inside quotes are LF. Without a `separator` it is
- * recognized.
+ * recognized. `header`: the line that names the columns.
  */
 export function readCsv(
   source: Source,
   label: string,
-  { separator: given, table: name }: { separator: string | undefined; table?: string | undefined },
+  {
+    separator: given,
+    header: at = 1,
+    table: name,
+  }: { separator: string | undefined; header?: number | undefined; table?: string | undefined },
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
   const fail = (line: number, message: string, hint: string): Diagnostic => {
     return { code: 'MB1302', severity: 'error', message, hint, place: placeOfLine(source, line) };
   };
-  const whole = source.text.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n');
+  const written = source.text.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n');
+  // Emptied, so that lines keep their numbers.
+  const whole =
+    at === 1
+      ? written
+      : '\n'.repeat(at - 1) +
+        written
+          .split('\n')
+          .slice(at - 1)
+          .join('\n');
   const found =
     given === undefined ? findSeparator(whole, (one) => fitsAll(whole, one)) : { separator: given, said: true };
   if ('either' in found) {
     const names = found.either.map(nameSeparator);
     const message = `the columns of ${label} may be separated by ${names.join(' or ')}: its first line holds both`;
-    const written = `{ file: ${label}, separator: ${writeSeparator(found.either.at(-1) ?? '')} }`;
-    const said = name === undefined ? `foreach: ${written}` : `tables: { ${name}: ${written} }`;
+    const file = `{ file: ${label}, separator: ${writeSeparator(found.either.at(-1) ?? '')} }`;
+    const said = name === undefined ? `foreach: ${file}` : `tables: { ${name}: ${file} }`;
     const hint = `say which, as in ${said}, or put names that hold one in double quotes`;
     return { diagnostics: [fail(firstLine(whole), message, hint)] };
   }
@@ -54,7 +67,15 @@ export function readCsv(
   }
   const [header, ...body] = records;
   if (header === undefined) {
-    return { diagnostics: [fail(1, `${label} is empty`, 'the first line names the columns, as in sku,name,price')] };
+    return {
+      diagnostics: [
+        fail(
+          1,
+          `${label} ${at === 1 ? 'is empty' : `has nothing from line ${at} on`}`,
+          'the first line names the columns, as in sku,name,price',
+        ),
+      ],
+    };
   }
   const named = header.cells.findLastIndex((cell) => cell.trim() !== '') + 1;
   const table: TableRow[] = [{ cells: header.cells, label, place: () => placeOfLine(source, header.line) }];
@@ -67,7 +88,11 @@ export function readCsv(
       const message = `${rowLabel} has ${count(width, 'value')}, but the first line names ${count(named, 'column')}`;
       const values = separator === ',' ? 'a comma' : nameSeparator(separator);
       const empty = separator === '\t' ? 'two tabs' : separator.repeat(2);
-      const hint = `put values that hold ${values} in double quotes, and write empty values as ${empty}`;
+      const title =
+        named === 1
+          ? `; where a title stands above the names, say which line has them, as in { file: ${label}, header: 2 }`
+          : '';
+      const hint = `put values that hold ${values} in double quotes, and write empty values as ${empty}${title}`;
       diagnostics.push(fail(line, message, hint));
     }
     table.push({ cells, label: rowLabel, place: () => placeOfLine(source, line) });

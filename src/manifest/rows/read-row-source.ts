@@ -49,12 +49,17 @@ export function readRowSource(value: Json | undefined, most: Json | undefined): 
   }
 }
 
-function readFileSource({ file, separator, sheet }: JsonMap): RowSource {
+function readFileSource({ file, separator, header, sheet }: JsonMap): RowSource {
   if (typeof file !== 'string' || classifyForeach(file) !== 'file') return { from: 'unknown' };
-  if (typeof sheet === 'string') return { from: 'file', path: file, sheet };
-  if (separator === undefined) return { from: 'file', path: file };
   const read = typeof separator === 'string' ? readSeparator(separator) : undefined;
-  return read === undefined ? { from: 'unknown' } : { from: 'file', path: file, separator: read };
+  if (separator !== undefined && read === undefined) return { from: 'unknown' };
+  return {
+    from: 'file',
+    path: file,
+    ...(read !== undefined && { separator: read }),
+    ...(isRowNumber(header) && { header }),
+    ...(typeof sheet === 'string' && { sheet }),
+  };
 }
 
 function readTemplate(text: string, most: Json | undefined): RowSource {
@@ -68,12 +73,15 @@ function readTemplate(text: string, most: Json | undefined): RowSource {
 
 /** Reads the valid part of a table; the rest was reported by the checks. `folder` is that of the file in which it is written. */
 export function readTable(name: string, written: Json, folder: string): Table {
-  const { file, separator, sheet, schema, on } = mapOf(typeof written === 'string' ? { file: written } : written);
+  const { file, separator, header, sheet, schema, on } = mapOf(
+    typeof written === 'string' ? { file: written } : written,
+  );
   const read = typeof separator === 'string' ? readSeparator(separator) : undefined;
   return {
     name,
     ...(typeof file === 'string' && classifyForeach(file) === 'file' && { file: pathFrom(folder, file) }),
     ...(read !== undefined && { separator: read }),
+    ...(isRowNumber(header) && { header }),
     ...(typeof sheet === 'string' && { sheet }),
     ...(typeof schema === 'string' && { schema: pathFrom(folder, schema) }),
     on: readJoin(on),
@@ -84,4 +92,8 @@ function readJoin(on: Json | undefined): Table['on'] {
   if (Array.isArray(on)) return on.flatMap((column) => (typeof column === 'string' ? [{ column }] : []));
   if (!isMap(on)) return [];
   return Object.entries(on).flatMap(([column, value]) => (isScalar(value) ? [{ column, value }] : []));
+}
+
+function isRowNumber(value: Json | undefined): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 1000;
 }

@@ -11,7 +11,7 @@ import { cellValue, explainSheetError } from './read-table.ts';
 import type { Row, Rows } from './rows.ts';
 
 /**
- * Reads a data file by its extension: csv, tsv, json, jsonl, yaml. `separator` is for tables. `path` is as the manifest names it and is shown to
+ * Reads a data file by its extension: csv, tsv, json, jsonl, yaml. `separator` and `header` are for tables. `path` is as the manifest names it and is shown to
  * people; `file` is relative to their working folder. Mistakes have their places in the data file. `table`: the name of the
  * table whose rows they are; omitted for rows of a task.
  */
@@ -20,6 +20,7 @@ export function readRows(data: {
   file: string;
   text: string;
   separator?: string | undefined;
+  header?: number | undefined;
   table?: string | undefined;
 }): {
   rows?: Rows;
@@ -36,11 +37,13 @@ export function readRows(data: {
     case 'csv':
       return readCsv(source, data.path, {
         separator: data.separator ?? (/\.tsv$/i.test(data.path) ? '\t' : undefined),
+        header: data.header,
         table: data.table,
       });
     case 'json':
       return readJson(source, data.path);
     case 'jsonl':
+    case 'ndjson':
       return readJsonLines(source, data.path);
     case 'yaml':
     case 'yml':
@@ -54,7 +57,7 @@ export function readRows(data: {
   }
 }
 
-export function extensionOf(path: string): 'csv' | 'xlsx' | 'json' | 'jsonl' | 'yaml' | 'yml' | undefined {
+export function extensionOf(path: string): 'csv' | 'xlsx' | 'json' | 'jsonl' | 'ndjson' | 'yaml' | 'yml' | undefined {
   const extension = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
   switch (extension) {
     case 'csv':
@@ -63,6 +66,7 @@ export function extensionOf(path: string): 'csv' | 'xlsx' | 'json' | 'jsonl' | '
     case 'xlsx':
     case 'json':
     case 'jsonl':
+    case 'ndjson':
     case 'yaml':
     case 'yml':
       return extension;

@@ -11,7 +11,7 @@ import type { CellFault, Rows, Sheet, Workbook } from './rows.ts';
  */
 export function readSheet(
   { names, sheets }: Workbook,
-  from: { file: string; label: string; sheet: string | undefined; place: Place },
+  from: { file: string; label: string; sheet: string | undefined; header?: number | undefined; place: Place },
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
   const { label, sheet: name, place } = from;
   const [only, another] = names;
@@ -39,7 +39,7 @@ export function readSheet(
 
 function readCells(
   sheet: Sheet,
-  { file, label }: { file: string; label: string },
+  { file, label, header = 1 }: { file: string; label: string; header?: number | undefined },
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
   const { cells } = sheet;
   const placeAt = (row: number, column: number): Place => placeOfCell({ file, sheet: sheet.name, row, column });
@@ -47,14 +47,23 @@ function readCells(
   const fail = (place: Place, message: string, hint: string): Diagnostic => {
     return { code: 'MB1302', severity: 'error', message, hint, place };
   };
-  const top = cells.findIndex((row) => hasValue({ cells: row }));
+  const top = cells.findIndex((row, index) => index >= header - 1 && hasValue({ cells: row }));
   if (top === -1) {
     const hint = 'its first row names the columns, as in sku, name, price';
-    return { diagnostics: [fail(placeAt(1, 1), `${own} is empty`, hint)] };
+    return {
+      diagnostics: [
+        fail(placeAt(1, 1), `${own} ${header === 1 ? 'is empty' : `has nothing from row ${header} on`}`, hint),
+      ],
+    };
   }
   const faults = sheet.faults
     .filter(({ row }) => row > top)
-    .map((fault) => fail(placeAt(fault.row, fault.column), ...describeFault(fault, sheet.name)));
+    .map((fault) =>
+      fail(
+        placeAt(fault.row, fault.column),
+        ...describeFault(fault, { sheet: sheet.name, isTop: fault.row === top + 1, label }),
+      ),
+    );
   if (faults.length > 0) return { diagnostics: faults };
   const table = cells.slice(top).map((row, index): TableRow => {
     const number = top + 1 + index;
@@ -77,7 +86,10 @@ function readCells(
   return read;
 }
 
-function describeFault({ row, column, is, shows }: CellFault, sheet: string): [message: string, hint: string] {
+function describeFault(
+  { row, column, is, shows }: CellFault,
+  { sheet, isTop, label }: { sheet: string; isTop: boolean; label: string },
+): [message: string, hint: string] {
   const cell = `cell ${nameCell(row, column)} of sheet ${sheet}`;
   switch (is) {
     case 'error':
@@ -90,7 +102,9 @@ function describeFault({ row, column, is, shows }: CellFault, sheet: string): [m
     case 'merged':
       return [
         `${cell} is merged with the one beside it, so nobody knows which column its value belongs to`,
-        'unmerge the cells; the first row of a sheet names its columns, and no title stands above it',
+        isTop
+          ? `where it is a title above the names of the columns, say which row has them, as in { file: ${label}, header: ${row + 1} }`
+          : 'unmerge the cells',
       ];
     default:
       return is satisfies never;

@@ -20,6 +20,7 @@ const sheetError =
  * print as those of JSON do.
  */
 export function cellValue(value: Json): Json {
+  if (value === null) return '';
   if (typeof value !== 'string') return value;
   if (value === 'TRUE' || value === 'FALSE') return value.toLowerCase();
   return value.includes('\r') ? value.replaceAll(/\r\n?/g, '\n') : value;
@@ -59,7 +60,11 @@ export function readTable(
       fail(place(), { message, hint: `give each column a name of its own in the ${first}` });
     } else if (column === '' && filled.some(({ cells }) => (cells[index] ?? '').trim() !== '')) {
       const message = `column ${of.nameColumn(index + 1)} of ${label} has values and no name`;
-      fail(place(), { message, hint: `name it in the ${first}, or remove it` });
+      const title =
+        columns.filter((name) => name !== '').length === 1
+          ? '; where a title stands above the names, write { file: …, header: 2 }'
+          : '';
+      fail(place(), { message, hint: `name it in the ${first}, or remove it${title}` });
     }
     seen.add(column);
   }

@@ -26,6 +26,13 @@ describe('values of a workbook', () => {
     expect(faults).toEqual([]);
   });
 
+  it('finds a formula that nobody calculated, also where a library left an empty value', async () => {
+    for (const value of ['', '<v/>', '<v></v>']) {
+      const { faults } = await cellsOf([[`<c r="A1"><f>1+1</f>${value}</c>`]]);
+      expect(faults).toEqual([{ row: 1, column: 1, is: 'formula' }]);
+    }
+  });
+
   it('keeps rows and columns where they are', async () => {
     expect((await cellsOf([[], ['', 'b'], [], ['a']])).cells).toEqual([
       ['', ''],

@@ -217,6 +217,13 @@ testMistakes([
     says: ['table `copy` has no row for sku vase, locale de', 'add it to copy.csv, which has it for locale en'],
   },
   {
+    name: 'no row for many steps',
+    text: campaign(both, ...joined),
+    data: { ...data, 'copy.csv': 'sku,locale,headline,image\nlamp,en,x,\n' },
+    found: ['MB1307 products.csv:2:1'],
+    says: ['no row for sku lamp, locale de, and for 2 more: sku vase, locale en; sku vase, locale de'],
+  },
+  {
     name: 'a row whose key is written otherwise',
     text: campaign(both, ...joined),
     data: { ...data, 'copy.csv': data['copy.csv'].replace('vase,de', 'Vase ,de') },
@@ -240,7 +247,7 @@ testMistakes([
   {
     name: 'a row without a value to join on',
     text: campaign(['copy: { file: copy.json, on: [sku] }'], ...joined),
-    data: { ...data, 'copy.json': '[{ "sku": null, "headline": "x" }]' },
+    data: { ...data, 'copy.json': '[{ "sku": ["lamp"], "headline": "x" }]' },
     found: ['MB1307 copy.json:1:2'],
     says: ['row 1 of copy.json has no text or number in `sku`'],
   },
