@@ -1,10 +1,10 @@
 import { dirname, relative } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
-import { type FileCommit, walkFileHistory } from '../disk/git/file-history.ts';
+import { type FileCommit, readAddedRecords } from '../disk/git/file-history.ts';
 import { openRepository, pathInRepository } from '../disk/git/repository.ts';
 import type { Graph } from '../graph/graph.ts';
 import { shell, way } from '../ground/advice.ts';
-import { byId, takeFound } from '../lock/scan-ids.ts';
+import { chargesOfLine } from '../lock/spent.ts';
 import { type Charge, listCharges } from '../plan/prices/list-charges.ts';
 import {
   type Approved,
@@ -16,7 +16,7 @@ import {
   tallyCharges,
 } from '../plan/prices/tally-charges.ts';
 import { situate, withFiles } from '../plan/situation/situation.ts';
-import { listOwnLocks, longestLock } from './find-locks.ts';
+import { listOwnLocks } from './find-locks.ts';
 import { requireGraph } from './load-manifest.ts';
 import { seeExpected } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -139,11 +139,11 @@ async function findFirstCommits(lock: string, charges: readonly Charge[]): Promi
   const path = await pathInRepository(lock, repository);
   const first = new Map<string, FileCommit>();
   if (path === undefined) return first;
-  const sought = byId(charges);
-  await walkFileHistory(repository, { path, mostBytes: longestLock }, (commit, bytes) => {
-    for (const name of takeFound(bytes, sought)) first.set(name, commit);
-    return sought.size > 0;
-  });
+  const sought = new Set(charges.map(({ name }) => name));
+  for await (const { commit, record } of readAddedRecords(repository, path)) {
+    for (const name of chargesOfLine(record)) if (sought.delete(name)) first.set(name, commit);
+    if (sought.size === 0) break;
+  }
   if (repository.isShallow && [...first.values()].some(({ hasParents }) => !hasParents)) {
     throw new CampaignError({
       code: 'MB3603',

@@ -1,8 +1,8 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path';
-import { basename as baseOf, dirname as folderOf, join } from 'node:path/posix';
+import { basename as baseOf, dirname as folderOf } from 'node:path/posix';
 import { CampaignError } from '../contract/failure.ts';
 import { CommitTree } from '../disk/git/commit-tree.ts';
-import { findPathAt, isAt } from '../disk/git/file-history.ts';
+import { findPathAt } from '../disk/git/file-history.ts';
 import { askGit } from '../disk/git/git-command.ts';
 import { openRepository, pathInRepository, type Repository, resolveCommit } from '../disk/git/repository.ts';
 import { readManifestText } from '../disk/inputs.ts';
@@ -15,7 +15,6 @@ import { emptyLock } from '../lock/write.ts';
 import { longestLock } from './find-locks.ts';
 import { loadWithNames } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { campaignPaths } from './paths.ts';
 
 /** A commit, as a person named it. */
 export interface NamedCommit {
@@ -72,7 +71,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
       const where = mistake?.place === undefined ? '' : `${mistake.place.file}:${mistake.place.start.line}: `;
       throw unusable(file, ref, `it has mistakes there, the first: ${where}${mistake?.message ?? ''}`);
     }
-    const lock = await readLockAt(campaign, { ref, commit, repository }, path);
+    const lock = await readLockAt(campaign, { ref, commit, repository });
     return { ...lock, graph, path };
   } catch (error) {
     if (!(error instanceof CampaignError) || error.failure.code !== 'MB1001') throw error;
@@ -90,14 +89,10 @@ export async function readCommittedLock(
   return readLockAt(campaign, { ref, commit, repository });
 }
 
-/** `manifest`: the manifest's path there, beside which the lock is looked for first. */
-async function readLockAt(
-  { paths, file }: Pick<OpenCampaign, 'paths' | 'file'>,
-  at: NamedCommit,
-  manifest?: string,
-): Promise<CommittedLock> {
+async function readLockAt({ paths }: Pick<OpenCampaign, 'paths'>, at: NamedCommit): Promise<CommittedLock> {
   const { ref, commit, repository } = at;
-  const path = await findLock(paths, at, { file, manifest });
+  const own = await pathInRepository(paths.lock, repository);
+  const path = own === undefined ? undefined : await findPathAt(repository, commit, own);
   if (path === undefined) return { ...at, lock: emptyLock(), isAbsent: true };
   const shown = relative('', paths.lock) || paths.lock;
   const bytes = await askGit(repository.folder, ['cat-file', 'blob', `${commit}:${path}`], { mostBytes: longestLock });
@@ -112,24 +107,6 @@ async function readLockAt(
           shell('git', 'show', `${commit.slice(0, 12)}:${path}`),
         );
   throw new CampaignError({ code: 'MB3604', message: error.message, hint, file: shown, ref });
-}
-
-async function findLock(
-  paths: OpenCampaign['paths'],
-  { repository, commit }: NamedCommit,
-  { file, manifest }: { file: string; manifest: string | undefined },
-): Promise<string | undefined> {
-  const isBeside = [true, false].some(
-    (sandbox) => campaignPaths(file, { sandbox, lock: undefined }).lock === paths.lock,
-  );
-  if (manifest !== undefined && isBeside) {
-    const ending = /(\.sandbox)?\.lock\.jsonl$/.exec(paths.lock)?.[0] ?? '';
-    const name = baseOf(manifest).replace(/\.(ya?ml|json)$/i, '');
-    const beside = join(folderOf(manifest), `${name}${ending}`);
-    if (await isAt(repository, commit, beside)) return beside;
-  }
-  const path = await pathInRepository(paths.lock, repository);
-  return path === undefined ? undefined : findPathAt(repository, commit, path);
 }
 
 function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: boolean }): CampaignError {

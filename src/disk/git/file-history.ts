@@ -1,139 +1,87 @@
-import { extname } from 'node:path/posix';
-import { CampaignError } from '../../contract/failure.ts';
-import { askGit, type GitBlob, readBlobs, runGit } from './git-command.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import { askGit, runGit } from './git-command.ts';
 import { findCommit, type Repository } from './repository.ts';
 
 /** A commit that changed a file. */
 export interface FileCommit {
-  id: string;
   /** Author as the repository's `.mailmap` writes it. */
   author: string;
   /** Time of writing, by its author's own clock: ISO 8601 with the offset. */
   date: string;
-  /** It has parents that this clone knows. */
+  /** It has parents that this clone contains. */
   hasParents: boolean;
 }
 
-const mostPaths = 20;
+/** Most bytes of all changes to a file. */
+const mostBytes = 256 * 1024 ** 2;
+/** Starts the line of a commit, which no line of a diff can. */
+const commitMark = '\u0000';
 
 /**
- * Walks through all versions of a file, oldest first: over merges and renames, each content once, with the first commit
- * that has it. `path` is that in the repository. Ends early where `take` returns false.
+ * Reads the records that commits added to a file of JSON lines, oldest commit first, over merges and renames. `path`: in
+ * the repository. A record that comes through a merge is listed again; lines that are not JSON are skipped.
  */
-export async function walkFileHistory(
+export async function* readAddedRecords(
   repository: Repository,
-  { path, mostBytes }: { path: string; mostBytes: number },
-  take: (commit: FileCommit, bytes: Buffer) => boolean,
-): Promise<void> {
+  path: string,
+): AsyncGenerator<{ commit: FileCommit; record: { [name: string]: Json } }> {
   const { folder } = repository;
-  const head = await findCommit(folder, 'HEAD');
-  if (head === undefined) return;
-  const paths = await findPaths(repository, head, path);
-  const commits = await listCommits(repository, head, paths);
-  const versions = await listVersions(repository, commits, paths);
-  const large = versions.find(({ bytes }) => bytes > mostBytes);
-  const contents = readBlobs(folder, large === undefined ? versions : versions.slice(0, versions.indexOf(large)));
-  let read = 0;
-  for await (const content of contents) {
-    const commit = versions[read++]?.commit;
-    if (commit !== undefined && content !== undefined && !take(commit, content)) return;
-  }
-  if (large !== undefined) {
-    const message = `the version of ${path} in the commit ${large.commit.id.slice(0, 10)} is larger than any lock: ${large.bytes} bytes`;
-    throw new CampaignError({ code: 'MB3606', message });
-  }
-}
-
-/** All names that the file had. */
-async function findPaths(repository: Repository, head: string, path: string): Promise<string[]> {
-  const start = (await findPathAt(repository, head, path)) ?? path;
-  const paths = [start];
-  for (let index = 0; index < paths.length && paths.length < mostPaths; index++) {
-    const known = paths[index] ?? start;
-    for (const commit of await listAdding(repository, head, known)) {
-      for (const source of await findSources(repository, commit, known)) {
-        if (!paths.includes(source)) paths.push(source);
-      }
+  if ((await findCommit(folder, 'HEAD')) === undefined) return;
+  const paths = await listNames(repository, path);
+  const format = '--format=%x00%P%x00%aI%x00%aN <%aE>';
+  const order = ['--full-history', '--date-order', '--reverse', '-m', '--encoding=UTF-8'];
+  const patch = ['--patch', '--unified=0', '--text', '--no-renames', '--no-ext-diff', '--no-textconv'];
+  const words = ['log', ...order, ...patch, format, 'HEAD', '--', ...paths.map(literal)];
+  const out = (await askGit(folder, words, { mostBytes })).toString('utf8');
+  let commit: FileCommit | undefined;
+  for (let at = 0; at < out.length; ) {
+    const end = out.indexOf('\n', at);
+    const line = out.slice(at, end === -1 ? out.length : end);
+    at += line.length + 1;
+    if (line.startsWith(commitMark)) {
+      const [, parents = '', date = '', author = ''] = line.split(commitMark);
+      commit = { author, date, hasParents: parents !== '' };
+      continue;
     }
+    const record = line.startsWith('+{') ? readRecord(line.slice(1)) : undefined;
+    if (commit !== undefined && record !== undefined) yield { commit, record };
   }
-  return paths;
 }
 
-/** Commits in which a path is new, seen from one of their parents. */
-async function listAdding({ folder }: Repository, head: string, path: string): Promise<string[]> {
-  const words = ['log', '--full-history', '-m', '--diff-filter=A', '--no-renames', '--no-patch', '--format=%H'];
-  const out = await askGit(folder, [...words, head, '--', `:(top,literal)${path}`]);
-  return [...new Set(out.toString('latin1').split('\n').filter(Boolean))];
-}
-
-async function listCommits({ folder }: Repository, head: string, paths: readonly string[]): Promise<FileCommit[]> {
-  const format = '--format=%H%x00%P%x00%aI%x00%aN <%aE>%x00';
-  const words = ['log', '--full-history', '--date-order', '--reverse', '--no-patch', '--encoding=UTF-8', format];
-  const out = await askGit(folder, [...words, head, '--', ...paths.map((path) => `:(top,literal)${path}`)]);
-  const fields = out.toString('utf8').split('\0');
-  const commits: FileCommit[] = [];
-  for (let at = 0; at + 3 < fields.length; at += 4) {
-    const [id = '', parents = '', date = '', author = ''] = fields.slice(at, at + 4);
-    commits.push({ id: id.trim(), author, date, hasParents: parents !== '' });
+function readRecord(line: string): { [name: string]: Json } | undefined {
+  try {
+    const value = JSON.parse(line) as Json;
+    return isMap(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
-  return commits;
-}
-
-/** The contents that the paths have in the commits, each with its first one. */
-async function listVersions(
-  { folder }: Repository,
-  commits: readonly FileCommit[],
-  paths: readonly string[],
-): Promise<(GitBlob & { commit: FileCommit })[]> {
-  const asked = commits.flatMap((commit) => paths.map((path) => ({ commit, name: `${commit.id}:${path}` })));
-  const input = asked.map(({ name }) => `${name.replaceAll('\n', '')}\n`).join('');
-  const out = await askGit(folder, ['cat-file', '--batch-check=%(objectname) %(objecttype) %(objectsize)'], { input });
-  const lines = out.toString('utf8').split('\n');
-  const seen = new Set<string>();
-  return asked.flatMap(({ commit }, index) => {
-    const [, id, bytes] = /^([0-9a-f]{40,64}) blob (\d+)$/.exec(lines[index] ?? '') ?? [];
-    if (id === undefined || seen.has(id)) return [];
-    seen.add(id);
-    return [{ commit, id, bytes: Number(bytes) }];
-  });
 }
 
 /**
- * The path that a file of the working tree had at a commit, as far as git can tell: its own, or the one that it was
- * renamed from since, committed or not. Undefined where it was not there. Paths are those in the repository.
+ * Returns the path that a file of the checked-out commit had at another commit: its own, or an earlier name that git
+ * recognizes. Undefined where the file was not there.
  */
 export async function findPathAt(repository: Repository, commit: string, path: string): Promise<string | undefined> {
-  const { folder } = repository;
   if (await isAt(repository, commit, path)) return path;
-  const words = ['diff-index', '--cached', '-M', ...diffWords, commit, '--', ...alike(path)];
-  return findSource(await askGit(folder, words), path);
+  for (const name of await listNames(repository, path)) if (await isAt(repository, commit, name)) return name;
+  return undefined;
+}
+
+/** Lists all names that a file of the checked-out commit has had, its own first. */
+async function listNames({ folder }: Repository, path: string): Promise<string[]> {
+  const words = ['log', '--follow', '--name-only', '-z', '--format=', '--no-ext-diff', '--no-textconv'];
+  const { code, out } = await runGit(folder, [...words, 'HEAD', '--', literal(path)]);
+  if (code !== 0) return [path];
+  return [...new Set([path, ...out.toString('utf8').split('\0').filter(Boolean)])];
 }
 
 /** Whether a commit has something of this path. */
-export async function isAt({ folder }: Repository, commit: string, path: string): Promise<boolean> {
+async function isAt({ folder }: Repository, commit: string, path: string): Promise<boolean> {
   const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`];
   return (await runGit(folder, words)).code === 0;
 }
 
-/** The paths that a commit renamed to this one, seen from each of its parents. */
-async function findSources(repository: Repository, commit: string, path: string): Promise<string[]> {
-  const words = ['diff-tree', '-m', '-M', '--root', '--no-commit-id', ...diffWords, commit, '--', ...alike(path)];
-  const text = await askGit(repository.folder, words);
-  const source = findSource(text, path);
-  return source === undefined ? [] : [source];
-}
-
-const diffWords = ['-r', '-z', '--full-index', '--name-status', '--diff-filter=R', '--no-ext-diff', '--no-textconv'];
-
-/** Renames are only looked for among files of the same kind: a commit may add thousands of pictures. */
-function alike(path: string): string[] {
-  const ending = extname(path);
-  return /^\.\w+$/.test(ending) ? [`:(top,glob)**/*${ending}`] : [];
-}
-
-/** Finds the earlier name of a path in `R100 NUL from NUL to NUL …`. */
-function findSource(renames: Buffer, path: string): string | undefined {
-  const fields = renames.toString('utf8').split('\0');
-  for (let at = 0; at + 2 < fields.length; at += 3) if (fields[at + 2] === path) return fields[at + 1];
-  return undefined;
+function literal(path: string): string {
+  return `:(top,literal)${path}`;
 }

@@ -1,6 +1,5 @@
 import { dirname } from 'node:path';
 import { type CheckedGraph, requireCheckedGraph } from '../../campaign/checked-graph.ts';
-import { longestLock } from '../../campaign/find-locks.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
 import { readCommittedCampaign } from '../../campaign/read-committed.ts';
@@ -10,11 +9,10 @@ import { readListings } from '../../campaign/service-facts.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewAsset, ReviewData, ReviewEarlier } from '../../contract/review.ts';
-import { walkFileHistory } from '../../disk/git/file-history.ts';
+import { readAddedRecords } from '../../disk/git/file-history.ts';
 import { openRepository, pathInRepository } from '../../disk/git/repository.ts';
 import type { OpenRequest } from '../../graph/graph.ts';
 import type { Origin } from '../../graph/trace/tracer.ts';
-import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { emptyLock } from '../../lock/write.ts';
@@ -167,9 +165,6 @@ function earlierOf({ job, credits, request, files }: ReviewAsset, now: ReviewAss
   };
 }
 
-/** Versions of a lock of 10,000 steps are read at some 100 MB a second. */
-const mostRead = 256 * 1024 ** 2;
-
 /**
  * The lock drops the request of what was replaced: earlier versions of it in git have it still. Fills in what these tell, as
  * far as they are committed; without git, or where it cannot be read, nothing.
@@ -205,32 +200,13 @@ async function findRequests(lock: string, jobs: Set<string>): Promise<ReadonlyMa
   const repository = await openRepository(dirname(lock));
   const path = await pathInRepository(lock, repository);
   if (path === undefined) return requests;
-  let read = 0;
-  await walkFileHistory(repository, { path, mostBytes: longestLock }, (_commit, bytes) => {
-    for (const line of linesOf(bytes)) {
-      const { jobId, request } = line;
-      if (typeof jobId !== 'string' || !isMap(request) || !jobs.delete(jobId)) continue;
-      requests.set(jobId, request);
-    }
-    read += bytes.length;
-    return jobs.size > 0 && read < mostRead;
-  });
+  for await (const { record } of readAddedRecords(repository, path)) {
+    const { jobId, request } = record;
+    if (typeof jobId !== 'string' || !isMap(request) || !jobs.delete(jobId)) continue;
+    requests.set(jobId, request);
+    if (jobs.size === 0) break;
+  }
   return requests;
-}
-
-function linesOf(bytes: Buffer): { [name: string]: Json }[] {
-  return bytes
-    .toString('utf8')
-    .split('\n')
-    .flatMap((line) => {
-      if (!line.startsWith('{') || !line.includes('"request"')) return [];
-      try {
-        const value = JSON.parse(line) as Json;
-        return isMap(value) ? [value] : [];
-      } catch {
-        return [];
-      }
-    });
 }
 
 /** No repository, no git, or a history that cannot be read: it is only shown. */
