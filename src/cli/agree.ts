@@ -15,7 +15,7 @@ import { safeText } from '../report/safe-text.ts';
 import { askPerson } from './ask-person.ts';
 import { approving, type Consent } from './consent.ts';
 import type { ApplyOptions } from './open.ts';
-import type { Terminal } from './terminal.ts';
+import { type Terminal, tell } from './terminal.ts';
 
 interface Context {
   terminal: Terminal;
@@ -196,7 +196,7 @@ async function askAboutPosts(
     if (beside === undefined || post === undefined) continue;
     const known = safeText(beside.address, 200);
     terminal.err(`${safeText(address, 200)} may be ${known}, which is out, under another name\n`);
-    for (const line of sideBySide(row)) terminal.err(`    ${line}\n`);
+    tell(terminal, sideBySide(row));
     const question = `${terminal.style.bold('Publish')} ${postsText([post])}, beside ${known}? This cannot be taken back.`;
     const answer = await askPerson(question, { yes: false, terminal });
     if (answer === 'interrupted') return answer;

@@ -8,6 +8,7 @@ import { readKeptDurations } from '../disk/state/kept-durations.ts';
 import { messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import { line } from '../report/document.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { foldEvent } from '../report/run/fold-event.ts';
 import { plannedWork } from '../report/run/planned-work.ts';
@@ -16,8 +17,8 @@ import { createLines, type Detail } from '../report/run/run-lines.ts';
 import { createEventLines, type RunReporter, type RunTimes } from '../report/run/run-time.ts';
 import { createRunView, type RunView } from '../report/run/run-view.ts';
 import { endText, runAnnotations } from '../report/run/run-words.ts';
-import { summaryText } from '../report/run/summary-text.ts';
-import { giveCursorBackAtExit, type Terminal, tellNotice, toCheckoutPath } from './terminal.ts';
+import { summaryView } from '../report/run/summary-text.ts';
+import { giveCursorBackAtExit, type Terminal, tell, tellNotice, toCheckoutPath } from './terminal.ts';
 
 /** Where `--events` writes. Looked at before anything is planned, so that a wrong path costs nothing, and left as it is. */
 export function openEvents(
@@ -107,20 +108,15 @@ export async function makeRecorder(
       if (hasWork && view.steps > 0) {
         const outputs = relative(process.cwd(), paths.outputs);
         const isShort = detail === 'quiet' && view.end?.exit === exitCodes.done;
-        terminal.err(
-          isShort
-            ? `${endText(view, view.end?.elapsedMs ?? 0)}\n`
-            : summaryText(view, {
-                style,
-                paste: terminal.paste,
-                outputs,
-                unfit,
-                width: terminal.screen ? terminal.width : undefined,
-                sandbox: terminal.called.options.sandbox === true,
-                elsewhere: options.elsewhere === true,
-                filesStay: options.filesStay,
-              }),
-        );
+        const summary = summaryView(view, {
+          paste: terminal.paste,
+          outputs,
+          unfit,
+          sandbox: terminal.called.options.sandbox === true,
+          elsewhere: options.elsewhere === true,
+          filesStay: options.filesStay,
+        });
+        tell(terminal, ...(isShort ? [line(endText(view, view.end?.elapsedMs ?? 0))] : summary));
         github?.(runAnnotations(view, { file: toCheckoutPath(paths.manifest) }));
       }
     },

@@ -2,14 +2,15 @@ import { relative, resolve } from 'node:path';
 import type { Failure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import type { Advice } from '../ground/advice.ts';
-import { adviceBelow, type Paste } from '../report/advice-text.ts';
+import { adviceView, type Paste } from '../report/advice-text.ts';
 import { diagnosticsGithub } from '../report/diagnostics/diagnostics-github.ts';
 import { diagnosticsText } from '../report/diagnostics/diagnostics-text.ts';
+import { type Document, line, warning } from '../report/document.ts';
 import { failureText } from '../report/failure-text.ts';
 import { inertText } from '../report/github-commands.ts';
+import { terminalText } from '../report/render/terminal-text.ts';
 import { safeJson, safeText } from '../report/safe-text.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
-import { wrapLines } from '../report/text-width.ts';
 import type { Called } from './paste.ts';
 
 /** Where a command's words go: data to `out`, everything for people to `err`. */
@@ -116,9 +117,17 @@ export async function allSaid(): Promise<void> {
   }
 }
 
-/** How tables on stdout look: they fit a terminal, and are whole where stdout is a file or a pipe. */
-export function tableOptions(terminal: Terminal): { style: Style; width?: number } {
-  return { style: terminal.outStyle, ...(process.stdout.isTTY === true && { width: terminal.outWidth }) };
+/** Prints a result: it fits a terminal, and is whole where stdout is a file or a pipe. */
+export function show({ out, outStyle: style, outWidth }: Terminal, document: Document): void {
+  out(terminalText(document, { style, width: process.stdout.isTTY === true ? outWidth : undefined }));
+}
+
+/** Tells a person what stands beside a result. */
+export function tell(
+  { err, style, screen, width }: Pick<Terminal, 'err' | 'style' | 'screen' | 'width'>,
+  ...document: Document
+): void {
+  err(terminalText(document, { style, width: screen ? width : undefined }));
 }
 
 /** Prints a document for programs. */
@@ -138,27 +147,18 @@ export function formOf<Form extends string = never>(options: Choice<Form>): Form
 
 /** Prints a result in the form that was asked for. Only that one is made. */
 export async function outAs<Form extends string = never>(
-  terminal: Pick<Terminal, 'out'>,
+  terminal: Terminal,
   options: Choice<Form>,
-  forms: { [form in Exclude<Form, 'json'> | 'text']: () => string } & { json: () => unknown },
+  forms: { [form in Exclude<Form, 'json' | 'text'>]: () => string } & {
+    text: () => Document | string;
+    json: () => unknown;
+  },
 ): Promise<void> {
   const form = formOf(options);
-  if (form === 'json') outJson(terminal, await forms.json());
-  else terminal.out(forms[form as Exclude<Form, 'json'> | 'text']());
-}
-
-const longestText = 2000;
-
-/** Lines for a person, wrapped on a terminal. */
-export function tellBlock(
-  lines: readonly string[],
-  { err, screen, width }: Pick<Terminal, 'err' | 'screen' | 'width'>,
-) {
-  err(
-    wrapLines(lines, screen ? width : undefined)
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
+  if (form === 'json') return outJson(terminal, await forms.json());
+  const made = form === 'text' ? forms.text() : forms[form as Exclude<Form, 'json' | 'text'>]();
+  if (typeof made === 'string') terminal.out(made);
+  else show(terminal, made);
 }
 
 /** Tells what has ended a command, or a part of it. */
@@ -178,12 +178,11 @@ export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'pa
     switch (notice.is) {
       case 'notice': {
         const mark = notice.code === undefined ? 'notice' : `notice ${notice.code}`;
-        const text = `${style.yellow(mark)} ${safeText(notice.text, longestText)}`;
-        return tellBlock([text, ...adviceBelow(notice.hint, { style, paste: terminal.paste, indent: 2 })], terminal);
+        return tell(terminal, line([warning(mark), ` ${notice.text}`], adviceView(notice.hint, terminal.paste)));
       }
       case 'waiting':
       case 'cannot reach':
-        return tellBlock([`${style.yellow(notice.is)} ${safeText(notice.text, longestText)}`], terminal);
+        return tell(terminal, line([warning(notice.is), ` ${notice.text}`]));
       case 'connecting':
         return err(`connecting to ${safeText(notice.text)} …\n`);
       case 'diagnostics': {

@@ -10,13 +10,14 @@ import { postsOf } from '../plan/posts/post-consent.ts';
 import { isAskedAbout } from '../plan/posts/post-record.ts';
 import { isBought } from '../plan/prices/spend-consent.ts';
 import { sumPrices } from '../plan/prices/sum-prices.ts';
+import { command, type Document, facts, line, warning } from '../report/document.ts';
 import { countOf } from '../report/numbers.ts';
 import { spendText } from '../report/plan/plan-money.ts';
 import { postsText, sideBySide } from '../report/plan/post-words.ts';
 import { safeText } from '../report/safe-text.ts';
 import { approving, type Consent } from './consent.ts';
 import type { ApplyOptions } from './open.ts';
-import { type Terminal, tellBlock } from './terminal.ts';
+import { type Terminal, tell } from './terminal.ts';
 
 const shownAddresses = 10;
 
@@ -69,20 +70,21 @@ export function postsWaiting(carriedOut: Plan, outcomes: RunResult['outcomes']):
   return carriedOut.rows.filter((row) => isWaiting(row) && outcomes.get(row.address) !== 'unneeded');
 }
 
+function tellHead(terminal: Terminal, text: string, below: Document, label = 'waiting'): void {
+  tell(terminal, facts([{ label: warning(label), text, below }]));
+}
+
 function tellPurchases(carriedOut: Plan, { file, options, planned, saved, consent, terminal }: WaitingContext): void {
   const waiting = purchasesWaiting(carriedOut, planned);
   if (waiting.length === 0) return;
   const limits = optionsLeft(options, { purchases: waiting });
   const flag = consent.flags === 'count' ? ' (or agrees beforehand, with --yes)' : '';
   const posts = options.publish === true ? postsOf(carriedOut.rows, 'waiting').length : 0;
-  tellBlock(
-    [
-      `${terminal.style.yellow('waiting')}  ${countOf(waiting.length, 'step')} for approval of ${spendText(sumPrices(waiting))}`,
-      ...(posts === 0 ? [] : [`    ${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} with them`]),
-      `    to have the payer approve them in an interactive terminal${flag}: ${terminal.paste(saved === undefined ? showingCall(file, limits, saved) : approving(saved.path))}`,
-    ],
-    terminal,
-  );
+  const approval = saved === undefined ? showingCall(file, limits, saved) : approving(saved.path);
+  tellHead(terminal, `${countOf(waiting.length, 'step')} for approval of ${spendText(sumPrices(waiting))}`, [
+    posts === 0 ? undefined : line(`${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} with them`),
+    command(`to have the payer approve them in an interactive terminal${flag}`, terminal.paste(approval)),
+  ]);
 }
 
 /** Posts: publishing takes a consent of its own. */
@@ -111,15 +113,11 @@ function tellPosts(carriedOut: Plan, context: WaitingContext): void {
   const { redo: _redo, new: _new, ...limits } = options;
   const showing = showingCall(file, limits, saved);
   const plan: Call = { ...showing, words: [...showing.words.slice(0, -2), ...again, ...showing.words.slice(-2)] };
-  tellBlock(
-    [
-      `${terminal.style.yellow('waiting')}  ${postsText(postsOf(waiting, 'waiting'))}: publishing takes a consent of its own`,
-      `    ${shown.join(', ')}${more}`,
-      `    to have ${them} approved in an interactive terminal: ${terminal.paste(plan)}`,
-      ...(consent.flags === 'count' ? [`    to publish ${them}: ${terminal.paste(apply)}`] : []),
-    ],
-    terminal,
-  );
+  tellHead(terminal, `${postsText(postsOf(waiting, 'waiting'))}: publishing takes a consent of its own`, [
+    line(`${shown.join(', ')}${more}`),
+    command(`to have ${them} approved in an interactive terminal`, terminal.paste(plan)),
+    consent.flags === 'count' ? command(`to publish ${them}`, terminal.paste(apply)) : undefined,
+  ]);
 }
 
 /** The row without its doubt, where this run made what its parts are of: the post is needed. */
@@ -136,13 +134,10 @@ const shownAsked = 5;
 function tellHeld({ rows }: Plan, terminal: Terminal): void {
   const held = rows.filter(({ reason, beside }) => reason.code === 'post-open' && beside !== undefined);
   for (const [address = '', own] of [...groupBy(held, ({ beside }) => beside?.address)].slice(0, shownAsked)) {
-    tellBlock(
-      [
-        `${terminal.style.yellow('waiting')}  ${countOf(own.length, 'post')} until a user has checked whether ${safeText(address, 200)} is published`,
-        `    to say so, with --job and its id, or --not-spent: ${terminal.paste(call('resolve', address))}`,
-      ],
-      terminal,
-    );
+    const what = `${countOf(own.length, 'post')} until a user has checked whether ${safeText(address, 200)} is published`;
+    tellHead(terminal, what, [
+      command('to say so, with --job and its id, or --not-spent', terminal.paste(call('resolve', address))),
+    ]);
   }
 }
 
@@ -150,28 +145,24 @@ function tellHeld({ rows }: Plan, terminal: Terminal): void {
 function tellAsked({ rows }: Plan, { terminal, consent }: WaitingContext): void {
   const asked = rows.filter(isAskedAbout);
   if (asked.length === 0) return;
-  const { yellow } = terminal.style;
   const publish = consent.flags === 'count' ? ['--publish'] : [];
   const lines = asked.slice(0, shownAsked).flatMap((row) => {
     const { address, beside } = row;
     if (beside === undefined) return [];
     return [
-      ...sideBySide(row).map((line) => `    ${line}`),
-      `      it is the same: ${terminal.paste(call('move', beside.address, address))}`,
-      `      it is another one: ${terminal.paste(call('apply', '--redo', address, ...publish))}`,
+      sideBySide(row),
+      command('  it is the same', terminal.paste(call('move', beside.address, address))),
+      command('  it is another one', terminal.paste(call('apply', '--redo', address, ...publish))),
     ];
   });
   const gone = [...new Set(asked.flatMap(({ beside }) => beside?.address ?? []))].slice(0, shownAsked);
-  const more = asked.length > shownAsked ? [`    … and ${countOf(asked.length - shownAsked, 'more post')}`] : [];
-  tellBlock(
-    [
-      `${yellow('waiting')}  ${countOf(asked.length, 'post')} that may be out already, under another name: --publish does not cover ${asked.length === 1 ? 'it' : 'them'}`,
-      ...lines,
-      ...more,
-      `    what is out has no new name, it only left the manifest: ${terminal.paste(call('forget', ...gone))}`,
-    ],
-    terminal,
-  );
+  const them = asked.length === 1 ? 'it' : 'them';
+  const head = `${countOf(asked.length, 'post')} that may be out already, under another name: --publish does not cover ${them}`;
+  tellHead(terminal, head, [
+    ...lines,
+    asked.length > shownAsked ? line(`… and ${countOf(asked.length - shownAsked, 'more post')}`) : undefined,
+    command('what is out has no new name, it only left the manifest', terminal.paste(call('forget', ...gone))),
+  ]);
 }
 
 const shownGates = 10;
@@ -207,9 +198,13 @@ export function tellOpenGates(
     '--redo',
     is === 'canary' ? (members[0] ?? '') : name,
   ]);
-  const buyOthers = `    to buy others instead${isExample ? ', as in' : ''}: ${terminal.paste(call('apply', ...redo))}`;
-  const names = ready.slice(0, shownGates).map((gate) => `    ${safeText(describeGate(gate), 300)}`);
-  const more = ready.length > names.length ? [`    … and ${countOf(ready.length - names.length, 'more gate')}`] : [];
+  const buyOthers = command(
+    `to buy others instead${isExample ? ', as in' : ''}`,
+    terminal.paste(call('apply', ...redo)),
+  );
+  const names = ready.slice(0, shownGates).map((gate) => line(safeText(describeGate(gate), 300)));
+  const more =
+    ready.length > names.length ? line(`… and ${countOf(ready.length - names.length, 'more gate')}`) : undefined;
   const isOne = ready.length === 1;
   const behind = Math.min(
     waiting,
@@ -218,32 +213,28 @@ export function tellOpenGates(
   const later = waiting - behind;
   const what = `${countOf(isIdle ? ready.length : behind, isIdle ? 'gate' : 'step')}`;
   const head = isIdle
-    ? `${terminal.style.yellow('gates')}    ${what} ${isOne ? 'is' : 'are'} open, and nothing waits for ${isOne ? 'it' : 'them'}`
-    : `${terminal.style.yellow('waiting')}  ${what} until ${countOf(ready.length, 'gate')} ${isOne ? 'is' : 'are'} decided`;
+    ? `${what} ${isOne ? 'is' : 'are'} open, and nothing waits for ${isOne ? 'it' : 'them'}`
+    : `${what} until ${countOf(ready.length, 'gate')} ${isOne ? 'is' : 'are'} decided`;
   const others = open.length - ready.length;
   const after =
     others === 0
       ? `that ${later === 1 ? 'needs' : 'need'} what is made then`
       : `at ${countOf(others, 'gate')} that ${others === 1 ? 'comes' : 'come'} later`;
-  tellBlock(
-    [
-      later === 0 ? head : `${head}, and ${countOf(later, 'step')} ${after}`,
-      ...names,
-      ...more,
-      ...(rejected.length > 0 ? [buyOthers] : []),
-      ...(example === undefined
-        ? []
-        : [
-            review
-              ? `    to go on looking at them: ${terminal.paste(call('apply', '--review'))}`
-              : `    to look at them, and pick by keys: ${terminal.paste(call('review'))}`,
-            `    or to pick by name, as in: ${terminal.paste(call('pick', example))}`,
-            ...(isIdle ? [] : [`    then: ${terminal.paste(call('apply'))}`]),
-            ...(rejected.length > 0 ? [] : [buyOthers]),
-          ]),
-    ],
-    terminal,
-  );
+  const text = later === 0 ? head : `${head}, and ${countOf(later, 'step')} ${after}`;
+  const look = review
+    ? command('to go on looking at them', terminal.paste(call('apply', '--review')))
+    : command('to look at them, and pick by keys', terminal.paste(call('review')));
+  const ways =
+    example === undefined
+      ? []
+      : [
+          look,
+          command('or to pick by name, as in', terminal.paste(call('pick', example))),
+          isIdle ? undefined : command('then', terminal.paste(call('apply'))),
+          rejected.length > 0 ? undefined : buyOthers,
+        ];
+  const below = [...names, more, rejected.length > 0 ? buyOthers : undefined, ...ways];
+  tellHead(terminal, text, below, isIdle ? 'gates' : 'waiting');
 }
 
 function describeGate({ name, is, choose, members, state, picked, note }: NonNullable<Plan['gates']>[number]): string {

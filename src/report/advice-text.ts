@@ -1,7 +1,7 @@
-import type { Advice, Call, Shell } from '../ground/advice.ts';
+import type { Advice, Call, Shell, Way } from '../ground/advice.ts';
+import { active, command, type Document, paragraph } from './document.ts';
 import { safeText } from './safe-text.ts';
 import { shellWord } from './shell-word.ts';
-import type { Style } from './style.ts';
 
 /** A command line ready to paste, with the running command's file and its options for lock, variables and account. */
 export type Paste = (command: Call) => string;
@@ -12,18 +12,22 @@ export function adviceText(advice: Advice, paste: Paste): string {
 }
 
 /** Advice below what it is about: an arrow, and further lines in its column. */
-export function adviceBelow(
-  advice: Advice | undefined,
-  { style, paste, indent }: { style: Style; paste: Paste; indent: number },
-): string[] {
-  if (advice === undefined) return [];
-  return adviceLines(advice, paste).map(
-    (line, index) => `${' '.repeat(indent)}${index === 0 ? style.cyan('→') : ' '} ${line}`,
-  );
+export function adviceView(advice: Advice | undefined, paste: Paste): Document {
+  const lines =
+    advice === undefined
+      ? []
+      : waysOf(advice).map((one) =>
+          typeof one === 'string' ? paragraph(one) : command(one.to, write(one.run, paste)),
+        );
+  return lines.length === 0 ? [] : [{ is: 'list', items: [lines], signs: [active('→')] }];
 }
 
 export function adviceLines(advice: Advice, paste: Paste): string[] {
-  return linesOf(advice, (run) => ('shell' in run ? shellText(run) : paste(run)));
+  return linesOf(advice, (run) => write(run, paste));
+}
+
+function write(run: Call | Shell, paste: Paste): string {
+  return 'shell' in run ? shellText(run) : paste(run);
 }
 
 /** Advice that names no command of this program, as diagnostics give it. */
@@ -32,11 +36,14 @@ export function shellLines(advice: Advice<Shell>): string[] {
 }
 
 /** A command ends its line, stays whole whatever its length, and is all that follows the colon. */
-function linesOf<Run>(advice: Advice<Run>, write: (run: Run) => string): string[] {
-  const lines = typeof advice === 'string' || 'to' in advice ? [advice] : advice;
-  return lines.map((line) =>
-    typeof line === 'string' ? safeText(line, 2000) : `${safeText(line.to, 1000)}: ${write(line.run)}`,
+function linesOf<Run>(advice: Advice<Run>, textOf: (run: Run) => string): string[] {
+  return waysOf(advice).map((line) =>
+    typeof line === 'string' ? safeText(line, 2000) : `${safeText(line.to, 1000)}: ${textOf(line.run)}`,
   );
+}
+
+function waysOf<Run>(advice: Advice<Run>): readonly (string | Way<Run>)[] {
+  return typeof advice === 'string' || 'to' in advice ? [advice] : advice;
 }
 
 function shellText({ shell }: Shell): string {

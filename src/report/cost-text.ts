@@ -1,13 +1,11 @@
 import type { Json } from '../ground/json.ts';
 import type { Approved, CostDimension, CostRow, CostSums } from '../plan/prices/tally-charges.ts';
+import { type Document, heading, paragraph, stack, table } from './document.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { csvText, safeText } from './safe-text.ts';
-import type { Style } from './style.ts';
-import { tableText } from './tables/table.ts';
-import { wrapText } from './text-width.ts';
 
-/** Cost of a campaign, as it is shown; without its name, of all of them. */
-export interface CostView {
+/** Cost of a campaign; without its name, of all of them. */
+export interface CostFacts {
   campaign?: string;
   by: readonly CostDimension[];
   since?: { ref: string; commit: string };
@@ -27,16 +25,11 @@ const unknown: { readonly [by in CostDimension]: string } = {
   author: 'not committed yet',
 };
 
-/** Renders where the credits went, on one line, and a row for each value. Ends with a line feed. */
-export function costText(view: CostView, options: { style: Style; width?: number }): string {
-  const { style } = options;
-  const { campaign, by, since, rows, totals } = view;
-  const after = since === undefined ? '' : ` since ${safeText(since.ref)}`;
-  const head = `${campaign === undefined ? 'all campaigns' : safeText(campaign)}: ${countOf(totals.spent, 'credit')} spent${after}`;
-  if (rows.length === 0) return `${style.bold(head)}\n`;
-  const { width = Number.POSITIVE_INFINITY } = options;
-  const told = view.approved === undefined ? [] : wrapText(approvedText(view.approved), width, { maxLines: 4 });
-  const where = [...wrapText(whereText(totals), width, { maxLines: 4 }), ...told];
+/** Where the credits went, on one line, and a row for each value. */
+export function costView({ campaign, by, since, rows, totals, approved }: CostFacts): Document {
+  const after = since === undefined ? '' : ` since ${since.ref}`;
+  const head = heading(`${campaign ?? 'all campaigns'}: ${countOf(totals.spent, 'credit')} spent${after}`);
+  if (rows.length === 0) return [head];
   const columns = [
     ...by.map((title) => ({ title, least: 8, cut: 'middle' as const })),
     ...['jobs', 'credits', ...parts.map(({ title }) => title)].map((title) => ({ title, align: 'right' as const })),
@@ -47,7 +40,8 @@ export function costText(view: CostView, options: { style: Style; width?: number
     creditsText(credits.spent),
     ...parts.map(({ of }) => of(credits)),
   ]);
-  return `${style.bold(head)}\n${where.join('\n')}\n\n${tableText(columns, cells, options)}`;
+  const where = [paragraph(whereText(totals)), approved && paragraph(approvedText(approved))];
+  return [stack(head, ...where), table(columns, cells)];
 }
 
 const parts: readonly { title: string; of(sums: CostSums): string }[] = [
@@ -89,28 +83,19 @@ function keyText(key: string | null, by: CostDimension): string {
   return key === null ? unknown[by] : key === '' && by === 'tag' ? 'no tag' : key;
 }
 
-export function costJson(view: CostView): Json {
-  const { campaign, by, since, rows, totals, approved } = view;
-  return {
-    mediabatch: 'cost',
-    version: 1,
-    ...(campaign !== undefined && { campaign }),
-    by: [...by],
-    ...(since !== undefined && { since: { ...since } }),
-    rows: rows.map(({ keys, jobs, credits }) => ({
-      ...Object.fromEntries(by.map((one, index) => [one, keys[index] ?? null])),
-      jobs,
-      credits: { ...credits },
-    })),
-    totals: { ...totals },
-    ...(approved !== undefined && { approved: { ...approved } }),
-  };
+export function costJson({ rows, ...facts }: CostFacts): Json {
+  const named = rows.map(({ keys, jobs, credits }) => ({
+    ...Object.fromEntries(facts.by.map((one, index) => [one, keys[index] ?? null])),
+    jobs,
+    credits,
+  }));
+  return { mediabatch: 'cost', version: 1, ...facts, rows: named } as unknown as Json;
 }
 
 const sums = ['spent', 'delivered', 'running', 'superseded', 'failed', 'held', 'heldUnknown'] as const;
 
 /** For spreadsheets: what is not known is an empty cell. */
-export function costCsv({ by, rows }: CostView): string {
+export function costCsv({ by, rows }: CostFacts): string {
   return csvText([
     [...by, 'jobs', ...sums],
     ...rows.map(({ keys, jobs, credits }) => [

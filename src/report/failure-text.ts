@@ -2,31 +2,32 @@ import { answersOfExit } from '../contract/exit.ts';
 import { type Failure, failures } from '../contract/failure.ts';
 import { sortDiagnostics } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { adviceBelow, adviceLines, adviceText, type Paste } from './advice-text.ts';
+import { adviceLines, adviceText, adviceView, type Paste } from './advice-text.ts';
 import { diagnosticsGithub } from './diagnostics/diagnostics-github.ts';
 import { diagnosticJson } from './diagnostics/diagnostics-json.ts';
 import { diagnosticsText } from './diagnostics/diagnostics-text.ts';
+import { bad, type Document, line } from './document.ts';
 import { annotationText } from './github-commands.ts';
+import { terminalText } from './render/terminal-text.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
-import { wrapLines } from './text-width.ts';
 
 const longestText = 2000;
 
-/** A failure as people read it: its code, what was seen, what to do. Mistakes with places speak for themselves; `most`: of them. `width`: of a terminal. */
+/** A failure as people read it: its code, what was seen, what to do. */
+export function failureView({ code, message, hint }: Failure, paste: Paste): Document {
+  return [line([bad('error'), ` ${code} ${message}`], adviceView(hint, paste))];
+}
+
+/** The same as text. Mistakes with places speak for themselves; `most`: of them. */
 export function failureText(
   failure: Failure,
   { style, paste, most, width }: { style: Style; paste: Paste; most?: number; width?: number | undefined },
 ): string {
-  const { code, message, hint } = failure;
   const { diagnostics = [], sources = new Map() } = 'diagnostics' in failure ? failure : {};
-  if (diagnostics.length > 0)
-    return diagnosticsText(diagnostics, sources, { style, ...(most !== undefined && { most }) });
-  const text = `${style.red('error')} ${code} ${safeText(message, longestText)}`;
-  const lines = [text, ...adviceBelow(hint, { style, paste, indent: 2 })];
-  return wrapLines(lines, width)
-    .map((line) => `${line}\n`)
-    .join('');
+  return diagnostics.length > 0
+    ? diagnosticsText(diagnostics, sources, { style, ...(most !== undefined && { most }) })
+    : terminalText(failureView(failure, paste), { style, width });
 }
 
 /** The same as workflow commands of GitHub Actions: an annotation for the failure, or for each mistake. */

@@ -82,7 +82,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect(kinds(trial)).toEqual(['image', 'image', 'post']);
     const { runs } = JSON.parse((await run(['runs', '--json'])).out);
     expect(runs[0].approved).toMatchObject({ by: 'Ada' });
-    expect((await run(['runs', 'show', runs[0].id])).out).toMatch(/^approved by Ada, /m);
+    expect((await run(['runs', 'show', runs[0].id])).out).toMatch(/^approved {2}by Ada, /m);
     expect((await run(['approve', '--list'])).out).toMatch(/ Ada +done /);
   });
 

@@ -117,8 +117,8 @@ test('on a screen an error breaks at words, and a command stays whole', () => {
   sayFailure({ ...terminal, screen: true, width: 40 }, failure);
   expect(said.err.split('\n')).toEqual([
     'error MB3705 no approval for 2 credits:',
-    '  there is no terminal to ask on, and',
-    '  no --yes',
+    '  there is no terminal to ask on, and no',
+    '  --yes',
     '  → they agree beforehand, with --yes',
     '    then, when somebody has agreed:',
     '      mediabatch approve a.plan.json',

@@ -50,13 +50,13 @@ describe('a consent of its own', () => {
     const first = await trial.run(['apply', 'campaign.yaml', '--yes']);
     expect(first.code, first.err).toBe(5);
     expect(trial.sandbox.ledger().map(({ kind }) => kind)).toEqual(['image']);
-    expect(first.err).toContain('posts    2 wait for consent\n');
+    expect(first.err).toContain('posts     2 wait for consent\n');
     expect(
       first.err,
     ).toContain(`waiting  2 posts to Instagram @sandbox.studio, at once: publishing takes a consent of its own
-    share@a, share@b
-    to have them approved in an interactive terminal: mediabatch plan campaign.yaml --out campaign.plan.json
-    to publish them: mediabatch apply campaign.yaml --yes --publish
+         share@a, share@b
+         to have them approved in an interactive terminal: mediabatch plan campaign.yaml --out campaign.plan.json
+         to publish them: mediabatch apply campaign.yaml --yes --publish
 `);
     const second = await trial.apply();
     expect(second.code, second.err).toBe(5);

@@ -13,7 +13,7 @@ test('steps that are not needed are told alike by every command, and posts are c
   const run = (...args: string[]) => trial.run(args, { cwd });
   const first = await run('apply', '--yes', '--poll-interval', '10');
   expect(first.code).toBe(5);
-  const waiting = Number(/posts {4}(\d+) waits? for consent/.exec(first.err)?.[1]);
+  const waiting = Number(/posts +(\d+) waits? for consent/.exec(first.err)?.[1]);
   const unneeded = 2 * (9 - waiting);
   const note = `(${unneeded} turned out not to be needed)`;
   expect(first.err).toContain(`: ${20 - waiting} of 20 steps done ${note}`);
@@ -23,12 +23,12 @@ test('steps that are not needed are told alike by every command, and posts are c
   const second = await run('apply', '--yes', '--publish', '--poll-interval', '10');
   expect(second.code).toBe(0);
   expect(second.err).toContain(`all 20 steps done (${2 + waiting} of them from before, ${unneeded} turned out`);
-  expect(second.err).toMatch(new RegExp(`^posts {4}${waiting} scheduled$`, 'm'));
+  expect(second.err).toMatch(new RegExp(`^posts +${waiting} scheduled$`, 'm'));
 
   const status = await run('status');
   expect(status.out).toContain(`: 20 of 20 steps done ${note}`);
   expect(status.out).toContain(`9 of 9 · ${9 - waiting} not needed`);
-  expect(status.out).toMatch(new RegExp(`^posts {4}${waiting} scheduled$`, 'm'));
+  expect(status.out).toMatch(new RegExp(`^posts +${waiting} scheduled$`, 'm'));
   const { rows } = JSON.parse((await run('status', '--json', '-s', 'state:unneeded')).out) as { rows: unknown[] };
   expect(rows).toHaveLength(unneeded);
 

@@ -1,8 +1,8 @@
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { accountsJson, accountsText, expiryOf, platformName } from '../../report/tables/accounts-text.ts';
-import { outJson, type Terminal, tableOptions } from '../terminal.ts';
+import { accountsJson, accountsView, expiryOf, platformName } from '../../report/tables/accounts-text.ts';
+import { outJson, show, type Terminal } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
 export interface AccountsOptions {
@@ -18,7 +18,7 @@ export async function accounts(options: AccountsOptions, terminal: Terminal): Pr
     outJson(terminal, accountsJson(rows, now));
     return exitCodes.done;
   }
-  terminal.out(accountsText(rows, { ...tableOptions(terminal), now }));
+  show(terminal, accountsView(rows, now));
   if (rows.length === 0) terminal.err('no account is connected; connect one in the dashboard of the service\n');
   const { style } = terminal;
   for (const { id, provider, username, expiresAt } of rows) {

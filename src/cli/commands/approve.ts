@@ -11,12 +11,12 @@ import { call, way } from '../../ground/advice.ts';
 import { clockText, countOf } from '../../report/numbers.ts';
 import { requestsText } from '../../report/plan/requests-text.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { approvalsText } from '../../report/tables/approvals-text.ts';
+import { approvalsView } from '../../report/tables/approvals-text.ts';
 import { askPerson } from '../ask-person.ts';
 import { approving } from '../consent.ts';
 import { open } from '../open.ts';
 import { savedPlansIn, sayYes, showPlan } from '../saved-plans.ts';
-import { outJson, type Terminal, tableOptions } from '../terminal.ts';
+import { outJson, show, type Terminal } from '../terminal.ts';
 
 export interface ApproveOptions {
   /** In ms. */
@@ -117,7 +117,7 @@ async function showApprovals({ json }: ApproveOptions, terminal: Terminal): Prom
   } else if (rows.length === 0) {
     terminal.err('nothing was approved here\n');
   } else {
-    terminal.out(approvalsText(rows, { ...tableOptions(terminal), now }));
+    show(terminal, approvalsView(rows, now));
   }
   return exitCodes.done;
 }

@@ -3,10 +3,10 @@ import { requireGraph } from '../../campaign/load-manifest.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import type { CostDimension } from '../../plan/prices/tally-charges.ts';
-import { type CostView, costCsv, costJson, costText } from '../../report/cost-text.ts';
+import { type CostFacts, costCsv, costJson, costView } from '../../report/cost-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
-import { outAs, type Terminal, tableOptions } from '../terminal.ts';
+import { outAs, type Terminal } from '../terminal.ts';
 
 export interface CostCommandOptions extends StateOptions {
   by: CostDimension[];
@@ -21,20 +21,20 @@ export interface CostCommandOptions extends StateOptions {
 export async function cost(file: string, options: CostCommandOptions, terminal: Terminal): Promise<number> {
   const found = options.all === true ? await sumAll(file, options, terminal) : await sumOne(file, options, terminal);
   await outAs(terminal, options, {
-    text: () => costText(found, tableOptions(terminal)),
+    text: () => costView(found),
     csv: () => costCsv(found),
     json: () => costJson(found),
   });
   return exitCodes.done;
 }
 
-async function sumOne(file: string, options: CostCommandOptions, terminal: Terminal): Promise<CostView> {
+async function sumOne(file: string, options: CostCommandOptions, terminal: Terminal): Promise<CostFacts> {
   const campaign = await open(file, options, terminal);
   return sumUpCost(campaign, await requireGraph(campaign), options);
 }
 
 /** Sums all locks of a folder, and reports what the sum leaves out. */
-async function sumAll(file: string, options: CostCommandOptions, terminal: Terminal): Promise<CostView> {
+async function sumAll(file: string, options: CostCommandOptions, terminal: Terminal): Promise<CostFacts> {
   const { leftOut, ...found } = await sumUpAll(campaignPaths(file, options), options, {
     sandbox: options.sandbox === true,
     open: (manifest) => open(manifest, options, terminal),

@@ -14,13 +14,13 @@ import { findOrphans } from '../../plan/rows/orphans.ts';
 import { situate } from '../../plan/situation/situation.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { destroyJson, recordsText } from '../../report/tables/leftovers-text.ts';
+import { destroyJson, recordsView } from '../../report/tables/leftovers-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
 import { askAboutMove, askPerson } from '../ask-person.ts';
 import { type Consent, consentIn, withConsent } from '../consent.ts';
 import { open, type StateOptions } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
-import { outJson, sayFailure, type Terminal } from '../terminal.ts';
+import { outJson, sayFailure, type Terminal, tell } from '../terminal.ts';
 
 export interface DestroyOptions extends StateOptions {
   orphans?: boolean;
@@ -44,9 +44,9 @@ export async function destroy(
   const consent = consentIn(process.env, { sandbox: typed.sandbox === true });
   const options = withConsent(typed, consent);
   const campaign = await open(file, options, terminal);
-  const { paths, service, tell } = campaign;
+  const { paths, service } = campaign;
   const graph = await requireGraph(campaign);
-  const guard = await holdGuard(paths.lock, options.lockTimeout, tell);
+  const guard = await holdGuard(paths.lock, options.lockTimeout, campaign.tell);
   try {
     const { serviceMoved } = options;
     const loaded = await requireLock(campaign, service, { serviceMoved });
@@ -87,8 +87,7 @@ async function removeAll(
   { options, terminal, consent }: { options: DestroyOptions; terminal: Terminal; consent: Consent },
 ): Promise<number> {
   const { style } = terminal;
-  const width = process.stderr.isTTY === true ? { width: terminal.width } : {};
-  terminal.err(recordsText(records, { style, ...width }));
+  tell(terminal, ...recordsView(records));
   terminal.err('Their credits do not come back. The files here stay, and so does what the lock says.\n');
   terminal.err(
     `${style.yellow('A file that is lost later cannot be downloaded again')}: keep a copy of what matters.\n`,

@@ -5,11 +5,11 @@ import { exitCodes } from '../../contract/exit.ts';
 import { type Finding, failureFinding } from '../../contract/notice.ts';
 import type { Call, Shell } from '../../ground/advice.ts';
 import { spanText } from '../../report/numbers.ts';
-import { doctorJson, doctorText } from '../../report/tables/doctor-text.ts';
+import { doctorJson, doctorView } from '../../report/tables/doctor-text.ts';
 import { ServiceError } from '../../service/library.ts';
 import { checkEnvironment, userFindings } from '../doctor/check-environment.ts';
 import { checkLocks } from '../doctor/check-locks.ts';
-import { outAs, type Terminal, tableOptions } from '../terminal.ts';
+import { outAs, type Terminal } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
 export interface DoctorOptions {
@@ -36,7 +36,7 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
   const shown = findings.map(withoutItself);
   const { paste } = terminal;
   await outAs(terminal, options, {
-    text: () => doctorText(shown, { ...tableOptions(terminal), paste }),
+    text: () => doctorView(shown, paste),
     json: () => doctorJson(shown, exit, paste),
   });
   return exit;

@@ -4,15 +4,16 @@ import { type CampaignPaths, campaignPaths } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { call } from '../../ground/advice.ts';
+import { bad, command, type Document, faint, line, stack } from '../../report/document.ts';
 import { clockText } from '../../report/numbers.ts';
 import { foldEvent } from '../../report/run/fold-event.ts';
 import { createLines } from '../../report/run/run-lines.ts';
 import type { Remaining, RunReporter, RunTimes } from '../../report/run/run-time.ts';
 import { createRunView, type RunView } from '../../report/run/run-view.ts';
-import { summaryText } from '../../report/run/summary-text.ts';
+import { summaryView } from '../../report/run/summary-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { listenForInterruption } from '../signals.ts';
-import { giveCursorBackAtExit, type Terminal } from '../terminal.ts';
+import { giveCursorBackAtExit, type Terminal, tell } from '../terminal.ts';
 
 export interface FollowCommandOptions {
   sandbox?: boolean;
@@ -48,7 +49,7 @@ export async function follow(file: string, options: FollowCommandOptions, termin
   await reporter.end();
   cursorIsBack();
   interruption.stop();
-  terminal.err(endText(followed, { view, paths, file, options, terminal }));
+  tell(terminal, ...endView(followed, { view, paths, file, options, terminal }));
   return exitCodes.done;
 }
 
@@ -70,19 +71,13 @@ interface EndContext {
   terminal: Terminal;
 }
 
-function endText(followed: Followed, { view, paths, file, options, terminal }: EndContext): string {
-  const { paste, style } = terminal;
-  const summary = () =>
-    summaryText(view, {
-      style,
-      paste,
-      width: terminal.screen ? terminal.width : undefined,
-      outputs: relative(process.cwd(), paths.outputs),
-      sandbox: options.sandbox === true,
-    });
+function endView(followed: Followed, { view, paths, file, options, terminal }: EndContext): Document {
+  const { paste } = terminal;
+  const outputs = relative(process.cwd(), paths.outputs);
+  const summary = () => summaryView(view, { paste, outputs, sandbox: options.sandbox === true });
   switch (followed.is) {
     case 'left':
-      return 'no longer followed; the run goes on\n';
+      return [line('no longer followed; the run goes on')];
     case 'ended': {
       const { exit = view.end?.exit, how, error } = followed.close;
       const why = error === undefined ? '' : `: ${safeText(error)}`;
@@ -90,18 +85,27 @@ function endText(followed: Followed, { view, paths, file, options, terminal }: E
         exit === undefined
           ? `the run was ${how === 'broken' ? 'broken off' : 'left'}${why}`
           : `the run ended with exit ${exit}`;
-      return `${summary()}${style.dim(end)}\n`;
+      return [stack(...summary(), line(faint(end)))];
     }
     case 'gone':
-      return `${summary()}${style.red('the process of the run is gone')}, and it has not said why; what it has paid for is on record\n`;
+      return [
+        stack(
+          ...summary(),
+          line([bad('the process of the run is gone'), ', and it has not said why; what it has paid for is on record']),
+        ),
+      ];
     case 'idle': {
       const { last } = followed;
-      const name = safeText(file);
-      const begin = `to begin one: ${paste(call('apply'))}\n`;
-      if (last === undefined) return `no run of ${name} is under way, and none is on record here\n${begin}`;
-      const id = safeText(last.id);
+      const begin = command('to begin one', paste(call('apply')));
+      if (last === undefined) return [stack(line(`no run of ${file} is under way, and none is on record here`), begin)];
       const end = last.exit === undefined ? 'did not come to its end' : `ended with exit ${last.exit}`;
-      return `no run of ${name} is under way; the last one, ${id}, ${end}\nwhat it did: ${paste(call('runs show', last.id))}\n${begin}`;
+      return [
+        stack(
+          line(`no run of ${file} is under way; the last one, ${last.id}, ${end}`),
+          command('what it did', paste(call('runs show', last.id))),
+          begin,
+        ),
+      ];
     }
     default:
       return followed satisfies never;

@@ -23,10 +23,10 @@ import { hasErrors } from '../../ground/diagnostic.ts';
 import { situate } from '../../plan/situation/situation.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { chargesText, gcJson, leftoversText } from '../../report/tables/leftovers-text.ts';
+import { chargesText, gcJson, leftoversView } from '../../report/tables/leftovers-text.ts';
 import { askPerson } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
-import { outJson, type Terminal } from '../terminal.ts';
+import { outJson, type Terminal, tell } from '../terminal.ts';
 
 export interface GcOptions extends StateOptions {
   /** Delete what newer outputs replaced, instead of what no step owns. */
@@ -51,8 +51,8 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
     });
   }
   const campaign = await open(file, options, terminal);
-  const { paths, tell } = campaign;
-  const guard = await holdGuard(paths.lock, options.lockTimeout, tell);
+  const { paths } = campaign;
+  const guard = await holdGuard(paths.lock, options.lockTimeout, campaign.tell);
   try {
     const { found, remove } = options.kept
       ? await lookAtKept(campaign, options)
@@ -132,8 +132,7 @@ async function deleteAll(
 ): Promise<number> {
   const { remove, kept, options, terminal } = context;
   const { style } = terminal;
-  const width = process.stderr.isTTY === true ? { width: terminal.width } : {};
-  terminal.err(leftoversText(files, { style, now: systemClock.now(), ...width }));
+  tell(terminal, ...leftoversView(files, systemClock.now()));
   if (files.some(({ is }) => is !== 'partial')) {
     terminal.err(
       `They were paid for (${chargesText(files)}). Should ${options.unpicked ? 'one be picked after all' : 'a step want one again'}, apply fetches it for free while the service has it.\n`,

@@ -12,14 +12,14 @@ import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { writeNewFile } from '../../disk/fs/replace.ts';
 import { call, way } from '../../ground/advice.ts';
 import { isMap, messageOf } from '../../ground/values.ts';
+import { type Block, command, type Document, faint, line, stack, strong, table } from '../../report/document.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { cutToWidth, displayWidth, padRight } from '../../report/text-width.ts';
 import { readAnswers, type TypedAnswer } from '../ask-person.ts';
 import { listExamples, type NewFiles, readExample } from '../list-examples.ts';
 import { makeCsvCampaign } from '../make-csv-campaign.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
 import { readAgentsPage } from '../read-manual.ts';
-import { type Terminal, tellBlock } from '../terminal.ts';
+import { type Terminal, tell } from '../terminal.ts';
 
 /** Beginning of a new campaign, and whose money it is tried with. */
 interface Start {
@@ -82,8 +82,9 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   const around = { ...surroundingsOf(folder), ...copies, 'AGENTS.md': await readAgentsPage() };
   await writeAll(folder, { files: { 'campaign.yaml': manifest, ...others }, around }, terminal);
   const path = relative(process.cwd(), join(folder, defaultManifest)) || defaultManifest;
-  const money = start.money === 'own' ? ownMoneyText(path, terminal) : playMoneyText(path, terminal);
-  tellBlock(`\n${await gitText(path)}${money}`.trimEnd().split('\n'), terminal);
+  const ways = start.money === 'own' ? ownMoneyWays(path, terminal) : [playMoneyWay(path, terminal)];
+  terminal.err('\n');
+  tell(terminal, stack(...(await gitNotes(path)), ...ways));
   return exitCodes.done;
 }
 
@@ -97,19 +98,25 @@ async function findStart(folder: string, options: InitOptions, terminal: Termina
   return { ...(example !== undefined && { example }), ...(fromCsv !== undefined && { fromCsv }), money: 'play' };
 }
 
-function playMoneyText(file: string, { paste }: Terminal): string {
-  return `Try it with play money: ${paste({ ...call('apply', '--sandbox'), file })}\n`;
+function playMoneyWay(file: string, { paste }: Terminal): Block {
+  return command('Try it with play money', paste({ ...call('apply', '--sandbox'), file }));
 }
 
-function ownMoneyText(file: string, { paste }: Terminal): string {
-  const key = hasKey(readEnvironment(process.env, process.cwd()))
-    ? ''
-    : `Set MEDIABATCH_BASE_URL and MEDIABATCH_API_KEY, or fill in a copy of ${safeText(join(dirname(file), '.env.example'))} named .env, here, and keep it out of git.\n`;
-  return `${key}Check the way to the service: ${paste(call('doctor'))}\nSee what it costs: ${paste({ ...call('plan'), file })}\n`;
+function ownMoneyWays(file: string, { paste }: Terminal): Document {
+  const example = join(dirname(file), '.env.example');
+  return [
+    hasKey(readEnvironment(process.env, process.cwd()))
+      ? undefined
+      : line(
+          `Set MEDIABATCH_BASE_URL and MEDIABATCH_API_KEY, or fill in a copy of ${example} named .env, here, and keep it out of git.`,
+        ),
+    command('Check the way to the service', paste(call('doctor'))),
+    command('See what it costs', paste({ ...call('plan'), file })),
+  ];
 }
 
 /** Says what of a campaign git sees: the lock has to be committed, and what is saved may be. */
-async function gitText(manifest: string): Promise<string> {
+async function gitNotes(manifest: string): Promise<Document> {
   const { graph } = await loadManifest(manifest);
   const saves = graph?.steps.map(({ save }) => save) ?? [];
   const saved = saves.filter((save) => save.includes('/')).map((save) => `${save.split('/')[0]}/`);
@@ -119,9 +126,9 @@ async function gitText(manifest: string): Promise<string> {
       .split(/\r?\n/) ?? [];
   const ignored = new Set(lines.map((line) => `${line.trim().replaceAll(/^\/|\/$/g, '')}/`));
   const seen = [...new Set(saved)].filter((name) => !ignored.has(name));
-  const lock = 'Commit campaign.lock.jsonl as soon as there is one: it says what was paid for.\n';
-  if (seen.length === 0) return lock;
-  return `${lock}Outputs go to ${safeText(seen.join(' and '))}, and git sees them. To keep them out, name them in .gitignore: a clone fetches them again, for 0 credits.\n`;
+  const lock = line('Commit campaign.lock.jsonl as soon as there is one: it says what was paid for.');
+  const outputs = `Outputs go to ${seen.join(' and ')}, and git sees them. To keep them out, name them in .gitignore: a clone fetches them again, for 0 credits.`;
+  return [lock, seen.length === 0 ? undefined : line(outputs)];
 }
 
 /** Writes all or nothing of the campaign itself; of what stands around it, what is not there yet. */
@@ -302,15 +309,12 @@ async function listStarts(): Promise<Choice<Omit<Start, 'money'>>[]> {
 async function choose<Value>(
   question: string,
   choices: readonly Choice<Value>[],
-  { ask, terminal: { err, style, width } }: { ask: (prompt: string) => Promise<TypedAnswer>; terminal: Terminal },
+  { ask, terminal }: { ask: (prompt: string) => Promise<TypedAnswer>; terminal: Terminal },
 ): Promise<Choice<Value> | 'interrupted'> {
-  const names = choices.map(({ name }) => safeText(name, 40));
-  const widest = Math.max(...names.map(displayWidth));
-  const lines = choices.map(({ about }, index) => {
-    const left = `  ${index + 1}  ${padRight(names[index] ?? '', widest)}  `;
-    return `${left}${style.dim(cutToWidth(about, width - displayWidth(left)))}\n`;
-  });
-  err(`${style.bold(question)}\n${lines.join('')}`);
+  const columns = [{ title: '' }, { title: '' }, { title: '', least: 12 }];
+  const rows = choices.map(({ name, about }, index) => [String(index + 1), safeText(name, 40), faint(about)]);
+  tell(terminal, line(strong(question), [table(columns, rows)]));
+  const { err, style } = terminal;
   for (;;) {
     const answer = await ask(`1 to ${choices.length} [1] `);
     // Ctrl-C is not a choice.

@@ -7,10 +7,10 @@ import { jobStates } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { type JobRow, jobsJson, jobsText } from '../../report/tables/jobs-text.ts';
+import { type JobRow, jobsJson, jobsView } from '../../report/tables/jobs-text.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/listing.ts';
-import { outJson, type Terminal, tableOptions, tellNotice } from '../terminal.ts';
+import { outJson, show, type Terminal, tellNotice } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
 export interface JobsOptions {
@@ -47,7 +47,7 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<nu
     outJson(terminal, jobsJson(facts));
     return exitCodes.done;
   }
-  terminal.out(jobsText(shown, { ...tableOptions(terminal), now: systemClock.now() }));
+  show(terminal, jobsView(shown, systemClock.now()));
   terminal.err(footer(shown, { more, unlisted, locks, options }));
   return exitCodes.done;
 }

@@ -4,18 +4,19 @@ import { kinds } from '../../kinds/index.ts';
 import { kindName } from '../../kinds/read-catalog.ts';
 import { voices as documentedVoices } from '../../kinds/voices.ts';
 import { isAssetUrl } from '../../lock/check-line.ts';
+import { line } from '../../report/document.ts';
 import { safeText } from '../../report/safe-text.ts';
 import {
   type ModelRow,
   modelsJson,
-  modelsText,
+  modelsView,
   type Source,
   type VoiceRow,
   voicesJson,
-  voicesText,
+  voicesView,
 } from '../../report/tables/models-text.ts';
 import type { CatalogModel, Voice } from '../../service/library.ts';
-import { outJson, type Terminal, tableOptions, tellBlock, tellNotice } from '../terminal.ts';
+import { outJson, show, type Terminal, tell, tellNotice } from '../terminal.ts';
 import { hasAccess, tellLinksEnd, withService } from '../with-service.ts';
 
 export interface ModelsOptions {
@@ -43,18 +44,18 @@ export async function models(options: ModelsOptions, terminal: Terminal): Promis
     outJson(terminal, modelsJson(chosen, source));
     return exitCodes.done;
   }
-  terminal.out(modelsText(chosen, tableOptions(terminal)));
+  show(terminal, modelsView(chosen));
   if (source === 'service' && chosen.some(({ credits }) => credits !== null)) {
-    tellBlock(
-      ['credits are for one job, or for each started unit where one is named; a plan prices each request'],
+    tell(
       terminal,
+      line('credits are for one job, or for each started unit where one is named; a plan prices each request'),
     );
   }
   const makers = known.filter((kind) => kinds[kind]?.act === 'job');
   const without = makers.filter((kind) => !rows.some((row) => row.kind === kind) && (options.kind ?? kind) === kind);
   if (without.length > 0) {
     const why = source === 'service' ? 'neither the documentation nor the catalog lists' : 'the documentation lists no';
-    tellBlock([`${why} models of: ${safeText(without.join(', '))}`], terminal);
+    tell(terminal, line(`${why} models of: ${without.join(', ')}`));
   }
   return exitCodes.done;
 }
@@ -149,7 +150,7 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
   }
   const chosen = filterVoices(rows, options);
   if (options.json) outJson(terminal, voicesJson(chosen, source));
-  else terminal.out(voicesText(chosen, tableOptions(terminal)));
+  else show(terminal, voicesView(chosen));
   if (chosen.length === 0) terminal.err('the service lists no voices\n');
   return exitCodes.done;
 }

@@ -10,11 +10,11 @@ import {
   listFormatOf,
   outputsFooter,
   outputsList,
-  outputsText,
+  outputsView,
 } from '../../report/outputs/outputs-list.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
-import { type Terminal, tableOptions, tellNotice } from '../terminal.ts';
+import { show, type Terminal, tellNotice } from '../terminal.ts';
 
 export interface OutputsCommandOptions extends StateOptions, OutputsOptions {
   format?: 'text' | ListFormat;
@@ -35,7 +35,8 @@ export async function outputs(file: string, options: OutputsCommandOptions, term
     terminal.err(`${terminal.style.green('saved')}  ${safeText(out)}\n`);
   } else {
     const view = { ...found, folder: folderFrom('', paths.outputs) };
-    terminal.out(format === 'text' ? outputsText(view, tableOptions(terminal)) : outputsList(view, format, 'stream'));
+    if (format === 'text') show(terminal, outputsView(view));
+    else terminal.out(outputsList(view, format, 'stream'));
   }
   if (options.sidecar === true) await tellSidecars(paths.outputs, found, terminal);
   tellWhole(found, terminal);

@@ -5,9 +5,9 @@ import { exitCodes } from '../../contract/exit.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { RunHistory } from '../../disk/state/run-history.ts';
 import { tellWholeRun } from '../../report/history/run-story.ts';
-import { runsText, runText } from '../../report/history/run-text.ts';
+import { runsView, runView } from '../../report/history/run-text.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { outJson, type Terminal, tableOptions } from '../terminal.ts';
+import { outJson, show, type Terminal } from '../terminal.ts';
 
 interface Context {
   options: { sandbox?: boolean; lock?: string; json?: boolean };
@@ -24,7 +24,7 @@ export async function runs(file: string, { options, terminal }: Context): Promis
   } else if (stories.length === 0) {
     terminal.err(`no run of ${safeText(file)} is on record here\n`);
   } else {
-    terminal.out(runsText(stories, { ...tableOptions(terminal), running }));
+    show(terminal, runsView(stories, running));
   }
   return exitCodes.done;
 }
@@ -39,7 +39,7 @@ export async function showRun(file: string, name: string, { options, terminal }:
   if (options.json) {
     outJson(terminal, { mediabatch: 'run', version: 1, ...whole, running: isRunning, path });
   } else {
-    terminal.out(runText(whole, { ...tableOptions(terminal), isRunning, path }));
+    show(terminal, runView(whole, { isRunning, path }));
   }
   return exitCodes.done;
 }

@@ -4,8 +4,9 @@ import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { readSmallFile } from '../../disk/fs/plain-file.ts';
 import { messageOf } from '../../ground/values.ts';
+import { faint, good, line } from '../../report/document.ts';
 import { listenForInterruption } from '../signals.ts';
-import { type Terminal, tellBlock } from '../terminal.ts';
+import { type Terminal, tell } from '../terminal.ts';
 
 export interface SandboxCommandOptions {
   port: number;
@@ -21,17 +22,20 @@ const longestFaults = 1024 * 1024;
 
 /** Serves until it is interrupted. */
 export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<number> {
-  const { style } = terminal;
   const faults = options.faults === undefined ? undefined : readFaults(options.faults);
   const running = await start(options, faults);
   // A caller that has read the address may end the sandbox at once.
   const interruption = listenForInterruption();
-  const about = [
-    `${style.green('sandbox')} ${running.url}  ${running.balance()} credits, state in ${options.data}`,
-    style.dim(`  watch its jobs, credits and files: ${new URL('/', running.url).href}`),
-    style.dim('  use it from another terminal:'),
-  ];
-  tellBlock(about, terminal);
+  tell(
+    terminal,
+    line(
+      [good('sandbox'), ` ${running.url}  ${running.balance()} credits, state in ${options.data}`],
+      [
+        line(faint(`watch its jobs, credits and files: ${new URL('/', running.url).href}`)),
+        line(faint('use it from another terminal:')),
+      ],
+    ),
+  );
   terminal.out(`export MEDIABATCH_BASE_URL=${running.url}\nexport MEDIABATCH_API_KEY=${sandboxKey}\n`);
   await new Promise<void>((done) => interruption.signal.addEventListener('abort', () => done(), { once: true }));
   interruption.stop();

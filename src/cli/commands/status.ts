@@ -19,9 +19,9 @@ import { situate, withFiles } from '../../plan/situation/situation.ts';
 import { clockText, limitText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { makeStatus, type RunStatus } from '../../report/status/status.ts';
-import { statusJson, statusText, stepsText } from '../../report/status/status-text.ts';
+import { statusJson, statusView, stepsView } from '../../report/status/status-text.ts';
 import { open, type StateOptions } from '../open.ts';
-import { outJson, type Terminal, tableOptions } from '../terminal.ts';
+import { outJson, show, type Terminal } from '../terminal.ts';
 
 export interface StatusOptions extends StateOptions {
   json?: boolean;
@@ -60,16 +60,11 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
     const { answersOfStatus, nextOfStatus } = await import('../next-steps.ts');
     const next = nextOfStatus(view, terminal);
     outJson(terminal, { ...statusJson(view), ...answersOfStatus(view, next), next });
-  } else if (options.list) terminal.out(stepsText(view.rows, tableOptions(terminal)));
-  else
-    terminal.out(
-      statusText(view, {
-        ...tableOptions(terminal),
-        paste: terminal.paste,
-        now: systemClock.now(),
-        isSelection: selected !== undefined,
-      }),
-    );
+  } else if (options.list) show(terminal, stepsView(view.rows));
+  else {
+    const { paste } = terminal;
+    show(terminal, statusView(view, { paste, now: systemClock.now(), isSelection: selected !== undefined }));
+  }
   return exitCodes.done;
 }
 

@@ -9,10 +9,10 @@ import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { messageOf } from '../../ground/values.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { type UploadRow, uploadsJson, uploadsText } from '../../report/tables/jobs-text.ts';
+import { type UploadRow, uploadsJson, uploadsView } from '../../report/tables/jobs-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
 import { listenForInterruption } from '../signals.ts';
-import { outJson, sayFailure, type Terminal, tableOptions } from '../terminal.ts';
+import { outJson, sayFailure, show, type Terminal } from '../terminal.ts';
 import { tellLinksEnd, withService } from '../with-service.ts';
 
 export interface UploadsOptions {
@@ -50,7 +50,7 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
   }
   const { rows, failed, ended } = results;
   if (options.json) outJson(terminal, uploadsJson(rows, failed));
-  else terminal.out(uploadsText(rows, tableOptions(terminal)));
+  else show(terminal, uploadsView(rows));
   if (rows.length > 0) tellLinksEnd(options, terminal);
   if (ended === 'interrupted') return exitCodes.interrupted;
   if (ended !== undefined) {
@@ -72,7 +72,7 @@ export async function showUploads(options: UploadsOptions, terminal: Terminal): 
     });
   }
   if (options.json) outJson(terminal, uploadsJson(rows));
-  else terminal.out(uploadsText(rows, { ...tableOptions(terminal), now: systemClock.now() }));
+  else show(terminal, uploadsView(rows, systemClock.now()));
   if (rows.length === 0) terminal.err('the media library is empty\n');
   return exitCodes.done;
 }

@@ -2,8 +2,8 @@ import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import { lookAtEngine } from '../../campaign/on-engine/look-at-engine.ts';
 import type { EngineRun, EngineState } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { troublesOf, troublesText, workersJson, workersText } from '../../report/tables/workers-text.ts';
-import { outJson, type Terminal, tableOptions } from '../terminal.ts';
+import { troublesOf, troublesView, workersJson, workersView } from '../../report/tables/workers-text.ts';
+import { outJson, show, type Terminal } from '../terminal.ts';
 
 export interface WorkersOptions {
   engine?: string;
@@ -26,11 +26,11 @@ export async function workers(options: WorkersOptions, terminal: Terminal): Prom
     return code;
   }
   if (options.check === true) {
-    terminal.out(troublesText(state, terminal.style));
+    show(terminal, troublesView(state));
     if (!hasLiving(state)) terminal.err('no worker is running\n');
     return code;
   }
-  terminal.out(workersText(state, tableOptions(terminal)));
+  show(terminal, workersView(state));
   if (state.runs.length === 0) terminal.err('no run is on record on this engine\n');
   if (state.workers.length === 0) terminal.err('no worker is running\n');
   return exitCodes.done;

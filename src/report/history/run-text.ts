@@ -1,8 +1,19 @@
 import { groupBy } from '../../ground/values.ts';
+import {
+  active,
+  type Block,
+  bad,
+  type Document,
+  facts,
+  faint,
+  good,
+  line,
+  strong,
+  type Text,
+  table,
+  warning,
+} from '../document.ts';
 import { countOf, creditsText, elapsedText } from '../numbers.ts';
-import { safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
-import { type Cell, tableText } from '../tables/table.ts';
 import { countOutcomes, type RunStory, type StepStory, type WholeStory } from './run-story.ts';
 
 const mostProblems = 20;
@@ -19,10 +30,7 @@ const endings: Readonly<Record<number, string>> = {
 };
 
 /** Earlier runs, newest first. `running`: the id of one that still goes on. */
-export function runsText(
-  runs: readonly RunStory[],
-  { running, ...options }: { style: Style; width?: number; running?: string | undefined },
-): string {
+export function runsView(runs: readonly RunStory[], running?: string): Document {
   const columns = [
     { title: 'run' },
     { title: 'when' },
@@ -31,15 +39,15 @@ export function runsText(
     { title: 'credits', align: 'right' as const },
     { title: 'took', align: 'right' as const },
   ];
-  const cells = runs.map((run): Cell[] => [
+  const cells = runs.map((run): Text[] => [
     run.id,
     timeText(run.at).slice(0, 16),
-    endCell(run, { style: options.style, isRunning: run.id === running }),
+    endCell(run, run.id === running),
     outcomesText(run),
     spentText(run, run.id === running),
     run.elapsedMs === undefined ? '' : elapsedText(run.elapsedMs),
   ]);
-  return tableText(columns, cells, options);
+  return [table(columns, cells)];
 }
 
 /** Charges of a run that did not come to its end may be missing: never 0 for unknown. */
@@ -48,13 +56,8 @@ function spentText({ how, spentNow }: RunStory, isRunning: boolean): string {
   return spentNow === 0 ? '?' : `at least ${creditsText(spentNow)}`;
 }
 
-/** Renders one run: its steps by task, what went wrong, what was noticed. Ends with a line feed. */
-export function runText(
-  run: WholeStory,
-  options: { style: Style; width?: number; isRunning: boolean; path: string },
-): string {
-  const { style, isRunning, path } = options;
-  const end = endCell(run, { style, isRunning });
+/** One run: its steps by task, what went wrong, what was noticed. `path`: of its events. */
+export function runView(run: WholeStory, { isRunning, path }: { isRunning: boolean; path: string }): Document {
   const by = [
     run.tool === undefined ? 'mediabatch' : `mediabatch ${run.tool}`,
     ...(run.commit === undefined ? [] : [`commit ${run.commit.slice(0, 12)}`]),
@@ -63,29 +66,27 @@ export function runText(
   const took = run.elapsedMs === undefined ? '' : `, took ${elapsedText(run.elapsedMs)}`;
   const unknown = run.unknownPrices ? ` + ${countOf(run.unknownPrices, 'unknown price')}` : '';
   const planned = run.planned === undefined ? '' : `, planned ${creditsText(run.planned)}${unknown}`;
-  const head = [
-    `${style.bold(safeText(run.campaign ?? run.id))}: ${typeof end === 'string' ? end : end.paint(safeText(end.text))}`,
-    `run      ${run.id}`,
-    `began    ${timeText(run.at) || 'not on record'}${took}`,
-    `by       ${safeText(by.join(', '))}`,
-    ...(run.approved === undefined
-      ? []
-      : [`approved by ${safeText(run.approved.by, 100)}, ${timeText(run.approved.at)}`]),
-    `credits  ${spentText(run, isRunning)} charged${planned}`,
-    ...(run.error === undefined ? [] : [`error    ${safeText(run.error)}`]),
-    ...(run.dropped === undefined ? [] : [style.yellow(`${countOf(run.dropped, 'event')} more than are kept`)]),
+  return [
+    line([strong(run.campaign ?? run.id), ': ', endCell(run, isRunning)].flat()),
+    facts([
+      { label: 'run', text: run.id },
+      { label: 'began', text: `${timeText(run.at) || 'not on record'}${took}` },
+      { label: 'by', text: by.join(', ') },
+      run.approved && { label: 'approved', text: `by ${run.approved.by}, ${timeText(run.approved.at)}` },
+      { label: 'credits', text: `${spentText(run, isRunning)} charged${planned}` },
+      run.error === undefined ? undefined : { label: 'error', text: run.error },
+      run.dropped === undefined
+        ? undefined
+        : { label: 'events', text: warning(`${creditsText(run.dropped)} more than are kept`) },
+    ]),
+    tasksTable(run.steps),
+    listOf(bad('not done'), run.steps.filter(isTrouble).map(troubleText), mostProblems),
+    listOf(warning('noticed'), run.notices, mostNotices),
+    line(faint(`all events: ${path}`)),
   ];
-  const blocks = [
-    `${head.join('\n')}\n`,
-    tasksText(run.steps, options),
-    listText(style.red('not done'), run.steps.filter(isTrouble).map(troubleText), mostProblems),
-    listText(style.yellow('noticed'), run.notices, mostNotices),
-    `${style.dim(`all events: ${safeText(path)}`)}\n`,
-  ];
-  return blocks.filter((block) => block !== '').join('\n');
 }
 
-function tasksText(steps: readonly StepStory[], options: { style: Style; width?: number }): string {
+function tasksTable(steps: readonly StepStory[]): Block {
   const groups = groupBy(steps, ({ task, action }) => `${task}\0${action}`);
   const columns = [
     { title: 'task', least: 12 },
@@ -95,7 +96,7 @@ function tasksText(steps: readonly StepStory[], options: { style: Style; width?:
     { title: 'credits', align: 'right' as const },
     { title: 'files', align: 'right' as const },
   ];
-  const cells = [...groups.values()].flatMap((group): Cell[][] => {
+  const cells = [...groups.values()].flatMap((group): string[][] => {
     const [first] = group;
     if (first === undefined) return [];
     const outcomes = outcomesText({
@@ -108,7 +109,7 @@ function tasksText(steps: readonly StepStory[], options: { style: Style; width?:
     const shown = unknown ? `${creditsText(credits)} + ?` : creditsText(credits);
     return [[first.task, first.kind, first.action, outcomes, shown, files === 0 ? '' : String(files)]];
   });
-  return tableText(columns, cells, options);
+  return table(columns, cells);
 }
 
 function isTrouble({ outcome }: StepStory): boolean {
@@ -119,16 +120,17 @@ function troubleText({ address, outcome = 'open', unsaved, error }: StepStory): 
   return `${address} ${unsaved ? unsavedWords : outcome}${error === undefined ? '' : `: ${error}`}`;
 }
 
-function listText(title: string, lines: readonly string[], most: number): string {
-  if (lines.length === 0) return '';
-  const more = lines.length > most ? [`  … and ${creditsText(lines.length - most)} more (--json shows all)`] : [];
-  return `${[title, ...lines.slice(0, most).map((line) => `  ${safeText(line)}`), ...more].join('\n')}\n`;
+function listOf(title: Text, lines: readonly string[], most: number): Block | undefined {
+  if (lines.length === 0) return undefined;
+  const hidden = lines.length - most;
+  const more = hidden > 0 ? line(`… and ${creditsText(hidden)} more (--json shows all)`) : undefined;
+  return line(title, [...lines.slice(0, most).map((text) => line(text)), more]);
 }
 
-function endCell(run: RunStory, { style, isRunning }: { style: Style; isRunning: boolean }): Cell {
+function endCell(run: RunStory, isRunning: boolean): Text {
   const text = endText(run, isRunning);
-  if (text === 'done') return { text, paint: style.green };
-  return { text, paint: isRunning ? style.cyan : run.how === 'ended' && run.exit !== 3 ? style.yellow : style.red };
+  if (text === 'done') return good(text);
+  return isRunning ? active(text) : (run.how === 'ended' && run.exit !== 3 ? warning : bad)(text);
 }
 
 function endText({ how, exit, stopped }: RunStory, isRunning: boolean): string {

@@ -3,10 +3,9 @@ import { isMap } from '../../ground/values.ts';
 import { readCsv } from '../../manifest/rows/read-csv.ts';
 import { readSource } from '../../manifest/yaml/source.ts';
 import type { FoundOutput } from '../../plan/outputs/list-outputs.ts';
+import { bad, type Document, good, type Text, table, warning } from '../document.ts';
 import { bytesText, countOf, creditsText, elapsedText } from '../numbers.ts';
 import { csvText, safeJson, safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
-import { type Cell as TableCell, tableText } from '../tables/table.ts';
 
 export type ListFormat = 'csv' | 'json' | 'jsonl';
 
@@ -22,7 +21,7 @@ const byteOrderMark = '\ufeff';
  * The list for programs and spreadsheets. CSV in a file begins with a byte order mark and has texts as they are; on a `stream`,
  * which may be a terminal or the log of a build, it has none, and escapes what those would obey.
  */
-export function outputsList(view: OutputsView, format: ListFormat, into: 'file' | 'stream'): string {
+export function outputsList(view: OutputsList, format: ListFormat, into: 'file' | 'stream'): string {
   switch (format) {
     case 'csv':
       return into === 'file' ? byteOrderMark + outputsCsv(view, asItIs) : outputsCsv(view, harmless);
@@ -114,7 +113,7 @@ const ownHeader = ownColumns
  * A line for each file: columns of the data under their own names, values of the matrix, then what mediabatch knows. A name
  * that one before it has already gets `row.`, `matrix.` or, always, `rights.` before it. `textOf` writes a text of the data.
  */
-export function outputsCsv({ files, folder }: OutputsView, textOf: (text: string) => string): string {
+export function outputsCsv({ files, folder }: OutputsList, textOf: (text: string) => string): string {
   const columns = [...columnsOf(files), ...ownColumns, ...rightsOf(files)];
   const text = (cell: Cell | null | undefined) => (typeof cell === 'string' ? textOf(cell) : (cell ?? ''));
   const head = columns.map(({ name }) => textOf(name));
@@ -161,9 +160,8 @@ function cellOf(value: Json | undefined): Cell | undefined {
   return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
 }
 
-/** A row for each file, for people. No files give no text. */
-export function outputsText({ files, folder }: OutputsView, options: { style: Style; width?: number }): string {
-  const { style } = options;
+/** A row for each file. */
+export function outputsView({ files, folder }: OutputsList): Document {
   const columns = [
     { title: 'step', least: 8, cut: 'middle' as const },
     { title: 'file', least: 12, cut: 'middle' as const },
@@ -175,18 +173,18 @@ export function outputsText({ files, folder }: OutputsView, options: { style: St
     { title: 'state' },
     { title: 'prompt', least: 8 },
   ];
-  const cells = files.map((file): TableCell[] => [
+  const cells = files.map((file): Text[] => [
     file.address,
     `${folder}${file.output.path}`,
     measuresText(file),
     bytesText(file.output.bytes),
     creditsText(file.credits),
-    verdictCell(file, style),
+    verdictCell(file),
     file.verdict?.note ?? '',
-    stateCell(file, style),
+    stateCell(file),
     file.prompt ?? '',
   ]);
-  return tableText(columns, cells, options);
+  return [table(columns, cells)];
 }
 
 function measuresText({ width, height, seconds }: FoundOutput): string {
@@ -194,15 +192,15 @@ function measuresText({ width, height, seconds }: FoundOutput): string {
   return [...size, ...(seconds === undefined ? [] : [elapsedText(seconds * 1000)])].join(' ');
 }
 
-function verdictCell({ verdict }: FoundOutput, style: Style): TableCell {
+function verdictCell({ verdict }: FoundOutput): Text {
   if (verdict === undefined) return '';
-  return { text: verdict.is, paint: verdict.is === 'picked' ? style.green : style.red };
+  return (verdict.is === 'picked' ? good : bad)(verdict.is);
 }
 
 /** Nothing is shown for what is as it should be. */
-function stateCell({ state, fileState }: FoundOutput, style: Style): TableCell {
+function stateCell({ state, fileState }: FoundOutput): Text {
   const told = [...(state === 'done' ? [] : [state]), ...(fileState === 'intact' ? [] : [`file ${fileState}`])];
-  return { text: told.join(', '), paint: style.yellow };
+  return warning(told.join(', '));
 }
 
 /** Tells people what the list does not show. */
@@ -217,7 +215,7 @@ export function outputsFooter({ files, without }: { files: readonly FoundOutput[
 }
 
 /** Files of a campaign, as they are printed. */
-interface OutputsView {
+interface OutputsList {
   campaign: string;
   files: readonly FoundOutput[];
   /** Leads from where the list is read to the folder of outputs: empty, or ends in `/`. */
@@ -225,12 +223,12 @@ interface OutputsView {
 }
 
 /** One document of all files. */
-export function outputsJson({ campaign, files, folder }: OutputsView): Json {
+export function outputsJson({ campaign, files, folder }: OutputsList): Json {
   return { mediabatch: 'outputs', version: 1, campaign, files: files.map((file) => fileJson(file, folder)) };
 }
 
 /** One document for a single file: a line of JSON Lines, or what stands beside it. */
-export function outputJson(file: FoundOutput, { campaign, folder }: Omit<OutputsView, 'files'>): Json {
+export function outputJson(file: FoundOutput, { campaign, folder }: Omit<OutputsList, 'files'>): Json {
   return { mediabatch: 'output', version: 1, campaign, ...fileJson(file, folder) };
 }
 

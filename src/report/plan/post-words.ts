@@ -1,7 +1,7 @@
 import type { PlanRow, PostTarget } from '../../plan/plan.ts';
+import type { Block } from '../document.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import { displayWidth, padRight } from '../text-width.ts';
 
 /** Display names of accounts, by ID, as far as the service has told them. */
 type AccountNames = ReadonlyMap<string, string>;
@@ -26,14 +26,22 @@ function overdueText(targets: readonly PostTarget[], now: number): string {
   return `; ${whose} is over, so ${overdue === 1 ? 'it goes' : 'they go'} out at once`;
 }
 
-/** A post that is out, and one that may be the same, line by line. */
-export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'beside'>): string[] {
+/** A post that is out, and one that may be the same. */
+export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'beside'>): Block {
   const { address: old = '', jobId, before, after } = beside ?? {};
-  const names = [old, address].map((name) => safeText(name, 80));
-  const width = Math.max(...names.map(displayWidth));
-  const lineOf = (label: string, index: number, words: string | undefined, end = '') =>
-    `${label}  ${padRight(names[index] ?? '', width)}  ${words === undefined ? '(its words are not known)' : `“${safeText(words, 300)}”`}${end}`;
-  return [lineOf('out', 0, before, jobId === undefined ? '' : ` (${safeText(jobId, 80)})`), lineOf('new', 1, after)];
+  const quoted = (words: string | undefined) =>
+    words === undefined ? '(its words are not known)' : `“${safeText(words, 300)}”`;
+  const job = jobId === undefined ? '' : ` (${safeText(jobId, 80)})`;
+  const rows = [
+    ['out', safeText(old, 80), `${quoted(before)}${job}`],
+    ['new', safeText(address, 80), quoted(after)],
+  ];
+  const columns = [
+    { title: '' },
+    { title: '', least: 12, cut: 'middle' as const },
+    { title: '', least: 20, cut: 'wrap' as const },
+  ];
+  return { is: 'table', columns, rows };
 }
 
 function accountsText(targets: readonly PostTarget[], names: AccountNames): string {

@@ -6,14 +6,13 @@ import { isPost } from '../../plan/posts/post-record.ts';
 import { classifyFailure, type FailureClass } from '../../plan/purchases/refusals.ts';
 import { writeName } from '../../plan/select/names.ts';
 import type { Paste } from '../advice-text.ts';
+import { type Block, command, type Document, type Line, line, type Mark, warning } from '../document.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText, shortList } from '../safe-text.ts';
-import type { Style } from '../style.ts';
 import type { Stage, StepView } from './run-view.ts';
 import { anonymousText, sharedText } from './troubles.ts';
 
 export interface TroubleOptions {
-  style: Style;
   /** Writes the commands of the hints. */
   paste: Paste;
   /** Steps whose file is here and paid for, but does not meet the task's expectation. */
@@ -30,44 +29,42 @@ type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 /** Steps that the same command mends. */
 interface TroublePart {
   steps: readonly StepView[];
-  /** Ways to mend it, each with its command, line by line. */
-  mend: readonly string[];
+  /** Ways to mend it. */
+  mend: Document;
   /** Lists all of them. */
   select?: string | undefined;
 }
 
 interface Trouble {
   word: string;
-  paint(text: string): string;
+  mark: Mark;
   /** About all of them, after the word. */
   note?: string;
   parts: readonly TroublePart[];
 }
 
 /** Troubles, equal ones grouped, with a single command that fixes all of them. */
-export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): string[][] {
-  const blocks = troublesOf(steps, options).map(({ word, paint, note = '', parts }) => [
-    `${paint(word)}${note}`,
-    ...parts.flatMap((part) => [
-      ...groupLines(part.steps, { ...options, select: part.select }),
-      ...indented(part.mend),
-    ]),
-  ]);
-  return [...blocks, blockedBlock(inStage(steps, 'blocked'), options)];
+export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): Document {
+  const blocks = troublesOf(steps, options).map(({ word, mark, note = '', parts }) =>
+    line(
+      [{ text: word, mark }, note],
+      parts.flatMap(({ steps: own, select, mend }) => groupLines(own, { ...options, select, mends: mend })),
+    ),
+  );
+  return [...blocks, blockedBlock(inStage(steps, 'blocked'))];
 }
 
 /** The same in two lines for each command: how often which reason, and the command. */
-export function shortTroubleBlocks(steps: readonly StepView[], options: TroubleOptions): string[][] {
-  const blocks = troublesOf(steps, options).map(({ word, paint, note = '', parts }) =>
-    parts.flatMap((part) => [
-      `${paint(`${creditsText(part.steps.length)} ${word}`)}${note}: ${nameOfOne(part.steps)}${reasonsText(part.steps)}`,
-      ...indented(part.mend),
-    ]),
+export function shortTroubleBlocks(steps: readonly StepView[], options: TroubleOptions): Document {
+  const blocks = troublesOf(steps, options).flatMap(({ word, mark, note = '', parts }) =>
+    parts.map(({ steps: own, mend }) => {
+      const count = { text: `${creditsText(own.length)} ${word}`, mark };
+      return line([count, `${note}: ${nameOfOne(own)}${reasonsText(own)}`], mend);
+    }),
   );
   const blocked = inStage(steps, 'blocked');
   if (blocked.length === 0) return blocks;
-  const word = options.style.yellow(`${creditsText(blocked.length)} blocked`);
-  return [...blocks, [`${word}${blockedReasons(blocked)}`]];
+  return [...blocks, line([warning(`${creditsText(blocked.length)} blocked`), blockedReasons(blocked)])];
 }
 
 function troublesOf(steps: readonly StepView[], options: TroubleOptions): Trouble[] {
@@ -148,7 +145,7 @@ function wordsAdvice(steps: readonly StepView[]): string {
 }
 
 /** A failed job is bought again only on request; a finished one whose file could not be fetched is only fetched. */
-function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: TroubleOptions): Trouble {
+function failedTrouble(steps: readonly StepView[], { paste, unfit }: TroubleOptions): Trouble {
   const isUnfit = (step: StepView) => step.files.length > 0 || unfit?.has(step.address) === true;
   const kept = steps.filter(isUnfit);
   const unsaved = steps.filter((step) => !isUnfit(step) && step.hasCompletedJob);
@@ -158,18 +155,21 @@ function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: Trou
   const all = failed.length === 1 ? 'it' : `all ${failed.length}`;
   return {
     word: 'failed',
-    paint: style.red,
+    mark: 'bad',
     parts: [
       {
         steps: failed,
         select: statesOf(failed),
-        mend: [`${wordsAdvice(failed)}to buy ${all} again${classesText(failed)}: ${redo(failedNames(failed))}`],
+        mend: [command(`${wordsAdvice(failed)}to buy ${all} again${classesText(failed)}`, redo(failedNames(failed)))],
       },
       {
         steps: unsaved,
         select: 'state:running',
         mend: [
-          `${unsaved.length === 1 ? 'it is' : 'they are'} paid; to fetch ${them(unsaved)} again: ${paste(call('apply'))}`,
+          command(
+            `${unsaved.length === 1 ? 'it is' : 'they are'} paid; to fetch ${them(unsaved)} again`,
+            paste(call('apply')),
+          ),
         ],
       },
       { steps: kept, select: 'state:failed', mend: unfitMends(kept, { paste, areAll: kept.length === steps.length }) },
@@ -181,7 +181,7 @@ function failedTrouble(steps: readonly StepView[], { style, paste, unfit }: Trou
 export function unfitMends(
   steps: readonly Pick<StepView, 'address'>[],
   { paste, areAll }: { paste: Paste; areAll: boolean },
-): string[] {
+): Document {
   const [it, is] = steps.length === 1 ? ['it', 'it is'] : ['them', 'they are'];
   const selects = steps.length > 1 && areAll;
   const accept = selects
@@ -189,9 +189,9 @@ export function unfitMends(
     : call('accept', ...steps.map(({ address }) => address));
   const redo = selects ? 'state:failed' : namesOf(steps);
   return [
-    'where `expect` asks too much, change it: what fits then is done, for 0 credits',
-    `${is} paid and kept; to take ${it} so, for 0 credits: ${paste(accept)}`,
-    `to buy ${it} again: ${paste(call('apply', '--redo', redo))}`,
+    line('where `expect` asks too much, change it: what fits then is done, for 0 credits'),
+    command(`${is} paid and kept; to take ${it} so, for 0 credits`, paste(accept)),
+    command(`to buy ${it} again`, paste(call('apply', '--redo', redo))),
   ];
 }
 
@@ -212,23 +212,23 @@ function namesOf(steps: readonly Pick<StepView, 'address'>[]): string {
   return steps.map(({ address }) => writeName(address)).join(' ');
 }
 
-function refusedTrouble(steps: readonly StepView[], { style, paste }: TroubleOptions): Trouble {
+function refusedTrouble(steps: readonly StepView[], { paste }: TroubleOptions): Trouble {
   const lacksOperation = ({ because }: StepView) => because === 'no-operation';
   return {
     word: 'refused',
-    paint: style.red,
+    mark: 'bad',
     note: ', nothing was charged',
     parts: [
       {
         steps: steps.filter(lacksOperation),
         mend: [
-          `which operations the service has: ${paste(call('doctor'))}`,
-          `what to do: ${paste(call('help', 'MB1511'))}`,
+          command('which operations the service has', paste(call('doctor'))),
+          command('what to do', paste(call('help', 'MB1511'))),
         ],
       },
       {
         steps: steps.filter((step) => !lacksOperation(step)),
-        mend: [`${wordsAdvice(steps)}when the cause is mended: ${paste(call('apply'))}`],
+        mend: [command(`${wordsAdvice(steps)}when the cause is mended`, paste(call('apply')))],
       },
     ],
   };
@@ -237,7 +237,7 @@ function refusedTrouble(steps: readonly StepView[], { style, paste }: TroubleOpt
 /** `unknown`: what nobody knows of them; `ways`: the options that say it. */
 function unresolvedTrouble(
   steps: readonly StepView[],
-  { style, paste, unknown, ways }: TroubleOptions & { unknown: string; ways: string },
+  { paste, unknown, ways }: TroubleOptions & { unknown: string; ways: string },
 ): Trouble {
   const isListed = ({ kind }: StepView) => kinds[kind]?.recovery === 'list';
   const open = steps.filter(({ recoverable }) => recoverable !== true);
@@ -249,87 +249,94 @@ function unresolvedTrouble(
   const them = open.length === 1 ? '' : ', one after the other';
   return {
     word: 'unresolved',
-    paint: style.yellow,
+    mark: 'warning',
     note: `, it is not known ${unknown}`,
     parts: [
-      { steps: replayed, select, mend: [`run it again, the same key is sent, which pays once: ${apply}`] },
+      { steps: replayed, select, mend: [command('run it again, the same key is sent, which pays once', apply)] },
       {
         steps: listed,
         select,
-        mend: [`run it again, the service's list is searched first, which pays once: ${apply}`],
+        mend: [command("run it again, the service's list is searched first, which pays once", apply)],
       },
       {
         steps: open,
         select,
-        mend: [`to decide${them}, with ${ways}: ${paste(call('resolve', first?.address ?? ''))}`],
+        mend: [command(`to decide${them}, with ${ways}`, paste(call('resolve', first?.address ?? '')))],
       },
     ],
   };
 }
 
 /** Bought before, by a run whose lock is lost: only a person can tell as which jobs, and no other key is tried. */
-function knownTrouble(steps: readonly StepView[], { style, paste }: TroubleOptions): Trouble {
+function knownTrouble(steps: readonly StepView[], { paste }: TroubleOptions): Trouble {
   const [first] = steps;
   const them = steps.length === 1 ? '' : ', one after the other';
   const resolve = paste(call('resolve', first?.address ?? ''));
-  const mend = `to decide${them}, with --job and its id from the service's dashboard, or --spend-again: ${resolve}`;
+  const mend = command(
+    `to decide${them}, with --job and its id from the service's dashboard, or --spend-again`,
+    resolve,
+  );
   return {
     word: 'unresolved',
-    paint: style.yellow,
+    mark: 'warning',
     note: ', bought before and not on record',
     parts: [{ steps, mend: [mend] }],
   };
 }
 
 /** Most of them wait for a failed step: they are reported by task, not one by one. */
-function blockedBlock(steps: readonly StepView[], { style }: TroubleOptions): string[] {
-  if (steps.length === 0) return [];
+function blockedBlock(steps: readonly StepView[]): Block | undefined {
+  if (steps.length === 0) return undefined;
   const ofNeed = groupBy(steps, ({ task, need, error = '' }) => (need === undefined ? error : `${task} ${need.is}`));
   const groups = [...ofNeed.values()];
   const lines = groups.slice(0, shownGroups).map(([first, ...others]) => {
-    if (first === undefined) return '';
+    if (first === undefined) return undefined;
     if (others.length === 0) return errorLine(first);
     const all = [first, ...others];
     if (first.need === undefined)
-      return `  ${countOf(all.length, 'step')}  ${safeText(first.error ?? '')}: ${shortNames(all)}`;
+      return line(`${countOf(all.length, 'step')}  ${safeText(first.error ?? '')}: ${shortNames(all)}`);
     const needs = [...new Set(all.flatMap(({ need }) => need?.address ?? []))];
     const is = first.need.is === 'unselected' ? 'not done and not selected' : first.need.is;
     const which = `${shortList(needs, shownNames)}, which ${needs.length === 1 ? 'is' : 'are'} ${is}`;
-    return `  ${countOf(all.length, 'step')} of ${safeText(first.task, 100)}  need ${safeText(which, 2000)}`;
+    return line(`${countOf(all.length, 'step')} of ${safeText(first.task, 100)}  need ${which}`);
   });
-  return [style.yellow('blocked'), ...lines, ...moreGroups(groups)];
+  return line(warning('blocked'), [...lines, moreGroups(groups)]);
 }
 
-/** One line for a single step, two for several with the same text. */
+/** One line for a single step, two for several with the same text; `mends` below them. */
 export function groupLines(
   steps: readonly Troubled[],
-  options: Pick<TroubleOptions, 'paste'> & { select: string | undefined },
-): string[] {
+  { paste, select, mends }: Pick<TroubleOptions, 'paste'> & { select: string | undefined; mends: Document },
+): Document {
   const groups = [...groupAlike(steps).values()];
   const lines = groups.slice(0, shownGroups).flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
-    const text = sharedText(same.map(textOf));
+    const text = safeText(sharedText(same.map(textOf)));
     if (same.length === 1) return [errorLine(first)];
-    return [`  ${countOf(same.length, 'step')}${text === '' ? '' : `  ${safeText(text)}`}`, `    ${shortNames(same)}`];
+    return [line(`${countOf(same.length, 'step')}${text === '' ? '' : `  ${text}`}`, [line(shortNames(same))])];
   });
   const isCut = groups.some(({ length }) => length > shownNames) || groups.length > shownGroups;
-  const { paste, select } = options;
   const list = isCut && select !== undefined ? paste(call('status', '--list', '--select', select)) : undefined;
-  return [...lines, ...moreGroups(groups), ...(list === undefined ? [] : [`    all of them: ${list}`])];
-}
-
-function indented(lines: readonly string[]): string[] {
-  return lines.map((line) => `    ${line}`);
+  const all = [...lines, moreGroups(groups)].filter((block) => block !== undefined);
+  const last = all.pop();
+  if (last === undefined) return [];
+  return [
+    ...all,
+    {
+      ...last,
+      below: [...(last.below ?? []), list === undefined ? undefined : command('all of them', list), ...mends],
+    },
+  ];
 }
 
 function groupAlike<Step extends Troubled>(steps: readonly Step[]): Map<string, Step[]> {
   return groupBy(steps, (step) => likenessOf(textOf(step)));
 }
 
-function moreGroups(groups: readonly (readonly Troubled[])[]): string[] {
+function moreGroups(groups: readonly (readonly Troubled[])[]): Line | undefined {
   const hidden = groups.slice(shownGroups).reduce((sum, { length }) => sum + length, 0);
-  return hidden === 0 ? [] : [`  … and ${countOf(hidden, 'more step')}`];
+  return hidden === 0 ? undefined : line(`… and ${countOf(hidden, 'more step')}`);
 }
 
 /** The message, without text that only names the step and its job. */
@@ -344,6 +351,6 @@ function shortNames(steps: readonly Troubled[]): string {
   );
 }
 
-function errorLine({ address, error }: Troubled): string {
-  return `  ${safeText(address, 300)}${error === undefined ? '' : `  ${safeText(error)}`}`;
+function errorLine({ address, error }: Troubled): Line {
+  return line(`${safeText(address, 300)}${error === undefined ? '' : `  ${safeText(error)}`}`);
 }

@@ -3,83 +3,102 @@ import type { Json } from '../../ground/json.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import type { StepState } from '../../plan/situation/step-state.ts';
 import type { Paste } from '../advice-text.ts';
+import {
+  active,
+  type Block,
+  bad,
+  type Column,
+  command,
+  type Document,
+  type Fact,
+  facts,
+  faint,
+  line,
+  type Mark,
+  type Span,
+  strong,
+  type Text,
+  table,
+  warning,
+} from '../document.ts';
 import { clockText, countOf, creditsText } from '../numbers.ts';
 import { groupLines, unfitMends } from '../run/summary-troubles.ts';
 import { safeText, shortList } from '../safe-text.ts';
-import type { Style } from '../style.ts';
-import { type Cell, tableText } from '../tables/table.ts';
-import { cutMiddle, displayWidth, padLeft, padRight, wrapLines } from '../text-width.ts';
 import type { GateStatus, StatusView, TaskStatus } from './status.ts';
 import type { StepStatus } from './step-status.ts';
 
 const shownNames = 10;
 
-export interface StatusTextOptions {
-  style: Style;
+export interface StatusOptions {
   /** Writes the commands of the hints. */
   paste: Paste;
   /** A person selected the steps: they want to know which. */
   isSelection?: boolean;
   /** Milliseconds since 1970. */
   now?: number;
-  /** Columns of the terminal. Absent: lines are as long as they are. */
-  width?: number;
 }
 
-/** State of a campaign, for people. Ends with a line feed. */
-export function statusText(view: StatusView, options: StatusTextOptions): string {
-  const { style } = options;
-  const lines = [`${style.bold(safeText(view.campaign))}: ${doneText(view)}`, ''];
-  if (view.tasks.length > 0) lines.push(...taskLines(view.tasks, style), '');
-  if (view.run !== undefined) {
-    const { host, since } = view.run;
-    const began = clockText(since, options.now ?? Date.parse(since));
-    lines.push(`run      ${style.cyan(safeText(`under way on ${host} since ${began}`))}`);
-  }
-  lines.push(`credits  ${creditsLine(view)}`, ...postLines(view));
-  const missing = sum(view.tasks, ({ filesMissing }) => filesMissing);
-  if (missing > 0) {
-    lines.push(
-      `files    ${style.yellow(`${countOf(missing, 'paid file')} missing or changed`)}; apply fetches ${missing === 1 ? 'it' : 'them'} for free`,
-    );
-  }
-  if (view.pinned.length > 0) {
-    lines.push(
-      `pinned   ${countOf(view.pinned.length, 'step')} kept whatever changes: ${shortList(view.pinned, shownNames)}`,
-    );
-  }
-  if (view.accepted.length > 0) {
-    lines.push(
-      `accepted ${countOf(view.accepted.length, 'step')} with a changed input: ${shortList(view.accepted, shownNames)}`,
-    );
-  }
-  if (view.gates !== undefined) lines.push(...gateLines(view.gates, options));
-  if (view.orphans.length > 0) {
-    lines.push(
-      `orphans  ${countOf(view.orphans.length, 'step')} in the lock, not in the manifest: ${shortList(view.orphans, shownNames)}`,
-    );
-  }
+/** State of a campaign. */
+export function statusView(view: StatusView, options: StatusOptions): Document {
+  const { run, tasks, pinned, accepted, orphans, gates } = view;
+  const missing = sum(tasks, ({ filesMissing }) => filesMissing);
+  const listed = (label: string, names: readonly string[], words: string): Fact | undefined =>
+    names.length === 0
+      ? undefined
+      : { label, text: `${countOf(names.length, 'step')} ${words}: ${shortList(names, shownNames)}` };
   const others = options.isSelection === true ? view.rows.filter((row) => !isFailed(row)) : [];
-  if (others.length > 0) {
-    const names = others.map(({ address }) => address);
-    lines.push(`steps    ${shortList(names, shownNames)}; --list shows each`);
-  }
-  lines.push(...failedLines(view.rows.filter(isFailed), options));
-  return `${wrapLines(lines, options.width).join('\n')}\n`;
+  const failed = view.rows.filter(isFailed);
+  return [
+    line([strong(view.campaign), `: ${doneText(view)}`]),
+    tasks.length === 0 ? undefined : tasksTable(tasks),
+    facts([
+      run && {
+        label: 'run',
+        text: active(`under way on ${run.host} since ${clockText(run.since, options.now ?? Date.parse(run.since))}`),
+      },
+      { label: 'credits', text: creditsLine(view) },
+      postsFact(view),
+      missing === 0
+        ? undefined
+        : {
+            label: 'files',
+            text: [
+              warning(`${countOf(missing, 'paid file')} missing or changed`),
+              `; apply fetches ${missing === 1 ? 'it' : 'them'} for free`,
+            ],
+          },
+      listed('pinned', pinned, 'kept whatever changes'),
+      listed('accepted', accepted, 'with a changed input'),
+      gates && gatesFact(gates, options.paste),
+      listed('orphans', orphans, 'in the lock, not in the manifest'),
+      others.length === 0
+        ? undefined
+        : {
+            label: 'steps',
+            text: `${shortList(
+              others.map(({ address }) => address),
+              shownNames,
+            )}; --list shows each`,
+          },
+    ]),
+    failed.length === 0 ? undefined : line(bad('failed'), failedLines(failed, options.paste)),
+  ];
 }
 
-/** Lists open gates, and says how they are decided. */
-function gateLines(gates: readonly GateStatus[], { style, paste }: StatusTextOptions): string[] {
+/** Open gates, and how they are decided. */
+function gatesFact(gates: readonly GateStatus[], paste: Paste): Fact {
   const example = gates.find(({ state, toSee }) => state !== 'rejected' && toSee.length > 0)?.toSee[0];
-  return [
-    `gates    ${style.yellow(`${countOf(gates.length, 'gate')} open`)}: ${shortList(gates.map(gateText), shownNames)}`,
-    ...(example === undefined
-      ? []
-      : [
-          `    to look at them, and pick by keys: ${paste(call('review'))}`,
-          `    or to pick by name, as in: ${paste(call('pick', example))}`,
-        ]),
-  ];
+  return {
+    label: 'gates',
+    text: [warning(`${countOf(gates.length, 'gate')} open`), `: ${shortList(gates.map(gateText), shownNames)}`],
+    below:
+      example === undefined
+        ? []
+        : [
+            command('to look at them, and pick by keys', paste(call('review'))),
+            command('or to pick by name, as in', paste(call('pick', example))),
+          ],
+  };
 }
 
 /** Counts as the summary of a run does. */
@@ -102,81 +121,59 @@ function isFailed({ state }: StepStatus): boolean {
   return state === 'failed' || state === 'lost';
 }
 
-/** Lists what failed, by cause, and says how it is bought again. */
-function failedLines(failed: readonly StepStatus[], { style, paste }: StatusTextOptions): string[] {
-  if (failed.length === 0) return [];
+/** Steps that failed, by cause, and how it is bought again. */
+function failedLines(failed: readonly StepStatus[], paste: Paste): Document {
   const kept = failed.filter(({ code }) => code === 'unfit');
   const [only, ...others] = failed.filter(({ code }) => code !== 'unfit');
   const select = [...new Set(failed.map(({ state }) => `state:${state}`))].join(' ');
-  const mends = kept.length === 0 ? [] : unfitMends(kept, { paste, areAll: only === undefined });
-  if (only !== undefined) {
-    const all = others.length === 0 ? 'it' : `all ${others.length + 1}`;
-    mends.push(`to buy ${all} again: ${paste(call('apply', '--redo', others.length === 0 ? only.address : select))}`);
-  }
-  return ['', style.red('failed'), ...groupLines(failed, { paste, select }), ...mends.map((line) => `    ${line}`)];
+  const all = others.length === 0 ? 'it' : `all ${others.length + 1}`;
+  const redo = only !== undefined && others.length === 0 ? only.address : select;
+  const mends: Document = [
+    ...(kept.length === 0 ? [] : unfitMends(kept, { paste, areAll: only === undefined })),
+    only && command(`to buy ${all} again`, paste(call('apply', '--redo', redo))),
+  ];
+  return groupLines(failed, { paste, select, mends });
 }
 
 /** The same for programs: the view itself, with its name and version. */
 export function statusJson(view: StatusView): { [key: string]: Json } {
-  const { campaign, from, steps, tasks, rows, run, credits, orphans, pinned, accepted, gates } = view;
-  return {
-    mediabatch: 'status',
-    version: 1,
-    campaign,
-    from,
-    steps,
-    tasks: tasks.map(({ id, kind, steps: ofTask, states, unsaved, filesMissing }) => ({
-      id,
-      kind,
-      steps: ofTask,
-      states: { ...states },
-      unsaved,
-      filesMissing,
-    })),
-    rows: rows.map(({ post, ...row }) => ({ ...row, ...(post !== undefined && { post: { ...post } }) })),
-    ...(run !== undefined && { run: { ...run } }),
-    credits: { ...credits },
-    orphans,
-    pinned,
-    accepted,
-    ...(gates !== undefined && { gates: gates.map((gate) => ({ ...gate })) }),
-  };
+  return { mediabatch: 'status', version: 1, ...(view as unknown as { [key: string]: Json }) };
 }
 
-function taskLines(tasks: TaskStatus[], style: Style): string[] {
-  const id = Math.min(40, widest(tasks.map((task) => safeText(task.id, 100))));
-  const kind = Math.min(12, widest(tasks.map((task) => safeText(task.kind, 40))));
-  const done = widest(tasks.map((task) => creditsText(doneOf(task))));
-  const all = widest(tasks.map(({ steps }) => creditsText(steps)));
-  return tasks.map((task) => {
-    const name = padRight(cutMiddle(safeText(task.id, 100), id), id);
-    const count = `${padLeft(creditsText(doneOf(task)), done)} of ${padLeft(creditsText(task.steps), all)}`;
-    const rest = restWords(task, style);
-    const kindText = style.dim(padRight(cutMiddle(safeText(task.kind, 40), kind), kind));
-    return `  ${name}  ${kindText}  ${[count, ...rest].join(' · ')}`;
-  });
+function tasksTable(tasks: readonly TaskStatus[]): Block {
+  const columns: Column[] = [
+    { title: 'task', least: 12, cut: 'middle' },
+    { title: 'kind', least: 4 },
+    { title: 'done', align: 'right' },
+    { title: 'rest', cut: 'wrap', least: 16, below: true },
+  ];
+  const rows = tasks.map((task) => [
+    task.id,
+    faint(task.kind),
+    `${creditsText(doneOf(task))} of ${creditsText(task.steps)}`,
+    restWords(task).flatMap((word, index) => (index === 0 ? [word] : [' · ', word])),
+  ]);
+  return { is: 'table', columns, rows, hasHead: false };
 }
 
-function restWords(task: TaskStatus, style: Style): string[] {
-  const words: string[] = [];
-  const add = (state: Exclude<StepState, 'done' | 'running'>, word: string, paint: (text: string) => string) => {
-    if (task.states[state] > 0) words.push(paint(`${creditsText(task.states[state])} ${word}`));
-  };
-  const running = task.states.running - task.unsaved;
-  if (running > 0) words.push(style.cyan(`${creditsText(running)} running`));
-  if (task.unsaved > 0) words.push(style.cyan(`${creditsText(task.unsaved)} finished, not saved`));
-  add('failed', 'failed', style.red);
-  add('lost', 'lost', style.red);
-  add('unresolved', 'unresolved', style.yellow);
-  add('changed', 'changed since', style.yellow);
-  add('not-bought', isPost(task.kind) ? 'not posted' : 'not bought', style.dim);
-  add('unneeded', 'not needed', style.dim);
-  if (task.filesMissing > 0) words.push(style.yellow(`${countOf(task.filesMissing, 'file')} missing`));
-  return words;
+function restWords(task: TaskStatus): Span[] {
+  const { states, unsaved, kind, filesMissing } = task;
+  const words: [count: number, span: (text: string) => Span, word: string][] = [
+    [states.running - unsaved, active, 'running'],
+    [unsaved, active, 'finished, not saved'],
+    [states.failed, bad, 'failed'],
+    [states.lost, bad, 'lost'],
+    [states.unresolved, warning, 'unresolved'],
+    [states.changed, warning, 'changed since'],
+    [states['not-bought'], faint, isPost(kind) ? 'not posted' : 'not bought'],
+    [states.unneeded, faint, 'not needed'],
+    [filesMissing, warning, filesMissing === 1 ? 'file missing' : 'files missing'],
+  ];
+  return words.flatMap(([count, span, word]) => (count > 0 ? [span(`${creditsText(count)} ${word}`)] : []));
 }
 
 /** Posts separately: a published one cannot be taken back. */
-function postLines({ tasks, rows }: StatusView): string[] {
+function postsFact({ tasks, rows }: StatusView): Fact | undefined {
   const scheduled = rows.filter(({ scheduledFor }) => scheduledFor !== undefined).length;
   const posts = tasks.filter(({ kind }) => isPost(kind));
   const of = (state: StepState) => posts.reduce((total, { states }) => total + states[state], 0);
@@ -190,7 +187,7 @@ function postLines({ tasks, rows }: StatusView): string[] {
     ...(of('unresolved') > 0 ? [`${creditsText(of('unresolved'))} unresolved`] : []),
   ];
   const isNeeded = posts.some(({ steps, states }) => states.unneeded < steps);
-  return isNeeded ? [`posts    ${parts.join(' · ')}`] : [];
+  return isNeeded ? { label: 'posts', text: parts.join(' · ') } : undefined;
 }
 
 function creditsLine({ credits }: StatusView): string {
@@ -207,43 +204,39 @@ function sum(tasks: TaskStatus[], pick: (task: TaskStatus) => number): number {
   return tasks.reduce((total, task) => total + pick(task), 0);
 }
 
-function widest(texts: string[]): number {
-  return texts.reduce((width, text) => Math.max(width, displayWidth(text)), 0);
-}
-
 /** A row for each step. */
-export function stepsText(steps: readonly StepStatus[], options: { style: Style; width?: number }): string {
-  const { style } = options;
-  const paint: { [state in StepState]: (text: string) => string } = {
-    done: style.green,
-    running: style.cyan,
-    failed: style.red,
-    lost: style.red,
-    unresolved: style.yellow,
-    changed: style.yellow,
-    'not-bought': style.dim,
-    unneeded: style.dim,
-  };
-  const rows = steps.map((step): Cell[] => [
+export function stepsView(steps: readonly StepStatus[]): Document {
+  const rows = steps.map((step): Text[] => [
     step.address,
     step.kind,
-    { text: step.unsaved ? 'finished, not saved' : step.state, paint: paint[step.state] },
+    { text: step.unsaved ? 'finished, not saved' : step.state, mark: marks[step.state] },
     step.credits === undefined ? '' : creditsText(step.credits),
     step.jobId ?? '',
     fileText(step),
-    step.error === undefined ? '' : safeText(step.error, 500),
+    safeText(step.error ?? '', 500),
   ]);
-  const columns = [
+  const columns: Column[] = [
     { title: 'step' },
     { title: 'kind', least: 4 },
     { title: 'state' },
-    { title: 'credits', align: 'right' as const },
+    { title: 'credits', align: 'right' },
     { title: 'job', least: 8 },
-    { title: 'file', least: 12, cut: 'middle' as const },
+    { title: 'file', least: 12, cut: 'middle' },
     { title: 'error', least: 20 },
   ];
-  return tableText(columns, rows, options);
+  return [table(columns, rows)];
 }
+
+const marks: { readonly [state in StepState]: Mark } = {
+  done: 'good',
+  running: 'active',
+  failed: 'bad',
+  lost: 'bad',
+  unresolved: 'warning',
+  changed: 'warning',
+  'not-bought': 'faint',
+  unneeded: 'faint',
+};
 
 function fileText({ file, fileState }: StepStatus): string {
   if (file === undefined) return '';

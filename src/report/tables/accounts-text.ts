@@ -1,7 +1,6 @@
 import type { Json } from '../../ground/json.ts';
+import { bad, type Document, strong, type Text, table, warning } from '../document.ts';
 import { spanText } from '../numbers.ts';
-import type { Style } from '../style.ts';
-import { tableText } from './table.ts';
 
 /** A connected social account. */
 export interface AccountRow {
@@ -45,10 +44,7 @@ export function expiryOf(expiresAt: string | undefined, now: number): Expiry {
   return at - now <= soonMs ? 'soon' : 'valid';
 }
 
-export function accountsText(
-  rows: readonly AccountRow[],
-  options: { style: Style; width?: number; now: number },
-): string {
+export function accountsView(rows: readonly AccountRow[], now: number): Document {
   const columns = [
     { title: 'id' },
     { title: 'platform' },
@@ -57,28 +53,25 @@ export function accountsText(
     { title: 'expires' },
   ];
   const cells = rows.map(({ id, provider, name, username, expiresAt }) => [
-    { text: id, paint: options.style.bold },
+    strong(id),
     platformName(provider),
     name,
     username === '' ? '' : `@${username.replace(/^@+/, '')}`,
-    expiresCell(expiresAt, options),
+    expiresCell(expiresAt, now),
   ]);
-  return tableText(columns, cells, options);
+  return [table(columns, cells)];
 }
 
-function expiresCell(
-  expiresAt: string | undefined,
-  { now, style }: { now: number; style: Style },
-): string | { text: string; paint(text: string): string } {
+function expiresCell(expiresAt: string | undefined, now: number): Text {
   const at = Date.parse(expiresAt ?? '');
   const expiry = expiryOf(expiresAt, now);
   switch (expiry) {
     case 'unknown':
       return '?';
     case 'past':
-      return { text: `expired ${spanText(now - at)} ago`, paint: style.red };
+      return bad(`expired ${spanText(now - at)} ago`);
     case 'soon':
-      return { text: `in ${spanText(at - now)}`, paint: style.yellow };
+      return warning(`in ${spanText(at - now)}`);
     case 'valid':
       return `${new Date(at).toISOString().slice(0, 10)}`;
     default:

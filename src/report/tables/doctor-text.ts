@@ -1,47 +1,29 @@
 import type { Finding } from '../../contract/notice.ts';
 import type { Json } from '../../ground/json.ts';
-import { adviceBelow, adviceText, type Paste } from '../advice-text.ts';
-import { safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
-import { wrapLines } from '../text-width.ts';
+import { groupBy } from '../../ground/values.ts';
+import { adviceText, adviceView, type Paste } from '../advice-text.ts';
+import { bad, type Document, type Fact, facts, good, line, stack, strong, type Text, warning } from '../document.ts';
+import { countOf } from '../numbers.ts';
 
-/** A line for each finding, grouped by subject, and a summary at the end. `width`: of a terminal. */
-export function doctorText(
-  findings: readonly Finding[],
-  options: { style: Style; paste: Paste; width?: number },
-): string {
-  const { style } = options;
-  const groups = [...new Set(findings.map(({ about }) => about))];
-  const lines = groups.flatMap((about) => [
-    style.bold(about),
-    ...findings.filter((finding) => finding.about === about).flatMap((finding) => findingLines(finding, options)),
-  ]);
-  return `${wrapLines(lines, options.width).join('\n')}\n\n${sumText(findings, style)}\n`;
+/** A line for each finding, grouped by subject, and a summary at the end. */
+export function doctorView(findings: readonly Finding[], paste: Paste): Document {
+  const groups = [...groupBy(findings, ({ about }) => about)].map(([about, own]) =>
+    line(strong(about), [facts(own.map((finding) => factOf(finding, paste)))]),
+  );
+  return [stack(...groups), line(sumText(findings))];
 }
 
-function findingLines({ state, text, hint }: Finding, { style, paste }: { style: Style; paste: Paste }): string[] {
-  return [`  ${stateWord(state, style)}  ${safeText(text, 1000)}`, ...adviceBelow(hint, { style, paste, indent: 11 })];
+const marks = { ok: 'good', warning: 'warning', problem: 'bad' } as const;
+
+function factOf({ state, text, hint }: Finding, paste: Paste): Fact {
+  return { label: { text: state, mark: marks[state] }, text, below: adviceView(hint, paste) };
 }
 
-function stateWord(state: Finding['state'], style: Style): string {
-  switch (state) {
-    case 'ok':
-      return style.green('ok     ');
-    case 'warning':
-      return style.yellow('warning');
-    case 'problem':
-      return style.red('problem');
-    default:
-      return state satisfies never;
-  }
-}
-
-function sumText(findings: readonly Finding[], style: Style): string {
+function sumText(findings: readonly Finding[]): Text {
   const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
   const [problems, warnings] = [count('problem'), count('warning')];
-  const words = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
-  if (problems > 0) return style.red(`${words(problems, 'problem')}, ${words(warnings, 'warning')}`);
-  return warnings > 0 ? style.yellow(words(warnings, 'warning')) : style.green('all is well');
+  if (problems > 0) return bad(`${countOf(problems, 'problem')}, ${countOf(warnings, 'warning')}`);
+  return warnings > 0 ? warning(countOf(warnings, 'warning')) : good('all is well');
 }
 
 export function doctorJson(findings: readonly Finding[], exit: number, paste: Paste): Json {

@@ -1,9 +1,8 @@
 import type { ListedJob } from '../../contract/answer.ts';
 import type { Json } from '../../ground/json.ts';
 import { envelope } from '../../kinds/envelope.ts';
+import { active, bad, type Document, good, strong, type Text, table, warning } from '../document.ts';
 import { ageText, bytesText, creditsText } from '../numbers.ts';
-import type { Style } from '../style.ts';
-import { type Cell, tableText } from './table.ts';
 
 /** A job as the service lists it, and what the local locks know about it. */
 export interface JobRow extends Omit<ListedJob, 'recordId' | 'echoes'> {
@@ -11,8 +10,7 @@ export interface JobRow extends Omit<ListedJob, 'recordId' | 'echoes'> {
   step?: { lock: string; address: string };
 }
 
-export function jobsText(rows: readonly JobRow[], options: { style: Style; width?: number; now: number }): string {
-  const { style } = options;
+export function jobsView(rows: readonly JobRow[], now: number): Document {
   const columns = [
     { title: 'kind' },
     { title: 'state' },
@@ -23,29 +21,29 @@ export function jobsText(rows: readonly JobRow[], options: { style: Style; width
     { title: 'prompt', least: 10 },
     { title: 'job id' },
   ];
-  const cells = rows.map((row): Cell[] => [
+  const cells = rows.map((row): Text[] => [
     row.kind,
-    stateCell(row.status, style),
-    ageText(row.createdAt, options.now),
+    stateCell(row.status),
+    ageText(row.createdAt, now),
     creditsText(row.credits ?? null),
     row.model ?? '',
-    row.step === undefined ? { text: 'not on record', paint: style.yellow } : row.step.address,
+    row.step === undefined ? warning('not on record') : row.step.address,
     row.error ?? row.prompt ?? '',
     row.jobId,
   ]);
-  return tableText(columns, cells, options);
+  return [table(columns, cells)];
 }
 
-function stateCell(status: string, style: Style): Cell {
+function stateCell(status: string): Text {
   const { states } = envelope;
   switch (status) {
     case states.completed:
-      return { text: 'completed', paint: style.green };
+      return good('completed');
     case states.failed:
-      return { text: 'failed', paint: style.red };
+      return bad('failed');
     case states.queued:
     case states.processing:
-      return { text: status.toLowerCase(), paint: style.cyan };
+      return active(status.toLowerCase());
     default:
       return status;
   }
@@ -82,11 +80,8 @@ export interface UploadRow {
   createdAt?: string;
 }
 
-export function uploadsText(
-  rows: readonly UploadRow[],
-  options: { style: Style; width?: number; now?: number },
-): string {
-  const { now } = options;
+/** `now`: shows ages. */
+export function uploadsView(rows: readonly UploadRow[], now?: number): Document {
   const columns = [
     { title: 'name', least: 10, cut: 'middle' as const },
     { title: 'size', align: 'right' as const },
@@ -95,13 +90,13 @@ export function uploadsText(
     { title: 'id' },
   ];
   const cells = rows.map(({ name, bytes, createdAt, url, id }) => [
-    { text: name, paint: options.style.bold },
+    strong(name),
     bytes === undefined ? '' : bytesText(bytes),
     now === undefined ? '' : ageText(createdAt, now),
     url,
     id,
   ]);
-  return tableText(columns, cells, options);
+  return [table(columns, cells)];
 }
 
 export function uploadsJson(rows: readonly UploadRow[], failed: readonly { name: string; error: string }[] = []): Json {

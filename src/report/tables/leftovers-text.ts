@@ -1,13 +1,9 @@
 import type { Leftover, RemoteRecord, Removal } from '../../contract/leftovers.ts';
 import type { Json } from '../../ground/json.ts';
+import { bad, type Document, type Text, table } from '../document.ts';
 import { ageText, bytesText, countOf, creditsText } from '../numbers.ts';
-import type { Style } from '../style.ts';
-import { type Cell, tableText } from './table.ts';
 
-export function leftoversText(
-  rows: readonly Leftover[],
-  { now, ...options }: { style: Style; width?: number; now: number },
-): string {
+export function leftoversView(rows: readonly Leftover[], now: number): Document {
   const columns = [
     { title: 'file', least: 16, cut: 'middle' as const },
     { title: 'size', align: 'right' as const },
@@ -22,7 +18,7 @@ export function leftoversText(
     row.is === 'partial' ? 'a broken download' : (row.address ?? 'no step on record'),
     row.since === undefined ? '' : ageText(row.since, now),
   ]);
-  return tableText(columns, cells, options);
+  return [table(columns, cells)];
 }
 
 /** Digests name kept files; people know them by where they were, and tell two of one place apart by the first digits. */
@@ -58,7 +54,7 @@ export function gcJson(
   };
 }
 
-export function recordsText(records: readonly RemoteRecord[], options: { style: Style; width?: number }): string {
+export function recordsView(records: readonly RemoteRecord[]): Document {
   const columns = [
     { title: 'kind' },
     { title: 'step', least: 12, cut: 'middle' as const },
@@ -66,22 +62,22 @@ export function recordsText(records: readonly RemoteRecord[], options: { style: 
     { title: 'credits', align: 'right' as const },
     { title: 'file here' },
   ];
-  const cells = records.map((record): Cell[] => [
+  const cells = records.map((record): Text[] => [
     record.kind,
     `${record.address}${record.isOrphan ? ' (orphan)' : ''}`,
     record.jobId,
     creditsText(record.credits ?? null),
-    fileCell(record, options.style),
+    fileCell(record),
   ]);
-  return tableText(columns, cells, options);
+  return [table(columns, cells)];
 }
 
-function fileCell({ files }: RemoteRecord, style: Style): Cell {
+function fileCell({ files }: RemoteRecord): Text {
   switch (files) {
     case 'intact':
       return 'yes';
     case 'missing':
-      return { text: 'missing: lost for good', paint: style.red };
+      return bad('missing: lost for good');
     case 'none':
       return 'none';
     default:

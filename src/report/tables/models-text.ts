@@ -1,7 +1,6 @@
 import type { Json } from '../../ground/json.ts';
+import { type Document, faint, strong, table } from '../document.ts';
 import { creditsText } from '../numbers.ts';
-import type { Style } from '../style.ts';
-import { tableText } from './table.ts';
 
 /** `documented`: the service was not queried; these are the voices that its documentation lists. */
 export type Source = 'service' | 'documented';
@@ -22,7 +21,7 @@ export interface ModelRow {
   notes: string;
 }
 
-export function modelsText(rows: readonly ModelRow[], options: { style: Style; width?: number }): string {
+export function modelsView(rows: readonly ModelRow[]): Document {
   const columns = [
     { title: 'kind' },
     { title: 'model' },
@@ -31,13 +30,13 @@ export function modelsText(rows: readonly ModelRow[], options: { style: Style; w
     { title: 'notes', least: 16, cut: 'wrap' as const },
   ];
   const cells = rows.map(({ kind, model, credits, per, aliasOf, isDefault, notes }) => [
-    { text: kind, paint: options.style.dim },
-    { text: model, paint: options.style.bold },
+    faint(kind),
+    strong(model),
     `${creditsText(credits)}${per === undefined ? '' : ` per ${per}`}`,
     aliasOf ?? '',
     isDefault && !/\bdefault\b/i.test(notes) ? `The default. ${notes}`.trim() : notes,
   ]);
-  return tableText(columns, cells, options);
+  return [table(columns, cells)];
 }
 
 export function modelsJson(rows: readonly ModelRow[], source: Source): Json {
@@ -53,7 +52,7 @@ export interface VoiceRow {
   previewUrl?: string;
 }
 
-export function voicesText(rows: readonly VoiceRow[], options: { style: Style; width?: number }): string {
+export function voicesView(rows: readonly VoiceRow[]): Document {
   const columns = [
     { title: 'voice_id' },
     { title: 'gender' },
@@ -62,13 +61,13 @@ export function voicesText(rows: readonly VoiceRow[], options: { style: Style; w
     { title: 'description', least: 12 },
   ];
   const cells = rows.map(({ id, gender, accent, label, description }) => [
-    { text: id, paint: options.style.bold },
+    strong(id),
     gender,
     accent,
     label === undefined || label === id ? '' : label,
     description ?? '',
   ]);
-  return tableText(columns, cells, options);
+  return [table(columns, cells)];
 }
 
 export function voicesJson(rows: readonly VoiceRow[], source: Source): Json {

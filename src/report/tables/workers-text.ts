@@ -1,25 +1,27 @@
-import type { EngineAccount, EngineRun, EngineState, EngineWorker } from '../../contract/engine-state.ts';
+import type { EngineRun, EngineState, EngineWorker } from '../../contract/engine-state.ts';
 import type { Json } from '../../ground/json.ts';
+import {
+  type Block,
+  bad,
+  type Document,
+  faint,
+  good,
+  line,
+  stack,
+  strong,
+  type Text,
+  table,
+  warning,
+} from '../document.ts';
 import { limitText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
-import { type Cell, tableText } from './table.ts';
-
-interface TextOptions {
-  style: Style;
-  width?: number;
-}
 
 /** Runs, workers and what is wrong, of an engine. */
-export function workersText(state: EngineState, options: TextOptions): string {
-  const { runs, accounts, workers } = state;
-  const parts = [
-    runsText(runs, options),
-    workersTable(workers, options),
-    limitsText(accounts),
-    troublesText(state, options.style),
-  ];
-  return parts.filter((part) => part !== '').join('\n');
+export function workersView(state: EngineState): Document {
+  const limits = state.accounts.map(({ id, limit }) =>
+    limit === undefined ? undefined : line(`limit of account ${id.slice(0, 8)}: ${limitText(limit)}`),
+  );
+  return [runsTable(state.runs), workersTable(state.workers), stack(...limits), ...troublesView(state)];
 }
 
 export function workersJson({ runs, accounts, workers }: EngineState): Json {
@@ -27,7 +29,7 @@ export function workersJson({ runs, accounts, workers }: EngineState): Json {
   return { mediabatch: 'workers', version: 1, ...plain };
 }
 
-function runsText(runs: readonly EngineRun[], options: TextOptions): string {
+function runsTable(runs: readonly EngineRun[]): Block {
   const columns = [
     { title: 'campaign', least: 12 },
     { title: 'state' },
@@ -38,10 +40,10 @@ function runsText(runs: readonly EngineRun[], options: TextOptions): string {
     { title: 'run' },
   ];
   const cells = runs.map((run) => [
-    { text: run.campaign, paint: options.style.bold },
-    stateCell(run, options.style),
+    strong(run.campaign),
+    stateCell(run),
     `${run.steps.done} of ${run.steps.of}`,
-    { text: numberText(run.steps.failed), paint: options.style.red },
+    bad(numberText(run.steps.failed)),
     numberText(run.steps.waiting),
     numberText(run.steps.left),
     numberText(run.credits),
@@ -50,7 +52,7 @@ function runsText(runs: readonly EngineRun[], options: TextOptions): string {
     run.account.slice(0, 8),
     run.id.slice(0, 8),
   ]);
-  return tableText(columns, cells, options);
+  return table(columns, cells);
 }
 
 /** Zero and unknown are empty, so that the other numbers stand out. */
@@ -58,19 +60,19 @@ function numberText(value = 0): string {
   return value === 0 ? '' : String(value);
 }
 
-function stateCell({ state, exit, endedMs, error, cancelled, paused }: EngineRun, style: Style): Cell {
-  if (error !== undefined && state !== 'ended') return { text: 'put aside', paint: style.red };
+function stateCell({ state, exit, endedMs, error, cancelled, paused }: EngineRun): Text {
+  if (error !== undefined && state !== 'ended') return bad('put aside');
   if (state !== 'ended') {
     const act = cancelled ?? paused;
     const who = act === undefined || act.by === '' ? '' : `${act.by}, `;
     const by = act === undefined ? '' : ` (${who}${spanText(act.ageMs)} ago)`;
-    return { text: `${state}${by}`, paint: state === 'open' ? style.green : style.yellow };
+    return (state === 'open' ? good : warning)(`${state}${by}`);
   }
   const text = `ended ${spanText(endedMs ?? 0)} ago${exit === undefined || exit === 0 ? '' : ` (exit ${exit})`}`;
-  return { text, paint: exit === 0 ? style.dim : style.yellow };
+  return (exit === 0 ? faint : warning)(text);
 }
 
-function workersTable(workers: readonly EngineWorker[], options: TextOptions): string {
+function workersTable(workers: readonly EngineWorker[]): Block {
   const columns = [
     { title: 'worker', least: 12 },
     { title: 'is' },
@@ -81,36 +83,26 @@ function workersTable(workers: readonly EngineWorker[], options: TextOptions): s
   ];
   const cells = workers.map((worker) => [
     `${worker.host} ${worker.pid}`,
-    roleCell(worker, options.style),
+    roleCell(worker),
     worker.files === 0 ? '' : String(worker.files),
     worker.account.slice(0, 8),
     worker.version,
-    {
-      text: `${spanText(worker.beatMs)} ago`,
-      paint: worker.isSilent ? options.style.red : (text: string) => text,
-    },
+    worker.isSilent ? bad(`${spanText(worker.beatMs)} ago`) : `${spanText(worker.beatMs)} ago`,
   ]);
-  return tableText(columns, cells, options);
+  return table(columns, cells);
 }
 
-function roleCell({ isHead, isSilent, files }: EngineWorker, style: Style): Cell {
-  if (isSilent) return { text: 'silent', paint: style.red };
+function roleCell({ isHead, isSilent, files }: EngineWorker): Text {
+  if (isSilent) return bad('silent');
   const words = [...(isHead ? ['head'] : []), ...(files > 0 ? ['hand'] : [])];
-  return { text: words.length === 0 ? 'waiting' : words.join(', '), paint: isHead ? style.green : (text) => text };
+  const role = words.length === 0 ? 'waiting' : words.join(', ');
+  return isHead ? good(role) : role;
 }
 
-/** Limits that the workers of each account keep. */
-function limitsText(accounts: readonly EngineAccount[]): string {
-  return accounts
-    .map(({ id, limit }) => (limit === undefined ? '' : `limit of account ${id.slice(0, 8)}: ${limitText(limit)}\n`))
-    .join('');
-}
-
-export function troublesText(state: EngineState, style: Style): string {
-  const lines = troublesOf(state).map(
-    ({ is, text }) => `${is === 'error' ? style.red(is) : style.yellow(is)} ${text}\n`,
-  );
-  return lines.join('');
+export function troublesView(state: EngineState): Document {
+  return [
+    stack(...troublesOf(state).map(({ is, text }) => line([is === 'error' ? bad(is) : warning(is), ` ${text}`]))),
+  ];
 }
 
 /** Things on an engine that a person has to look after. */

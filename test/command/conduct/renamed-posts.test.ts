@@ -103,7 +103,7 @@ describe('a new post beside one that has lost its step', () => {
     const trial = await changed();
     const waits = await trial.apply(['--publish']);
     expect(waits.code, waits.err).toBe(5);
-    expect(waits.err).toMatch(/out {2}share {2}“Hello” \(\w+\)\n {4}new {2}tell {3}“Hello!”\n/);
+    expect(waits.err).toMatch(/out {2}share {2}“Hello” \(\w+\)\n {9}new {2}tell {3}“Hello!”\n/);
     expect(waits.err).toContain('mediabatch move campaign.yaml share tell\n');
     expect(waits.err).toContain('mediabatch apply campaign.yaml --redo tell --publish\n');
     expect(waits.err).toContain('mediabatch forget campaign.yaml share\n');
@@ -162,9 +162,7 @@ describe('a new post beside one that has lost its step', () => {
     const text = stripVTControlCharacters(ran.text).replaceAll('\r', '');
     expect(ran.code, text).toBe(code);
     if (answer !== '') {
-      expect(text).toMatch(
-        /tell may be share, which is out, under another name\n {4}out {2}share {2}“Hello” .*\n {4}new/,
-      );
+      expect(text).toMatch(/tell may be share, which is out, under another name\nout {2}share {2}“Hello” .*\nnew/);
       expect(text).toContain('Publish 1 post to Instagram @sandbox.studio, at once, beside share?');
     }
     expect(captions(trial)).toEqual(out);

@@ -40,7 +40,7 @@ test('buys the canary, then the others; asks about the next one, and goes on wit
   const first = await apply(trial, 5);
   expect(booked(trial)).toBe(4);
   expect(first).toContain('canary of card: card@lamp to be picked');
-  expect(first).toMatch(/to pick by name, as in: mediabatch pick campaign.yaml card@lamp\n {4}then: /);
+  expect(first).toMatch(/to pick by name, as in: mediabatch pick campaign.yaml card@lamp\n {9}then: /);
   expect(first).toMatch(/to buy others instead: mediabatch apply campaign.yaml --redo card@lamp/);
   expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('1 gate open: canary of card (1 to see)');
   const other = await trial.run(['pick', 'campaign.yaml', 'hero@rug']);

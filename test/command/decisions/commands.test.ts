@@ -167,7 +167,7 @@ describe('accept', () => {
     const { err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
     expect(err).toContain('its output, although prompt: “a lamp” → “a red lamp”');
     expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'redo', cover: 'keep' });
-    expect((await place.run('status', 'campaign.yaml')).out).toContain('accepted 1 step');
+    expect((await place.run('status', 'campaign.yaml')).out).toContain('accepted  1 step');
   });
 
   test('the file of a job that is not saved yet', async () => {

@@ -34,14 +34,14 @@ describe('draft, pick, final', () => {
     const first = await apply(trial, 5);
     expect(booked(trial)).toBe(3);
     expect(first).toContain(
-      'waiting  1 step until 1 gate is decided, and 1 step at 1 gate that comes later\n    hero: 1 of 3 to be picked (the calm one)\n',
+      'waiting  1 step until 1 gate is decided, and 1 step at 1 gate that comes later\n         hero: 1 of 3 to be picked (the calm one)\n',
     );
     expect(first).toContain(
-      'or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n    then: mediabatch apply campaign.yaml\n',
+      'or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n         then: mediabatch apply campaign.yaml\n',
     );
     expect(first).toContain('to buy others instead: mediabatch apply campaign.yaml --redo hero\n');
     expect((await trial.run(['status', 'campaign.yaml'])).out).toContain(
-      'gates    1 gate open: hero (3 to see)\n    to look at them, and pick by keys: mediabatch review campaign.yaml\n    or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
+      'gates    1 gate open: hero (3 to see)\n         to look at them, and pick by keys: mediabatch review campaign.yaml\n         or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
     );
 
     expect(await apply(trial, 5)).toContain('until 1 gate is decided');
@@ -90,7 +90,7 @@ describe('draft, pick, final', () => {
     const [hero] = manifest.split('  poster:');
     const trial = await makeCampaign(hero);
     const done = await apply(trial, 0);
-    expect(done).toContain('gates    1 gate is open, and nothing waits for it\n    hero: 1 of 3 to be picked');
+    expect(done).toContain('gates  1 gate is open, and nothing waits for it\n       hero: 1 of 3 to be picked');
     expect(done).toContain('or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n');
     await decide(trial, 'pick', 'hero/2');
     expect(await apply(trial, 0)).not.toContain('gates');

@@ -3,11 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { eachRunOnce, historyLines } from '../../../src/campaign/find-run.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { tellRun, tellWholeRun } from '../../../src/report/history/run-story.ts';
-import { runsText, runText } from '../../../src/report/history/run-text.ts';
-import { makeStyle } from '../../../src/report/style.ts';
-import { eventfulRun } from './samples.ts';
+import { runsView, runView } from '../../../src/report/history/run-text.ts';
+import { eventfulRun, textOf } from './samples.ts';
 
-const style = makeStyle(false);
 const id = '2026-01-01-0000-k3f9';
 const events = JSON.parse(JSON.stringify(eventfulRun())) as Json[];
 const head = {
@@ -61,8 +59,9 @@ describe('runs on an engine that were watched more than once', () => {
 describe('the history of a run', () => {
   it('tells what happened, by task', () => {
     const run = tellAll([head, ...events, close]);
-    expect(runText(run, { style, isRunning: false, path: 'p.jsonl' })).toMatchInlineSnapshot(`
+    expect(textOf(runView(run, { isRunning: false, path: 'p.jsonl' }))).toMatchInlineSnapshot(`
       "aurora-launch: some failed
+
       run      2026-01-01-0000-k3f9
       began    2026-01-01 00:00:00, took 1:01:02
       by       mediabatch 0.1.0, commit bbbbbbbbbbbb, manifest aaaaaaaaaaaa
@@ -109,7 +108,7 @@ describe('the history of a run', () => {
       [],
     ].map((lines, index) => tellRun(`${id.slice(0, -1)}${index}`, historyLines(lines)));
     const running = tellRun(`${id.slice(0, -1)}r`, historyLines([head]));
-    expect(runsText([running, ...runs], { style, running: running.id })).toMatchInlineSnapshot(`
+    expect(textOf(runsView([running, ...runs], running.id))).toMatchInlineSnapshot(`
       "run                   when              ended           steps                 credits     took
       2026-01-01-0000-k3fr  2026-01-01 00:00  running                                     0     0:00
       2026-01-01-0000-k3f0  2026-01-01 00:00  some failed     1 done, 2 failed           17  1:01:02
@@ -133,8 +132,8 @@ describe('the history of a run', () => {
       ];
     });
     const run = tellAll([head, ...ends, { ...close, exit: 130, outcomes: { running: 3 }, unsaved: 2 }]);
-    expect(runsText([run], { style })).toContain('1 running, 2 finished, not saved ');
-    const text = runText(run, { style, isRunning: false, path: 'p' });
+    expect(textOf(runsView([run]))).toContain('1 running, 2 finished, not saved ');
+    const text = textOf(runView(run, { isRunning: false, path: 'p' }));
     expect(text).toMatch(/hero +image +create +1 running, 2 finished, not saved +3/);
     expect(text).toContain('b finished, not saved');
   });
@@ -150,7 +149,7 @@ describe('the history of a run', () => {
       fc.property(fc.array(line), (lines) => {
         const run = tellAll(lines);
         expect(run.spentNow).toBeGreaterThanOrEqual(0);
-        const text = runText(run, { style, width: 80, isRunning: false, path: 'p' }) + runsText([run], { style });
+        const text = textOf(runView(run, { isRunning: false, path: 'p' }), 80) + textOf(runsView([run]));
         // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey
         expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
       }),

@@ -5,9 +5,9 @@ import { createLines, type Detail } from '../../../src/report/run/run-lines.ts';
 import { createEventLines, type RunReporter, type RunTimes } from '../../../src/report/run/run-time.ts';
 import { createRunView } from '../../../src/report/run/run-view.ts';
 import { stoppingText } from '../../../src/report/run/run-words.ts';
-import { summaryText } from '../../../src/report/run/summary-text.ts';
+import { summaryView } from '../../../src/report/run/summary-text.ts';
 import { pasteFor } from './paste.ts';
-import { at, boughtStep, eventfulRun, noColor, runStarted } from './samples.ts';
+import { at, boughtStep, eventfulRun, noColor, runStarted, textOf } from './samples.ts';
 
 /** A reporter whose clock and ticker are moved by hand. */
 function rig(withTicker: boolean, more: { detail?: Detail; times?: RunTimes } = {}) {
@@ -270,11 +270,11 @@ describe('createEventLines', () => {
   });
 });
 
-describe('summaryText', () => {
+describe('summaryView', () => {
   const summary = (events: RunEvent[], file = 'campaign.yaml') => {
     const view = createRunView();
     for (const event of events) foldEvent(view, event);
-    return summaryText(view, { style: noColor, paste: pasteFor(file) });
+    return textOf(summaryView(view, { paste: pasteFor(file) }));
   };
 
   it('tells what happened to everything and how to go on', () => {
@@ -283,13 +283,13 @@ describe('summaryText', () => {
       saved    images/hero/hero@de.png
       credits  17 spent now · 41 over all runs · 5 reserved for creates whose charge is not known · 14 of 60 left · balance 938
       2 failed: moderated \\x1b[2J (1), unknown job (1)
-          the same words are likely to fail again: change them in task \`hero\`; then to buy all 2 again (1 failed for the prompt): mediabatch apply campaign.yaml --redo 'state:failed state:lost'
+        the same words are likely to fail again: change them in task \`hero\`; then to buy all 2 again (1 failed for the prompt): mediabatch apply campaign.yaml --redo 'state:failed state:lost'
       1 failed: hero@l'été the link has expired
-          it is paid; to fetch it again: mediabatch apply campaign.yaml
+        it is paid; to fetch it again: mediabatch apply campaign.yaml
       1 refused, nothing was charged: theme@c bad lyrics
-          when the cause is mended: mediabatch apply campaign.yaml
+        when the cause is mended: mediabatch apply campaign.yaml
       1 unresolved, it is not known whether these were charged: hero@fr no answer
-          to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
+        to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
       … more: mediabatch status campaign.yaml
       "
     `);
@@ -346,7 +346,7 @@ describe('summaryText', () => {
     const view = createRunView();
     const facts = [runStarted([{ id: 'hero', kind: 'image', steps: 6 }]), ...boughtStep('hero@a').slice(0, 4)];
     for (const fact of facts) foldEvent(view, at(0, fact));
-    const text = summaryText(view, { style: noColor, paste: pasteFor('campaign.yaml'), elsewhere: true });
+    const text = textOf(summaryView(view, { paste: pasteFor('campaign.yaml'), elsewhere: true }));
     expect(text).toContain('6 steps go on without this command\n');
     expect(text).not.toContain('not started');
   });
@@ -359,12 +359,13 @@ describe('summaryText', () => {
       ...boughtStep('hero@b'),
     ];
     for (const fact of facts) foldEvent(view, at(0, fact));
-    const text = summaryText(view, {
-      style: noColor,
-      paste: pasteFor('campaign.yaml'),
-      elsewhere: true,
-      filesStay: true,
-    });
+    const text = textOf(
+      summaryView(view, {
+        paste: pasteFor('campaign.yaml'),
+        elsewhere: true,
+        filesStay: true,
+      }),
+    );
     expect(text).toContain('saved    2 files in the store of the run\n');
   });
 
@@ -476,13 +477,13 @@ describe('summaryText', () => {
       "aurora-launch: 0 of 50 steps done
       credits  0 spent now · 24 over all runs · 36 of 60 left
       3 refused, nothing was charged: HTTP 400: too wide [bad_ratio]
-          when the cause is mended: mediabatch apply campaign.yaml
+        when the cause is mended: mediabatch apply campaign.yaml
       2 unresolved, it is not known whether these were charged: no answer
-          run it again, the same key is sent, which pays once: mediabatch apply campaign.yaml
+        run it again, the same key is sent, which pays once: mediabatch apply campaign.yaml
       7 unresolved, it is not known whether these were charged: no answer
-          to decide, one after the other, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@u0
+        to decide, one after the other, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@u0
       11 blocked: the credits do not reach: it costs 2 (2), needs teaser@1, which is blocked (1); 8 by steps that they need
-      open     27 not started
+      27 not started
       to go on: mediabatch apply campaign.yaml
       "
     `);
@@ -500,7 +501,7 @@ describe('summaryText', () => {
       left('hero@c'),
     ];
     for (const fact of facts) foldEvent(view, at(0, fact));
-    const text = summaryText(view, { style: noColor, paste: pasteFor('c.yaml'), unfit: new Set(['hero@a', 'hero@b']) });
+    const text = textOf(summaryView(view, { paste: pasteFor('c.yaml'), unfit: new Set(['hero@a', 'hero@b']) }));
     expect(text).toContain(
       'they are paid and kept; to take them so, for 0 credits: mediabatch accept c.yaml hero@a hero@b\n',
     );
@@ -524,7 +525,7 @@ describe('summaryText', () => {
       },
     ];
     for (const fact of facts) foldEvent(view, at(0, fact));
-    const text = summaryText(view, { style: noColor, paste: pasteFor('c.yaml') });
+    const text = textOf(summaryView(view, { paste: pasteFor('c.yaml') }));
     expect(text).toContain(words);
     expect(text.includes('what to do: ')).toBe(because === 'no-operation');
   });
@@ -540,7 +541,7 @@ describe('summaryText', () => {
     const start = runStarted([{ id: 'hero', kind: 'image', steps: 3 }]);
     for (const fact of [start, { event: 'spending-stopped', because, detail: '' } as const])
       foldEvent(view, at(0, fact));
-    expect(summaryText(view, { style: noColor, paste: pasteFor('campaign.yaml'), sandbox })).toContain(words);
+    expect(textOf(summaryView(view, { paste: pasteFor('campaign.yaml'), sandbox }))).toContain(words);
   });
 
   it('writes hints that a shell takes as they are meant', () => {

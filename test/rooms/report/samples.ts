@@ -2,9 +2,16 @@ import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import type { Diagnostic, Place } from '../../../src/ground/diagnostic.ts';
 import type { Reason } from '../../../src/plan/plan.generated.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../../src/plan/plan.ts';
+import type { Document } from '../../../src/report/document.ts';
+import { terminalText } from '../../../src/report/render/terminal-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
 
 export const noColor = makeStyle(false);
+
+/** A document as plain text; `width`: of a terminal. */
+export function textOf(document: Document, width?: number): string {
+  return terminalText(document, { style: noColor, width });
+}
 
 export function place(file: string, start: [line: number, column: number], end: [line: number, column: number]): Place {
   const position = ([line, column]: [number, number]) => ({ line, column, offset: 0 });

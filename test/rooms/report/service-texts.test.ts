@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import type { Finding } from '../../../src/contract/notice.ts';
 import { ageText, spanText } from '../../../src/report/numbers.ts';
-import { accountsJson, accountsText, expiryOf, platformName } from '../../../src/report/tables/accounts-text.ts';
-import { doctorJson, doctorText } from '../../../src/report/tables/doctor-text.ts';
-import { jobsText, uploadsText } from '../../../src/report/tables/jobs-text.ts';
+import { accountsJson, accountsView, expiryOf, platformName } from '../../../src/report/tables/accounts-text.ts';
+import { doctorJson, doctorView } from '../../../src/report/tables/doctor-text.ts';
+import { jobsView, uploadsView } from '../../../src/report/tables/jobs-text.ts';
 import {
   chargesText,
   destroyJson,
   gcJson,
-  leftoversText,
-  recordsText,
+  leftoversView,
+  recordsView,
 } from '../../../src/report/tables/leftovers-text.ts';
-import { voicesText } from '../../../src/report/tables/models-text.ts';
+import { voicesView } from '../../../src/report/tables/models-text.ts';
 import { paste } from './paste.ts';
-import { noColor } from './samples.ts';
+import { textOf } from './samples.ts';
 
 const now = Date.parse('2030-01-31T12:00:00Z');
 const day = 86_400_000;
@@ -67,7 +67,7 @@ describe('accounts', () => {
       { id: 'a3', provider: 'bluesky', name: '', username: '', expiresAt: '2030-12-24T12:00:00Z' },
       { id: 'a4', provider: 'threads', name: 'x', username: 'y' },
     ];
-    expect(accountsText(rows, { style: noColor, now })).toMatchInlineSnapshot(`
+    expect(textOf(accountsView(rows, now))).toMatchInlineSnapshot(`
       "id  platform  name     username  expires
       a1  YouTube   Lamp TV  @lamps    expired 2 d ago
       a2  TikTok    Lamps    @lamps    in 3 d
@@ -98,7 +98,7 @@ test('jobs name their step, or that no lock knows them', () => {
     { kind: 'thumbnail', jobId: 'j2', status: 'FAILED', prompt: 'p', error: 'too dark' },
     { kind: 'video', jobId: 'j3', status: 'DREAMING' },
   ];
-  expect(jobsText(rows, { style: noColor, now })).toMatchInlineSnapshot(`
+  expect(textOf(jobsView(rows, now))).toMatchInlineSnapshot(`
     "kind       state      age  credits  model  step           prompt    job id
     video      completed  1 h        4  m      hero@a         p         j1
     thumbnail  failed       ?        ?         not on record  too dark  j2
@@ -108,14 +108,14 @@ test('jobs name their step, or that no lock knows them', () => {
 });
 
 test('voices say no more than there is to say', () => {
-  expect(voicesText([{ id: 'Aria', label: 'Aria', gender: 'female', accent: 'american' }], { style: noColor })).toBe(
+  expect(textOf(voicesView([{ id: 'Aria', label: 'Aria', gender: 'female', accent: 'american' }]))).toBe(
     'voice_id  gender  accent\nAria      female  american\n',
   );
 });
 
 test('uploads', () => {
   const row = { name: 'a.png', url: 'https://x.test/a.png', id: 'u1', bytes: 1200 };
-  expect(uploadsText([row], { style: noColor })).toBe(
+  expect(textOf(uploadsView([row]))).toBe(
     'name     size  url                   id\na.png  1.2 kB  https://x.test/a.png  u1\n',
   );
 });
@@ -123,7 +123,7 @@ test('uploads', () => {
 test('records that are to be removed: what they cost, and what would be lost', () => {
   const record = { kind: 'music', address: 'song', jobId: 'j1', credits: 4, files: 'intact' as const, isOrphan: false };
   const orphan = { ...record, address: 'old', jobId: 'j2', files: 'missing' as const, isOrphan: true };
-  expect(recordsText([record, orphan], { style: noColor })).toMatchInlineSnapshot(`
+  expect(textOf(recordsView([record, orphan]))).toMatchInlineSnapshot(`
     "kind   step          job id  credits  file here
     music  song          j1            4  yes
     music  old (orphan)  j2            4  missing: lost for good
@@ -138,7 +138,7 @@ test('records that are to be removed: what they cost, and what would be lost', (
 test('leftovers, and only deleted ones count as freed', () => {
   const output = { path: 'a.png', bytes: 10, is: 'output' as const, address: 'hero', credits: 2, jobId: 'j' };
   const partial = { path: 'b.part', bytes: 5, is: 'partial' as const };
-  expect(leftoversText([output, partial], { style: noColor, now: 0 })).toMatchInlineSnapshot(`
+  expect(textOf(leftoversView([output, partial], 0))).toMatchInlineSnapshot(`
     "file    size  credits  from
     a.png   10 B        2  hero
     b.part   5 B           a broken download
@@ -162,9 +162,7 @@ test('what is kept, by the name that it had', () => {
     { ...was, path: `${'b'.repeat(64)}.png`, bytes: 10, jobId: 'j2' },
     { path: `${'c'.repeat(64)}.png`, bytes: 10, is: 'kept' as const, since: was.since },
   ];
-  expect(
-    leftoversText(rows, { style: noColor, now: Date.parse('2030-02-01T00:00:00Z'), width: 80 }),
-  ).toMatchInlineSnapshot(`
+  expect(textOf(leftoversView(rows, Date.parse('2030-02-01T00:00:00Z')), 80)).toMatchInlineSnapshot(`
     "file                                  size  credits  from               kept for
     images/hero.png (aaaaaaaa)          1.2 MB        6  hero                   31 d
     images/hero.png (bbbbbbbb)            10 B        ?  hero                   31 d
@@ -181,7 +179,7 @@ test('the doctor groups findings, and says what to do', () => {
     { about: 'locks', state: 'warning', text: 'torn', hint: 'run again' },
     { about: 'environment', state: 'problem', text: 'no key\u001b[2J', exit: 77 },
   ];
-  expect(doctorText(findings, { style: noColor, paste })).toMatchInlineSnapshot(`
+  expect(textOf(doctorView(findings, paste))).toMatchInlineSnapshot(`
     "environment
       ok       Node
       problem  no key\\x1b[2J
@@ -192,6 +190,6 @@ test('the doctor groups findings, and says what to do', () => {
     1 problem, 1 warning
     "
   `);
-  expect(doctorText(findings.slice(0, 1), { style: noColor, paste })).toContain('all is well');
+  expect(textOf(doctorView(findings.slice(0, 1), paste))).toContain('all is well');
   expect(doctorJson(findings, 77, paste)).toMatchObject({ mediabatch: 'doctor', version: 1, exit: 77 });
 });

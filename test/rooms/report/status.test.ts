@@ -3,10 +3,10 @@ import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status/status.ts';
-import { statusJson, statusText, stepsText } from '../../../src/report/status/status-text.ts';
+import { statusJson, statusView, stepsView } from '../../../src/report/status/status-text.ts';
 import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 import { paste } from './paste.ts';
-import { noColor, place } from './samples.ts';
+import { place, textOf } from './samples.ts';
 
 function step(address: string, fingerprint = `1:${address}`): Step {
   const task = address.split('@')[0] ?? address;
@@ -90,8 +90,8 @@ describe('makeStatus', () => {
     const view = makeStatus({ ...facts, finishedJobs: new Set([jobId, 'another']) });
     expect(taskIn(view, 'hero')).toMatchObject({ states: { running: 1, done: 2 }, unsaved: 1 });
     expect(view.rows.filter(({ unsaved }) => unsaved).map(({ address }) => address)).toEqual(['hero@running']);
-    const text = statusText(view, { style: noColor, paste });
-    expect(text).toContain('2 of 9 · 1 finished, not saved · 1 failed');
+    const text = textOf(statusView(view, { paste }));
+    expect(text).toContain('2 of 9  1 finished, not saved · 1 failed');
     expect(text).not.toContain('running');
   });
 
@@ -149,10 +149,10 @@ describe('makeStatus', () => {
 
   it('has something to say of a campaign that has not begun', () => {
     const view = makeStatus({ ...facts, situation: situate(graph([step('a')], 12), lock({})), present: new Map() });
-    expect(statusText(view, { style: noColor, paste })).toMatchInlineSnapshot(`
+    expect(textOf(statusView(view, { paste }))).toMatchInlineSnapshot(`
       "aurora-launch: 0 of 1 step done
 
-        a  image  0 of 1 · 1 not bought
+      a  image  0 of 1  1 not bought
 
       credits  0 spent · 12 of 12 left
       "
@@ -160,13 +160,13 @@ describe('makeStatus', () => {
   });
 });
 
-describe('statusText', () => {
+describe('statusView', () => {
   it('is a line per task, the money, and what needs attention', () => {
-    expect(statusText(makeStatus(facts), { style: noColor, paste })).toMatchInlineSnapshot(`
+    expect(textOf(statusView(makeStatus(facts), { paste }))).toMatchInlineSnapshot(`
       "aurora-launch: 3 of 10 steps done
 
-        hero  image  2 of 9 · 1 running · 1 failed · 1 lost · 2 unresolved · 2 not bought · 1 file missing
-        logo  image  1 of 1 · 1 file missing
+      hero  image  2 of 9  1 running · 1 failed · 1 lost · 2 unresolved · 2 not bought · 1 file missing
+      logo  image  1 of 1  1 file missing
 
       credits  35 spent · 2 creates of unknown price · 0 of 120 left
       files    2 paid files missing or changed; apply fetches them for free
@@ -184,10 +184,7 @@ describe('statusText', () => {
     const many = Object.fromEntries(
       Array.from({ length: 30 }, (_, index) => [`old@\u001b${index}`, [purchase(`old@${index}`, 'done')]]),
     );
-    const text = statusText(makeStatus({ ...facts, situation: situate(graph([]), lock(many)) }), {
-      style: noColor,
-      paste,
-    });
+    const text = textOf(statusView(makeStatus({ ...facts, situation: situate(graph([]), lock(many)) }), { paste }));
     expect(text).toContain('30 steps in the lock, not in the manifest: old@\\x1b0, ');
     expect(text).toContain(', … and 20 more');
     expect(text).not.toContain('\u001b');
@@ -200,16 +197,16 @@ describe('on a terminal', () => {
       Array.from({ length: 30 }, (_, index) => [`old@lamp${index}`, [purchase(`old@lamp${index}`, 'done')]]),
     );
     const view = makeStatus({ ...facts, situation: situate(graph([]), lock(many)) });
-    const text = statusText(view, { style: noColor, paste, width: 60 });
+    const text = textOf(statusView(view, { paste }), 60);
     expect(text).toContain('orphans  30 steps in the lock, not in the manifest:\n         old@lamp0, ');
-    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(60);
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
   });
 });
 
-describe('stepsText', () => {
+describe('stepsView', () => {
   it('cuts what the service says of a step', () => {
     const steps = [{ address: 'a', task: 'a', kind: 'image', state: 'failed', error: 'x'.repeat(501) }] as const;
-    expect(stepsText(steps, { style: noColor })).toContain(` ${'x'.repeat(499)}…\n`);
+    expect(textOf(stepsView(steps))).toContain(` ${'x'.repeat(499)}…\n`);
   });
 });
 

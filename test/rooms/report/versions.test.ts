@@ -4,9 +4,10 @@ import { compareVersions } from '../../../src/plan/compare/compare-versions.ts';
 import { type Charge, listCharges } from '../../../src/plan/prices/list-charges.ts';
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/prices/tally-charges.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
-import { costCsv, costJson, costText } from '../../../src/report/cost-text.ts';
+import { costCsv, costJson, costView } from '../../../src/report/cost-text.ts';
 import { compareMarkdown } from '../../../src/report/plan/compare-markdown.ts';
 import { compareText } from '../../../src/report/plan/compare-text.ts';
+import { terminalText } from '../../../src/report/render/terminal-text.ts';
 import { safeJson } from '../../../src/report/safe-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
@@ -64,7 +65,7 @@ const cost = costBy(['task', 'kind'], charges, ({ task, kind }) => [task, kind])
 
 const texts = {
   compare: (style: ReturnType<typeof makeStyle>, width: number) => compareText(compared, { style, width }),
-  cost: (style: ReturnType<typeof makeStyle>, width: number) => costText(cost, { style, width }),
+  cost: (style: ReturnType<typeof makeStyle>, width: number) => terminalText(costView(cost), { style, width }),
 };
 
 describe.each(Object.entries(texts))('%s', (_name, text) => {
@@ -105,7 +106,7 @@ it('an author, a name or a commit is shown, and obeyed by nobody', () => {
   expect(safeJson(costJson(hostile))).not.toMatch(/##\[/);
   const evil = { ...compared, campaign: author, ref: author };
   const shown = [
-    costText(hostile, { style: makeStyle(false), width: 200 }),
+    terminalText(costView(hostile), { style: makeStyle(false), width: 200 }),
     compareText(evil, { style: makeStyle(false), width: 200 }),
     compareMarkdown(evil, { path }),
   ];

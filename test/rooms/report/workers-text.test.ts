@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { EngineRun } from '../../../src/contract/engine-state.ts';
-import { makeStyle } from '../../../src/report/style.ts';
-import { troublesOf, workersText } from '../../../src/report/tables/workers-text.ts';
+import { troublesOf, workersView } from '../../../src/report/tables/workers-text.ts';
 import { workerJsonLine, workerLine } from '../../../src/report/worker-text.ts';
+import { noColor, textOf } from './samples.ts';
 
-const style = makeStyle(false);
 const error = 'the lock of this run on the engine is damaged: line 4 is no JSON';
 const run: EngineRun = {
   ...{ id: '12345678-abcd', account: 'a'.repeat(32), campaign: 'spring', state: 'open' },
@@ -14,14 +13,14 @@ const run: EngineRun = {
 };
 
 test('a run that its head has put aside says so, with what is wrong and that it is tried again', () => {
-  const text = workersText({ runs: [run], accounts: [], workers: [] }, { style, width: 140 });
+  const text = textOf(workersView({ runs: [run], accounts: [], workers: [] }), 140);
   expect(text).toContain('put aside');
   expect(text).toContain(`error run 12345678 of spring is put aside, and tried again each minute: ${error}\n`);
 });
 
 test('a worker says in its log what it has put aside', () => {
   const news = { is: 'put aside', campaign: 'spring', run: run.id, error, againAfterMs: 60_000 } as const;
-  expect(workerLine(news, { style, now: 0 })).toBe(
+  expect(workerLine(news, { style: noColor, now: 0 })).toBe(
     `1970-01-01T00:00:00Z error run 12345678 of spring is put aside: ${error}; the next attempt is in 1 min\n`,
   );
 });
@@ -52,7 +51,7 @@ test('an open run that nobody can carry out is named, with what it lacks', () =>
 });
 
 test('steps are told by how they ended, and a number that is zero is empty', () => {
-  const text = workersText({ runs: [run], accounts: [], workers: [] }, { style, width: 160 });
+  const text = textOf(workersView({ runs: [run], accounts: [], workers: [] }), 160);
   expect(text.split('\n')[0]).not.toContain('waiting');
   expect(text).toMatch(/3 of 9 +2 +4 /);
 });
@@ -60,6 +59,6 @@ test('steps are told by how they ended, and a number that is zero is empty', () 
 test('a run that was cancelled says by whom, and when', () => {
   const { error: _, ...open } = run;
   const stopping = { ...open, state: 'stopping' as const, cancelled: { by: 'me on desk', ageMs: 65_000 } };
-  const text = workersText({ runs: [stopping], accounts: [], workers: [] }, { style, width: 180 });
+  const text = textOf(workersView({ runs: [stopping], accounts: [], workers: [] }), 180);
   expect(text).toContain('stopping (me on desk, 1 min ago)');
 });

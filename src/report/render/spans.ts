@@ -1,0 +1,167 @@
+import { type Mark, spansOf, type Text } from '../document.ts';
+import { safeText } from '../safe-text.ts';
+import type { Style } from '../style.ts';
+import { cutMiddle, cutToWidth, displayWidth } from '../text-width.ts';
+
+/** A part of a line that is painted in one way, escaped. */
+interface Piece {
+  text: string;
+  mark: Mark | undefined;
+}
+
+/** A line of a terminal, and its width in columns. */
+export interface Line {
+  pieces: Piece[];
+  width: number;
+}
+
+/** How a terminal shows texts. */
+export interface Screen {
+  style: Style;
+  /** Columns. */
+  room: number;
+}
+
+const longestSpan = 2000;
+/** Longest code, in columns, that is not broken at its spaces. */
+const longestWhole = 40;
+
+/** Columns that a text takes where it is not wrapped. */
+export function widthOfText(text: Text, { style }: Pick<Screen, 'style'>): number {
+  return widthOf(piecesOf(text, style));
+}
+
+/** Columns of the longest word. */
+export function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number {
+  return splitWords(piecesOf(text, style)).reduce((most, word) => Math.max(most, widthOf(word)), 0);
+}
+
+interface Wrapping {
+  /** Columns of which lines after the first are shorter. */
+  hang?: number;
+  /** Most lines; the last one ends in `…` then. */
+  most?: number;
+  /** Breaks a word that is longer than a line. Otherwise it stays whole, so that it can be copied. */
+  isHard?: boolean;
+  /** Mark of parts that have none. */
+  mark?: Mark;
+}
+
+/** Breaks a text into lines at its spaces. No line begins with `::`, which a build system would read as a command. */
+export function wrap(text: Text, { style, room }: Screen, options: Wrapping = {}): Line[] {
+  const { hang = 0, most = Number.POSITIVE_INFINITY, isHard = false, mark } = options;
+  const lines: Line[] = [{ pieces: [], width: 0 }];
+  const limit = () => (lines.length === 1 ? room : room - hang);
+  for (const whole of splitWords(piecesOf(text, style, mark))) {
+    const parts = isHard && widthOf(whole) > limit() ? breakWord(whole, room - hang) : [whole];
+    for (const [part, word] of parts.entries()) {
+      const line = lines.at(-1) as Line;
+      const fits = part === 0 && line.width + 1 + widthOf(word) <= limit();
+      if (line.width === 0) append(line, word);
+      else if (fits) append(line, [{ text: ' ', mark: undefined }, ...word]);
+      else if (word.length > 0) {
+        if (lines.length === most) return [...lines.slice(0, -1), ended(line, limit())];
+        lines.push({ pieces: [], width: 0 });
+        append(lines.at(-1) as Line, word);
+      }
+    }
+  }
+  return lines;
+}
+
+/** A line of a text that goes on. */
+function ended(line: Line, room: number): Line {
+  const text = line.pieces.map((piece) => piece.text).join('');
+  return { pieces: [{ text: cutToWidth(`${text} …`, room), mark: line.pieces[0]?.mark }], width: room };
+}
+
+/** Cuts a text to a width. Of several marks the first one stays. */
+export function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end'): Line {
+  const pieces = piecesOf(text, style);
+  const line: Line = { pieces: [], width: 0 };
+  if (widthOf(pieces) <= room) append(line, pieces);
+  else {
+    const whole = pieces.map((piece) => piece.text).join('');
+    append(line, [{ text: (part === 'middle' ? cutMiddle : cutToWidth)(whole, room), mark: pieces[0]?.mark }]);
+  }
+  return line;
+}
+
+/** Adds pieces to a line. Neighbours that look alike are painted at once. */
+function append(line: Line, pieces: readonly Piece[]): void {
+  for (const piece of pieces) {
+    const text = line.width === 0 ? piece.text.replace(/^:(?=:)/, '\\x3a') : piece.text;
+    const last = line.pieces.at(-1);
+    const beforeSpace = text !== ' ' && last?.text === ' ' ? line.pieces.at(-2) : undefined;
+    if (beforeSpace !== undefined && beforeSpace.mark === piece.mark) {
+      line.pieces.pop();
+      beforeSpace.text += ` ${text}`;
+    } else if (last !== undefined && last.mark === piece.mark) last.text += text;
+    else line.pieces.push({ text, mark: piece.mark });
+    line.width += displayWidth(text);
+  }
+}
+
+function breakWord(word: readonly Piece[], room: number): Piece[][] {
+  const text = word.map((piece) => piece.text).join('');
+  const parts: Piece[][] = [];
+  for (let rest = text; rest !== ''; rest = rest.slice(parts.at(-1)?.[0]?.text.length)) {
+    const head = displayWidth(rest) <= room ? rest : cutToWidth(rest, Math.max(room, 2) + 1).replace(/…$/, '');
+    parts.push([{ text: head === '' ? rest : head, mark: word[0]?.mark }]);
+  }
+  return parts;
+}
+
+/** Without colours code has backticks. */
+function piecesOf(text: Text, style: Style, other?: Mark): Piece[] {
+  const hasColor = style.cyan(' ') !== ' ';
+  return spansOf(text).map((span): Piece => {
+    if (typeof span === 'string') return { text: safeText(span, longestSpan), mark: other };
+    const shown = safeText(span.text, longestSpan);
+    return { text: span.mark === 'code' && !hasColor ? `\`${shown}\`` : shown, mark: span.mark };
+  });
+}
+
+function widthOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { text }) => sum + displayWidth(text), 0);
+}
+
+/** A word may be painted in several ways: a code with a comma after it. Two spaces leave an empty word between them. */
+function splitWords(pieces: readonly Piece[]): Piece[][] {
+  const words: Piece[][] = [[]];
+  for (const { text, mark } of pieces) {
+    const isWhole = mark === 'code' && displayWidth(text) <= longestWhole;
+    for (const [index, part] of (isWhole ? [text] : text.split(' ')).entries()) {
+      if (index > 0) words.push([]);
+      if (part !== '') words.at(-1)?.push({ text: part, mark });
+    }
+  }
+  return words;
+}
+
+export function paintLine({ pieces }: Line, style: Style): string {
+  return pieces.map((piece) => paint(piece, style)).join('');
+}
+
+function paint({ text, mark }: Piece, style: Style): string {
+  switch (mark) {
+    case 'strong':
+      return style.bold(text);
+    case 'faint':
+      return style.dim(text);
+    case 'good':
+      return style.green(text);
+    case 'active':
+    case 'code':
+      return style.cyan(text);
+    case 'warning':
+      return style.yellow(text);
+    case 'bad':
+      return style.red(text);
+    case 'name':
+    case undefined:
+      return text;
+    default:
+      return mark satisfies never;
+  }
+}
