@@ -27,7 +27,7 @@ test('steps that are not needed are told alike by every command, and posts are c
 
   const status = await run('status');
   expect(status.out).toContain(`: 20 of 20 steps done ${note}`);
-  expect(status.out).toContain(`9 of 9 · ${9 - waiting} not needed`);
+  expect(status.out).toContain(`9 of 9  ${9 - waiting} not needed`);
   expect(status.out).toMatch(new RegExp(`^posts +${waiting} scheduled$`, 'm'));
   const { rows } = JSON.parse((await run('status', '--json', '-s', 'state:unneeded')).out) as { rows: unknown[] };
   expect(rows).toHaveLength(unneeded);
