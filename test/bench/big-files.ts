@@ -8,7 +8,7 @@ import { bin, measureOnce } from './measure.ts';
 
 /**
  * A file of 1 GiB up and one down, each in under 200 MB of memory at both ends: the runner and the sandbox. Prints the
- * figures; ends with 1 when a limit is missed. Run by `.ci/run`, and by hand with `npx tsx test/bench/big-files.ts`.
+ * figures; ends with 1 when a limit is missed. Run by `npm run test:release`, and by hand with `npx tsx test/bench/big-files.ts`.
  */
 const size = 1024 ** 3;
 const mostMiB = 200;

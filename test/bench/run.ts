@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { ablate } from './ablation/ablate.ts';
 import { type Goal, isMet, judge, type Results } from './goals.ts';
 import { pageOfNumbers } from './page.ts';
 import { tableOfGoals, tableOfStart, tableOfTrial, tellMachine } from './print.ts';
@@ -16,7 +15,7 @@ const timeoutMs = Number(values.timeout) * 1000;
 const known = [...listWorkloads({ long: true }).map(({ id }) => id), 'W5', 'cluster'].sort();
 const asked = [...positionals, ...(values.only ?? [])];
 const unknown = asked.filter((id) => !known.includes(id));
-if (unknown.length > 0 && !values.ablate) stopUsage(`no workload ${unknown.join(', ')}; there are ${known.join(', ')}`);
+if (unknown.length > 0) stopUsage(`no workload ${unknown.join(', ')}; there are ${known.join(', ')}`);
 if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions > 0)) {
   stopUsage('--reps takes a whole number from 1');
 }
@@ -30,10 +29,6 @@ const print = (text: string) => {
 };
 
 compilePeers();
-if (values.ablate) {
-  await ablate({ repetitions: repetitions ?? 3, only: positionals, timeoutMs, print, tell });
-  process.exit();
-}
 const results: Results = new Map();
 let starts: Start[] = [];
 if (wanted.includes('W5')) {
@@ -72,7 +67,6 @@ function readArguments() {
         only: { type: 'string', multiple: true },
         reps: { type: 'string' },
         long: { type: 'boolean', default: false },
-        ablate: { type: 'boolean', default: false },
         check: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         markdown: { type: 'boolean', default: false },
