@@ -2,7 +2,7 @@ import type { Field, Kind, Model } from '../src/kinds/kind.ts';
 import { type Schema, withoutNotes } from './schema.ts';
 
 /**
- * The published schema of the manifest: the base, and what each kind takes in `with` and `defaults`. Nothing is
+ * The published schema of the manifest: the base, and the fields of each kind for `with` and `defaults`. Nothing is
  * required in `with`, because defaults may give it, and every value may be a template instead.
  */
 export function composeManifest(base: Schema, kinds: Readonly<Record<string, Kind>>): Schema {

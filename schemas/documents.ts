@@ -215,7 +215,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
                 failed: ['Of finished jobs, not saved when the step ended.', count],
               }),
             ],
-            store: ['Where its files go; null: to whoever submitted it.', orNull(text)],
+            store: ['Destination of its files; null: the attached client.', orNull(text)],
             protocol: ['Version of the words between submitters, heads and hands.', count],
           }),
         ),
@@ -226,7 +226,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
           object({
             id: ['Its id.', text],
             head: ['The worker that leads it. Null when there is none, or its lease has run out.', orNull(text)],
-            'beatMs?': ['Since the head was last heard of.', credits],
+            'beatMs?': ["Milliseconds since the leader's last heartbeat.", credits],
             'error?': ['What is wrong.', text],
             'limit?': [
               'The limit of its workers that leaves least.',
@@ -253,7 +253,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
               version: ['Its version of mediabatch.', text],
               store: ['Where it puts files; null: it has no store.', orNull(text)],
               files: ['Files at once; 0: it fetches none.', count],
-              beatMs: ['Since it was last heard of.', credits],
+              beatMs: ['Milliseconds since its last heartbeat.', credits],
               isSilent: ['For longer than a living worker is.', truth],
               isHead: ['It is the head of its account.', truth],
             },

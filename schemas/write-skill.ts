@@ -1,4 +1,4 @@
-// After the compiler: the page for programs at the keys as a skill, for whoever copies it out of the package.
+// Runs after the compiler: publishes the manual page for agents as a skill file of the package.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { agentsSkill } from '../src/report/manual/references.ts';
 

@@ -4,7 +4,7 @@ import { readNotes, type Schema, withoutNotes, withoutReferences } from './schem
 
 /**
  * A validator as a TypeScript module that needs nothing at run time. Beside it the sentences of the schema and the keys
- * that each map knows, by the pointer that a violation names, so that a violation can be told in words.
+ * that each map knows, by the pointer that a violation names, so that a violation can be explained in words.
  */
 export function writeValidator(base: Schema, from: string, { finds }: { finds: 'first' | 'all' }): string {
   const whole = withoutReferences(base);
@@ -76,7 +76,7 @@ function ownCode(code: string): string {
   return dropUnused(own);
 }
 
-/** The schemas stand in the code as constants, most of which nothing reads. */
+/** Ajv writes every schema as a constant; nothing reads most of them. */
 function dropUnused(code: string): string {
   return code
     .split('\n')

@@ -175,6 +175,43 @@ describe('the house', () => {
     expect(tests.filter((path) => /\bvi\.(?:do)?[mM]ock\(/.test(readFileSync(path, 'utf8')))).toEqual([]);
   });
 
+  /** Words of a translation; each has a plain term instead. `heard` stays: of sounds. */
+  const foreign =
+    /\b(?:[Ww]hoever|[Aa]new|[Oo]f which|(?:[Uu]n)?[Tt]old|[Hh]ears?|[Tt]ak(?:e|es|en|ing) in)\b|\bAbsent:|\btold(?=[A-Z])|(?:Told|Anew)(?![a-z])/;
+
+  test.each([
+    ['buys it anew', true],
+    ['a step, of which', true],
+    ['Whoever pays', true],
+    ['isTold', true],
+    ['what it is told', true],
+    ['toldEvents', true],
+    ['takes in a charge', true],
+    ['#hear(', true],
+    ['/** Absent: all. */', true],
+    ['isAbsent: boolean', false],
+    ['forgetOldest(absent: Set)', false],
+    ['what is heard', false],
+  ])('%s is of a translation: %s', (text, isForeign) => {
+    expect(foreign.test(text)).toBe(isForeign);
+  });
+
+  test('texts, names and schemas are in the words of the field', () => {
+    const schemas = join(root, 'schemas');
+    const texts = [
+      ...entries.filter((path) => /\.(?:tsx?|md|html|css)$/.test(path)).map((path) => join(source, path)),
+      ...readdirSync(schemas).map((name) => join(schemas, name)),
+      join(root, 'README.md'),
+      join(root, 'CHANGELOG.md'),
+    ];
+    const found = texts.flatMap((path) =>
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .flatMap((line, index) => (foreign.test(line) ? [`${relative(root, path)}:${index + 1} ${line.trim()}`] : [])),
+    );
+    expect(found).toEqual([]);
+  });
+
   test('a docstring begins with the name of a thing or an act', () => {
     const strays = files.filter((file) =>
       /\/\*\*\s+(?:\* )?(?:Of|So|What)\b/.test(readFileSync(join(source, file), 'utf8')),

@@ -14,7 +14,7 @@ import type { SavedPlan } from './saved-plan.ts';
 /** Who watches a run, and may end it. */
 export interface Observer extends Ending {
   on: (event: RunEvent) => void;
-  /** Time left, which goes into the history for whoever follows the run. */
+  /** Time left, recorded in the history for clients that follow the run. */
   times?: RunTimes | undefined;
   /** Whose approval the run is carried out under, and of when. */
   approved?: { by: string; at: string } | undefined;
@@ -27,13 +27,13 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   check(): Promise<CheckedGraph>;
   lockTimeoutMs?: number | undefined;
   rehearsal?: RehearsalOptions | undefined;
-  /** Asked whether the service of the lock has a new address. Absent: it has not. */
+  /** Asks whether the service of the lock has a new address. Without it, the answer is no. */
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
-  /** Plan made before, agreed to by whoever applies it. */
+  /** Plan made and approved before. */
   saved?: SavedPlan | undefined;
-  /** True when somebody is asked once more: what they agreed to before does not bind them. */
-  isAnew?: true | undefined;
-  /** Agreement that somebody gave before. Absent: that of the saved plan; without one, what is agreed to now. */
+  /** True when approval is asked for again: the earlier approval does not bind. */
+  isAskedAgain?: true | undefined;
+  /** Earlier approval. Defaults to that of the saved plan, else to the answer given in this run. */
   agreement?: Agreement | undefined;
   /** Addresses that the selections matched when the plan was first made. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
@@ -49,9 +49,9 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
   /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
   given?: string | undefined;
-  /** Limit of whoever carries the plan out, when that is not this process. */
+  /** Limit of the process that carries the plan out, when that is not this one. */
   limitThere?: SpendingLeft | undefined;
-  /** Engine whose workers carry the plan out. Absent: this process does. */
+  /** Engine whose workers carry the plan out. Defaults to this process. */
   engine?: EngineChoice | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
 export interface EngineChoice {
   /** Address of the database. */
   url: string;
-  /** Place where workers put files, as a person named it. Absent: they come to whoever is attached. */
+  /** Destination of the workers' files, as the user wrote it. By default they come to the attached client. */
   store?: string | undefined;
 }
 

@@ -25,7 +25,7 @@ import type { Ending, RunResult } from './run.ts';
 import { keepIndex } from './save-outputs-list.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
-  /** Hears everything that happens, as it happens. */
+  /** Receives every event as it happens. */
   on?: ((event: RunEvent) => void) | undefined;
   /** How long another run on the same lock is waited for, in ms. Default: not at all. */
   lockTimeoutMs?: number | undefined;
@@ -98,7 +98,7 @@ export function refuseUncovered(agreement: Agreement, plan: Plan): void {
   throw new CampaignError({ code: 'MB3102', message: `the plan is stale: ${text}`, hint, addresses });
 }
 
-/** A listener that cannot break a run: once it has thrown it hears nothing more. */
+/** Wraps a listener so that it cannot fail the run. It is removed after its first exception. */
 function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event: RunEvent) => void {
   let isBroken = false;
   return (event) => {
@@ -184,6 +184,6 @@ async function watch(
   if (end !== undefined) scope.add(end);
   const reviewed = judge && (await options.review?.(judge));
   if (reviewed !== undefined) scope.add(() => reviewed.end());
-  const run = (hear: (event: RunEvent) => void) => running.watch({ ...ending, on: hear });
+  const run = (record: (event: RunEvent) => void) => running.watch({ ...ending, on: record });
   return isWork ? recordRun(plan, campaign, { on, clock: systemClock, times, approved, engineRun, run }) : run(on);
 }

@@ -89,7 +89,7 @@ export async function markStrangeSends({ campaign, rows }: Plan, open: OpenCampa
   for (const row of asked) {
     const { order, reason } = row;
     if (order?.send === undefined) continue;
-    // A key that left long ago is no longer replayed: it would be bought anew.
+    // An old key is no longer replayed by the service: the same create would be paid again.
     if (isReplayed(now - (known.get(order.send.id) ?? Number.NEGATIVE_INFINITY))) continue; // I43 (sent here)
     order.send = { ...order.send, isStrange: true };
     row.reason = { ...reason, text: `${reason.text}; it was sent elsewhere, or long ago, so it takes a yes` };

@@ -6,7 +6,7 @@ import type { RunResult } from './run.ts';
 
 /** Who carries plans out: this process, or the workers of an engine. */
 export interface Carrier {
-  /** The run of this campaign that is under way, or whose end nobody has seen. Absent: there is none, and one is planned. */
+  /** The open run of this campaign, or one whose end is not recorded here. Undefined: there is none, so plan one. */
   attach(): Promise<Running | undefined>;
   /** Makes everything ready for a plan that somebody agreed to, while the campaign is held. `result`: it was over before. */
   start(plan: Plan, held: Held): Promise<Running | { result: RunResult }>;
@@ -22,7 +22,7 @@ export interface Running {
   engineRun?: string;
   /** Whether what it saves stays in its store, and does not come here. */
   filesStay?: boolean;
-  /** Takes what people decide while it runs. Absent: they decide between two runs. */
+  /** Accepts decisions while it runs. Omitted when decisions wait for the next run. */
   judge?: LiveRun | undefined;
   /** Called once. Resolves when the run has ended, and the lock is settled, or when it was left. */
   watch(observer: Watching): Promise<RunResult>;

@@ -65,7 +65,7 @@ export function checkFlags(flags: { [name: string]: unknown }): void {
   for (const [name, value] of Object.entries(flags)) if (value !== undefined) requireFlag(name, value);
 }
 
-/** Refuses what charges cannot be told apart by: it would be a column of its own name. */
+/** Rejects names that cannot group charges: each would be a column of its own. */
 export function checkCost({ by }: CostOptions): void {
   for (const one of by) requireWord('by', one, costDimensions);
 }

@@ -22,7 +22,7 @@ import {
 export interface CheckOptions {
   /** Ask the service for its OpenAPI document. */
   refresh?: boolean | undefined;
-  /** Where something is to be bought by the service's document, a run asks for it anew; a plan goes by the kept one. */
+  /** A run requests the service's document again before it buys by it; a plan uses the stored one. */
   isRun?: boolean | undefined;
   /** Nothing is asked yet: where the kept document finds mistakes, its word does not count. */
   asksLater?: boolean | undefined;
@@ -100,10 +100,10 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
   return graphOf(await loadChecked(campaign, options), campaign);
 }
 
-/** Takes the graph from a checked manifest, or throws its mistakes. `told`: its mistakes and warnings were told. */
-export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, told?: LoadedManifest): CheckedGraph {
+/** Returns the graph of a checked manifest, or throws its errors. `reported`: a manifest whose diagnostics were reported. */
+export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, reported?: LoadedManifest): CheckedGraph {
   const { file, tell } = campaign;
-  const known = new Set(told?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
+  const known = new Set(reported?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
   const { graph, manifest, sources, facts, origins, asked, byDocument, renew } = checked;
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
@@ -151,7 +151,7 @@ async function findFacts(
   if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(campaign);
   const { baseUrl, token } = environment;
-  // Without both a run ends before anything is asked; the mistakes of the manifest are told first.
+  // Without both, a run ends before any request; errors of the manifest are reported first.
   const canAsk = isRun === true && baseUrl !== undefined && token !== undefined;
   return { facts, ...(canAsk && { ask }) };
 }

@@ -25,7 +25,7 @@ export interface CommitComparison extends Comparison {
   ref: string;
   /** Full hash. */
   commit: string;
-  /** The rest of the budget, and how far it carries what is still to buy here. Absent: no budget, or nothing to buy. */
+  /** The rest of the budget, and how far it covers what is left to buy. Omitted without a budget or purchases. */
   fit?: { left: number } & NonNullable<PlanTotals['fit']>;
 }
 

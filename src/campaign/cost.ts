@@ -80,7 +80,7 @@ export async function sumUpAll(
   return { by, rows, totals: sumCharges(charges), leftOut };
 }
 
-/** Charges on record, and what they are told apart by. */
+/** Recorded charges with the values they are grouped by. */
 async function readCharges(
   campaign: OpenCampaign,
   graph: Graph,

@@ -26,7 +26,7 @@ export interface DecideOptions {
   dryRun?: boolean | undefined;
   /** Asked before anything is recorded. Default: yes. */
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
-  /** Asked whether the service of the lock has a new address. Absent: it has not. */
+  /** Asks whether the service of the lock has a new address. Without it, the answer is no. */
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
 }
 
@@ -64,7 +64,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
   const { paths, tell } = campaign;
   const { dryRun = false, askAboutMove, lockTimeoutMs = 0 } = options;
   const graph = await requireGraph(campaign);
-  // Whoever only looks leaves nothing behind, not even a guard, and can do so where nothing can be written.
+  // Reading leaves nothing behind, not even a guard, and so works on a read-only mount.
   const guard = dryRun ? undefined : await holdGuard(paths.lock, lockTimeoutMs, tell);
   try {
     const { service } = options;

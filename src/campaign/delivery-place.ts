@@ -10,7 +10,7 @@ import { ownList, readOutputsList } from './save-outputs-list.ts';
 
 export interface FoundThere {
   bytes: number;
-  /** Absent: nobody noted it. */
+  /** Omitted when it was not recorded. */
   sha256?: string | undefined;
 }
 

@@ -65,7 +65,7 @@ export class Desk {
     );
   }
 
-  /** Writes the lock in its normal form, where it is not. Waits for nobody: whoever has it writes it, too. */
+  /** Writes the lock in its normal form, if it is not. Skips a lock that is held: its holder writes it. */
   async tidy(): Promise<void> {
     if (this.#held?.isLonger !== true) return;
     await this.#guarded(0, async () => {

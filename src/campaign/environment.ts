@@ -139,7 +139,7 @@ export function hasKey(environment: Environment): boolean {
   return 'token' in environment;
 }
 
-/** The same environment, of which nobody prints or serializes the key by accident. */
+/** The same environment with a key that is not printed or serialized by accident. */
 export function withHiddenKey(environment: Environment): Environment {
   const { token, ...others } = Object.getOwnPropertyDescriptors(environment);
   const hidden = token === undefined ? {} : { token: { ...token, enumerable: false } };
@@ -265,7 +265,7 @@ function nameOf(character: string): string {
   return `the character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Time before which nobody is told, in ms: nobody wants to be told of what is done by then. */
+/** Delay before a slow request is reported, in ms. */
 const slowMs = 1000;
 
 /** Ends a run before it has begun where the service cannot be reached, in seconds, and with what is tried in sight. */

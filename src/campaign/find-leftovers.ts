@@ -18,7 +18,7 @@ interface PaidOutput {
   /** Path as recorded, relative to the output folder. */
   path: string;
   jobId?: string;
-  /** Absent: the lock does not say. */
+  /** Omitted when the lock does not say. */
   credits?: number;
 }
 

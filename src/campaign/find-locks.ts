@@ -15,7 +15,7 @@ export interface FoundLock {
   path: string;
   /** Path as seen from the working folder. */
   shown: string;
-  /** Absent: the file cannot be read, and `problem` says why. */
+  /** Omitted when the file cannot be read; `problem` says why. */
   reading?: LockReading;
   problem?: string;
 }

@@ -23,8 +23,8 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
 }
 
 /**
- * Leaves one watch of each run on an engine: who watches it again hears all of it again, and its credits were spent once. It
- * is the one that saw the end, or most.
+ * Keeps one watch of each run on an engine: each later watch repeats its events, and its credits were spent once. The one
+ * that saw the end, or most, is kept.
  */
 export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
   const runOf = ({ engineRun, id }: RunStory) => engineRun ?? id;

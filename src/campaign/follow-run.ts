@@ -21,7 +21,7 @@ export type Followed =
 export interface FollowOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** Hears the events of the run, those from before as well. */
+  /** Receives the events of the run from its start. */
   on(event: RunEvent): void;
   /** Receives the time left whenever the run shows another. */
   onTime(remaining: Remaining | undefined): void;
@@ -40,15 +40,15 @@ const lastWordsMs = 1500;
  */
 export async function followRun(paths: CampaignPaths, options: FollowOptions): Promise<Followed> {
   const { clock, signal } = options;
-  for (let isTold = false; !signal.aborted; ) {
+  for (let isReported = false; !signal.aborted; ) {
     const holder = await holderOf(paths);
     const [newest] = await listRuns(paths);
     if (newest !== undefined && newest.how === undefined && isOf(newest, holder)) {
       return followTail(newest.id, paths, options);
     }
     if (holder === undefined) return { is: 'idle', ...(newest !== undefined && { last: newest }) };
-    if (!isTold) options.onWait(holder);
-    isTold = true;
+    if (!isReported) options.onWait(holder);
+    isReported = true;
     await pause(lookEveryMs, { clock, signal });
   }
   return { is: 'left' };

@@ -28,8 +28,8 @@ import { noteUpToDate } from './up-to-date.ts';
  */
 export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
   const { paths, service, seen, tell } = campaign;
-  const { saved, askAboutMove, given, isAnew } = options;
-  const agreement = isAnew ? undefined : (options.agreement ?? saved);
+  const { saved, askAboutMove, given, isAskedAgain } = options;
+  const agreement = isAskedAgain ? undefined : (options.agreement ?? saved);
   const checked = await options.check();
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, {
     forEngine: options.engine !== undefined,
@@ -41,7 +41,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     const { lock, restored } = loaded;
     const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
     const planOf = ({ graph, facts, origins }: CheckedGraph, { again }: { again: boolean }) => {
-      // What it has to tell has been told.
+      // Its notices were already shown.
       const teller = again ? { ...campaign, tell: () => {} } : campaign;
       return makePlan(teller, { graph, lock, facts, origins, restored }, { ...options, chosen, isRun: true }); // I18
     };
@@ -51,7 +51,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     await markStrangeSends(made, campaign);
     await lookAtPosts(made, campaign, { checked: held, asks: true });
     await refuseLostLock(campaign, { lock, plan: made, isNew: options.new === true });
-    if (saved !== undefined && !isAnew) refuseStale(saved, { plan: made, graph, service });
+    if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: made, graph, service });
     options.verify?.(made, graph);
     if (agreement !== undefined) goOnUnder(agreement, made, lock);
     // An index is looked after even where there is nothing else to do.

@@ -12,8 +12,8 @@ import { clockText } from '../report/numbers.ts';
 import { requireLockFolder } from './read-lock.ts';
 
 /**
- * The right to be the only run on this lock, or exit 75 naming who has it. Whoever is waited for is named before. While an
- * engine has an open run of the campaign nobody writes the lock but who is attached to it: `forEngine`.
+ * Acquires the exclusive right to run on this lock, or ends with exit 75 naming its holder. While waiting, the holder is named
+ * first. While an engine has an open run of the campaign, only an attached client writes the lock: `forEngine`.
  */
 export async function holdGuard(
   lockPath: string,

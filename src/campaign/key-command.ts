@@ -7,7 +7,7 @@ export const keyCommandName = 'MEDIABATCH_API_KEY_COMMAND';
 /** Time for somebody to unlock a keychain. */
 const timeoutMs = 60_000;
 
-/** A sign that only a shell obeys: whoever writes one expects a shell, and there is none. */
+/** Characters that only a shell interprets: a command with one expects a shell, and none is started. */
 const shellSign = /[$`|&;<>()*?~#]/;
 
 /** Runs the command, and gives the key that it printed. Throws MB3201 where there is none; never tells what was printed. */

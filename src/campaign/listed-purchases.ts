@@ -16,8 +16,8 @@ export interface ListedPurchases {
 }
 
 /**
- * Looks for jobs with exactly the requests of steps in the service's lists. Free; without a kind that has a list, nobody is
- * asked. `onUnread` hears of a list that does not come, or throws; without it the error goes on.
+ * Looks for jobs with exactly the requests of steps in the service's lists. Free; without a kind that has a list, nothing is
+ * queried. `onUnread` receives a list that could not be read, or throws; without it the error is passed on.
  */
 export async function findListedPurchases(
   campaign: OpenCampaign,

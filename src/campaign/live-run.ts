@@ -25,9 +25,9 @@ interface LiveRunOptions {
   /** Graph as written: without decisions. */
   graph: Graph;
   lock: Lock;
-  /** The steps that are bought anew. */
+  /** Steps to redo. */
   redo: ReadonlySet<string>;
-  /** The steps that the run is about. Absent: all. */
+  /** The steps that the run is about. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   /** `took`: what the run carries out beside its plan, by address. */
   plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
@@ -69,7 +69,7 @@ export class LiveRun {
   /** Steps of the plan that were let go of at some time. */
   readonly #letGo = new Set<string>();
   readonly #listeners = new Set<() => void>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #view = createRunView();
   #works: Works | undefined;
   #is: ReviewRun['is'] = 'running';
@@ -259,13 +259,13 @@ export class LiveRun {
     });
   }
 
-  /** Plans again, and lets the run take in what may follow. */
+  /** Plans again, and adds newly possible steps to the run. */
   async #look(): Promise<void> {
     const { ledger, driven, signal, gate } = this.#requireWorks();
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
     const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
-    // Whoever stopped it meanwhile wants nothing more bought. What was decided is on record.
+    // After a stop nothing more is bought; decisions are recorded.
     if (this.#isEnough) return;
     const found = this.#find(now.plan);
     for (const address of this.#took.keys()) if (driven.begun(address) === undefined) this.#took.delete(address);
@@ -303,7 +303,7 @@ export class LiveRun {
     });
   }
 
-  /** Steps still to be bought anew: until they are, what was thought of their earlier outputs does not count. */
+  /** Steps still to be redone: until they are, decisions about their earlier outputs do not count. */
   #redo(): ReadonlySet<string> {
     const { redo } = this.#options;
     const isRedone = (address: string) => this.#works?.driven.endOf(address)?.outcome === 'done';
@@ -328,8 +328,8 @@ export class LiveRun {
 
   #notice(address: string, message: string): void {
     const text = `${address} ${message}`;
-    if (this.#told.has(text)) return;
-    this.#told.add(text);
+    if (this.#reported.has(text)) return;
+    this.#reported.add(text);
     this.#works?.emit({ event: 'noticed', address, message });
   }
 

@@ -189,7 +189,7 @@ export async function loadWithNames(
   return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, reader, rows, listings });
 }
 
-/** The graph, or the end of the command with every mistake. Warnings are told, and it goes on. */
+/** Returns the graph, or ends the command with every error. Warnings are shown. */
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
 }

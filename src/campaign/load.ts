@@ -33,7 +33,7 @@ export async function load(file: string, options: OpenOptions = {}): Promise<Cam
   return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
 }
 
-/** A `tell` that keeps what it is told, and passes it on. */
+/** A `tell` that stores notices and passes them on. */
 export function collectNotices(passOn: Tell = () => {}): { notices: readonly Notice[]; tell: Tell } {
   const notices: Notice[] = [];
   return {

@@ -63,7 +63,7 @@ async function measure(
   return (output) => measured.get(output);
 }
 
-/** Digests of outputs that are not at their paths, and of which an intact copy is kept. */
+/** Digests of missing or changed outputs with an intact copy in the store of kept files. */
 async function findIntactCopies(
   paths: CampaignPaths,
   recorded: readonly OutputToCheck[],

@@ -40,9 +40,9 @@ export interface MakePlanOptions extends PlanningOptions {
    * that a limit did not reach then, and that are not bought now.
    */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string>; leftOut?: ReadonlySet<string> } | undefined;
-  /** Limit of whoever carries the plan out. */
+  /** Limit of the process that carries the plan out. */
   limitThere?: SpendingLeft | undefined;
-  /** Whether the plan is to be carried out: a place that cannot be written ends it, and is only told of otherwise. */
+  /** Whether the plan is to be carried out: then a path that cannot be written is an error, else a notice. */
   isRun?: boolean | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface MadePlan {
   states: ReadonlyMap<string, OutputState>;
   /** The steps that `--redo` names. */
   redo: ReadonlySet<string>;
-  /** The steps that the plan is about. Absent: all. */
+  /** The steps that the plan is about. Defaults to all. */
   selected?: ReadonlySet<string>;
   /** Facts about prices that are known beside manifest and lock. */
   hints: PriceHints;
@@ -138,7 +138,7 @@ async function expectTimeOf({ rows, concurrency }: Plan, paths: CampaignPaths) {
 /** Limit of addresses in a suggested command. */
 const mostNamed = 20;
 
-/** Refuses to buy again what is pinned, whoever asks: first the pin goes. */
+/** Rejects `--redo` of pinned steps: unpin them first. */
 function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
   const pinned = graph.steps.filter(({ address, decided }) => decided?.pinned !== undefined && redo.has(address));
   const [first] = pinned;
@@ -199,7 +199,7 @@ function savesOf(address: string, order: StepOrder): { address: string; save: st
   return Array.from({ length: count }, (_, index) => ({ address, save: wantedPath(order, index) }));
 }
 
-/** Notice for whoever looks without writing: on a mount for reading, somebody else's checkout, a CI without rights. */
+/** Notice of a plan in a folder without write access: a read-only mount, another user's checkout, a CI. */
 function notWritable({ address, path }: BadPlace): string {
   const where = path === '.' ? 'this folder' : `the folder ${path}`;
   return `${where} cannot be written, and ${address} is to be saved there: apply would end with exit code 73`;
@@ -248,8 +248,8 @@ const shownAddresses = 5;
 
 /**
  * Steps that `--redo` names, without posts that are not named by their own address: a task, a tag or a wildcard sends none of them
- * again. Where that leaves nothing, the person is told what to type instead. `settled`: of a saved plan, which is not asked
- * anew.
+ * again. Where that leaves nothing, the error says what to type instead. `settled`: of a saved plan, which is not asked
+ * again.
  */
 function sparePosts(
   redo: ReadonlySet<string>,
@@ -285,12 +285,12 @@ function sparePosts(
   return left;
 }
 
-/** Number of runs that are looked at, newest first: one that bought nothing was told no balance. */
+/** Number of runs that are inspected, newest first: a run without purchases has no balance. */
 const looks = 5;
 
 /**
- * Finds the balance that a run on this machine was told last: the service offers no call that only asks for it. Others may
- * have spent since, or filled the account up, so it is only shown. Undefined where no run was told.
+ * Finds the balance that the service last reported to a run on this machine: the API has no call for the balance alone. Others
+ * may have spent since, or topped the account up, so it is only shown. Undefined when no run has one.
  */
 async function readLastBalance({ state, runs }: CampaignPaths): Promise<PlanTotals['lastBalance']> {
   const history = new RunHistory(state, runs);
@@ -298,8 +298,8 @@ async function readLastBalance({ state, runs }: CampaignPaths): Promise<PlanTota
     const lines = (await history.readEnds(id)) ?? [];
     for (const line of lines.toReversed()) {
       const { balance, at } = mapOf(line);
-      const isTold = typeof balance === 'number' && Number.isSafeInteger(balance) && balance >= 0;
-      if (isTold && typeof at === 'string' && !Number.isNaN(Date.parse(at))) return { credits: balance, at };
+      const isValid = typeof balance === 'number' && Number.isSafeInteger(balance) && balance >= 0;
+      if (isValid && typeof at === 'string' && !Number.isNaN(Date.parse(at))) return { credits: balance, at };
     }
   }
   return undefined;

@@ -30,9 +30,9 @@ export interface OpenCampaign {
   documents: ReadDocuments;
   /** Fields that nobody lists are mistakes, and not only warned of. */
   strict: boolean;
-  /** Hears what a person should know. */
+  /** Shows a notice to the user. */
   tell: Tell;
-  /** Hears how large the campaign is as soon as that is known: first its texts, then its steps. */
+  /** Receives the size of the campaign as soon as it is known: first its texts, then its steps. */
   onSize(known: { characters: number } | { steps: number }): void;
 }
 
@@ -66,7 +66,7 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     varFiles,
     service: knownService(sandbox, environment),
     rehearsed: sandbox ? knownService(false, options.environment ?? {}) : undefined,
-    // Of a key that a program prints only whoever plans or buys has to know.
+    // A key command runs only for commands that need the service.
     get replays() {
       return replaysOf(sandbox, environment);
     },

@@ -28,11 +28,11 @@ export interface OptionRow {
   readonly about: string;
   /**
    * `campaign`: which manifest, lock and money are meant; each command that is printed goes on with it. `plan`: what is
-   * bought. A saved plan keeps both, and is given neither; whoever attaches to a run hears that it was made without theirs.
-   * `run`: how a run goes about its work, which whoever attaches cannot change. `here`: what this very process does.
+   * bought. A saved plan stores both and accepts neither; attaching to a run with others shows a notice that the run was made
+   * without them. `run`: how a run works, which attaching cannot change. `here`: what this very process does.
    */
   readonly settles: 'campaign' | 'plan' | 'run' | 'here';
-  /** Absent: text. */
+  /** Defaults to text. */
   readonly takes?: keyof Written;
   /** In ms for times. */
   readonly range?: Range;
@@ -42,11 +42,11 @@ export interface OptionRow {
   readonly standard?: number | string;
   /** The same for `--help`, whose text does not say it. */
   readonly shown?: string;
-  /** Commands that go on with it. Absent: as `settles` says, so those of a plan go on with `apply`. */
+  /** Commands that repeat it. Defaults by `settles`: options of a plan are repeated for `apply`. */
   readonly printed?: 'always' | 'apply' | 'never';
-  /** Treatment beside a saved plan. Absent: as `settles` says. */
+  /** Treatment with a saved plan. Defaults by `settles`. */
   readonly besideSaved?: 'refused' | 'taken';
-  /** Treatment with `plan --compare`. Absent: as `settles` says; what is bought is of one run. */
+  /** Treatment with `plan --compare`. Defaults by `settles`; what is bought belongs to one run. */
   readonly compared?: 'refused' | 'ignored';
   /** An option that it does not go with. */
   readonly conflicts?: string;
@@ -197,7 +197,7 @@ export const applyOptions = {
     printed: 'apply',
   }),
   /**
-   * After a failure: go on with other steps, but not with those of a task and price of which five failed for one reason and
+   * After a failure: go on with other steps, but pause those of a task and price with five failures for one reason and
    * none is done (`wait`), with those, too (`continue`), or only finish what has begun (`finish`). Default: `wait`.
    */
   onError: run(

@@ -24,7 +24,7 @@ export function userName(): string | undefined {
   }
 }
 
-/** This user at this machine, as people on others are told of them. */
+/** User and machine, as shown to users on other machines. */
 export function whoIsHere(): string {
   return `${userName() ?? 'a user'} on ${hostname()}`;
 }

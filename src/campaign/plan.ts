@@ -24,7 +24,7 @@ export interface Planned {
   options: PlanningOptions;
   /** Addresses that `redo` came to. */
   redo: ReadonlySet<string>;
-  /** Addresses that `select` and `exclude` came to. Absent: all. */
+  /** Addresses that `select` and `exclude` resolved to. Defaults to all. */
   selected?: ReadonlySet<string>;
 }
 

@@ -55,7 +55,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
     const reader = {
       isEarlier: true as const,
       manifest: () => tree.manifest(baseOf(path)),
-      // Those of another place are given anew, like single variables.
+      // Values from another folder are passed again, like single variables.
       vars: (name: string) => {
         const own = relative(paths.folder, resolve(name)).split(sep).join('/');
         return tree.has(own) ? tree.manifest(own) : readManifestText(name);

@@ -22,7 +22,7 @@ export interface LoadedLock {
   read?: Digest;
   tornTailAt?: number;
   needsRewrite: boolean;
-  /** Whether something was told of it. */
+  /** Whether a notice about it was shown. */
   isNotable: boolean;
   /** Whether it has purchases of another address, and `--service-moved` was given: a person has to agree. */
   isMoved: boolean;
@@ -48,7 +48,7 @@ export function requireLockFolder(path: string): void {
 /**
  * The lock, or the end of the command before anything is sent. `service` is the digest that the lock must belong to;
  * undefined when nobody knows where the service is. With `serviceMoved` it may have been made against another address:
- * whoever writes asks a person first (`agreeToMove`).
+ * before writing, the caller asks the user (`agreeToMove`).
  */
 export async function requireLock(
   { paths, tell }: Pick<OpenCampaign, 'paths' | 'tell'>,

@@ -54,7 +54,7 @@ export async function recordRun(
   const journal = await openJournal(plan, campaign, { clock, lost, approved, engineRun });
   let shown: Remaining | undefined;
   let spentNow = 0;
-  const hear = (event: RunEvent) => {
+  const record = (event: RunEvent) => {
     progress = event.event === 'run-ended' ? 'over' : 'running';
     on(event);
     journal?.add(safeJson(event));
@@ -74,7 +74,7 @@ export async function recordRun(
     return journal?.close(safeJson(line));
   };
   try {
-    const result = await run(hear);
+    const result = await run(record);
     const { end } = result;
     await close(end === undefined ? { how: 'left' } : { how: 'ended', ...endOf(end) });
     return result;

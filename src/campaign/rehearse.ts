@@ -18,7 +18,7 @@ import type { CampaignPaths } from './paths.ts';
 const mostForOne = 100;
 /** Credits of a new sandbox; people know this number. */
 const leastBalance = 1000;
-/** Speed of a trial, which is not worth waiting for; whoever wants the pace of life says so. */
+/** Default speed of a rehearsal. */
 const defaultSpeed = 5;
 
 /** Starts the embedded service for a run: with an account that covers the plan, unless it was said what it has. */

@@ -88,7 +88,7 @@ async function findLacking(name: string, graph: Graph, lock: Lock): Promise<Step
   const records = await readPurchases(name, (key, jobId) => jobs.has(`${key} ${jobId}`));
   if (records.length === 0) return [];
   const addresses = new Set(graph.steps.map(({ address }) => address));
-  // A job of this very key has answered its sends, whoever recorded it.
+  // A job with this very key answers its creates, from any recorder.
   const isLacking = (one: Purchase) => !(mayBeCharged(one) && bought.has(one.key));
   const wantedBy = (fingerprints: ReadonlySet<string>) =>
     records.flatMap((record): StepRecord[] => {

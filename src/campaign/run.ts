@@ -16,7 +16,7 @@ import { settleLock } from './settle.ts';
 
 /** How the outside world ends a run. */
 export interface Ending {
-  /** Aborted: nothing new is paid for, what is on the wire is awaited, everything is recorded. Its reason is told. */
+  /** Aborted: nothing new is paid for, requests in flight are awaited, everything is recorded. Its reason is reported. */
   signal?: AbortSignal | undefined;
   /** Resolves when nobody waits any longer: what is on the wire stays on record as sent. */
   leave?: Promise<void> | undefined;
@@ -45,7 +45,7 @@ export interface RunOptions extends RunSettings, Ending {
   loaded: Pick<LoadedLock, 'needsRewrite'>;
   /** People decide during the run. */
   live?: LiveRun | undefined;
-  /** Progress of others who have begun the plan before. Absent: nobody has. */
+  /** Progress of earlier leaders of the plan. Omitted for a new run. */
   resumed?: Pick<CarryOutOptions, 'ends' | 'learned' | 'onEnd'> | undefined;
   on(event: RunEvent): void;
 }
@@ -154,11 +154,11 @@ async function endRun(
     held: plan.totals.held,
     elapsedMs: ports.clock.now() - run.startedAt,
   });
-  const told = { at: new Date(ports.clock.now()).toISOString(), ...end };
-  on(told);
-  live?.note(told);
+  const ended = { at: new Date(ports.clock.now()).toISOString(), ...end };
+  on(ended);
+  live?.note(ended);
   const unneeded = known.unneeded.map(({ address }) => [address, 'unneeded'] as const);
-  return { exit, outcomes: new Map([...outcomes, ...unneeded]), end: told };
+  return { exit, outcomes: new Map([...outcomes, ...unneeded]), end: ended };
 }
 
 /** A signal of the run's own, which the run itself may abort, too. `isMet`: the wish is met without aborting anything. */

@@ -49,8 +49,8 @@ export function folderFrom(from: string, folder: string): string {
 }
 
 /**
- * Writes the list of files that the manifest asks for, as everything is at the end of a run. What was bought is on record
- * without it: where it cannot be written, or is that of another campaign, that is told, and the run ends as it would have.
+ * Writes the list of files that the manifest asks for, as of the end of a run. Purchases are recorded without it: if it
+ * cannot be written, or belongs to another campaign, a notice says so and the run's exit code stays the same.
  */
 export async function keepIndex(campaign: OpenCampaign, index: string | undefined): Promise<void> {
   const format = index === undefined ? undefined : listFormatOf(extname(index));
@@ -58,7 +58,7 @@ export async function keepIndex(campaign: OpenCampaign, index: string | undefine
   const { paths, tell } = campaign;
   try {
     const { target } = await prepareOutputFolder(paths.outputs, index);
-    // What there is to tell about the campaign was told when it was planned.
+    // Notices about the campaign were shown when it was planned.
     const found = await findOutputs({ ...campaign, tell: () => {} }, {});
     // The next list opens no file that was measured for this one.
     await campaign.measures.keep();

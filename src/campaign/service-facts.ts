@@ -27,7 +27,7 @@ export interface ServiceFacts {
 export const noServiceFacts: ServiceFacts = { createRoutes: {} };
 
 /**
- * Documents that an open campaign has read. Whoever plans again and again has the same one again and again: its schemas
+ * Documents that an open campaign has read. Repeated plans share one: its schemas
  * are compiled once.
  */
 export interface ReadDocuments {

@@ -54,7 +54,7 @@ export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): P
     terminal.err(
       `\n${terminal.style.bold('asked again')}: the rest costs more than was agreed to, or is priced only now\n`,
     );
-    const next = await applyOnce(options, { ...given, consent, isAnew: true });
+    const next = await applyOnce(options, { ...given, consent, isAskedAgain: true });
     if (!next.hasRun) break;
     applied = next;
   }
@@ -63,7 +63,7 @@ export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): P
 
 interface RoundContext extends ApplyContext {
   consent: Consent;
-  isAnew?: true;
+  isAskedAgain?: true;
 }
 
 interface Ended {
@@ -73,7 +73,7 @@ interface Ended {
 }
 
 async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<Ended> {
-  const { campaign, terminal, given, saved, isAnew, consent } = context;
+  const { campaign, terminal, given, saved, isAskedAgain, consent } = context;
   const { paths, replays, file } = campaign;
   const { serviceMoved, yes } = options;
   const engine = engineFor(options);
@@ -116,7 +116,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     },
     ...options,
     saved,
-    isAnew,
+    isAskedAgain,
     given,
     lockTimeoutMs: options.lockTimeoutMs ?? optionTable.lockTimeoutMs.standard,
     createTimeoutMs: options.requestTimeoutMs,
@@ -142,13 +142,13 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
         : undefined,
     async agree(made) {
       // While the lock is held: another run may have used it up.
-      if (saved !== undefined && !isAnew) {
+      if (saved !== undefined && !isAskedAgain) {
         approved = await findApproval(saved, { campaign, now: systemClock.now() });
       }
       tellApproved(approved, terminal);
       const agreed = await agreeTo(made, options, {
         ...{ terminal, consent, show, approved, file, showing: showingCall(file, options, saved) },
-        ...(!isAnew && saved && { saved }),
+        ...(!isAskedAgain && saved && { saved }),
       });
       return interruption?.signal.aborted === true ? 'interrupted' : agreed;
     },
@@ -192,7 +192,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   });
   endStage('run');
   if (applied.is !== 'ran') {
-    terminal.err(`nothing ${isAnew ? 'more ' : ''}was spent\n`);
+    terminal.err(`nothing ${isAskedAgain ? 'more ' : ''}was spent\n`);
     return { exit: applied.is === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
   }
   if (options.json === true) await printResult(applied, { ...context, file, options, view });

@@ -43,7 +43,7 @@ export class Approval {
     this.#closeAsBefore(orders);
   }
 
-  /** Closes the classes of which an earlier charge of this run has shown that no more may be bought. */
+  /** Closes the price classes that an earlier charge of this run has already closed. */
   #closeAsBefore(orders: readonly StepOrder[]): void {
     let rest = this.#rest;
     for (const { price } of orders) {

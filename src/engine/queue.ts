@@ -66,7 +66,7 @@ export class Queue {
     this.#ends = findEnds(orders, order.dependents);
     this.#account = account;
     this.#balance = balance;
-    this.#allotAnew();
+    this.#reallot();
   }
 
   /** Updates the chains after orders were added or removed. */
@@ -78,7 +78,7 @@ export class Queue {
     this.#apart = this.#apart.filter(stays);
     for (const order of added) if (isBought(order)) this.#open.set(order.address, order);
     this.#ends = findEnds(this.#orders, dependents);
-    this.#allotAnew();
+    this.#reallot();
   }
 
   get size(): number {
@@ -133,7 +133,7 @@ export class Queue {
       if (waiting === undefined) {
         if (!isIdle || this.#held.length === 0) return undefined;
         this.#askedBy.clear();
-        this.#allotAnew();
+        this.#reallot();
         if (this.#ready.size === 0) this.#letAllGo();
         continue;
       }
@@ -180,7 +180,7 @@ export class Queue {
     this.#close(fact.address);
     this.#bought += 1;
     const isStale = this.#allotment.is === 'chains' && this.#bought > (this.#open.size - smallCampaign) / looks;
-    if (isNews || this.#pricesSeen !== this.#account.prices.changes || isStale) this.#allotAnew();
+    if (isNews || this.#pricesSeen !== this.#account.prices.changes || isStale) this.#reallot();
     return this.#held.length < heldBefore || this.#allotment.is === 'chains';
   }
 
@@ -195,7 +195,7 @@ export class Queue {
     const order = this.#orders.get(address);
     if (order === undefined || this.#askedBy.get(order.price.class) !== address) return false;
     this.#askedBy.delete(order.price.class);
-    this.#sortAnew();
+    this.#resort();
     return true;
   }
 
@@ -212,7 +212,7 @@ export class Queue {
     return this.#allotment.places?.has(address) === false;
   }
 
-  #allotAnew(): void {
+  #reallot(): void {
     const left = Math.min(this.#account.unspent, this.#balance ?? Number.POSITIVE_INFINITY);
     this.#pricesSeen = this.#account.prices.changes;
     this.#bought = 0;
@@ -221,16 +221,16 @@ export class Queue {
       priceOf: (order) => this.#priceOf(order),
       isMoving: this.#begun.size > 0,
     });
-    this.#sortAnew();
+    this.#resort();
   }
 
   /** Lets all orders go: the remaining credits can finish nothing more, so let them begin, as far as the credits go. */
   #letAllGo(): void {
     this.#allotment = { is: 'all' };
-    this.#sortAnew();
+    this.#resort();
   }
 
-  #sortAnew(): void {
+  #resort(): void {
     const waiting = [...this.#ready.clear(), ...this.#held];
     this.#held = [];
     for (const one of waiting) this.#put(one);

@@ -9,7 +9,7 @@ import { safeText } from './safe-text.ts';
 export const mermaidLimits = { edges: 500, characters: 50_000 } as const;
 
 export interface MermaidOptions {
-  /** Addresses to draw. Absent: all steps. */
+  /** Addresses to draw. Defaults to all steps. */
   selected: ReadonlySet<string> | undefined;
   /** A node for each step instead of each task. */
   bySteps: boolean;

@@ -36,8 +36,8 @@ export function command(args: string[], options: CommandOptions): Promise<Comman
   // Node reads them when it starts.
   const isForNode = Object.keys(env).some((name) => name.startsWith('NODE_'));
   // Where what is built changes under the tests, each command loads it anew.
-  const isAnew = testEnvironment().MEDIABATCH_TEST_APART === '1';
-  const needsProcess = apart || isAnew || isForNode || preload !== undefined || onErr !== undefined || isBusyHere();
+  const isRebuilt = testEnvironment().MEDIABATCH_TEST_APART === '1';
+  const needsProcess = apart || isRebuilt || isForNode || preload !== undefined || onErr !== undefined || isBusyHere();
   return needsProcess ? commandApart(args, options) : commandHere(args, { cwd, env: { ...usual(), ...env } });
 }
 

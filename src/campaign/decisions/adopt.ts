@@ -121,8 +121,8 @@ function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, l
     if (used.has(job.jobId))
       return refuse(match.step.address, `cannot have job ${job.jobId} too`, 'one job is of one step');
     used.add(job.jobId);
-    const { credits: told, ...facts } = job;
-    const credits = listedCharge(told, priceOf(match.step.kind, match.step.request));
+    const { credits: listed, ...facts } = job;
+    const credits = listedCharge(listed, priceOf(match.step.kind, match.step.request));
     return importJob(match, { ...facts, ...(credits !== undefined && { credits }) }, { campaign: graph.name, lock });
   });
 }

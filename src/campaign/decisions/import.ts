@@ -51,8 +51,8 @@ export async function importStep(
     if (ruling.is !== 'recorded' || offline === true) return [ruling];
     const asked = await withLibraryOf(campaign, ({ library }) => askFor(match.step, job, library));
     if (isRuling(asked)) return [asked];
-    const { credits: told, ...facts } = asked;
-    const charge = listedCharge(told, pricesFrom(lock, graph.prices)(match.step.kind, match.step.request));
+    const { credits: listed, ...facts } = asked;
+    const charge = listedCharge(listed, pricesFrom(lock, graph.prices)(match.step.kind, match.step.request));
     return [importJob(match, { ...facts, ...(charge !== undefined && { credits: charge }), ...given }, context)];
   });
 }

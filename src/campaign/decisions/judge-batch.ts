@@ -28,7 +28,7 @@ export interface Judged {
 export class Bench {
   readonly #links: Links;
   #campaign: Situation;
-  /** Names of the gates of which something was recorded since the graph was decided. */
+  /** Names of the gates with decisions since the graph was decided. */
   readonly #changed = new Set<string>();
 
   constructor(situation: Situation) {
@@ -119,7 +119,7 @@ interface Links {
   steps: ReadonlyMap<string, Step>;
   byName: ReadonlyMap<string, Gate>;
   byMember: ReadonlyMap<string, Gate>;
-  /** Steps of which people are asked about the first ones. */
+  /** Steps of canaries: the first ones need a decision. */
   canaried: ReadonlySet<string>;
 }
 

@@ -18,7 +18,7 @@ import type { OpenCampaign } from '../open-campaign.ts';
 import type { Chosen } from './steps.ts';
 
 export interface JudgeOptions extends DecideOptions {
-  /** Why, in 1 to 500 characters. Absent: a note that is there stays. */
+  /** Why, in 1 to 500 characters. Omitted to keep the current note. */
   note?: string | undefined;
   /** Who decides. */
   by?: string | undefined;
@@ -26,7 +26,7 @@ export interface JudgeOptions extends DecideOptions {
 
 /** Turns outputs down for one of the reasons that the manifest names, or another one. */
 export interface RejectOptions extends JudgeOptions {
-  /** In 1 to 100 characters. Absent: a reason that is there stays. */
+  /** In 1 to 100 characters. Omitted to keep the current reason. */
   reason?: string | undefined;
 }
 
@@ -80,8 +80,8 @@ export async function pickFrom(
       const own = agreed.filter(({ is }) => is === as);
       const words = new Map(own.map(({ address, note, reason, by }) => [address, { note, reason, by }]));
       const meant = own.flatMap(({ address }) => byAddress.get(address) ?? []);
-      const told = judgeSteps(meant, { as, wordsOf: (address) => words.get(address) ?? {} }, roomy);
-      return as === 'picked' ? told : told.map(sayRejected);
+      const rulings = judgeSteps(meant, { as, wordsOf: (address) => words.get(address) ?? {} }, roomy);
+      return as === 'picked' ? rulings : rulings.map(sayRejected);
     });
     const refused = judged.filter(({ is }) => is === 'refused');
     return refused.length > 0 ? refused : [...judged, ...rulings];

@@ -49,7 +49,7 @@ export class FileBringer {
     this.#places = places;
   }
 
-  /** Takes in files that the store has. Each is brought once. */
+  /** Queues files that are in the store. Each is fetched once. */
   add(files: readonly FileToBring[]): void {
     const wanted = files.filter(({ output }) => {
       const name = `${output.sha256} ${output.path}`;
@@ -62,17 +62,17 @@ export class FileBringer {
       this.#places.to,
       wanted.map(({ output }) => output),
     );
-    // Whoever waits for it is told as well.
+    // Callers that wait for it receive the error, too.
     states.catch(() => {});
     for (const file of wanted) {
       const brought = this.#queue.use(async () => this.#bring(file, await states));
-      // Told at the end.
+      // Reported at the end.
       brought.catch(() => {});
       this.#brought.push(brought);
     }
   }
 
-  /** Resolves when everything that was taken in is here, or is among the missing. */
+  /** Resolves when every queued file is saved or listed as missing. */
   async end(): Promise<void> {
     await Promise.all(this.#brought);
   }

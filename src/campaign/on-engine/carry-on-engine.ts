@@ -37,7 +37,7 @@ interface TellInRun {
   tell: Tell;
   /** From the run's first event to its last one notices go to `on`, too. */
   from(on: (event: RunEvent) => void): (event: RunEvent) => void;
-  /** Nobody hears events any more. */
+  /** Stops passing on events. */
   end(): void;
 }
 
@@ -206,10 +206,10 @@ class EngineCarrier implements Carrier {
       const over = new AbortController();
       scope.add(() => over.abort());
       const telling = { tell: campaign.tell, signal: AbortSignal.any([closing.signal, over.signal]) };
-      // The run is over, or the server is away, which is told.
+      // The run is over, or the server is unreachable, which is reported.
       tellOfNoWorker(engine, { ...telling, run, store: name }).catch(() => {});
     }
-    // Told when nothing is drawn any more.
+    // Reported after the last screen update.
     const lastWords: string[] = [];
     scope.add(() => {
       for (const text of lastWords) campaign.tell({ is: 'notice', text });
@@ -225,10 +225,10 @@ class EngineCarrier implements Carrier {
         if (signal?.aborted) leave();
         stray?.first.then(leave);
         try {
-          const hear = telling.from(on);
-          const heard = (event: RunEvent) => {
+          const emit = telling.from(on);
+          const onEvent = (event: RunEvent) => {
             learned.on(event);
-            hear(event);
+            emit(event);
           };
           const result = await watchOnEngine(engine, campaign, {
             ...of,
@@ -236,9 +236,9 @@ class EngineCarrier implements Carrier {
             access: isOpen ? access : undefined,
             store,
             signal: closing.signal,
-            on: heard,
+            on: onEvent,
           });
-          // Whoever leaves hears all of it again.
+          // A detached client receives all events again when it reattaches, so its durations are not recorded now.
           if (result.end !== undefined) await keepDurations(campaign.paths, learned.keep());
           if (stray?.seen !== undefined) throw stray.seen.error;
           if (then !== undefined && result.end !== undefined) lastWords.push(then);
@@ -283,19 +283,19 @@ function messageWith({ text, hint }: Notice & { is: 'notice' }): string {
 }
 
 export function makeTellInRun(tell: Tell, now: () => number): TellInRun {
-  let hear: ((event: RunEvent) => void) | undefined;
+  let emit: ((event: RunEvent) => void) | undefined;
   return {
     tell(news) {
-      if (hear === undefined || news.is !== 'notice') tell(news);
-      else hear({ at: new Date(now()).toISOString(), event: 'noticed', message: messageWith(news) });
+      if (emit === undefined || news.is !== 'notice') tell(news);
+      else emit({ at: new Date(now()).toISOString(), event: 'noticed', message: messageWith(news) });
     },
     from: (on) => (event) => {
-      if (event.event === 'run-ended') hear = undefined;
+      if (event.event === 'run-ended') emit = undefined;
       on(event);
-      if (event.event === 'run-started') hear = on;
+      if (event.event === 'run-started') emit = on;
     },
     end() {
-      hear = undefined;
+      emit = undefined;
     },
   };
 }

@@ -9,8 +9,8 @@ import { digestOfSteps } from '../save-plan.ts';
 export type GivenOfRun = NonNullable<RunHeader['given']>;
 
 export function givenOf(graph: Graph, options: Partial<ApplyGraphOptions>): GivenOfRun {
-  const told = findGiven(options, ({ settles }) => settles === 'plan' || settles === 'run');
-  const flags = told.map(({ row, value }) => [flagOf(row), value as Json] as const);
+  const found = findGiven(options, ({ settles }) => settles === 'plan' || settles === 'run');
+  const flags = found.map(({ row, value }) => [flagOf(row), value as Json] as const);
   const given = [...flags, ['the saved plan', options.saved?.path ?? false] as const].filter(
     ([, value]) => value !== false && !(Array.isArray(value) && value.length === 0),
   );
@@ -26,7 +26,7 @@ export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: 
   return { isEdited: then.steps !== now.steps, flags };
 }
 
-/** Tells whoever attaches, before anything is watched, what is not in the run; undefined: they get what they typed. */
+/** Message on attaching: options and edits that the run does not have. Undefined when it matches. */
 export function notOfRunText({ isEdited, flags }: ReturnType<typeof differencesFrom>): string | undefined {
   const parts = [...(isEdited ? ['what has been changed in the campaign since'] : []), ...flags];
   if (parts.length === 0) return undefined;

@@ -87,7 +87,7 @@ export class MirroredLock {
     return agreeOnSends({ ...this.#first, steps: new Map(this.steps) });
   }
 
-  /** Records of the steps as they are now: each line is folded once, whoever asks how often. */
+  /** Current records of the steps; each line is folded once. */
   get steps(): ReadonlyMap<string, StepRecord> {
     const bytes = Buffer.from(this.#unfolded.join(''));
     this.#unfolded = [];

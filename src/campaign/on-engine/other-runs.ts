@@ -16,8 +16,8 @@ import { lockOfRun } from './engine-run.ts';
 const mostNamesakes = 10;
 
 /**
- * The last run of this campaign that has ended on the engine and has bought what this lock does not know: whoever
- * submitted it went away before its end, and their clone perhaps with them.
+ * The last run of this campaign that has ended on the engine with purchases missing from this lock: its submitter left
+ * before the end, and their clone may be gone.
  */
 export async function findUnseenRun(
   { database, account }: Engine,
@@ -88,7 +88,7 @@ export async function refuseAnother({ engine, campaign, options }: Where, id: st
   }
 }
 
-/** Forgets a submit that came to nothing. Whoever may still be about to submit holds the lock. */
+/** Removes the note of a submit that did not happen. The caller holds the lock, so no submit is in progress. */
 export async function forgetSubmit({ engine, campaign, options }: Where, run: string): Promise<void> {
   const { paths, tell } = campaign;
   const { readRun } = await import('../../cluster/runs/runs.ts');

@@ -45,8 +45,8 @@ export function submissionOf(
     plan: {
       ...plan,
       rows: plan.rows.map((row): PlanRow => {
-        const { order: _, later: __, asked: ___, ...told } = row;
-        return (isForThisMachine(row) ? { ...told, action: 'keep' } : told) as PlanRow;
+        const { order: _, later: __, asked: ___, ...shared } = row;
+        return (isForThisMachine(row) ? { ...shared, action: 'keep' } : shared) as PlanRow;
       }),
     },
     orders: orders.length,

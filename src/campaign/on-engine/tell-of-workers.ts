@@ -12,7 +12,7 @@ interface Telling {
 
 /** Time between two looks, in ms. */
 const lookMs = 1000;
-/** Looks without a worker after which that is told: one that was started with the run may have waited for the store, and one that ends hands over. */
+/** Checks without a worker before a notice: a new worker may wait for the store, and one that ends hands over. */
 const patience = 10;
 
 /** Tells each time that no worker takes the run, or none is left: a screen would stand still, and nobody would know why. */

@@ -28,7 +28,7 @@ export interface WatchOptions {
   name: string;
   outline: GraphOutline;
   loaded: LoadedLock;
-  /** How its files are fetched, where they are saved here. Absent: the run has ended. */
+  /** How files are downloaded and saved on this machine. Omitted when the run has ended. */
   access: Access | undefined;
   /** Where the workers put the files of this campaign. */
   store: StoreFiles | undefined;
@@ -74,7 +74,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
       onPaused: (by) => tell({ is: 'notice', text: by === undefined ? 'the run goes on' : pausedText(by) }),
       onEvents(events) {
         bringer?.add(events.flatMap(savedBy));
-        // Its end is told when the lock is settled.
+        // Its end is reported when the lock is settled.
         events.filter(({ event }) => event !== 'run-ended').forEach(on);
       },
     });
@@ -96,13 +96,13 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     await removeEngineNote(paths.lock);
     const lost = doneWithoutRecord(now, outcomes);
     if (lost.length > 0) tell({ is: 'notice', text: lostText(lost) });
-    // Whoever does not ask for the files of a store has their reasons.
+    // `--no-fetch` is a choice: files of a store may stay there.
     const isShort = missing.length > 0 && (bringer !== undefined || record.store === null);
     const here = exit === exitCodes.done && isShort ? exitCodes.someFailed : exit; // I10
     const own = lost.length > 0 ? exitCodes.needsDecision : here;
-    const told = end && { ...end, exit: own, ...(isShort && { unsaved: (end.unsaved ?? 0) + missing.length }) };
-    if (told !== undefined) on(told);
-    return { exit: own, outcomes: new Map(Object.entries(outcomes)), ...(told !== undefined && { end: told }) };
+    const ended = end && { ...end, exit: own, ...(isShort && { unsaved: (end.unsaved ?? 0) + missing.length }) };
+    if (ended !== undefined) on(ended);
+    return { exit: own, outcomes: new Map(Object.entries(outcomes)), ...(ended !== undefined && { end: ended }) };
   } catch (error) {
     if (signal.aborted) return { exit: exitCodes.interrupted, outcomes: new Map() };
     throw error;
@@ -178,7 +178,7 @@ function unknownRun(run: string, { shown }: Engine): CampaignError {
   });
 }
 
-/** Steps that a head has done, and of which no line has come: they went with a database that was put back. */
+/** Steps that a leader reported done but whose lines are missing: the database was restored from a copy. */
 function doneWithoutRecord(lock: Lock, outcomes: { readonly [step: string]: string }): string[] {
   const isDone = (address: string) => lock.steps.get(address)?.purchases.some(({ state }) => state === 'done') === true;
   return Object.keys(outcomes).filter((address) => outcomes[address] === 'done' && !isDone(address));
@@ -216,7 +216,7 @@ function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'tro
   return `${namesOf(missing)} did not come from the store: ${why}. ${nextApply}`;
 }
 
-/** Says what did not come here. `store`: of the run; null: its files come to whoever is attached. */
+/** Notice of files that are not on this machine. `store`: of the run; null when files come to the attached client. */
 function notHereText(missing: readonly string[], { store }: { store: string | null }): string {
   const where = missing.length === 1 ? 'it is' : 'they are';
   if (store !== null)

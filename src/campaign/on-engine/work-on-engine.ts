@@ -21,14 +21,14 @@ export interface WorkOnEngineOptions {
   /** Aborted: end as soon as no run of the account is open. */
   drain?: AbortSignal | undefined;
   version: string;
-  /** Aborted: hand over and end. Its reason is told. */
+  /** Aborted: hand over and end. Its reason is reported. */
   signal: AbortSignal;
   tell(news: WorkerNews): void;
-  /** Hears how many steps a run has before they are read. */
+  /** Receives the number of steps of a run before they are read. */
   onSize(known: { steps: number }): void;
 }
 
-/** Works on the runs of an engine until it is told to end. */
+/** Works on the runs of an engine until its signal is aborted. */
 export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> {
   const { startWorker } = await import('../../cluster/worker/start-worker.ts');
   const { access } = options;

@@ -13,7 +13,7 @@ type OptionParts = readonly [
 /** A decision of a person, recorded in the lock. None of them costs credits. */
 interface VerbRow {
   name: Exclude<Verb, `un${string}`>;
-  /** Arguments after FILE. Absent: steps that are named or selected. */
+  /** Arguments after FILE. Defaults to the named or selected steps. */
   words?: readonly (readonly [name: string, text: string])[];
   summary: string;
   description: string;

@@ -129,7 +129,7 @@ class StepRendering {
     const left =
       findTemplateText(value) ?? (typeof written === 'string' ? /\$\{\{[^{}]*\}\}/.exec(written)?.[0] : undefined);
     if (left === undefined) return;
-    const message = `\`${field}\` contains \`${shorten(left, 40)}\`, ${left.startsWith('$') ? 'whose $' : 'and all of it'} is sent as text`;
+    const message = `\`${field}\` contains \`${shorten(left, 40)}\`, ${left.startsWith('$') ? 'whose $' : 'all of it'} is sent as text`;
     const hint = 'a template is {{row.name}}, with two braces and nothing before them; data is not rendered';
     const place = this.#expansion.manifest.places.value(path);
     this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });

@@ -40,7 +40,7 @@ export interface Origins {
 /**
  * Makes the origins of the campaign as it is now. Expands the manifest when it is first asked; nothing is rendered or
  * checked again. The campaign as it was before is not known: a value that fits the template as it stands now, with other
- * data in it, is told as data.
+ * data in it, is reported as a change of the data.
  */
 export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
   let known: { expansion: Expansion; drafts: ReadonlyMap<string, Draft> } | undefined;

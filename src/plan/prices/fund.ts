@@ -4,7 +4,7 @@ import type { PlanRow } from '../plan.ts';
 
 /** How the rows that credits are given to hang together. */
 export interface Hangs {
-  /** Addresses that a row waits for, and names of groups of which it needs some. */
+  /** Addresses that a row waits for, and names of groups that it needs some members of. */
   needsOf(row: PlanRow): readonly string[];
   /** The group whose rows are only useful together. Undefined for a row of its own. */
   groupOf?(row: PlanRow): string | undefined;

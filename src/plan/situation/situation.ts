@@ -77,7 +77,7 @@ export function withFiles(situation: Situation, files: SeenFiles): SeenSituation
 /** The same campaign within limits. Which canaries go first depends on what is selected. */
 export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
   const { written, lock, files } = situation;
-  const isSeatedAnew = limits.selected !== undefined && written.canaries !== undefined;
-  const isSame = limits.redo.size === 0 && !isSeatedAnew;
+  const reseats = limits.selected !== undefined && written.canaries !== undefined;
+  const isSame = limits.redo.size === 0 && !reseats;
   return isSame ? { ...situation, ...limits } : withFiles(situate(written, lock, limits), files);
 }

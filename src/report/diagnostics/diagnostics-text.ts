@@ -37,11 +37,11 @@ export function diagnosticsText(
 /** `2 errors, 1 warning`, or `100 of 163 errors` where a list is cut. */
 function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
   const { errors, warnings, omitted } = countDiagnostics(diagnostics);
-  const told = (count: number, left: number, word: string) =>
+  const counted = (count: number, left: number, word: string) =>
     `${left > 0 ? `${count - left} of ` : ''}${countOf(count, word)}`;
   const parts = [];
-  if (errors > 0) parts.push(style.red(told(errors, omitted.errors, 'error')));
-  if (warnings > 0) parts.push(style.yellow(told(warnings, omitted.warnings, 'warning')));
+  if (errors > 0) parts.push(style.red(counted(errors, omitted.errors, 'error')));
+  if (warnings > 0) parts.push(style.yellow(counted(warnings, omitted.warnings, 'warning')));
   return parts.join(', ');
 }
 

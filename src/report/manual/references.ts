@@ -117,9 +117,11 @@ function listedFields(schema: Json | undefined): [string, JsonMap][] {
 
 function listedWords(kind: Kind, name: string, schema: JsonMap): string {
   const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
-  const told = typeof schema.description === 'string' ? schema.description : (field?.description ?? '');
+  const described = typeof schema.description === 'string' ? schema.description : (field?.description ?? '');
   const values = listValues(schema) ?? [];
-  return plainWords([safeText(told, 300), ...(values.length === 0 ? [] : [`One of ${listNames(values)}.`])].join(' '));
+  return plainWords(
+    [safeText(described, 300), ...(values.length === 0 ? [] : [`One of ${listNames(values)}.`])].join(' '),
+  );
 }
 
 function fieldWords(kind: Kind, name: string, field: Field): string {
@@ -272,7 +274,7 @@ export function keyReference(schema: JsonMap): string {
   ].join('\n');
 }
 
-/** A key with the keys below it. What a request takes is told by its kind. */
+/** A key with the keys below it. The fields of a request are documented with its kind. */
 function entriesOf(path: string, schema: JsonMap, required: readonly string[], definitions: JsonMap): string[] {
   const { default: absent, description, examples } = schema;
   const notes = [

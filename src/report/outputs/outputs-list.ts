@@ -199,19 +199,19 @@ function verdictCell({ verdict }: FoundOutput): Text {
 
 /** Nothing is shown for what is as it should be. */
 function stateCell({ state, fileState }: FoundOutput): Text {
-  const told = [...(state === 'done' ? [] : [state]), ...(fileState === 'intact' ? [] : [`file ${fileState}`])];
-  return warning(told.join(', '));
+  const notes = [...(state === 'done' ? [] : [state]), ...(fileState === 'intact' ? [] : [`file ${fileState}`])];
+  return warning(notes.join(', '));
 }
 
 /** Tells people what the list does not show. */
 export function outputsFooter({ files, without }: { files: readonly FoundOutput[]; without: number }): string {
   const away = files.filter(({ fileState }) => fileState !== 'intact').length;
-  const told = [
+  const parts = [
     countOf(files.length, 'file'),
     ...(away > 0 ? [`${away} not here as ${away === 1 ? 'it was' : 'they were'} saved`] : []),
     ...(without > 0 ? [`${countOf(without, 'step')} without one`] : []),
   ];
-  return `${told.join(', ')}\n`;
+  return `${parts.join(', ')}\n`;
 }
 
 /** Files of a campaign, as they are printed. */

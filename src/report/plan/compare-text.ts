@@ -17,7 +17,7 @@ export interface CompareView extends Comparison {
   campaign: string;
   ref: string;
   commit: string;
-  /** The rest of the budget, and how far it carries what is still to buy. Absent: no budget, or nothing to buy. */
+  /** The rest of the budget, and how far it covers what is left to buy. Omitted without a budget or purchases. */
   fit?: Fit & { left: number };
 }
 
@@ -44,7 +44,7 @@ export function differenceFinder({ steps }: Pick<CompareView, 'steps'>) {
   return { differencesOf, creditsOf: (rows: readonly PlanRow[]) => differenceText(differencesOf(rows)) };
 }
 
-/** A difference as a row of a plan, so that it is grouped and told as there. */
+/** A difference as a row of a plan, for the same grouping and wording. */
 export function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
   const row = { address, task, kind, credits: 0 as const, ...(discards !== undefined && { discards }) };
   switch (change) {
@@ -56,8 +56,8 @@ export function rowOfStep({ change, address, task, kind, text, changes, follows,
     case 'moved':
       return { ...row, action: 'move', reason: { code: 'renamed', text } };
     case 'changed': {
-      const told = { ...(changes !== undefined && { changes }), ...(follows !== undefined && { follows }) };
-      return { ...row, action: 'redo', reason: { code: 'changed', text, ...told } };
+      const details = { ...(changes !== undefined && { changes }), ...(follows !== undefined && { follows }) };
+      return { ...row, action: 'redo', reason: { code: 'changed', text, ...details } };
     }
     default:
       return change satisfies never;

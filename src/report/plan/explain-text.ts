@@ -63,12 +63,12 @@ function factLines(row: PlanRow, step: DecidedStep, paste: Paste): string[] {
 }
 
 function spendFacts(row: PlanRow): [string, string][] {
-  const told = (credits: number | null) =>
+  const spends = (credits: number | null) =>
     `${credits === null ? uncertainPrice(row) : countOf(credits, 'credit')}${sourceText(row)}`;
-  if (row.blockedBy !== 'gate' || row.wouldCost === undefined) return [['spends', told(row.credits)]];
+  if (row.blockedBy !== 'gate' || row.wouldCost === undefined) return [['spends', spends(row.credits)]];
   return [
     ['spends', countOf(0, 'credit')],
-    ['then', told(row.wouldCost)],
+    ['then', spends(row.wouldCost)],
   ];
 }
 

@@ -1,7 +1,7 @@
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/** A comment on GitHub holds 65,536 characters; whoever posts it may add a link or two. */
+/** A comment on GitHub holds 65,536 characters; the rest is left for links that the caller adds. */
 export const mostCommentBytes = 60_000;
 
 /** The blocks of a comment in their order, as Markdown. Empty ones are left out. */

@@ -153,15 +153,15 @@ function describeChanged(
   rows: readonly PlanRow[],
   { code, index }: { code: PlanRow['reason']['code']; index: RowIndex },
 ): string {
-  const told = [...groupBy(rows.flatMap(ownChanges), nameOfCause).values()].map((changes) => describeSame(changes));
+  const causes = [...groupBy(rows.flatMap(ownChanges), nameOfCause).values()].map((changes) => describeSame(changes));
   const followed = new Set(rows.flatMap(({ reason }) => reason.follows ?? []));
   const [first] = followed;
   if (first !== undefined) {
     const tasks = new Set([...followed].map((address) => index.get(address)?.task ?? address));
     const names = followed.size === 1 ? first : [...tasks].join(' and ');
-    told.push(`follows ${names}${describeFollowed(first, index, { many: followed.size > 1 })}`);
+    causes.push(`follows ${names}${describeFollowed(first, index, { many: followed.size > 1 })}`);
   }
-  const change = told.join('; ');
+  const change = causes.join('; ');
   if (code === 'pinned') return `pinned; ${change} (would cost ${costOf(rows)})`;
   if (code === 'accepted') return `accepted as they are, although ${change}`;
   return code === 'posted-changed' ? `posted; changed since (${change})` : change;

@@ -115,7 +115,7 @@ function nameOwn(row: PlanRow): string {
 function nameAll(row: PlanRow, causes: readonly string[]): string {
   const { code, text, changes, job } = row.reason;
   if (changes === undefined)
-    return `${code} ${told.has(code) ? anonymousText(text, { address: row.address, jobId: job }) : ''}`;
+    return `${code} ${explained.has(code) ? anonymousText(text, { address: row.address, jobId: job }) : ''}`;
   return `${code} ${[...new Set(causes)].sort().join('\n')}`;
 }
 
@@ -127,7 +127,7 @@ function nameOfCause({ field, before, after, cause }: Change): string {
 }
 
 /** Reasons whose sentence holds more than their code says. */
-const told = new Set<PlanRow['reason']['code']>([
+const explained = new Set<PlanRow['reason']['code']>([
   'refused',
   'job-failed',
   'answer-lost',

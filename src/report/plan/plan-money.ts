@@ -54,7 +54,7 @@ function allFacts(totals: PlanTotals, style: Style): MoneyFact[] {
   return facts;
 }
 
-/** Says that the account is likely to run empty, as far as the last run was told its balance. */
+/** Says that the account is likely to run empty, by the balance of the last run. */
 function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): string | undefined {
   if (lastBalance === undefined) return undefined;
   const { credits, at } = lastBalance;

@@ -3,7 +3,7 @@ import type { Block } from '../document.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/** Display names of accounts, by ID, as far as the service has told them. */
+/** Display names of accounts, by ID, where the service has reported them. */
 type AccountNames = ReadonlyMap<string, string>;
 
 const shownAccounts = 8;

@@ -8,7 +8,7 @@ import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 
 /** Up to this many rulings with the same result are listed one by one. */
-const mostTold = 20;
+const mostListed = 20;
 
 interface Facts {
   /** The command as the person wrote it. */
@@ -37,12 +37,12 @@ function footer(rulings: readonly Ruling[], stage: 'recorded' | 'dry run'): stri
 }
 
 /** A ruling, without what it wrote. */
-type Told =
+type Ruled =
   | Extract<Ruling, { is: 'refused' }>
   | { is: Exclude<Ruling['is'], 'refused'>; address: string; text: string };
 
 export function rulingsJson(
-  rulings: readonly Told[],
+  rulings: readonly Ruled[],
   { command, dryRun, paste }: { command: string; dryRun: boolean; paste: Paste },
 ): Json {
   return {
@@ -63,12 +63,12 @@ function section(rulings: readonly Ruling[], is: Ruling['is'], wordOf: (ruling: 
   const all = rulings.filter((ruling) => ruling.is === is);
   const [first] = all;
   if (first === undefined) return [];
-  const told = all
-    .slice(0, mostTold)
+  const listed = all
+    .slice(0, mostListed)
     .map((ruling) => `${wordOf(ruling)} ${safeText(`${ruling.address}: ${ruling.text}`, 1000)}`);
-  return all.length > mostTold
-    ? [...told, `${wordOf(first)} … and ${countOf(all.length - mostTold, 'step')} more`]
-    : told;
+  return all.length > mostListed
+    ? [...listed, `${wordOf(first)} … and ${countOf(all.length - mostListed, 'step')} more`]
+    : listed;
 }
 
 const irregular: Readonly<Record<string, string>> = { pin: 'pinned', unpin: 'unpinned', forget: 'forgotten' };

@@ -37,7 +37,7 @@ export function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number
 }
 
 interface Wrapping {
-  /** Columns of which lines after the first are shorter. */
+  /** Columns with shorter lines after the first. */
   hang?: number;
   /** Most lines; the last one ends in `…` then. */
   most?: number;

@@ -110,7 +110,7 @@ function doneOf({ stages }: TaskView): number {
 class StepLines {
   readonly #options: LinesOptions;
   #askedUntil = 0;
-  /** Tenths of tasks that were told. */
+  /** Tenths of tasks that were printed. */
   readonly #tenths = new Map<string, number>();
 
   constructor(options: LinesOptions) {
@@ -143,7 +143,7 @@ class StepLines {
     }
   }
 
-  /** A wait that the service asks for concerns all creates, and is told once. */
+  /** A wait requested by the service concerns all creates, and is printed once. */
   #asked(): string | undefined {
     const { view, style, now } = this.#options;
     const text = askedWaitText(view, now());

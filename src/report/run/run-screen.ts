@@ -29,13 +29,13 @@ export interface ScreenOptions {
 
 /** Most bytes that are put above the screen in one frame: half of it. */
 const mostAboveBytes = 2048;
-/** Failures with the same words that are told one by one. */
+/** Failures with the same words that are printed one by one. */
 const mostOfOne = 5;
 const mostNotices = 100;
 
 /**
  * Screen of a run on a terminal, at its lower end: what scrolls above it stays. It redraws five times a second from the
- * fold of the events. Failures, notices and gates are told above it, once. `end` leaves the last state standing and
+ * fold of the events. Failures, notices and gates are printed above it, once. `end` leaves the last state standing and
  * restores the cursor, also in mid-run. Signals remain the caller's responsibility.
  */
 export function createScreen(options: ScreenOptions): RunReporter {
@@ -182,11 +182,11 @@ class ScreenMessages {
   }
 }
 
-function failureWords(event: Extract<RunEvent, { event: 'step-finished' }>, told: number): string {
+function failureWords(event: Extract<RunEvent, { event: 'step-finished' }>, printed: number): string {
   const { outcome, error, credits } = event;
   const why = error === undefined ? '' : `: ${withoutStop(error)}`;
   const charged = credits !== null && credits > 0 ? `; charged ${creditsText(credits)}` : '';
-  return `${outcome}${why}${charged}${told === mostOfOne ? ' (more of these are only counted)' : ''}`;
+  return `${outcome}${why}${charged}${printed === mostOfOne ? ' (more of these are only counted)' : ''}`;
 }
 
 function withoutStop(text: string): string {

@@ -46,7 +46,7 @@ export interface StepView {
   kind: string;
   action: Action;
   stage: Stage;
-  /** When this run began with it, or with another job for it, in ms since 1970. Absent: it does not act on the step. */
+  /** When this run began with it, or with another job for it, in ms since 1970. Omitted when it does not act on the step. */
   begunAt?: number;
   /** When its job was created, and when that was over. */
   createdAt?: number | undefined;

@@ -107,8 +107,8 @@ function creditsLine(view: RunView, look: Look): string {
       : [...barPieces({ all: budget, done: spentEver, busy: held }, look), spaces(2)];
   const start = [name, spaces(2), ...bar];
   const whole = joined(held > 0 ? words.toSpliced(1, 0, piece(`${creditsText(held)} reserved`, 'busy')) : words);
-  const told = widthOf(start) + widthOf(whole) < look.columns ? whole : joined(words);
-  return fillLine([...start, ...told], [], look);
+  const text = widthOf(start) + widthOf(whole) < look.columns ? whole : joined(words);
+  return fillLine([...start, ...text], [], look);
 }
 
 /** Says what stops the run for now, and what ends its buying. An address is never cut, but has a line of its own. */

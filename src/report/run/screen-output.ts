@@ -76,8 +76,8 @@ export class FrameWriter {
   #drawAll(lines: readonly string[], above: readonly string[]): string {
     const { columns, rows } = this.#size;
     const taken = this.#lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
-    const [told, shown] = [above, lines].map((some) => some.map((line) => `${line}\r\n`).join(''));
-    return `\r${up(Math.min(taken, rows - 1))}${eraseBelow}${told}${neverFold}${shown}${foldAgain}`;
+    const [printed, shown] = [above, lines].map((some) => some.map((line) => `${line}\r\n`).join(''));
+    return `\r${up(Math.min(taken, rows - 1))}${eraseBelow}${printed}${neverFold}${shown}${foldAgain}`;
   }
 
   #drawChanges(lines: readonly string[]): string {

@@ -40,7 +40,7 @@ const mostLines = 12;
 /**
  * Summary of a run, from the fold of its events: what is done, what failed and how to go on, what is left, where the
  * files are, and the money. Also for a run that was broken off. At most twelve lines before they are wrapped: what does not
- * fit is told in fewer words, and at last only where it stands.
+ * fit is shortened, and at last only the state is named.
  */
 export function summaryView(view: RunView, options: SummaryOptions): Document {
   const steps = [...view.stepsByAddress.values()];
@@ -119,7 +119,7 @@ function countOpen(view: RunView, steps: StepView[]): OpenSteps {
   };
 }
 
-/** Nobody here watches to the end, which is told by the run's own words. */
+/** The user detached: the run's own words report the end. */
 function isLeft(view: RunView, { elsewhere }: SummaryOptions): boolean {
   return elsewhere === true && view.end === undefined;
 }
@@ -139,13 +139,13 @@ function openLines(view: RunView, steps: StepView[], options: SummaryOptions): D
   if (isLeft(view, options)) return leftLines(view, steps, options);
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
   const outcome = unsure === 1 ? 'its outcome is' : 'their outcomes are';
-  const told: [count: number, noun: string, words: string][] = [
+  const counts: [count: number, noun: string, words: string][] = [
     [goingOn, 'job', `${goingOn === 1 ? 'keeps' : 'keep'} running and ${are(goingOn)} paid; run again to collect`],
     [unsaved, 'job', `${are(unsaved)} finished and paid, not saved yet; run again to fetch`],
     [unsure, 'create', `${were(unsure)} on the wire, ${outcome} not known yet; run again to find out`],
     [unstarted, 'step', `${were(unstarted)} not started`],
   ];
-  const open = told.flatMap(([count, noun, words]) => (count > 0 ? [line(`${countOf(count, noun)} ${words}`)] : []));
+  const open = counts.flatMap(([count, noun, words]) => (count > 0 ? [line(`${countOf(count, noun)} ${words}`)] : []));
   const waited = view.waitedMs > 0 ? line(`waited ${spanText(view.waitedMs)} for credits`) : undefined;
   return [...open, waited, ...wayFrom(view, steps, { options, isOpen: open.length > 0 })];
 }

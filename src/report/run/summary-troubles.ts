@@ -23,7 +23,7 @@ const shownGroups = 10;
 const shownNames = 5;
 const shownReasons = 3;
 
-/** Facts that are told of a step with a trouble. */
+/** Facts that are printed of a step with a trouble. */
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 
 /** Steps that the same command mends. */
@@ -129,11 +129,11 @@ const classWords = {
 /** Returns the classes of failed jobs that the service's words tell: ` (2 failed for the prompt)`. */
 function classesText(failed: readonly StepView[]): string {
   const classes = groupBy(failed, ({ error }) => classifyFailure(error));
-  const told = (['prompt', 'output', 'machine'] as const).flatMap((is) => {
+  const parts = (['prompt', 'output', 'machine'] as const).flatMap((is) => {
     const number = classes.get(is)?.length ?? 0;
     return number === 0 ? [] : [failed.length === 1 ? classWords[is] : `${creditsText(number)} ${classWords[is]}`];
   });
-  return told.length === 0 ? '' : ` (${told.join(', ')})`;
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
 /** Advice where the service refuses the words of a request: its task, before the command. Empty elsewhere. */

@@ -39,7 +39,7 @@ export function noteTrouble(
   return group;
 }
 
-/** Whether it is a trouble of the step, and not of what it needs: a failure is told once. */
+/** Whether it is a trouble of the step itself, not of a dependency: a failure is printed once. */
 export function isTrouble(outcome: StepOutcome): boolean {
   return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
 }

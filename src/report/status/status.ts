@@ -51,7 +51,7 @@ export interface StatusView {
   /** Addresses held to their output, whatever changes, and those whose output was accepted for a changed input. */
   pinned: string[];
   accepted: string[];
-  /** Gates with something to look at that people have not decided, or whose outputs they all rejected. Absent: none. */
+  /** Gates with outputs to decide about, or whose outputs were all rejected. Omitted when there are none. */
   gates?: GateStatus[];
 }
 
@@ -87,9 +87,9 @@ export interface StatusFacts {
   run?: RunStatus | undefined;
   /** Other sources of prices. */
   hints?: PriceHints;
-  /** Milliseconds since 1970. Absent: whatever has a time is out. */
+  /** Milliseconds since 1970. Without it, every scheduled post counts as out. */
   now?: number;
-  /** Jobs that runs have seen finish. Absent: none. */
+  /** Jobs that runs have seen finish. */
   finishedJobs?: Pick<ReadonlySet<string>, 'has'>;
 }
 

@@ -6,7 +6,7 @@ import { ageText, bytesText, creditsText } from '../numbers.ts';
 
 /** A job as the service lists it, and what the local locks know about it. */
 export interface JobRow extends Omit<ListedJob, 'recordId' | 'echoes'> {
-  /** The step that it belongs to. Absent: no lock here knows the job. */
+  /** Its step. Omitted when no lock of this folder has the job. */
   step?: { lock: string; address: string };
 }
 

@@ -79,7 +79,7 @@ function workersTable(workers: readonly EngineWorker[]): Block {
     { title: 'files', align: 'right' as const },
     { title: 'account' },
     { title: 'version' },
-    { title: 'heard of' },
+    { title: 'last seen' },
   ];
   const cells = workers.map((worker) => [
     `${worker.host} ${worker.pid}`,
