@@ -4,13 +4,13 @@ import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
-import { shrinkPicture } from '../pictures/shrink-picture.ts';
+import { pictureSize, shrinkPicture } from '../pictures/shrink-picture.ts';
 import { decodeMp3, decodeWav, mp3Seconds, wavSeconds } from '../sounds/decode.ts';
 import { Ear, type Listener, WavePen } from '../sounds/listener.ts';
 import type { KeptMeasures } from '../state/kept-measures.ts';
 import { findCredentials } from './find-credentials.ts';
 import { findOutputFile } from './output-path.ts';
-import { PlacedFiles, PlacedReader, type ReadAt } from './placed-files.ts';
+import { PlacedFiles, PlacedReader } from './placed-files.ts';
 
 /** Files of a campaign, and what is known of those that were measured before. */
 export interface MeasuredFolder {
@@ -65,11 +65,10 @@ type Found = MediaFacts | undefined;
 type Measure = (output: Output, from: { root: string; file: PlacedReader }) => Found | Promise<Found>;
 
 const measures: { readonly [aspect in Aspect]: Measure } = {
-  async size(output, { root, file }) {
-    // The size of a picture is nearly always in its first bytes, and reading these is quick.
+  async size(output, { root }) {
     const isPicture = output.type.startsWith('image/');
-    const stated = isPicture ? file.read((readAt) => statedSize(output.type, readAt)) : undefined;
-    return stated ?? (await measureLength(root, output)) ?? (await measureMedia(root, output));
+    const own = await (isPicture ? measurePicture : measureLength)(root, output);
+    return own ?? (await measureMedia(root, output));
   },
   sound: (output, { root }) => measureSound(root, output, new Ear()),
   wave: (output, { root }) => measureSound(root, output, new WavePen()),
@@ -77,13 +76,10 @@ const measures: { readonly [aspect in Aspect]: Measure } = {
   credentials: (output, { file }) => findCredentials(file, output),
 };
 
-function statedSize(type: string, readAt: ReadAt): MediaFacts | undefined {
-  for (const length of pictureHeadLengths) {
-    const head = readAt(0, length);
-    const size = pictureSize(type, head);
-    if (size !== undefined || head.length < length) return size;
-  }
-  return undefined;
+/** Measures a picture as viewers show it: turned as its EXIF data say. */
+async function measurePicture(root: string, output: Output): Promise<Found> {
+  const path = findOutputFile(root, output.path);
+  return path === undefined ? undefined : pictureSize({ ...output, path });
 }
 
 /**
@@ -193,93 +189,4 @@ function readTracks(tracks: readonly Track[]): MediaFacts {
   if (typeof picture?.Height === 'number') measured.height = picture.Height;
   if (typeof lasting?.Duration === 'number') measured.durationSeconds = lasting.Duration;
   return measured;
-}
-
-/** Pixels of a picture, as its first bytes state them. */
-interface PictureSize {
-  width: number;
-  height: number;
-}
-
-/** Leading bytes in which most pictures state their size, and nearly every one: a JPEG may have a profile and a preview before it. */
-const pictureHeadLengths = [1 << 10, 1 << 16] as const;
-
-/** Reads the size from the beginning of a picture; undefined where it does not state it there. */
-export function pictureSize(type: string, head: Uint8Array): PictureSize | undefined {
-  const size = readSize(type, new DataView(head.buffer, head.byteOffset, head.byteLength));
-  return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;
-}
-
-function readSize(type: string, view: DataView): PictureSize | undefined {
-  switch (type) {
-    case 'image/png':
-      return view.byteLength < 24 ? undefined : { width: view.getUint32(16), height: view.getUint32(20) };
-    case 'image/gif':
-      return view.byteLength < 10 ? undefined : { width: view.getUint16(6, true), height: view.getUint16(8, true) };
-    case 'image/jpeg':
-      return jpegSize(view);
-    case 'image/webp':
-      return view.byteLength < 30 ? undefined : webpSize(view);
-    default:
-      return undefined;
-  }
-}
-
-/** Goes from segment to segment up to the one that begins a frame. */
-function jpegSize(view: DataView): PictureSize | undefined {
-  let isTurned = false;
-  for (let at = 2; at + 9 <= view.byteLength; ) {
-    if (view.getUint8(at) !== 0xff) return undefined;
-    const marker = view.getUint8(at + 1);
-    if (marker === 0xff) {
-      at += 1;
-      continue;
-    }
-    if (isFrame(marker)) {
-      const [height, width] = [view.getUint16(at + 5), view.getUint16(at + 7)];
-      return isTurned ? { height: width, width: height } : { height, width };
-    }
-    if (marker === 0xe1) isTurned ||= isTurnedByExif(view, at + 4);
-    at += 2 + view.getUint16(at + 2);
-  }
-  return undefined;
-}
-
-/** Tells whether the EXIF data that begin there turn the picture by a quarter, as viewers do. */
-function isTurnedByExif(view: DataView, start: number): boolean {
-  const tiff = start + 6;
-  if (tiff + 8 > view.byteLength || view.getUint32(start) !== 0x45786966) return false;
-  const isLittle = view.getUint16(tiff) === 0x4949;
-  const directory = tiff + view.getUint32(tiff + 4, isLittle);
-  if (directory + 2 > view.byteLength) return false;
-  const entries = view.getUint16(directory, isLittle);
-  for (let at = directory + 2, left = entries; left > 0 && at + 12 <= view.byteLength; at += 12, left -= 1) {
-    if (view.getUint16(at, isLittle) === 0x0112) return view.getUint16(at + 8, isLittle) >= 5;
-  }
-  return false;
-}
-
-/** Three of the numbers are taken by tables. */
-function isFrame(marker: number): boolean {
-  return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
-}
-
-/** The three forms that a WebP has: lossy, lossless, extended. */
-function webpSize(view: DataView): PictureSize | undefined {
-  switch (view.getUint32(12)) {
-    case 0x56503820:
-      return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
-    case 0x5650384c: {
-      const bits = view.getUint32(21, true);
-      return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
-    }
-    case 0x56503858:
-      return { width: 1 + uint24(view, 24), height: 1 + uint24(view, 27) };
-    default:
-      return undefined;
-  }
-}
-
-function uint24(view: DataView, at: number): number {
-  return view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000;
 }

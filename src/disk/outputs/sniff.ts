@@ -119,8 +119,8 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
     case 'image/webp':
     case 'audio/wav': {
       const announced = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(4, true);
-      // A writer that could not seek back to the start leaves 0 there, or nearly the largest number of 31 or 32 bits.
-      return announced !== 0 && !isPlaceholder(announced) && announced + 8 > bytes;
+      // A writer that could not seek back to the start leaves 0 there, or a number that is too large.
+      return announced !== 0 && announced < placeholder && announced + 8 > bytes;
     }
     case 'video/webm':
     case 'video/x-matroska':
@@ -134,10 +134,8 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
   }
 }
 
-/** Tells whether a size is near the largest of 31 or 32 bits: what writers leave that do not know it. */
-function isPlaceholder(size: number): boolean {
-  return size >= 0xffffff00 || (size >= 0x7fffff00 && size <= 0x800000ff);
-}
+/** No output is as long as this: a writer that did not know the size left a large number. */
+const placeholder = 2 ** 30;
 
 /** Some writers pad a finished file with zero bytes. */
 function includesAtEnd(tail: Uint8Array, marker: readonly number[]): boolean {

@@ -73,6 +73,22 @@ export async function shrinkPicture(
   }
 }
 
+/** Size of a picture as viewers show it: turned as its EXIF data say. Undefined where this is not known here. */
+export async function pictureSize({
+  path,
+  bytes,
+}: Pick<PictureOrder, 'path' | 'bytes'>): Promise<{ width: number; height: number } | undefined> {
+  const content = bytes > mostBytes ? undefined : await readWhole(path, bytes);
+  if (content === undefined || !formats.has(sniffMedia(content)?.type)) return undefined;
+  try {
+    const sharp = await loadSharp();
+    const { autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
+    return { width: autoOrient.width, height: autoOrient.height };
+  } catch {
+    return undefined;
+  }
+}
+
 async function shrink(
   sharp: typeof SharpOf,
   content: Uint8Array,
