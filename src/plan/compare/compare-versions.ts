@@ -4,6 +4,7 @@ import { groupBy } from '../../ground/values.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { Change } from '../plan.generated.ts';
+import { isPost, sendsOf } from '../posts/post-record.ts';
 import { type Charge, listCharges } from '../prices/list-charges.ts';
 import { type PriceHints, type PriceOf, pricesFrom } from '../prices/prices.ts';
 import { type Situation, situate } from '../situation/situation.ts';
@@ -137,12 +138,14 @@ function compareStep(
   const isOther = old.kind !== kind;
   const changes = [...(isOther ? [{ field: 'kind', before: old.kind, after: kind }] : []), ...found.changes];
   const { follows } = found;
+  const record = here.lock.steps.get(address);
+  const isSent = isPost(kind) && record !== undefined && sendsOf(record).length > 0;
   return {
     change: 'changed',
     address,
     task,
     kind,
-    text: describeChanges(changes),
+    text: `${describeChanges(changes)}${isSent ? '; the post that was sent stays as it is' : ''}`,
     ...(changes.length > 0 && { changes }),
     ...(follows.length > 0 && { follows }),
   };

@@ -37,8 +37,8 @@ const shownChanges = 2;
 const shownWords = 5;
 
 /**
- * Tells in a few words how a text changed: `oak → elm`; with the words around it where something was only added or
- * removed: `“a lamp” → “a red lamp”`. Never cuts a word.
+ * Describes how a text changed: `oak → elm`; with the words around it where something was only added or removed, a comma
+ * included: `“a lamp” → “a red lamp”`. Never cuts a word.
  */
 export function describeWords(before: string, after: string): string {
   const changes = findWordChanges(before, after);
@@ -49,7 +49,7 @@ export function describeWords(before: string, after: string): string {
 }
 
 function describeChange({ before, after, lead, trail }: WordChange): string {
-  if (before !== '' && after !== '') {
+  if (!before.includes(after) && !after.includes(before)) {
     const [old, now] = withoutSharedEnds(before, after);
     return `${shorten(old)} → ${shorten(now)}`;
   }

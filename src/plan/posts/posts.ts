@@ -5,6 +5,7 @@ import type { Reason } from '../plan.generated.ts';
 import { nextPurchase } from '../purchases/key.ts';
 import { jobFailed, reasonOf, tellChanges } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
+import { targetOf } from './post-accounts.ts';
 import { isPost, sendsOf } from './post-record.ts';
 
 /** The decision about a post that is out, or may be. */
@@ -69,7 +70,9 @@ function describeChange(
 ): Pick<PostDecision, 'reason' | 'changedSince'> {
   if (posted.fingerprint === match.step.fingerprint)
     return { reason: reasonOf('posted', 'posted, and forgotten since') };
-  const tell = (change: string) => `posted; changed since (${change})`;
+  const { at } = targetOf(posted.request ?? {});
+  const state = at === undefined ? 'posted' : `sent, for ${at}`;
+  const tell = (change: string) => `${state}; changed since (${change})`;
   return { reason: tellChanges('posted-changed', { bought: posted, match }, { facts, tell }), changedSince: true };
 }
 

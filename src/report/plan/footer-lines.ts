@@ -84,7 +84,11 @@ export function postFacts({ rows }: Plan, { bold }: Style, now?: number): Footer
   if (waiting.length > 0)
     add('waiting', `${postsText(waiting, now)}, for a consent of ${waiting.length === 1 ? 'its' : 'their'} own`);
   if (asked.length > 0) add('asks', askedText(asked));
-  if (isChanged) add('posted', 'what is online stays as it is; only --redo of its very address sends another');
+  if (isChanged)
+    add(
+      'posted',
+      'posts that were sent stay as they are. To move a scheduled one, delete it at the service, then --redo its very address',
+    );
   return facts;
 }
 

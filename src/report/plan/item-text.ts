@@ -164,7 +164,7 @@ function describeChanged(
   const change = causes.join('; ');
   if (code === 'pinned') return `pinned; ${change} (would cost ${costOf(rows)})`;
   if (code === 'accepted') return `accepted as they are, although ${change}`;
-  return code === 'posted-changed' ? `posted; changed since (${change})` : change;
+  return code === 'posted-changed' ? `sent; changed since (${change})` : change;
 }
 
 /** Lists what changed in a step itself, by the cause: of several fields with the same cause the first. */

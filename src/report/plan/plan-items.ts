@@ -1,5 +1,6 @@
 import { groupBy } from '../../ground/values.ts';
 import { isHeldBack } from '../../plan/actions.ts';
+import { describeChange } from '../../plan/compare/changes.ts';
 import { describeWords } from '../../plan/compare/word-difference.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
@@ -23,7 +24,7 @@ export interface PlanItem {
 }
 
 /** Most causes of one task and action; with more, the last ones are one item. */
-const mostCauses = 6;
+const mostCauses = 10;
 /** Each of these needs a decision of its own, so they are listed one by one up to this number. */
 const mostUnresolved = 12;
 
@@ -62,11 +63,19 @@ type MakeItem = (rows: readonly PlanRow[], causes?: number) => PlanItem;
 
 function byTaskAndCause(rows: readonly PlanRow[], causeOf: (row: PlanRow) => string, itemOf: MakeItem): PlanItem[] {
   return [...groupBy(rows, ({ task, kind }) => `${task}\n${kind}`).values()].flatMap((ofTask) => {
+    const own = [...groupBy(ofTask, (row) => `${causeOf(row)}\n${cellsOf(row)}`).values()];
+    if (own.length <= mostCauses) return own.map((group) => itemOf(group));
     const groups = [...groupBy(ofTask, causeOf).values()];
     if (groups.length <= mostCauses) return groups.map((group) => itemOf(group));
     const rest = groups.slice(mostCauses - 1);
     return [...groups.slice(0, mostCauses - 1).map((group) => itemOf(group)), itemOf(rest.flat(), rest.length)];
   });
+}
+
+/** What changed in the cells of a row: rows of one column that changed in ways of their own are told apart while they are few. */
+function cellsOf(row: PlanRow): string {
+  const cells = (asWanted(row).reason.changes ?? []).filter(({ cause }) => cause?.is === 'data');
+  return cells.map((change) => describeChange(change, true)).join('\n');
 }
 
 /** Nothing happens to them, so one line is enough. */

@@ -64,11 +64,12 @@ function headerLine(view: RunView, look: Look): string {
   const wide = isWide(look);
   const kept = of('kept');
   if (wide) add(kept, 'up to date', 'faint');
-  const failed = of('failed', 'lost', 'refused');
+  const failed = of('failed', 'lost');
   // In a narrow terminal there may be no room for both, and running ones are seen below.
   if (isNarrow(look)) add(failed, look.signs.failed, 'bad');
   add(of('running'), 'running', 'busy');
   if (!isNarrow(look)) add(failed, 'failed', 'bad');
+  add(of('refused'), 'refused', 'bad');
   add(of('unresolved'), 'unresolved', 'unsure');
   add(of('saving'), 'saving');
   if (wide) {

@@ -68,7 +68,8 @@ function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }):
     if (count > 0) words.push(piece(`${creditsText(count)} ${word}`, tone));
   };
   add(of('running'), 'running', 'busy');
-  add(of('failed', 'lost', 'refused'), narrow ? look.signs.failed : 'failed', 'bad');
+  add(of('failed', 'lost'), narrow ? look.signs.failed : 'failed', 'bad');
+  add(of('refused'), 'refused', 'bad');
   add(of('unresolved'), narrow ? '?' : 'unresolved', 'unsure');
   add(of('saving'), 'saving');
   add(of('searching'), 'searching');

@@ -10,6 +10,7 @@ describe('the words that differ', () => {
     ['oak and ash', 'elm and fir', 'oak → elm, ash → fir'],
     ['a b c d e f g', 'A b C d E f G', 'a → A, c → C, and 2 more'],
     ['x one two three four five six seven', 'x 1', 'one two three four five … → 1'],
+    ['a lamp, no text', 'a lamp, no text, soft colours', '“lamp, no text” → “lamp, no text, soft colours”'],
     ['two  spaces', 'two spaces', 'white space'],
     ['', 'new words', '“” → “new words”'],
     ['木の机のランプ', '石の机のランプ', '木 → 石'],
