@@ -7,6 +7,7 @@ import { openPurchases } from '../../../src/disk/state/purchase-journal.ts';
 import { readSpent } from '../../../src/disk/state/spending-files.ts';
 import type { LockLine } from '../../../src/lock/record.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import { runs } from '../../rig/runs.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -196,15 +197,15 @@ describe('I44 what a person spends in all campaigns', () => {
     });
 
   test.each(['known', 'unknown'])(
-    'twelve processes at once, some killed: never more, nothing left over (%s price)',
+    'many processes at once, some killed: never more, nothing left over (%s price)',
     async (price) => {
-      const runs = Array.from({ length: 12 }, (_, index) =>
+      const spent = Array.from({ length: Math.min(12, runs(24)) }, (_, index) =>
         spend([`/${index}/campaign.lock.jsonl`, '8', '3', '100', price], {
           ...(index % 3 === 0 && { DIE_AT: String(1 + (index % 4)) }),
           CLOCK_MS: String(index % 2 === 0 ? 0 : -3_600_000 * index),
         }),
       );
-      const charged = (await Promise.all(runs)).flat().reduce((sum, credits) => sum + credits, 0);
+      const charged = (await Promise.all(spent)).flat().reduce((sum, credits) => sum + credits, 0);
       expect(charged).toBeLessThanOrEqual(price === 'known' ? 100 : 100 + 3);
       if (price === 'known') expect(charged).toBeGreaterThan(96);
     },

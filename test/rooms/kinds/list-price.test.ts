@@ -19,21 +19,15 @@ function byCatalog(kind: string, facts: Json, request: { [field: string]: Json }
 }
 
 describe('a price by a list', () => {
-  it.each<[string, string, Json, { [field: string]: Json }, object | undefined]>([
-    ['for a job', 'video', { credits: 3 }, {}, { low: 3, likely: 3 }],
-    ['in another word', 'video', { cost: 3, per: 'generation' }, {}, { low: 3, likely: 3 }],
-    ['written as a text', 'video', { credits: '3' }, {}, { low: 3, likely: 3 }],
-    ['of half a credit is charged as one', 'video', { credits: 2.5 }, {}, { low: 3, likely: 3 }],
-    ['for each second', 'video', { credits: 2, per: 'second' }, { duration: 6 }, { low: 12, likely: 12 }],
-    ['for each ten seconds', 'video', { credits: 2, per: '10 seconds' }, { duration: 11 }, { low: 4, likely: 4 }],
+  it.each<[string, string, Json, { [field: string]: Json }, object | number | undefined]>([
+    ['for a job', 'video', { credits: 3 }, {}, 3],
+    ['in another word', 'video', { cost: 3, per: 'generation' }, {}, 3],
+    ['written as a text', 'video', { credits: '3' }, {}, 3],
+    ['of half a credit is charged as one', 'video', { credits: 2.5 }, {}, 3],
+    ['for each second', 'video', { credits: 2, per: 'second' }, { duration: 6 }, 12],
+    ['for each ten seconds', 'video', { credits: 2, per: '10 seconds' }, { duration: 11 }, 4],
     ['for seconds that nobody tells', 'video', { credits: 2, per: 'second' }, {}, undefined],
-    [
-      'for each 250 characters',
-      'voiceover',
-      { credits: 2, per: '250 characters' },
-      { text: 'a'.repeat(251) },
-      { low: 4, likely: 4 },
-    ],
+    ['for each 250 characters', 'voiceover', { credits: 2, per: '250 characters' }, { text: 'a'.repeat(251) }, 4],
     [
       'of a text that another step writes',
       'voiceover',
@@ -41,48 +35,18 @@ describe('a price by a list', () => {
       { text: { $ref: 'a', field: 'url' } },
       undefined,
     ],
-    [
-      'beside the catalog’s other word',
-      'video',
-      { credits: 2, creditsPer: 'second' },
-      { duration: 5 },
-      { low: 10, likely: 10 },
-    ],
-    [
-      'in a unit with its own words',
-      'video',
-      { credits: 2, unit: 'per_second' },
-      { duration: 5 },
-      { low: 10, likely: 10 },
-    ],
-    ['credits/s', 'video', { credits: 2, creditsPer: 'credits/s' }, { duration: 5 }, { low: 10, likely: 10 }],
-    ['for each 30 seconds', 'video', { credits: 2, creditsPer: '30 seconds' }, { duration: 31 }, { low: 4, likely: 4 }],
-    ['for each minute', 'video', { credits: 60, creditsPer: 'minute' }, { duration: 5 }, { low: 60, likely: 60 }],
-    ['of a length that is a text', 'video', { credits: 2, per: 'second' }, { duration: '5s' }, { low: 10, likely: 10 }],
+    ['beside the catalog’s other word', 'video', { credits: 2, creditsPer: 'second' }, { duration: 5 }, 10],
+    ['in a unit with its own words', 'video', { credits: 2, unit: 'per_second' }, { duration: 5 }, 10],
+    ['credits/s', 'video', { credits: 2, creditsPer: 'credits/s' }, { duration: 5 }, 10],
+    ['for each 30 seconds', 'video', { credits: 2, creditsPer: '30 seconds' }, { duration: 31 }, 4],
+    ['for each minute', 'video', { credits: 60, creditsPer: 'minute' }, { duration: 5 }, 60],
+    ['of a length that is a text', 'video', { credits: 2, per: 'second' }, { duration: '5s' }, 10],
     ['of a length that is a word', 'video', { credits: 2, per: 'second' }, { duration: 'auto' }, undefined],
-    [
-      'in a map of a unit',
-      'video',
-      { credits: 2, per: { unit: 'second', count: 2 } },
-      { duration: 5 },
-      { low: 6, likely: 6 },
-    ],
-    ['in a map by the unit', 'video', { credits: 2, per: { seconds: 2 } }, { duration: 5 }, { low: 6, likely: 6 }],
-    [
-      'in a map of a price',
-      'video',
-      { price: { amount: 2, unit: 'second' } },
-      { duration: 5 },
-      { low: 10, likely: 10 },
-    ],
-    ['in the name of a field', 'video', { creditsPerSecond: 2 }, { duration: 5 }, { low: 10, likely: 10 }],
-    [
-      'in a name beside another price',
-      'video',
-      { credits: 2, creditsPerSecond: 2 },
-      { duration: 5 },
-      { low: 10, likely: 10 },
-    ],
+    ['in a map of a unit', 'video', { credits: 2, per: { unit: 'second', count: 2 } }, { duration: 5 }, 6],
+    ['in a map by the unit', 'video', { credits: 2, per: { seconds: 2 } }, { duration: 5 }, 6],
+    ['in a map of a price', 'video', { price: { amount: 2, unit: 'second' } }, { duration: 5 }, 10],
+    ['in the name of a field', 'video', { creditsPerSecond: 2 }, { duration: 5 }, 10],
+    ['in a name beside another price', 'video', { credits: 2, creditsPerSecond: 2 }, { duration: 5 }, 10],
     ['in a name that says nothing', 'video', { creditsPerUnit: 2 }, { duration: 5 }, undefined],
     [
       'in units that contradict each other',
@@ -107,12 +71,12 @@ describe('a price by a list', () => {
         { credits: 2, metering: { unit: 'second' }, creditsPer: 'per second' },
         { credits: 2, description: 'A fast model. Charged 2 credits per second.' },
       ] as Json[]
-    ).map((facts): [string, string, Json, { [field: string]: Json }, object | undefined] => [
+    ).map((facts): [string, string, Json, { [field: string]: Json }, object | number | undefined] => [
       `for each second: ${JSON.stringify(facts)}`,
       'video',
       facts,
       { duration: 5 },
-      { low: 10, likely: 10 },
+      10,
     ]),
     ['in units of a credit', 'voiceover', { credits: 1, charactersPerCredit: 1000 }, { text: 'a' }, undefined],
     ['in a map by another unit', 'image', { credits: { per_megapixel: 2 } }, { model: 'm' }, undefined],
@@ -122,10 +86,10 @@ describe('a price by a list', () => {
       'video',
       { credits: 2, durationUnit: 'seconds', description: '24 frames per second' },
       {},
-      { low: 2, likely: 2 },
+      2,
     ],
-    ['that is flat', 'video', { credits: 2, pricing: 'flat', priceCurrency: 'credits' }, {}, { low: 2, likely: 2 }],
-    ['for an image', 'image', { credits: 2, creditsPer: 'image' }, { model: 'm' }, { low: 2, likely: 2 }],
+    ['that is flat', 'video', { credits: 2, pricing: 'flat', priceCurrency: 'credits' }, {}, 2],
+    ['for an image', 'image', { credits: 2, creditsPer: 'image' }, { model: 'm' }, 2],
     ...[
       '1000 characters',
       '1,000 chars',
@@ -133,27 +97,21 @@ describe('a price by a list', () => {
       'per 1K chars',
       'thousand characters',
       'per_1000_characters',
-    ].map((unit): [string, string, Json, { [field: string]: Json }, object | undefined] => [
+    ].map((unit): [string, string, Json, { [field: string]: Json }, object | number | undefined] => [
       `for each ${unit}`,
       'voiceover',
       { credits: 3, creditsPer: unit },
       { text: 'a'.repeat(1001) },
-      { low: 6, likely: 6 },
+      6,
     ]),
-    [
-      'of a text in characters of two units',
-      'voiceover',
-      { credits: 2, per: '9 chars' },
-      { text: '😀'.repeat(5) },
-      { low: 4, likely: 4 },
-    ],
+    ['of a text in characters of two units', 'voiceover', { credits: 2, per: '9 chars' }, { text: '😀'.repeat(5) }, 4],
     ['for each of something else', 'video', { credits: 2, per: 'megapixel' }, {}, undefined],
     [
       'by a field',
       'image',
       { credits: 9, creditsBy: { resolution: { '1k': 2, '4k': 5 } } },
       { model: 'm', resolution: '4k' },
-      { low: 5, likely: 5 },
+      5,
     ],
     [
       'by a field whose value is not listed',
@@ -163,14 +121,16 @@ describe('a price by a list', () => {
       { low: 2, likely: 5 },
     ],
     ['with a ceiling', 'video', { credits: 3, maxCredits: 5 }, {}, { low: 3, likely: 3, high: 5 }],
-    ['with a ceiling below itself, which is none', 'video', { credits: 3, maxCredits: 2 }, {}, { low: 3, likely: 3 }],
+    ['with a ceiling below itself, which is none', 'video', { credits: 3, maxCredits: 2 }, {}, 3],
     ['of nothing', 'video', { credits: 0 }, {}, undefined],
     ['below nothing', 'video', { credits: -3 }, {}, undefined],
     ['beyond all sense', 'video', { credits: 1e15 }, {}, undefined],
     ['in words', 'video', { credits: 'three' }, {}, undefined],
     ['of another model', 'image', { credits: 3 }, { model: 'other' }, undefined],
   ])('%s', (_name, kind, facts, request, expected) => {
-    expect(byCatalog(kind, facts, request)).toEqual(expected);
+    // A number alone is both the lowest and the likely price.
+    const price = typeof expected === 'number' ? { low: expected, likely: expected } : expected;
+    expect(byCatalog(kind, facts, request)).toEqual(price);
   });
 
   test('beside a request body counts with the defaults there', () => {

@@ -139,9 +139,11 @@ describe('two reports of one purchase become one', () => {
 
   it('newest first: by generation, state, attempt, name, fingerprint', () => {
     const order = (a: object, b: object) =>
-      joined(a, b).map(
-        (p) => `${p.generation} ${p.attempt} ${p.state} ${p.jobId ?? p.send ?? p.key} ${p.fingerprint.slice(0, 3)}`,
-      );
+      joined(a, b)
+        .map(
+          (p) => `${p.generation} ${p.attempt} ${p.state} ${p.jobId ?? p.send ?? p.key} ${p.fingerprint.slice(0, 3)}`,
+        )
+        .join(', ');
     const refused = { ...open, state: 'refused' };
     expect([
       order({ generation: 2, state: 'running' }, { attempt: 2 }),
@@ -155,42 +157,15 @@ describe('two reports of one purchase become one', () => {
       order({ ...refused, key: 'b', send: 'a', fingerprint: '1:c' }, { ...refused, key: 'a', send: 'b' }),
     ]).toMatchInlineSnapshot(`
       [
-        [
-          "2 1 running job-1 1:a",
-          "1 2 done job-1 1:a",
-        ],
-        [
-          "1 1 done job-1 1:a",
-          "1 2 failed job-1 1:a",
-        ],
-        [
-          "1 2 done job-1 1:a",
-          "1 1 done job-1 1:a",
-        ],
-        [
-          "1 1 done job-2 1:a",
-          "1 1 failed job-1 1:a",
-        ],
-        [
-          "1 1 done job-1 1:a",
-          "1 1 done job-2 1:a",
-        ],
-        [
-          "1 1 done job-1 1:a",
-          "1 1 done job-1 1:c",
-        ],
-        [
-          "1 1 intent s1 1:a",
-          "1 1 intent s2 1:a",
-        ],
-        [
-          "1 1 intent s2 1:a",
-          "1 2 refused mb1-key 1:a",
-        ],
-        [
-          "1 1 refused a 1:a",
-          "1 1 refused b 1:c",
-        ],
+        "2 1 running job-1 1:a, 1 2 done job-1 1:a",
+        "1 1 done job-1 1:a, 1 2 failed job-1 1:a",
+        "1 2 done job-1 1:a, 1 1 done job-1 1:a",
+        "1 1 done job-2 1:a, 1 1 failed job-1 1:a",
+        "1 1 done job-1 1:a, 1 1 done job-2 1:a",
+        "1 1 done job-1 1:a, 1 1 done job-1 1:c",
+        "1 1 intent s1 1:a, 1 1 intent s2 1:a",
+        "1 1 intent s2 1:a, 1 2 refused mb1-key 1:a",
+        "1 1 refused a 1:a, 1 1 refused b 1:c",
       ]
     `);
   });

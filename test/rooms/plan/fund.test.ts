@@ -20,7 +20,21 @@ const sentAgain = rowOf(
   'sent',
 ).order;
 
-function unfunded(cap: number, rows: Written[]): string[] {
+/** `b 4 needs:a group:g later:9 again`: an address, its credits or ?, and what else is so; an action is its word. */
+function written(text: string): Written {
+  const [address = '', credits, ...words] = text.split(' ');
+  const facts = words
+    .map((word) => word.split(':'))
+    .map(([name = '', value]): object => {
+      if (name === 'again') return { again: true };
+      if (value === undefined) return { action: name };
+      return { [name]: name === 'needs' ? value.split(',') : name === 'later' ? Number(value) : value };
+    });
+  return Object.assign({ address, credits: credits === '?' ? null : Number(credits) }, ...facts);
+}
+
+function unfunded(cap: number, given: (string | Written)[]): string[] {
+  const rows = given.map((row) => (typeof row === 'string' ? written(row) : row));
   const needs = new Map(rows.map((row) => [row.address, row.needs ?? []]));
   const groups = new Map(rows.map((row) => [row.address, row.group]));
   const planned = rows.map(
@@ -44,202 +58,53 @@ function unfunded(cap: number, rows: Written[]): string[] {
 }
 
 describe('what fits into the credits', () => {
-  test.each<[string, number, Written[], string[]]>([
-    [
-      'all that costs as much as there is',
-      8,
-      [
-        { address: 'a', credits: 4 },
-        { address: 'b', credits: 4 },
-      ],
-      [],
-    ],
-    [
-      'not what costs one credit more',
-      7,
-      [
-        { address: 'a', credits: 4 },
-        { address: 'b', credits: 4 },
-      ],
-      ['b'],
-    ],
-    [
-      'a small one after one that is too large',
-      4,
-      [
-        { address: 'a', credits: 5 },
-        { address: 'b', credits: 4 },
-      ],
-      ['a'],
-    ],
-    [
-      'a chain before the beginning of another',
-      8,
-      [
-        { address: 'a1', credits: 4 },
-        { address: 'b1', credits: 4 },
-        { address: 'a2', credits: 4, needs: ['a1'] },
-        { address: 'b2', credits: 4, needs: ['b1'] },
-      ],
-      ['b1', 'b2'],
-    ],
-    [
-      'the beginning of a chain whose end does not fit',
-      4,
-      [
-        { address: 'a', credits: 4 },
-        { address: 'b', credits: 4, needs: ['a'] },
-      ],
-      ['b'],
-    ],
-    [
-      'as much of a chain as there is credit for',
-      8,
-      [
-        { address: 'a', credits: 4 },
-        { address: 'b', credits: 4, needs: ['a'] },
-        { address: 'c', credits: 4, needs: ['b'] },
-      ],
-      ['c'],
-    ],
+  test.each<[string, number, (string | Written)[], string[]]>([
+    ['all that costs as much as there is', 8, ['a 4', 'b 4'], []],
+    ['not what costs one credit more', 7, ['a 4', 'b 4'], ['b']],
+    ['a small one after one that is too large', 4, ['a 5', 'b 4'], ['a']],
+    ['a chain before the beginning of another', 8, ['a1 4', 'b1 4', 'a2 4 needs:a1', 'b2 4 needs:b1'], ['b1', 'b2']],
+    ['the beginning of a chain whose end does not fit', 4, ['a 4', 'b 4 needs:a'], ['b']],
+    ['as much of a chain as there is credit for', 8, ['a 4', 'b 4 needs:a', 'c 4 needs:b'], ['c']],
     [
       'a second chain on a need that is paid, before the beginning of a third',
       7,
-      [
-        { address: 'base', credits: 3 },
-        { address: 'x', credits: 2, needs: ['base'] },
-        { address: 'z1', credits: 2 },
-        { address: 'y', credits: 2, needs: ['base'] },
-        { address: 'z2', credits: 2, needs: ['z1'] },
-      ],
+      ['base 3', 'x 2 needs:base', 'z1 2', 'y 2 needs:base', 'z2 2 needs:z1'],
       ['z1', 'z2'],
     ],
-    [
-      'nothing whose need does not fit',
-      4,
-      [
-        { address: 'a', credits: 5 },
-        { address: 'b', credits: 4, needs: ['a'] },
-      ],
-      ['a', 'b'],
-    ],
-    [
-      'a small need of two chains is paid once',
-      7,
-      [
-        { address: 'base', credits: 3 },
-        { address: 'a', credits: 2, needs: ['base'] },
-        { address: 'b', credits: 2, needs: ['base'] },
-      ],
-      [],
-    ],
+    ['nothing whose need does not fit', 4, ['a 5', 'b 4 needs:a'], ['a', 'b']],
+    ['a small need of two chains is paid once', 7, ['base 3', 'a 2 needs:base', 'b 2 needs:base'], []],
     [
       'two ways to the same need are one purchase',
       9,
-      [
-        { address: 'base', credits: 3 },
-        { address: 'a', credits: 2, needs: ['base'] },
-        { address: 'b', credits: 2, needs: ['base'] },
-        { address: 'end', credits: 2, needs: ['a', 'b'] },
-      ],
+      ['base 3', 'a 2 needs:base', 'b 2 needs:base', 'end 2 needs:a,b'],
       [],
     ],
-    [
-      'what is needed and not bought anew costs nothing',
-      4,
-      [
-        { address: 'kept', credits: 9, action: 'keep' },
-        { address: 'a', credits: 4, needs: ['kept', 'elsewhere'] },
-      ],
-      [],
-    ],
-    ['nothing of what does not spend is ever too much', 0, [{ address: 'kept', credits: 0, action: 'download' }], []],
-    [
-      'each way of spending counts',
-      0,
-      [
-        { address: 'a', credits: 1 },
-        { address: 'b', credits: 1, action: 'redo' },
-        { address: 'c', credits: 1, action: 'retry' },
-      ],
-      ['a', 'b', 'c'],
-    ],
-    ['what is free, with nothing left', 0, [{ address: 'a', credits: 0 }], []],
+    ['what is needed and not bought anew costs nothing', 4, ['kept 9 keep', 'a 4 needs:kept,elsewhere'], []],
+    ['nothing of what does not spend is ever too much', 0, ['kept 0 download'], []],
+    ['each way of spending counts', 0, ['a 1', 'b 1 redo', 'c 1 retry'], ['a', 'b', 'c']],
+    ['what is free, with nothing left', 0, ['a 0'], []],
   ])('%s', (_name, cap, rows, expected) => {
     expect(unfunded(cap, rows)).toEqual(expected);
   });
 
-  test.each<[string, number, Written[], string[]]>([
-    [
-      'goes ahead while a credit is left',
-      1,
-      [
-        { address: 'a', credits: null },
-        { address: 'b', credits: null },
-      ],
-      [],
-    ],
-    [
-      'does not begin with nothing left',
-      4,
-      [
-        { address: 'a', credits: 4 },
-        { address: 'b', credits: null },
-      ],
-      ['b'],
-    ],
-    [
-      'does not end a chain for which nothing is left',
-      0,
-      [
-        { address: 'a', credits: 0 },
-        { address: 'b', credits: null, needs: ['a'] },
-      ],
-      ['b'],
-    ],
+  test.each<[string, number, (string | Written)[], string[]]>([
+    ['goes ahead while a credit is left', 1, ['a ?', 'b ?'], []],
+    ['does not begin with nothing left', 4, ['a 4', 'b ?'], ['b']],
+    ['does not end a chain for which nothing is left', 0, ['a 0', 'b ? needs:a'], ['b']],
   ])('what has no known price %s', (_name, cap, rows, expected) => {
     expect(unfunded(cap, rows)).toEqual(expected);
   });
 
-  test.each<[string, number, Written[], string[]]>([
-    [
-      'comes first',
-      4,
-      [
-        { address: 'a', credits: 4 },
-        { address: 'sent', credits: 4, again: true },
-      ],
-      ['a'],
-    ],
+  test.each<[string, number, (string | Written)[], string[]]>([
+    ['comes first', 4, ['a 4', 'sent 4 again'], ['a']],
     [
       'is taken off even where it does not fit, for it may have been charged',
       6,
-      [
-        { address: 'sent', credits: 4, again: true },
-        { address: 'too much', credits: 3, again: true },
-        { address: 'a', credits: 1 },
-        { address: 'free', credits: 0 },
-      ],
-      ['too much', 'a'],
+      ['sent 4 again', 'too-much 3 again', 'a 1', 'free 0'],
+      ['too-much', 'a'],
     ],
-    [
-      'takes all that is left where its price is unknown and nothing is there',
-      0,
-      [
-        { address: 'sent', credits: null, again: true },
-        { address: 'a', credits: 0 },
-      ],
-      ['sent'],
-    ],
-    [
-      'is funded once',
-      8,
-      [
-        { address: 'sent', credits: 4, again: true },
-        { address: 'a', credits: 4, needs: ['sent'] },
-      ],
-      [],
-    ],
+    ['takes all that is left where its price is unknown and nothing is there', 0, ['sent ? again', 'a 0'], ['sent']],
+    ['is funded once', 8, ['sent 4 again', 'a 4 needs:sent'], []],
   ])('what was sent before %s', (_name, cap, rows, expected) => {
     expect(unfunded(cap, rows)).toEqual(expected);
   });
@@ -255,35 +120,26 @@ describe('around a gate', () => {
     later,
   });
 
-  test.each<[string, number, Written[], string[]]>([
+  test.each<[string, number, (string | Written)[], string[]]>([
     ['half a group is of no use', 3, takes('a', 2), ['a/1', 'a/2']],
     ['a group that fits goes before one that does not', 5, [...takes('a', 3), ...takes('b', 2)], ['a/1', 'a/2']],
     ['of two groups one goes whole', 6, [...takes('a', 2), ...takes('b', 2)], ['b/1', 'b/2']],
     [
       'what is left goes to single rows, and not into a group',
       5,
-      [...takes('a', 2), ...takes('b', 2), { address: 'song', credits: 1 }],
+      [...takes('a', 2), ...takes('b', 2), 'song 1'],
       ['b/1', 'b/2'],
     ],
     [
       'a group of unknown prices is not begun where less is left than it is expected to cost',
       3,
-      [
-        { address: 'a/1', credits: null, group: 'a' },
-        { address: 'a/2', credits: null, group: 'a' },
-        { address: 'b/1', credits: null, group: 'b' },
-        { address: 'b/2', credits: null, group: 'b' },
-      ],
+      ['a/1 ? group:a', 'a/2 ? group:a', 'b/1 ? group:b', 'b/2 ? group:b'],
       ['b/1', 'b/2'],
     ],
     [
       'a group waits with what one of its steps needs',
       4,
-      [
-        { address: 'logo', credits: 5 },
-        { address: 'a/0', credits: 2, group: 'a', needs: ['logo'] },
-        ...takes('a', 1, 1),
-      ],
+      ['logo 5', 'a/0 2 needs:logo group:a', ...takes('a', 1, 1)],
       ['logo', 'a/0', 'a/1'],
     ],
     [
@@ -301,25 +157,13 @@ describe('around a gate', () => {
     [
       'a final behind two gates is one chain with both',
       9,
-      [
-        ...takes('b', 2),
-        ...takes('c', 2),
-        { address: 'film', credits: 0, later: 1, needs: ['b', 'c'] },
-        ...takes('a', 2),
-      ],
+      [...takes('b', 2), ...takes('c', 2), 'film 0 needs:b,c later:1', ...takes('a', 2)],
       ['a/1', 'a/2'],
     ],
     [
       'what follows a final is of its chain',
       8,
-      [
-        ...takes('a', 2),
-        final('a', 2),
-        { address: 'film', credits: 0, later: 9, needs: ['final@a'] },
-        ...takes('b', 2),
-        final('b', 2),
-        { address: 'song', credits: 1 },
-      ],
+      [...takes('a', 2), final('a', 2), 'film 0 needs:final@a later:9', ...takes('b', 2), final('b', 2), 'song 1'],
       ['a/1', 'a/2', 'final@a', 'film'],
     ],
   ])('%s', (_name, cap, rows, expected) => {
