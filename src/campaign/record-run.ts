@@ -106,7 +106,6 @@ async function openJournal(
     const options = { name: `${id}.jsonl`, mostCharacters, onLost: lost };
     const journal = await RunJournal.create(paths.state, paths.runs, options);
     journal.add(safeJson(await headerOf(plan, campaign, { id, at: new Date(now).toISOString(), ...about })));
-    journal.flush();
     return journal;
   } catch (error) {
     if (!(error instanceof UnsafeFileError) && (error as NodeJS.ErrnoException).code === undefined) throw error;

@@ -6,8 +6,8 @@ const { open } = promises;
 promises.open = async (path, ...rest) => {
   const handle = await open.call(promises, path, ...rest);
   if (/runs[\\/][^\\/]+\.jsonl$/.test(String(path))) {
-    handle.appendFile = () =>
-      Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }));
+    const lose = () => Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }));
+    Object.assign(handle, { write: lose, writev: lose });
   }
   return handle;
 };
