@@ -1,10 +1,10 @@
 import { Condition } from '../ground/condition.ts';
 import { addressOf } from '../plan/plan.ts';
 import type { Cap } from '../plan/prices/caps.ts';
+import { type Price, PriceBook } from '../plan/prices/price-book.ts';
 import { worstFactor } from '../plan/prices/price-sources.ts';
 import { guessText } from '../plan/prices/prices.ts';
 import type { Approval } from './approval.ts';
-import { type Price, PriceBook } from './price-book.ts';
 
 /** Result of an attempt to reserve credits. */
 export type Reservation =

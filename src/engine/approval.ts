@@ -1,9 +1,10 @@
 import type { RunFact } from '../contract/event.ts';
 import { isSpending } from '../plan/actions.ts';
 import { addressOf, orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
+import { type Price, type PriceBook, saidOf } from '../plan/prices/price-book.ts';
 import { ceilingOf } from '../plan/prices/prices.ts';
 import { shareOf, withMargin } from '../plan/prices/shares.ts';
-import { type Price, type PriceBook, saidOf } from './price-book.ts';
+import type { LocalGate } from './create-gate.ts';
 
 /**
  * The approved plan as a cap: no create leaves whose price, with what is on its way, would pass it (I39). A charge that
@@ -16,21 +17,19 @@ export class Approval {
   #most: number;
   readonly #asksAgain: boolean;
   readonly #prices: PriceBook;
-  readonly #gate: { closePrice(priceClass: string): void };
+  readonly #gate: Pick<LocalGate, 'closePrice' | 'isClosed'>;
   readonly #emit: (fact: RunFact) => void;
   /** Prices of purchases that are still to be made, by the order's id. */
   readonly #open = new Map<string, Price>();
   /** Classes that nobody could estimate: their share is agreed to when the first is charged. */
   readonly #unpriced = new Set<string>();
-  /** Classes at which no more is bought. */
-  readonly #closed = new Set<string>();
 
   constructor(options: {
     /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
     totals: Pick<PlanTotals, 'ceiling' | 'asksAgain'>;
     prices: PriceBook;
-    gate: { closePrice(priceClass: string): void };
+    gate: Pick<LocalGate, 'closePrice' | 'isClosed'>;
     emit(fact: RunFact): void;
   }) {
     const { orders, totals, prices, gate, emit } = options;
@@ -48,12 +47,12 @@ export class Approval {
     let rest = this.#rest;
     for (const { price } of orders) {
       const charged = this.#prices.charged(price.class);
-      if (charged === 0 || this.#closed.has(price.class)) continue;
+      if (charged === 0 || this.#gate.isClosed(price.class)) continue;
       const isDearer = charged > (ceilingOf(price) ?? Number.POSITIVE_INFINITY);
       const isToAsk = this.#asksAgain && this.#unpriced.has(price.class);
       const isTooMuch = charged > saidOf(price) && rest > this.#most;
       if (!(isDearer || isToAsk || isTooMuch)) continue;
-      this.#close(price.class);
+      this.#gate.closePrice(price.class);
       rest = this.#rest;
     }
   }
@@ -96,7 +95,7 @@ export class Approval {
       why = `where ${expected} was expected: the rest would come to ${this.#rest}, and ${rest} left of what was agreed to`;
     } else return;
     const message = `was charged ${charged}, ${why} (${price.class})`;
-    this.#close(price.class); // I14 (ceiling)
+    this.#gate.closePrice(price.class); // I14 (ceiling)
     this.#emit({ event: 'noticed', address: addressOf(id), message });
   }
 
@@ -110,14 +109,9 @@ export class Approval {
     if (price.credits === null && price.likely === undefined) this.#unpriced.add(price.class);
   }
 
-  #close(priceClass: string): void {
-    this.#closed.add(priceClass);
-    this.#gate.closePrice(priceClass);
-  }
-
   /** Expected cost of everything that is still to be bought. */
   get #rest(): number {
-    return this.#sum([...this.#open.values()].filter((price) => !this.#closed.has(price.class)));
+    return this.#sum([...this.#open.values()].filter((price) => !this.#gate.isClosed(price.class)));
   }
 
   #sum(prices: readonly Price[]): number {

@@ -11,6 +11,7 @@ import type {
 } from '../contract/ports.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
+import type { PriceBook } from '../plan/prices/price-book.ts';
 import type { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
@@ -54,7 +55,7 @@ export interface CarryOutOptions {
   /** Parts that several runs of one account share. Defaults to parts of this run alone. */
   account?: SharedAccount | undefined;
   /** Charges of earlier heads of this run, by price class. */
-  learned?: ReadonlyMap<string, number> | undefined;
+  learned?: PriceBook | undefined;
   /** Tells runs apart in what they share. */
   run?: string;
 }

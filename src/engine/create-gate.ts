@@ -62,9 +62,13 @@ export class LocalGate implements CreateGate {
     this.#closedPrices.add(priceClass);
   }
 
+  isClosed(priceClass: string): boolean {
+    return this.#closedPrices.has(priceClass);
+  }
+
   /** Returns whether creates of this price are paused. Reports it once for each price. */
   holdsPrice({ price }: StepOrder): boolean {
-    if (!this.#closedPrices.has(price.class)) return false;
+    if (!this.isClosed(price.class)) return false;
     this.tellHeld(price.class);
     return true;
   }

@@ -20,6 +20,7 @@ import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isJob, isOpenSend } from '../lock/sends.ts';
 import { type AskedSend, orderId, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
 import { capsOf, tightestCap } from '../plan/prices/caps.ts';
+import { PriceBook } from '../plan/prices/price-book.ts';
 import { worstFactor } from '../plan/prices/price-sources.ts';
 import { askedSend, isOwnSend, type SendFacts } from '../plan/purchases/open-sends.ts';
 import { takeKeptBody } from '../run/kept-body.ts';
@@ -36,7 +37,6 @@ import {
   runningFacts,
   what,
 } from './journal.ts';
-import { PriceBook } from './price-book.ts';
 
 /** Compares what a plan expected of the jobs of a run with what they were charged. */
 class Estimates {
@@ -63,7 +63,8 @@ class Estimates {
 }
 
 /** A gate that stops the creates of one price alone, too. */
-type PricedGate = CreateGate & Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 'holdsPrice' | 'tellHeld' | 'stopping'>;
+type PricedGate = CreateGate &
+  Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 'isClosed' | 'holdsPrice' | 'tellHeld' | 'stopping'>;
 
 /** The ledger of one process: the lock file is its journal, and nothing is true that is not in it. */
 export class LocalLedger implements Ledger {
@@ -89,7 +90,8 @@ export class LocalLedger implements Ledger {
     totals: PlanTotals;
     /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
-    learned?: ReadonlyMap<string, number> | undefined;
+    /** Prices that this run was charged before. */
+    learned?: PriceBook | undefined;
     /** Purchases under this campaign name, and limits over all campaigns. Omitted for sandbox credits. */
     purchases?: PurchaseJournal | undefined;
     /** Digest of a send's ID and this run's credential. */
@@ -107,7 +109,7 @@ export class LocalLedger implements Ledger {
     this.#accountOf = options.accountOf;
     this.#emit = options.emit;
     this.#totals = totals;
-    const prices = new PriceBook(options.learned);
+    const prices = options.learned ?? new PriceBook();
     const { budget } = totals;
     this.account = new Account({
       caps: capsOf({ ...totals, budget: budget === undefined ? undefined : budget - totals.alreadyPaid - totals.held }),

@@ -16,6 +16,7 @@ import {
 } from '../plan/plan.ts';
 import { leftUnder } from '../plan/prices/ceiling.ts';
 import { findLostPrices, heldPurchases } from '../plan/prices/held.ts';
+import { PriceBook } from '../plan/prices/price-book.ts';
 import { heldWhereUnpriced, type PriceOf, pricesFrom, type WrittenPrices } from '../plan/prices/prices.ts';
 import { shareOf, withMargin } from '../plan/prices/shares.ts';
 import { countRefused, idempotencyKey } from '../plan/purchases/key.ts';
@@ -48,8 +49,8 @@ export interface ResumedPlan {
   spent: ReadonlyMap<string, number | null>;
   /** Charges of this run's jobs so far, with the price that the plan said. */
   charges: readonly { price: Readonly<Price>; charged: number | null }[];
-  /** Highest charge in this run, by price class. */
-  learned: ReadonlyMap<string, number>;
+  /** Prices that this run was charged. */
+  learned: PriceBook;
 }
 
 /**
@@ -61,14 +62,17 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   const ends = new Map(facts.ends);
   const newEnds = new Map<string, StepEnd>();
   const spent = new Map<string, number | null>();
-  const learned = new Map<string, number>();
+  const learned = new PriceBook();
   const charges: { price: Readonly<Price>; charged: number | null }[] = [];
   const rows = plan.rows.map((row): PlanRow => {
     const { order } = row;
     if (order === undefined) return row;
     const name = orderId(order);
-    learn(learned, order, facts);
-    charges.push(...chargesOf(order, facts));
+    const { price } = order;
+    for (const { key, credits } of newJobs(order, facts)) {
+      if (key === order.key) learned.learn(price.class, credits ?? 0);
+      if (!order.asksOnly && order.sharesJobOf === undefined) charges.push({ price, charged: credits ?? null });
+    }
     if (ends.has(name)) return row;
     const resumed = resumeOrder(
       order,
@@ -97,29 +101,19 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   };
 }
 
-/** Learns the price of a class from what was charged since the plan was made. */
-function learn(learned: Map<string, number>, { address, key, price }: StepOrder, { before, lock }: ResumeFacts): void {
-  const known = new Set(before.steps.get(address)?.purchases.map(({ jobId }) => jobId));
-  for (const { jobId, credits = 0, ...purchase } of lock.steps.get(address)?.purchases ?? []) {
-    if (jobId === undefined || known.has(jobId) || purchase.key !== key || credits === 0) continue;
-    learned.set(price.class, Math.max(credits, learned.get(price.class) ?? 0));
-  }
-}
-
-function chargesOf({ address, price, asksOnly, sharesJobOf }: StepOrder, { before, lock }: ResumeFacts) {
-  if (asksOnly || sharesJobOf !== undefined) return [];
+/** Purchases with a job that are on record of an order's step since the plan was made. */
+function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonly Purchase[] {
   const known = new Set(before.steps.get(address)?.purchases.map(({ jobId }) => jobId));
   const made = lock.steps.get(address)?.purchases ?? [];
-  const fresh = made.filter(({ jobId }) => jobId !== undefined && !known.has(jobId));
-  return fresh.map(({ credits }) => ({ price, charged: credits ?? null }));
+  return made.filter(({ jobId }) => jobId !== undefined && !known.has(jobId));
 }
 
 /** Credits agreed to for purchases that nobody could estimate, when the first of their price was charged. */
-function agreedSince(rows: readonly PlanRow[], learned: ReadonlyMap<string, number>): number {
+function agreedSince(rows: readonly PlanRow[], learned: PriceBook): number {
   const unpriced = rows.flatMap(({ order, action }) =>
     order !== undefined && isSpending(action) && shareOf(order.price) === undefined ? [order.price.class] : [],
   );
-  return withMargin(unpriced.reduce((sum, name) => sum + (learned.get(name) ?? 0), 0));
+  return withMargin(unpriced.reduce((sum, name) => sum + learned.charged(name), 0));
 }
 
 function sumAgain(
@@ -139,14 +133,12 @@ function sumAgain(
   const { heldUnpriced = heldWhereUnpriced(lock, prices) } = totals;
   const sum = sumDoubts({ held, lostPrices, heldUnpriced }, budget ?? maxCredits ?? limit?.left);
   const used = spentBefore + Math.max(0, sum - totals.held);
-  const budgetLeft = budget === undefined ? undefined : Math.max(0, budget - alreadyPaid - sum);
   return {
     spentBefore,
     totals: {
       ...same,
       alreadyPaid,
       held: sum,
-      ...(budgetLeft !== undefined && { budgetLeft }),
       ...(lostPrices.length > 0 && { lostPrices }),
       ...(maxCredits !== undefined && { maxCredits: Math.max(0, maxCredits - used) }),
       ...(limit !== undefined && { limit: { ...limit, left: Math.max(0, limit.left - used) } }),

@@ -1,4 +1,4 @@
-import type { Price as RowPrice } from '../plan/plan.ts';
+import type { Price as RowPrice } from '../plan.ts';
 
 /** The part of a price that counts in a run. Estimates hold back, and reserve nothing. */
 export type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Omit<RowPrice, 'class' | 'credits'>>;
@@ -7,12 +7,7 @@ export type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Omit<RowPrice,
 export class PriceBook {
   /** How often a price was learned. */
   changes = 0;
-  readonly #charged: Map<string, number>;
-
-  /** `charged`: highest charges of this run before, by price class. */
-  constructor(charged: ReadonlyMap<string, number> = new Map()) {
-    this.#charged = new Map(charged);
-  }
+  readonly #charged = new Map<string, number>();
 
   /** Returns the highest charge of a class; 0: none is known. */
   charged(priceClass: string): number {
