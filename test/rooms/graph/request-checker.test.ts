@@ -39,88 +39,66 @@ const strict: Json = {
 };
 
 describe('mistakes, in words', () => {
-  it.each<[string, Json, (string | number)[], string, string[]]>([
-    [
-      'too long',
-      { prompt: 'abc', duration: 60 },
-      ['duration'],
-      '`duration` is 60; the service allows at most 12',
-      ['“Seconds.”'],
-    ],
-    [
-      'no whole number',
-      { prompt: 'abc', duration: 1.5 },
-      ['duration'],
-      '`duration` is 1.5; the service allows a whole number',
-      [],
-    ],
-    [
-      'a text for a number',
-      { prompt: 'abc', seed: '5' },
-      ['seed'],
-      '`seed` is "5"; the service allows a whole number',
-      [],
-    ],
+  it.each<[string, Json, string, string, string[]]>([
+    ['too long', { prompt: 'abc', duration: 60 }, 'duration', 'is 60; the service allows at most 12', ['“Seconds.”']],
+    ['no whole number', { prompt: 'abc', duration: 1.5 }, 'duration', 'is 1.5; the service allows a whole number', []],
+    ['a text for a number', { prompt: 'abc', seed: '5' }, 'seed', 'is "5"; the service allows a whole number', []],
     [
       'a long text',
       { prompt: 'a'.repeat(101) },
-      ['prompt'],
-      '`prompt` is a text of 101 characters; the service allows at most 100 characters',
+      'prompt',
+      'is a text of 101 characters; the service allows at most 100 characters',
       [],
     ],
     [
       'a model that is none',
       { prompt: 'abc', model: 'motion2' },
-      ['model'],
-      '`model` is "motion2", which the service does not allow',
+      'model',
+      'is "motion2", which the service does not allow',
       ['did you mean `motion-2`?', 'motion-2-fast'],
     ],
     [
       'a field that is none',
       { prompt: 'abc', durration: 5 },
-      ['durration'],
-      '`durration` is not a field of POST /videos/create',
+      'durration',
+      'is not a field of POST /videos/create',
       ['did you mean `duration`?', 'fields: prompt, model'],
     ],
     [
       'a field like no other',
       { prompt: 'abc', fps: 24 },
-      ['fps'],
-      '`fps` is not a field of POST /videos/create',
+      'fps',
+      'is not a field of POST /videos/create',
       ['fields: prompt'],
     ],
-    ['a field that is missing', { duration: 5 }, ['prompt'], '`prompt` is missing', ['add it']],
+    ['a field that is missing', { duration: 5 }, 'prompt', 'is missing', ['add it']],
     [
       'a required field with a typing mistake',
       { promt: 'abc' },
-      ['promt'],
-      '`promt` is not a field of POST /videos/create',
+      'promt',
+      'is not a field of POST /videos/create',
       ['did you mean `prompt`?'],
     ],
     [
       'too many',
       { prompt: 'abc', images: ['a', 'b', 'c'] },
-      ['images'],
-      '`images` is a list; the service allows at most 2 entries',
+      'images',
+      'is a list; the service allows at most 2 entries',
       [],
     ],
     [
       'an entry of the wrong type',
       { prompt: 'abc', images: ['a', 7] },
-      ['images', 1],
-      '`images.1` is 7; the service allows a text',
+      'images.1',
+      'is 7; the service allows a text',
       [],
     ],
-    [
-      'a text for yes',
-      { prompt: 'abc', loop: 'yes' },
-      ['loop'],
-      '`loop` is "yes"; the service allows true or false',
-      [],
-    ],
+    ['a text for yes', { prompt: 'abc', loop: 'yes' }, 'loop', 'is "yes"; the service allows true or false', []],
   ])('%s', (_name, request, at, message, says) => {
     const faults = check(strict, request);
-    expect(faults.map((fault) => [fault.code, fault.message, fault.at])).toEqual([['MB1506', message, at]]);
+    expect(faults.map((fault) => [fault.code, fault.message, fault.at.join('.')])).toEqual([
+      ['MB1506', `\`${at}\` ${message}`, at],
+    ]);
     for (const words of [...says, "the service's OpenAPI document, POST /videos/create"]) {
       expect(faults[0]?.hint).toContain(words);
     }
