@@ -39,7 +39,7 @@ export async function importStep(
     if (kinds[written.kind]?.status === undefined) {
       throw new CampaignError({
         code: 'MB3005',
-        message: `${address} is of kind ${written.kind}, which has no jobs that can be imported`,
+        message: `${address} is of kind ${written.kind}, which has no jobs that can be adopted`,
         hint: 'only what has a job at the service can be collected',
         addresses: [address],
       });
@@ -77,7 +77,7 @@ async function askFor({ address, kind }: Step, jobId: string, library: Library):
     return refuse(
       address,
       `is of kind ${kind}, and job ${jobId} is of kind ${facts.kind}`,
-      'import it for a step of that kind',
+      'adopt it for a step of that kind',
     );
   }
   if (facts.status === envelope.states.failed) {

@@ -9,14 +9,16 @@ import { findFinishedJobs } from '../../campaign/runs-of-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { call } from '../../ground/advice.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import { outputsToCheck } from '../../plan/assemble.ts';
-import { situate, withFiles } from '../../plan/situation/situation.ts';
-import { clockText, limitText } from '../../report/numbers.ts';
+import { type Situation, situate, withFiles } from '../../plan/situation/situation.ts';
+import { mermaidLimits, mermaidText } from '../../report/mermaid.ts';
+import { clockText, countOf, limitText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { makeStatus, type RunStatus } from '../../report/status/status.ts';
 import { statusJson, statusView, stepsView } from '../../report/status/status-text.ts';
@@ -27,6 +29,8 @@ export interface StatusOptions extends StateOptions {
   json?: boolean;
   /** Each step by itself. */
   list?: boolean;
+  /** Tasks, or each step with `list`, as a Mermaid graph. */
+  graph?: boolean;
   select?: string[];
   exclude?: string[];
   engine?: string;
@@ -42,6 +46,10 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const { states: present, facts } = await lookAtOutputs(outputsToCheck(recorded.matches), campaign);
   const situation = withFiles(recorded, facts);
   const selected = makeSelector(situation).chosen(options);
+  if (options.graph === true) {
+    terminal.out(graphText(situation, { selected, bySteps: options.list === true }));
+    return exitCodes.done;
+  }
   const folder = relative('', paths.outputs).replaceAll('\\', '/');
   const run = await findRun(paths.lock);
   const finishedJobs = await findFinishedJobs(paths, lock);
@@ -66,6 +74,18 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
     show(terminal, statusView(view, { paste, now: systemClock.now(), isSelection: selected !== undefined }));
   }
   return exitCodes.done;
+}
+
+function graphText(situation: Situation, options: Parameters<typeof mermaidText>[1]): string {
+  const text = mermaidText(situation, options);
+  if (text !== undefined) return text;
+  const { edges, characters } = mermaidLimits;
+  throw new CampaignError({
+    code: 'MB3000',
+    message: `the graph could not be drawn: Mermaid takes at most ${countOf(edges, 'edge')} and ${countOf(characters, 'character')}`,
+    options: ['--select', '--list'],
+    hint: 'draw fewer steps, as in --select +hero@lamp for one step with what it needs, or leave --list out',
+  });
 }
 
 /** With what an engine knows beyond the lock here. */

@@ -93,7 +93,6 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
         .addOption(
           new Option('--graph', 'dependencies and states as a Mermaid graph; with --list: of each step').conflicts([
             'json',
-            'engine',
             'follow',
           ]),
         )
@@ -110,8 +109,6 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   ).action(async (file: string, options) => {
     if (options.follow === true)
       return exit(await (await import('../commands/follow.ts')).follow(file, options, terminal));
-    if (options.graph === true)
-      return exit(await (await import('../commands/graph.ts')).graph(file, options, terminal));
     return exit(await (await import('../commands/status.ts')).status(file, options, terminal));
   });
 

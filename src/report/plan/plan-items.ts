@@ -72,7 +72,7 @@ function byTaskAndCause(rows: readonly PlanRow[], causeOf: (row: PlanRow) => str
   });
 }
 
-/** What changed in the cells of a row: rows of one column that changed in ways of their own are told apart while they are few. */
+/** Returns the changes of cells as text, so that rows of one column that changed differently have own lines while they are few. */
 function cellsOf(row: PlanRow): string {
   const cells = (asWanted(row).reason.changes ?? []).filter(({ cause }) => cause?.is === 'data');
   return cells.map((change) => describeChange(change, true)).join('\n');
