@@ -26,6 +26,8 @@ export interface Delivered {
   replaced: string[];
   /** Those that were there already, byte for byte. */
   there: string[];
+  /** With `picked`: gates whose files were left out because nobody decided about them. */
+  undecided: string[];
 }
 
 type Delivery = NamedDelivery<FoundOutput>;
@@ -71,6 +73,7 @@ export async function deliver(
     copied: wanting.map(nameOf),
     replaced: those('earlier').map(nameOf),
     there: those('same').map(nameOf),
+    undecided: found.undecided,
   };
   if (options.dryRun === true) return delivered;
   await copyAll(wanting, { to, place, outputs: campaign.paths.outputs, look });

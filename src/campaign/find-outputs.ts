@@ -23,6 +23,8 @@ export interface FoundOutputs {
   isOnRecord(sha256: string): boolean;
   /** Steps without a file. */
   without: number;
+  /** With `picked`: gates whose files were left out because nobody decided about them. */
+  undecided: string[];
 }
 
 /** Every file of a campaign, with what manifest, lock and disk tell of it. No network. */
@@ -40,7 +42,7 @@ export async function findOutputs(campaign: OpenCampaign, options: OutputsOption
   const situation = withFiles(recorded, facts);
   const selected = makeSelector(situation).chosen(options);
   const which = options.picked === true ? 'picked' : 'all';
-  const { entries, without } = listOutputs({ situation, selected, which, rows });
+  const { entries, without, undecided } = listOutputs({ situation, selected, which, rows });
   const stateOf = ({ path }: Output) => states.get(path) ?? 'missing';
   const intact = entries.flatMap(({ output }) =>
     stateOf(output) === 'intact' ? [{ output, aspects: ['size', 'credentials'] as const }] : [],
@@ -59,5 +61,5 @@ export async function findOutputs(campaign: OpenCampaign, options: OutputsOption
   for (const { purchases } of lock.steps.values()) {
     for (const { outputs = [] } of purchases) for (const { sha256 } of outputs) digests.add(sha256);
   }
-  return { campaign: graph.name, files, without, isOnRecord: (sha256) => digests.has(sha256) };
+  return { campaign: graph.name, files, without, undecided, isOnRecord: (sha256) => digests.has(sha256) };
 }

@@ -81,6 +81,16 @@ describe('deliver', () => {
     expect(out).toBe('handed/output/draft-2.png\n');
   });
 
+  test('--picked names the groups that nobody has decided about, and ends with 5', async () => {
+    const { folder, run } = campaign();
+    await runInProcess(['unpick', 'draft/2', '--sandbox'], {}, folder);
+    const { code, err } = await run('--to', 'handed', '--picked');
+    expect(code).toBe(5);
+    expect(err).toContain('copied 4 files');
+    expect(err).toContain('left out, because nobody has decided: 1 group: draft\n');
+    expect((await run('--to', 'handed', '--picked', '-s', 'pic')).code).toBe(0);
+  });
+
   test.each<[string, string[], RegExp]>([
     ['two files of one name', ['--layout', '{{task}}'], /pic@a,1:1 and pic@a,16:9 would both be pic\.png/],
     ['names that differ in case only', ['--layout', '{{#if (eq key "a")}}X{{else}}x{{/if}}'], /would both be/],

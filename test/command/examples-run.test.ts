@@ -16,8 +16,8 @@ test('every example in the help does what it says', async () => {
     for (const [line, , how] of own) {
       if (how === 'not run') continue;
       const { code, said } = await typeLine(line, { folder: folders[how === 'at gates' ? 1 : 0] ?? '', how });
-      // Nobody sits there.
-      const expected = how === 'asks' ? 5 : 0;
+      // Nobody sits there, and nobody has decided about the groups.
+      const expected = how === 'asks' || /deliver .*--picked/.test(line) ? 5 : 0;
       if (code !== expected) failed.push(`${name}: ${line}\nexit ${code}\n${said}`);
     }
   }

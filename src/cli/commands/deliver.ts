@@ -1,9 +1,12 @@
 import { type DeliverOptions, deliver, deliveryIndex } from '../../campaign/deliver.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { call } from '../../ground/advice.ts';
 import { countOf } from '../../report/numbers.ts';
-import { safeText } from '../../report/safe-text.ts';
+import { safeText, shortList } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
+
+const mostNamed = 10;
 
 export type DeliverCommandOptions = StateOptions & DeliverOptions;
 
@@ -14,7 +17,7 @@ export async function deliverOutputs(
   terminal: Terminal,
 ): Promise<number> {
   const campaign = await open(file, options, terminal);
-  const { copied, replaced, there } = await deliver(campaign, options, process.env);
+  const { copied, replaced, there, undecided } = await deliver(campaign, options, process.env);
   const { to = '' } = options;
   const over = replaced.length === 0 ? '' : `, ${replaced.length} of them in place of an earlier copy`;
   const before = `${over}${there.length === 0 ? '' : `, ${there.length} there already`}`;
@@ -27,7 +30,10 @@ export async function deliverOutputs(
       `${terminal.style.green('copied')} ${safeText(`${countOf(copied.length, 'file')}${before}${list}`)}\n`,
     );
   }
-  return exitCodes.done;
+  if (undecided.length === 0) return exitCodes.done;
+  const groups = `${countOf(undecided.length, 'group')}: ${shortList(undecided, mostNamed)}`;
+  terminal.err(`left out, because nobody has decided: ${groups}\nto decide: ${terminal.paste(call('review'))}\n`);
+  return exitCodes.waitsForPerson;
 }
 
 function below(to: string, name: string): string {

@@ -59,6 +59,8 @@ export interface ListedOutputs {
   entries: OutputEntry[];
   /** Steps that should have files but have none saved. */
   without: number;
+  /** With `picked`: gates whose files were left out because nobody decided about them. */
+  undecided: string[];
 }
 
 interface ListFacts {
@@ -79,6 +81,7 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
   const charges = new Charges(chargesByJob(lock));
   const entries: OutputEntry[] = [];
   let without = 0;
+  const undecided = new Set<string>();
   for (const match of matches) {
     const { address, task, kind } = match.step;
     if (selected?.has(address) === false || kinds[kind]?.media === 'none') continue;
@@ -89,7 +92,11 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
       continue;
     }
     const verdict = purchase === match.purchase ? verdicts.on(match) : undefined;
-    if (which === 'picked' && gateOf.has(address) && verdict?.is !== 'picked') continue;
+    const gate = which === 'picked' && verdict?.is !== 'picked' ? gateOf.get(address) : undefined;
+    if (gate !== undefined) {
+      if (gate.state.is === 'open' && verdict?.is !== 'rejected') undecided.add(gate.name);
+      continue;
+    }
     const common = {
       ...describe(match, purchase),
       ...(verdict !== undefined && { verdict }),
@@ -100,7 +107,7 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
       entries.push({ ...common, ...part, output, credits: charges.take(purchase) });
     }
   }
-  return { entries, without };
+  return { entries, without, undecided: [...undecided] };
 }
 
 /** The purchase whose files a step has: that of its present request, else the last that gave any. */
