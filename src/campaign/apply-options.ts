@@ -40,7 +40,7 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   /** Throws when this is not the plan that somebody agreed to. Called while the campaign is held. */
   verify?: ((plan: Plan, graph: Graph) => void) | undefined;
   /** Gives back what is to be carried out: the plan with its posts, or without those that nobody agreed to. */
-  agree(plan: Plan): Promise<Plan | 'no' | 'interrupted'>;
+  agree(plan: Plan, found: { misspelt: string | undefined }): Promise<Plan | 'no' | 'interrupted'>;
   observe(run: { plan: Plan; filesStay?: boolean }): Promise<Observer>;
   /**
    * Lets people look at what arrives, and decide at gates: the run waits for them, and carries out what its plan named

@@ -129,7 +129,7 @@ export async function applyGraph(campaign: OpenCampaign, given: ApplyGraphOption
       return { is: 'ran', made: held.plan, carriedOut: held.plan, result };
     }
     scope.add(() => held.guard.release());
-    const plan = await options.agree(held.made);
+    const plan = await options.agree(held.made, held);
     if (plan === 'no' || plan === 'interrupted') return { is: plan };
     const running = await carrier.start(plan, held);
     if ('result' in running) {

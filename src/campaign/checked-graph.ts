@@ -52,6 +52,8 @@ export interface CheckedGraph {
   asked?: readonly Asked[];
   /** Names that this version does not know were taken, because the service lists them. */
   takesNames?: true;
+  /** A field that is most likely misspelt, as its warning says. A service may ignore it, and charge all the same. */
+  misspelt?: string;
   renew?(): Promise<CheckedGraph>;
 }
 
@@ -107,6 +109,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, report
   const { graph, manifest, sources, facts, origins, asked, byDocument, renew } = checked;
   const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
+  const misspelt = checked.diagnostics.find(({ code, fix }) => code === 'MB1501' && fix !== undefined);
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
   return {
     graph,
@@ -115,6 +118,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, report
     ...(manifest !== undefined && { manifest }),
     ...(origins !== undefined && { origins }),
     inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'bytes' || ask === 'digest' ? [path] : [])),
+    ...(misspelt && !campaign.sandbox && { misspelt: misspelt.message }),
     ...(checked.diagnostics.some(({ code }) => code === 'MB1507') && { takesNames: true }),
     ...(!byDocument && checked.diagnostics.length === 0 && { asked }),
     ...(renew !== undefined && { renew: async () => graphOf(await renew(), campaign, checked) }),

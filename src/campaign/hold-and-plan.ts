@@ -46,7 +46,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
       return makePlan(teller, { graph, lock, facts, origins, restored }, { ...options, chosen, isRun: true }); // I18
     };
     const held = await planByDocument(checked, planOf);
-    const { graph, facts, asked, planned } = held;
+    const { graph, facts, asked, planned, misspelt } = held;
     const { plan: made, states } = planned;
     await markStrangeSends(made, campaign);
     await lookAtPosts(made, campaign, { checked: held, asks: true });
@@ -84,6 +84,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
       prices,
       loaded,
       facts,
+      misspelt,
       guard,
       finding,
       ...(graph.index !== undefined && { index: graph.index }),

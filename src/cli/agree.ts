@@ -23,6 +23,8 @@ interface Context {
   saved?: SavedPlan;
   /** Whether somebody has approved the saved plan. */
   approved?: Approved | undefined;
+  /** Warning of a field that is most likely misspelt: `--yes` was given before anybody saw it. */
+  misspelt?: string | undefined;
   /** The manifest, as it was named. */
   file: string;
   /** The plan once more, as a command that shows it to somebody. */
@@ -119,9 +121,9 @@ function consentToPosts(plan: Plan, options: ApplyOptions, context: Context): 'g
 async function agreeToSpend(
   plan: Plan,
   options: ApplyOptions,
-  { terminal, approved }: Context,
+  { terminal, approved, misspelt }: Context,
 ): Promise<'yes' | 'no' | 'interrupted' | 'nobody' | 'nothing'> {
-  if (options.yes || approved?.is === 'approved') return 'yes';
+  if (approved?.is === 'approved' || (options.yes && misspelt === undefined)) return 'yes';
   const bought = plan.rows.filter(isBought);
   const followers = options.review === true ? plan.rows.filter(({ later }) => later !== undefined) : [];
   if (bought.length + followers.length === 0) return 'nothing';
@@ -134,7 +136,7 @@ async function refuseWithoutConsent(
   plan: Plan,
   { options, context }: { options: ApplyOptions; context: Context },
 ): Promise<CampaignError> {
-  const { consent, showing, saved, approved, file, terminal } = context;
+  const { consent, showing, saved, approved, file, terminal, misspelt } = context;
   const { knownPrices, unknownPrices } = plan.totals;
   const what =
     knownPrices === 0 && unknownPrices === 0
@@ -143,11 +145,18 @@ async function refuseWithoutConsent(
   const why =
     consent.flags === 'ignored'
       ? `${consent.because}, and --yes is a person's to give`
-      : 'there is no terminal to ask on, and no --yes';
+      : misspelt !== undefined && options.yes
+        ? `--yes does not cover a field that is most likely misspelt: ${misspelt}`
+        : 'there is no terminal to ask on, and no --yes';
   const over = approved?.is === 'not' && approved.why !== undefined ? `; ${safeText(approved.why, 300)}` : '';
   const shown = saved === undefined ? showing : approving(saved.path);
   const then = saved === undefined ? [way('then', approving(showing.words.at(-1) ?? ''))] : [];
-  const flag = consent.flags === 'count' ? ['or they agree beforehand, with --yes'] : [];
+  const flag =
+    misspelt !== undefined
+      ? ['or correct the field']
+      : consent.flags === 'count'
+        ? ['or they agree beforehand, with --yes']
+        : [];
   const { nextOfRefusal } = await import('./next-steps.ts');
   return new CampaignError({
     code: 'MB3007',

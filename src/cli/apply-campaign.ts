@@ -140,14 +140,14 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
             return shown;
           }
         : undefined,
-    async agree(made) {
+    async agree(made, { misspelt }) {
       // While the lock is held: another run may have used it up.
       if (saved !== undefined && !isAskedAgain) {
         approved = await findApproval(saved, { campaign, now: systemClock.now() });
       }
       tellApproved(approved, terminal);
       const agreed = await agreeTo(made, options, {
-        ...{ terminal, consent, show, approved, file, showing: showingCall(file, options, saved) },
+        ...{ terminal, consent, show, approved, file, showing: showingCall(file, options, saved), misspelt },
         ...(!isAskedAgain && saved && { saved }),
       });
       return interruption?.signal.aborted === true ? 'interrupted' : agreed;

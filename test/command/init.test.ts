@@ -96,12 +96,14 @@ test('what stands around a campaign is kept, and what it lacks is said', async (
 });
 
 test('what a program at the keys may do stands beside the campaign, without a link that leads nowhere; an own page is kept', async () => {
-  expect((await run('init', 'new')).code).toBe(0);
+  expect((await run('init', 'plain')).code).toBe(0);
+  expect(readdirSync(join(workplace.folder, 'plain'))).not.toContain('AGENTS.md');
+  expect((await run('init', 'new', '--agents')).code).toBe(0);
   expect(read('new/AGENTS.md')).toContain('mediabatch approve campaign.plan.json');
   expect(read('new/AGENTS.md')).toContain('`mediabatch help trust`');
   expect(read('new/AGENTS.md')).not.toMatch(/\]\(|not-run/);
   write('AGENTS.md', 'Ours.\n');
-  const { err } = await run('init', '.');
+  const { err } = await run('init', '.', '--agents');
   expect(err).toMatch(/kept {2}AGENTS\.md\n(?! {9})/);
   expect(read('AGENTS.md')).toBe('Ours.\n');
 });
@@ -155,7 +157,6 @@ test('--from-csv: a table in the folder is named where it is', async () => {
     '.env.example',
     '.gitattributes',
     '.gitignore',
-    'AGENTS.md',
     'campaign.yaml',
     'data',
     'mediabatch.schema.json',

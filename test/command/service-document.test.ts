@@ -258,9 +258,10 @@ tasks:
       const strict = await run(...args, '--strict');
       expect(strict, strict.err).toMatchObject({ code: 65, err: expect.stringContaining('error MB1501') });
     }
-    const bought = await run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10');
-    expect([bought.code, made.length], bought.err).toEqual([0, 1]);
-    expect(bought.err).toContain(warned);
+    const refused = await run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10');
+    expect([refused.code, made.length], refused.err).toEqual([5, 0]);
+    expect(refused.err).toContain(warned);
+    expect(refused.err).toContain('--yes does not cover a field that is most likely misspelt');
   });
 
   test('what the document lists passes, and help names fields as it does', async () => {

@@ -118,7 +118,8 @@ function judge(
     checkWords('--by', by, mostReason);
     const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, situation));
     const meant = situation.matches.filter(({ step }) => addresses.has(step.address));
-    return judgeSteps(meant, { as, wordsOf: () => ({ note, reason, by }) }, situation);
+    const isPattern = chosen.select !== undefined || chosen.names?.some((name) => name.includes('*')) === true;
+    return judgeSteps(meant, { as, isPattern, wordsOf: () => ({ note, reason, by }) }, situation);
   });
 }
 

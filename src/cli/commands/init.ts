@@ -34,6 +34,8 @@ export interface InitOptions {
   example?: string;
   /** A data file to begin with. */
   fromCsv?: string;
+  /** Write a page for coding agents, too. */
+  agents?: boolean;
   /** Show the examples, write nothing. */
   list?: boolean;
 }
@@ -79,7 +81,11 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
       : await makeCsvCampaign(start.fromCsv, folder);
   const { 'campaign.yaml': text = '', ...others } = files;
   const { manifest, copies } = pointAtSchema(nameAfterFolder(String(text), folder), folder);
-  const around = { ...surroundingsOf(folder), ...copies, 'AGENTS.md': await readAgentsPage() };
+  const around = {
+    ...surroundingsOf(folder),
+    ...copies,
+    ...(options.agents && { 'AGENTS.md': await readAgentsPage() }),
+  };
   await writeAll(folder, { files: { 'campaign.yaml': manifest, ...others }, around }, terminal);
   const path = relative(process.cwd(), join(folder, defaultManifest)) || defaultManifest;
   const ways = start.money === 'own' ? ownMoneyWays(path, terminal) : [playMoneyWay(path, terminal)];

@@ -16,6 +16,7 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
     )
     .option('--example <name>', 'another one than the default; --list shows them')
     .option('--from-csv <file>', 'a campaign for the rows and columns of your own data file')
+    .option('--agents', 'write AGENTS.md, too: what a coding agent may do here')
     .option('--list', 'show the examples')
     .action(async (dir: string, options) =>
       exit(await (await import('../commands/init.ts')).init(dir, options, terminal)),

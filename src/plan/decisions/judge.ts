@@ -15,6 +15,8 @@ type Bought = Match & { purchase: Job };
 /** Verdict of somebody on outputs. `undecided` takes an earlier one back. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
+  /** Steps were chosen by a pattern: those without an output to judge are left out, and said. */
+  isPattern?: boolean;
   /** Why, step by step, and who says so. */
   wordsOf(address: string): VerdictWords;
 }
@@ -40,10 +42,12 @@ export function judgeSteps(
   judgement: Judgement,
   { graph, gateOf, byAddress, verdicts }: JudgeFacts,
 ): Ruling[] {
-  const rulings = chosen.map((match) => {
+  const judged = chosen.map((match) => {
     const isGated = gateOf.get(match.step.address) !== undefined;
     return isGated ? judgeStep(match, judgement, verdicts) : refuseUngated(match, graph.gates);
   });
+  const isAny = judged.some(({ is }) => is !== 'refused');
+  const rulings = judgement.isPattern === true && isAny ? judged.map(leaveOut) : judged;
   const unpick = (address: string) => {
     const match = byAddress.get(address);
     return match?.record === undefined ? [] : withVerdict(match, match.record, { verdicts });
@@ -51,6 +55,10 @@ export function judgeSteps(
   const limited = judgement.as === 'picked' ? limitPicks(rulings, gateOf, unpick) : rulings;
   const refused = limited.filter(({ is }) => is === 'refused');
   return refused.length > 0 ? refused : limited;
+}
+
+function leaveOut(ruling: Ruling): Ruling {
+  return ruling.is === 'refused' ? { is: 'unchanged', address: ruling.address, text: ruling.text } : ruling;
 }
 
 function refuseUngated({ step: { address, task } }: Match, gates: readonly Gate[]): Ruling {

@@ -141,6 +141,20 @@ describe('a verdict', () => {
     expect(picked(lock).two).toBe('decided: two/1 two/3');
   });
 
+  test('by a pattern takes what is there, and says what is not', () => {
+    const { matches, ...situation } = situate(graph, freshLock());
+    const chosen = matches.filter(({ step }) => step.address.endsWith('/1') || step.address === 'free');
+    const judgement = { as: 'picked', isPattern: true, wordsOf: () => ({}) } as const;
+    expect(judgeSteps(chosen, judgement, situation).map(({ is, address }) => `${is} ${address}`)).toEqual([
+      'recorded one/1',
+      'recorded two/1',
+      'unchanged free',
+      'unchanged late/1',
+    ]);
+    const none = chosen.filter(({ step }) => step.address === 'free');
+    expect(judgeSteps(none, judgement, situation)).toMatchObject([{ is: 'refused' }]);
+  });
+
   test.each<[string, Judgement['as'], string[], RegExp]>([
     ['two where one is to be picked', 'picked', ['one/1', 'one/2'], /2 are named, and of one 1 is to be picked/],
     ['a third where two are to be', 'picked', ['two/2'], /of two 2 are to be picked, and two\/1, two\/3 are already/],
