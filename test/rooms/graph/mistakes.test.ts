@@ -17,12 +17,13 @@ testMistakes([
     found: ['MB1401 7:10'],
     says: ['empty'],
   },
-  {
-    name: 'a key with white space',
-    text: tasks('  a: { kind: image, foreach: [Aurora Lamp], with: { prompt: x } }'),
-    found: ['MB1401 4:21'],
-    says: ['{{slug row}}', 'white space'],
-  },
+  [
+    'a key with white space',
+    tasks('  a: { kind: image, foreach: [Aurora Lamp], with: { prompt: x } }'),
+    'MB1401 4:21',
+    '{{slug row}}',
+    'white space',
+  ],
   {
     name: 'a key twice',
     text: productTask('    with: { prompt: x }'),
@@ -37,175 +38,166 @@ testMistakes([
     found: ['MB1402 7:10'],
     says: ['the same for every row', 'write "{{row.sku}}"'],
   },
-  {
-    name: 'a key that is the same var for every row',
-    text: `vars: { v: k }\n${tasks('  a: { kind: image, foreach: [x, y], key: "{{vars.v}}", with: { prompt: x } }')}`,
-    found: ['MB1402 5:43'],
-    says: ['write "{{row}}"'],
-  },
+  [
+    'a key that is the same var for every row',
+    `vars: { v: k }\n${tasks('  a: { kind: image, foreach: [x, y], key: "{{vars.v}}", with: { prompt: x } }')}`,
+    'MB1402 5:43',
+    'write "{{row}}"',
+  ],
   {
     name: 'a key that is not quoted',
     text: productTask('    with: { prompt: "{{key}}" }').replace('"{{row.sku}}"', '{{row.sku}}'),
     data: { 'products.csv': products },
     found: ['MB1008 7:10'],
   },
-  {
-    name: 'a key that is a number',
-    text: tasks('  a: { kind: image, foreach: [{ sku: A }], key: 5, with: { prompt: x } }'),
-    found: ['MB1103 4:49'],
-  },
-  {
-    name: 'need of an unknown task',
-    text: tasks('  hero: { kind: image, with: { prompt: x }, needs: [heroo] }'),
-    found: ['MB1403 4:53'],
-    says: ['did you mean `hero`'],
-  },
-  {
-    name: 'a reference to an unknown task',
-    text: tasks(
+  [
+    'a key that is a number',
+    tasks('  a: { kind: image, foreach: [{ sku: A }], key: 5, with: { prompt: x } }'),
+    'MB1103 4:49',
+  ],
+  [
+    'need of an unknown task',
+    tasks('  hero: { kind: image, with: { prompt: x }, needs: [heroo] }'),
+    'MB1403 4:53',
+    'did you mean `hero`',
+  ],
+  [
+    'a reference to an unknown task',
+    tasks(
       '  logo: { kind: image, with: { prompt: x } }',
       '  a: { kind: image, with: { prompt: "{{tasks.lgo.url}}" } }',
     ),
-    found: ['MB1403 5:40'],
-    says: ['did you mean `tasks.logo`'],
-  },
-  {
-    name: 'two tasks in a circle',
-    text: tasks(
+    'MB1403 5:40',
+    'did you mean `tasks.logo`',
+  ],
+  [
+    'two tasks in a circle',
+    tasks(
       '  a: { kind: image, with: { prompt: "{{tasks.b.url}}" } }',
       '  b: { kind: image, with: { prompt: x }, needs: [a] }',
     ),
-    found: ['MB1404 4:40'],
-    says: ['a → b → a'],
-  },
-  {
-    name: 'a task that needs itself',
-    text: tasks('  a: { kind: image, with: { prompt: "{{tasks.a.url}}" } }'),
-    found: ['MB1404 4:40'],
-  },
-  {
-    name: 'a circle of tasks whose steps have none',
-    text: tasks(
+    'MB1404 4:40',
+    'a → b → a',
+  ],
+  ['a task that needs itself', tasks('  a: { kind: image, with: { prompt: "{{tasks.a.url}}" } }'), 'MB1404 4:40'],
+  [
+    'a circle of tasks whose steps have none',
+    tasks(
       '  a:',
       '    kind: image',
       '    foreach: [x, y]',
       '    with: { prompt: "{{#if (eq key \\"x\\")}}{{tasks.a.url}}{{/if}} z" }',
       '    from: { a: { key: y } }',
     ),
-    found: ['MB1404 7:46'],
-  },
-  {
-    name: 'an axis with a value twice',
-    text: tasks('  a: { kind: image, matrix: { r: [1, "1"] }, with: { prompt: x } }'),
-    found: ['MB1103 4:38'],
-  },
-  {
-    name: 'an axis whose values look alike',
-    text: tasks('  a: { kind: image, matrix: { r: [a b, a-b] }, with: { prompt: x } }'),
-    found: ['MB1402 4:40'],
-  },
-  {
-    name: 'an axis without values',
-    text: tasks('  a: { kind: image, matrix: { r: [] }, with: { prompt: x } }'),
-    found: ['MB1103 4:31'],
-  },
-  {
-    name: 'an axis that is one text',
-    text: tasks('  a: { kind: image, matrix: { ratio: "1:1" }, with: { prompt: "{{matrix.ratio}}" } }'),
-    found: ['MB1103 4:38'],
-    says: ['write a list: ["1:1"]'],
-  },
-  {
-    name: 'an axis that is one number',
-    text: tasks('  a: { kind: image, matrix: { n: 5 }, with: { prompt: x } }'),
-    found: ['MB1103 4:34'],
-    says: ['write a list: [5]'],
-  },
-  {
-    name: 'an axis that is a text with a template in it',
-    text: `vars: { l: [1] }\n${tasks('  a: { kind: image, matrix: { r: "x {{vars.l}}" }, with: { prompt: x } }')}`,
-    found: ['MB1202 5:34'],
-  },
-  {
-    name: 'an axis from a var that is one text',
-    text: `vars: { l: "1:1" }\n${tasks('  a: { kind: image, matrix: { r: "{{ vars.l }}" }, with: { prompt: x } }')}`,
-    found: ['MB1103 5:34'],
-    says: ['make `vars.l` a list: ["1:1"]'],
-  },
-  {
-    name: 'an axis named key',
-    text: tasks('  a: { kind: image, matrix: { key: [1] }, with: { prompt: x } }'),
-    found: ['MB1103 4:31'],
-  },
-  {
-    name: 'exclude of a value that is not there',
-    text: tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: z }] }, with: { prompt: x } }'),
-    found: ['MB1103 4:54'],
-  },
-  {
-    name: 'include without an axis',
-    text: tasks('  a: { kind: image, matrix: { r: [x], s: [1], include: [{ r: z }] }, with: { prompt: x } }'),
-    found: ['MB1103 4:57'],
-  },
-  {
-    name: 'everything excluded',
-    text: tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: x }] }, with: { prompt: x } }'),
-    found: ['MB1408 4:39'],
-  },
-  {
-    name: 'outputs of a task whose cells are all excluded',
-    text: tasks(
+    'MB1404 7:46',
+  ],
+  [
+    'an axis with a value twice',
+    tasks('  a: { kind: image, matrix: { r: [1, "1"] }, with: { prompt: x } }'),
+    'MB1103 4:38',
+  ],
+  [
+    'an axis whose values look alike',
+    tasks('  a: { kind: image, matrix: { r: [a b, a-b] }, with: { prompt: x } }'),
+    'MB1402 4:40',
+  ],
+  ['an axis without values', tasks('  a: { kind: image, matrix: { r: [] }, with: { prompt: x } }'), 'MB1103 4:31'],
+  [
+    'an axis that is one text',
+    tasks('  a: { kind: image, matrix: { ratio: "1:1" }, with: { prompt: "{{matrix.ratio}}" } }'),
+    'MB1103 4:38',
+    'write a list: ["1:1"]',
+  ],
+  [
+    'an axis that is one number',
+    tasks('  a: { kind: image, matrix: { n: 5 }, with: { prompt: x } }'),
+    'MB1103 4:34',
+    'write a list: [5]',
+  ],
+  [
+    'an axis that is a text with a template in it',
+    `vars: { l: [1] }\n${tasks('  a: { kind: image, matrix: { r: "x {{vars.l}}" }, with: { prompt: x } }')}`,
+    'MB1202 5:34',
+  ],
+  [
+    'an axis from a var that is one text',
+    `vars: { l: "1:1" }\n${tasks('  a: { kind: image, matrix: { r: "{{ vars.l }}" }, with: { prompt: x } }')}`,
+    'MB1103 5:34',
+    'make `vars.l` a list: ["1:1"]',
+  ],
+  ['an axis named key', tasks('  a: { kind: image, matrix: { key: [1] }, with: { prompt: x } }'), 'MB1103 4:31'],
+  [
+    'exclude of a value that is not there',
+    tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: z }] }, with: { prompt: x } }'),
+    'MB1103 4:54',
+  ],
+  [
+    'include without an axis',
+    tasks('  a: { kind: image, matrix: { r: [x], s: [1], include: [{ r: z }] }, with: { prompt: x } }'),
+    'MB1103 4:57',
+  ],
+  [
+    'everything excluded',
+    tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: x }] }, with: { prompt: x } }'),
+    'MB1408 4:39',
+  ],
+  [
+    'outputs of a task whose cells are all excluded',
+    tasks(
       '  a: { kind: image, matrix: { r: [x], exclude: [{ r: x }] }, with: { prompt: x } }',
       '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" } }',
     ),
-    found: ['MB1408 4:39', 'MB1405 5:60'],
-    says: ['`a` makes no steps'],
-  },
-  {
-    name: 'an output of a task without rows',
-    text: tasks(
+    'MB1408 4:39, MB1405 5:60',
+    '`a` makes no steps',
+  ],
+  [
+    'an output of a task without rows',
+    tasks(
       '  a: { kind: image, foreach: [], with: { prompt: x } }',
       '  b: { kind: image, with: { prompt: "{{tasks.a.url}}" }, needs: [a] }',
     ),
-    found: ['MB1408 4:21', 'MB1405 5:40'],
-    says: ['`a` makes no steps'],
-  },
-  {
-    name: 'outputs of which `from` leaves none',
-    text: tasks(
+    'MB1408 4:21, MB1405 5:40',
+    '`a` makes no steps',
+  ],
+  [
+    'outputs of which `from` leaves none',
+    tasks(
       '  a: { kind: image, foreach: [x], with: { prompt: x } }',
       '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: z } } }',
     ),
-    found: ['MB1405 5:60'],
-    says: ['has none with key z', 'a@x'],
-  },
-  {
-    name: 'keys of a list that do not exist',
-    text: tasks(
+    'MB1405 5:60',
+    'has none with key z',
+    'a@x',
+  ],
+  [
+    'keys of a list that do not exist',
+    tasks(
       '  a: { kind: image, foreach: [x], with: { prompt: x } }',
       '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: [z, x, w] } } }',
     ),
-    found: ['MB1405 5:60', 'MB1405 5:60'],
-    says: ['has none with key z', 'has none with key w'],
-  },
-  {
-    name: 'a list for one reference',
-    text: tasks(
+    'MB1405 5:60, MB1405 5:60',
+    'has none with key z',
+    'has none with key w',
+  ],
+  [
+    'a list for one reference',
+    tasks(
       '  a: { kind: image, foreach: [x, y], with: { prompt: x } }',
       '  b: { kind: image, with: { prompt: y, referenceImages: ["{{tasks.a.url}}"] }, from: { a: { key: [y, x] } } }',
     ),
-    found: ['MB1405 5:61'],
-    says: ['names one step, and `from` picks 2 of `a`', '{{tasks.a.urls}}'],
-  },
-  {
-    name: 'a map as a pick',
-    text: `version: 1\nname: n\nvars: { m: { a: 1 } }\n${tasks(
+    'MB1405 5:61',
+    'names one step, and `from` picks 2 of `a`',
+    '{{tasks.a.urls}}',
+  ],
+  [
+    'a map as a pick',
+    `version: 1\nname: n\nvars: { m: { a: 1 } }\n${tasks(
       '  a: { kind: image, foreach: [x], with: { prompt: x } }',
       '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: "{{vars.m}}" } } }',
     ).replace(/^[\s\S]*?(?=tasks:)/, '')}`,
-    found: ['MB1405 6:97'],
-    says: ['`from.a.key` is a map'],
-  },
+    'MB1405 6:97',
+    '`from.a.key` is a map',
+  ],
   {
     name: 'a row whose joined column holds a list',
     text: `version: 1\nname: n\ntables: { t: { file: t.csv, on: [id] } }\n${tasks(
@@ -215,17 +207,17 @@ testMistakes([
     found: ['MB1307 5:31'],
     says: ['neither a text nor a number'],
   },
-  {
-    name: 'ten thousand million cells',
-    text: tasks(
+  [
+    'ten thousand million cells',
+    tasks(
       '  a:',
       '    kind: image',
       '    matrix:',
       ...'abcdefghij'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
       '    with: { prompt: x }',
     ),
-    found: ['MB1007 6:5'],
-  },
+    'MB1007 6:5',
+  ],
   {
     name: 'too many steps',
     text: tasks(

@@ -7,38 +7,43 @@ const withVars = (vars: string, ...lines: string[]) => `vars: { ${vars} }\n${tas
 
 describe('null in a template', () => {
   testMistakes([
-    {
-      name: 'printed into a text, from vars and loops',
-      text: withVars(
+    [
+      'printed into a text, from vars and loops',
+      withVars(
         'n: null, e: , l: [~]',
         '  a: { kind: image, with: { prompt: "a {{vars.n}}" } }',
         '  b: { kind: image, with: { prompt: "a {{vars.e}}" } }',
         '  c: { kind: image, with: { prompt: "{{#each vars.l}}{{this}}{{/each}}" } }',
       ),
-      found: ['MB1204 5:42', 'MB1204 6:42', 'MB1204 7:56'],
-      says: ['`vars.n` is null and cannot be printed', '`vars.e` is null', '`this` is null'],
-    },
-    {
-      name: 'given to a helper',
-      text: withVars(
+      'MB1204 5:42, MB1204 6:42, MB1204 7:56',
+      '`vars.n` is null and cannot be printed',
+      '`vars.e` is null',
+      '`this` is null',
+    ],
+    [
+      'given to a helper',
+      withVars(
         'n: null, l: [a, null]',
         '  a: { kind: image, with: { prompt: "{{upper vars.n}} {{join vars.l}} {{pad vars.n 2}}" } }',
       ),
-      found: ['MB1204 5:38', 'MB1204 5:55', 'MB1204 5:71'],
-      says: ['got null', 'found null in it'],
-    },
-    {
-      name: 'alone, where a text or a number must stand',
-      text: withVars(
+      'MB1204 5:38, MB1204 5:55, MB1204 5:71',
+      'got null',
+      'found null in it',
+    ],
+    [
+      'alone, where a text or a number must stand',
+      withVars(
         'n: null, m: "{{vars.n}}", l: [a, null]',
         '  a: { kind: image, with: { prompt: "{{vars.n}}" } }',
         '  b: { kind: image, with: { prompt: x }, save: "{{vars.m}}" }',
         '  d: { kind: image, with: { prompt: x }, key: "{{vars.n}}" }',
         '  e: { kind: image, with: { prompt: x }, matrix: { r: "{{vars.l}}" } }',
       ),
-      found: ['MB1503 5:37', 'MB1602 6:48', 'MB1401 7:47', 'MB1103 8:55'],
-      says: ['`prompt` is null', 'the key of task `d` is null', 'a list with null in it'],
-    },
+      'MB1503 5:37, MB1602 6:48, MB1401 7:47, MB1103 8:55',
+      '`prompt` is null',
+      'the key of task `d` is null',
+      'a list with null in it',
+    ],
   ]);
 
   it('is sent as null where nobody documents that it cannot be, and never as something else', () => {

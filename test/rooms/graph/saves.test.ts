@@ -44,41 +44,38 @@ testMistakes([
     data: { 'products.csv': 'sku\nA\n' },
     found: ['MB1604 9:11'],
   },
-  {
-    name: 'two tasks with one output',
-    text: tasks(
+  [
+    'two tasks with one output',
+    tasks(
       '  a: { kind: image, save: x/y, with: { prompt: x } }',
       '  b: { kind: image, save: x/y, with: { prompt: z } }',
     ),
-    found: ['MB1603 5:27'],
-    says: ['`a` and `b`'],
-  },
-  {
-    name: 'two outputs that differ in case',
-    text: tasks(
-      '  a: { kind: image, save: A, with: { prompt: x } }',
-      '  b: { kind: image, save: a, with: { prompt: z } }',
-    ),
-    found: ['MB1603 5:27'],
-    says: ['Windows'],
-  },
-  {
-    name: 'two outputs that differ in the form of an accent',
-    text: tasks(
+    'MB1603 5:27',
+    '`a` and `b`',
+  ],
+  [
+    'two outputs that differ in case',
+    tasks('  a: { kind: image, save: A, with: { prompt: x } }', '  b: { kind: image, save: a, with: { prompt: z } }'),
+    'MB1603 5:27',
+    'Windows',
+  ],
+  [
+    'two outputs that differ in the form of an accent',
+    tasks(
       '  a: { kind: image, save: "\\u00e9", with: { prompt: x } }',
       '  b: { kind: image, save: "e\\u0301", with: { prompt: z } }',
     ),
-    found: ['MB1603 5:27'],
-  },
-  {
-    name: 'an output in the way of a folder',
-    text: tasks(
+    'MB1603 5:27',
+  ],
+  [
+    'an output in the way of a folder',
+    tasks(
       '  a: { kind: image, save: x/y/z, with: { prompt: x } }',
       '  b: { kind: image, save: X/y, with: { prompt: z } }',
     ),
-    found: ['MB1603 5:27'],
-    says: ['a file and a folder'],
-  },
+    'MB1603 5:27',
+    'a file and a folder',
+  ],
   {
     name: 'steps of one task with one output',
     text: productTask('    with: { prompt: x }', '    save: x'),
@@ -86,10 +83,10 @@ testMistakes([
     found: ['MB1603 9:11'],
     says: ['{{key}}'],
   },
-  {
-    name: 'an output path with extension',
-    text: tasks('  a: { kind: image, save: a.png, with: { prompt: x } }'),
-    found: ['MB1602 4:27 warning'],
-    says: ['.png'],
-  },
+  [
+    'an output path with extension',
+    tasks('  a: { kind: image, save: a.png, with: { prompt: x } }'),
+    'MB1602 4:27 warning',
+    '.png',
+  ],
 ]);

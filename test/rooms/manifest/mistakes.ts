@@ -16,6 +16,15 @@ export interface MistakeCase {
   says?: string[];
 }
 
+/** The same in a row: name, text, `found` in one text, and what is said. */
+export type MistakeRow = [name: string, text: string, found: string, ...says: string[]];
+
+function caseOf(given: MistakeCase | MistakeRow): MistakeCase {
+  if (!Array.isArray(given)) return given;
+  const [name, text, found, ...says] = given;
+  return { name, text, found: found.split(', ').filter((one) => one !== ''), says };
+}
+
 /** A small table of products. */
 export const products = 'sku,name\nA1,Lamp\nB2,Vase\n';
 
@@ -24,8 +33,8 @@ export function productTask(...lines: string[]): string {
   return tasks('  hero:', '    kind: image', '    foreach: products.csv', '    key: "{{row.sku}}"', ...lines);
 }
 
-export function testMistakes(cases: readonly MistakeCase[]): void {
-  it.each(cases)('$name', ({ text, data, vars, found, says }) => {
+export function testMistakes(cases: readonly (MistakeCase | MistakeRow)[]): void {
+  it.each(cases.map(caseOf))('$name', ({ text, data, vars, found, says }) => {
     const { graph, diagnostics } = load(text, { ...(data && { data }), ...(vars && { vars }) });
     expectMistakes(diagnostics, { found, says });
     expect(graph === undefined).toBe(diagnostics.some((one) => one.severity === 'error'));
@@ -33,8 +42,8 @@ export function testMistakes(cases: readonly MistakeCase[]): void {
 }
 
 /** The same for mistakes of shape alone: no graph is made. */
-export function testShapeMistakes(cases: readonly Omit<MistakeCase, 'vars'>[]): void {
-  it.each(cases)('$name', ({ text, data, found, says }) => {
+export function testShapeMistakes(cases: readonly (MistakeCase | MistakeRow)[]): void {
+  it.each(cases.map(caseOf))('$name', ({ text, data, found, says }) => {
     const { manifest, diagnostics } = parse(text, { ...(data && { data }) });
     expectMistakes(diagnostics, { found, says });
     expect(manifest?.sound ?? false).toBe(diagnostics.every((one) => one.severity === 'warning'));

@@ -14,26 +14,27 @@ const influencer = (...lines: string[]) => image(...lines).replace('kind: image'
 
 describe('texts that no request can carry', () => {
   testMistakes([
-    {
-      name: 'NUL, as each of its escapes',
-      text: image('prompt: "a \\0 b"', 'model: "alpha\\u00002"', 'resolution: "\\x00"', 'aspectRatio: "\\U00000000"'),
-      found: ['MB1106 7:18', 'MB1106 8:20', 'MB1106 9:20', 'MB1106 10:21'],
-      says: ['U+0000', 'remove it'],
-    },
+    [
+      'NUL, as each of its escapes',
+      image('prompt: "a \\0 b"', 'model: "alpha\\u00002"', 'resolution: "\\x00"', 'aspectRatio: "\\U00000000"'),
+      'MB1106 7:18, MB1106 8:20, MB1106 9:20, MB1106 10:21',
+      'U+0000',
+      'remove it',
+    ],
     {
       name: 'half a character, first or second',
       text: image('prompt: "a \\ud83d b"', 'referenceImages: ["https://example.com/\\uDE00.png"]'),
       found: ['MB1106 7:18', 'MB1106 8:46'],
       says: ['U+D83D', 'U+DE00', 'both of its halves'],
     },
-    {
-      name: 'half a character behind a whole one, and two halves in the wrong order',
-      text: image('prompt: "\\ud83d\\ude00\\ud83d"', 'model: "\\ude00\\ud83d"', 'resolution: "\\ud83d \\ude00"'),
-      found: ['MB1106 7:28', 'MB1106 8:15', 'MB1106 9:20'],
-    },
-    {
-      name: 'in a name, a tag, a key, a var, a default, a save name, the campaign’s name',
-      text: `${[
+    [
+      'half a character behind a whole one, and two halves in the wrong order',
+      image('prompt: "\\ud83d\\ude00\\ud83d"', 'model: "\\ude00\\ud83d"', 'resolution: "\\ud83d \\ude00"'),
+      'MB1106 7:28, MB1106 8:15, MB1106 9:20',
+    ],
+    [
+      'in a name, a tag, a key, a var, a default, a save name, the campaign’s name',
+      `${[
         'version: 1',
         'name: "a\\0"',
         'vars: { v: "a\\0", list: [["\\ud800"]] }',
@@ -43,25 +44,9 @@ describe('texts that no request can carry', () => {
         '  vase: { kind: image, tags: ["\\0"], save: "a\\0", key: "\\0", description: "\\0" }',
         '  bowl: { kind: influencer, with: { a: { b: { "\\ud800": 1 } } } }',
       ].join('\n')}\n`,
-      found: [
-        'MB1106 2:9',
-        'MB1106 3:14',
-        'MB1106 3:28',
-        'MB1106 4:31',
-        'MB1106 6:6',
-        'MB1106 7:32',
-        'MB1106 7:46',
-        'MB1106 7:57',
-        'MB1106 7:76',
-        'MB1106 8:48',
-      ],
-    },
-    {
-      name: 'a raw NUL in the manifest',
-      text: image('prompt: a \0 b', '# nothing'),
-      found: ['MB1003 7:17'],
-      says: ['NUL byte', 'save it as UTF-8'],
-    },
+      'MB1106 2:9, MB1106 3:14, MB1106 3:28, MB1106 4:31, MB1106 6:6, MB1106 7:32, MB1106 7:46, MB1106 7:57, MB1106 7:76, MB1106 8:48',
+    ],
+    ['a raw NUL in the manifest', image('prompt: a \0 b', '# nothing'), 'MB1003 7:17', 'NUL byte', 'save it as UTF-8'],
     {
       name: 'a raw NUL in a table',
       text: productTask('    with: { prompt: "{{row.name}}" }'),
@@ -87,12 +72,12 @@ describe('texts that no request can carry', () => {
       data: { 'more.yaml': 'vars: { v: "\\0" }\n', 'r.yaml': '- { k: a, p: "\\ud800" }\n' },
       found: ['MB1106 more.yaml:1:13', 'MB1106 r.yaml:1:15'],
     },
-    {
-      name: 'made by a helper',
-      text: tasks('  a: { kind: image, foreach: [a], with: { prompt: \'{{pad row 4 "😀"}}\' } }'),
-      found: ['MB1204 4:52'],
-      says: ['would cut "😀" in half'],
-    },
+    [
+      'made by a helper',
+      tasks('  a: { kind: image, foreach: [a], with: { prompt: \'{{pad row 4 "😀"}}\' } }'),
+      'MB1204 4:52',
+      'would cut "😀" in half',
+    ],
     {
       name: 'in a value from outside',
       text: `vars: { map: {}, list: [], text: a }\n${tasks('  a: { kind: image, with: { prompt: x } }')}`,
@@ -110,15 +95,17 @@ describe('texts that no request can carry', () => {
 
 describe('numbers that arrive as others', () => {
   testMistakes([
-    {
-      name: 'a seed beyond 2^53',
-      text: influencer('prompt: x', 'seed: 9007199254740993'),
-      found: ['MB1106 8:13'],
-      says: ['9007199254740993 would be sent as 9007199254740992', 'only up to 9007199254740991', 'quote it'],
-    },
-    {
-      name: 'in every way to write one',
-      text: influencer(
+    [
+      'a seed beyond 2^53',
+      influencer('prompt: x', 'seed: 9007199254740993'),
+      'MB1106 8:13',
+      '9007199254740993 would be sent as 9007199254740992',
+      'only up to 9007199254740991',
+      'quote it',
+    ],
+    [
+      'in every way to write one',
+      influencer(
         'prompt: x',
         'a: -9007199254740993',
         'b: 0x20000000000001',
@@ -129,25 +116,16 @@ describe('numbers that arrive as others', () => {
         'g: 1e-400',
         'h: [[12345678901234567890]]',
       ),
-      found: [
-        'MB1106 8:10',
-        'MB1106 9:10',
-        'MB1106 10:10',
-        'MB1106 11:10',
-        'MB1106 12:10',
-        'MB1106 13:10',
-        'MB1106 14:10',
-        'MB1106 15:12',
-      ],
-    },
-    { name: '.inf and .nan', text: influencer('a: .inf', 'b: .nan'), found: ['MB1003 7:10', 'MB1003 8:10'] },
-    {
-      name: 'in defaults, vars and inline rows',
-      text: `vars: { s: 9007199254740993 }\ndefaults: { influencer: { seed: 9007199254740993 } }\n${tasks(
+      'MB1106 8:10, MB1106 9:10, MB1106 10:10, MB1106 11:10, MB1106 12:10, MB1106 13:10, MB1106 14:10, MB1106 15:12',
+    ],
+    ['.inf and .nan', influencer('a: .inf', 'b: .nan'), 'MB1003 7:10, MB1003 8:10'],
+    [
+      'in defaults, vars and inline rows',
+      `vars: { s: 9007199254740993 }\ndefaults: { influencer: { seed: 9007199254740993 } }\n${tasks(
         '  a: { kind: influencer, foreach: [{ k: a, s: 9007199254740993 }], key: "{{row.k}}", with: { prompt: "{{vars.s}}" } }',
       )}`,
-      found: ['MB1106 1:12', 'MB1106 2:33', 'MB1106 6:47'],
-    },
+      'MB1106 1:12, MB1106 2:33, MB1106 6:47',
+    ],
     {
       name: 'in JSON rows, at their own places, five of many',
       text: productTask('    with: { prompt: "{{row.name}}" }').replace('.csv', '.json'),
