@@ -83,7 +83,8 @@ describe('deliver', () => {
 
   test('--picked names the groups that nobody has decided about, and ends with 5', async () => {
     const { folder, run } = campaign();
-    await runInProcess(['unpick', 'draft/2', '--sandbox'], {}, folder);
+    const unpicked = await command(['pick', 'draft/2', '--undo', '--sandbox'], { cwd: folder });
+    expect(unpicked.code, unpicked.err).toBe(0);
     const { code, err } = await run('--to', 'handed', '--picked');
     expect(code).toBe(5);
     expect(err).toContain('copied 4 files');
