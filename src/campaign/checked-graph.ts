@@ -149,9 +149,9 @@ async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: CheckOptions,
 ): Promise<{ facts: ServiceFacts; ask?: () => Promise<ServiceFacts> }> {
-  const { sandbox, environment, tell } = campaign;
+  const { sandbox, environment } = campaign;
   if (sandbox) return { facts: await readSandboxFacts(campaign) };
-  const ask = () => fetchFacts(campaign, { access: requireAccess(environment), tell, withCatalog: refresh === true });
+  const ask = () => fetchFacts(campaign, { access: requireAccess(environment), withCatalog: refresh === true });
   if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(campaign);
   const { baseUrl, token } = environment;

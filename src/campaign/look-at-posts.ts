@@ -1,6 +1,6 @@
 import { systemClock } from '../contract/clock.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
-import { keepAccounts, readKeptAccounts } from '../disk/state/kept-document.ts';
+import { keepAnswer, readAnswer } from '../disk/state/kept-document.ts';
 import { checkPosts, type KnownAccount, type PostFacts } from '../graph/check/check-accounts.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
@@ -87,8 +87,12 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
     const { accounts, isWhole } = await library.accountList();
     if (!isWhole || accounts.length === 0) return undefined;
     const known = accounts.map(describe);
-    const document = known.map((account) => ({ ...account }));
-    if (service !== undefined) await keepAccounts(paths.state, service, { document, now: systemClock.now() });
+    await keepAnswer(
+      paths.state,
+      service,
+      'accounts',
+      known.map((account) => ({ ...account })),
+    );
     return known;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -107,8 +111,7 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
  * sandbox: needs no network.
  */
 async function readAccounts({ sandbox, paths, service, rehearsed }: OpenCampaign): Promise<Accounts> {
-  const of = sandbox ? rehearsed : service;
-  const kept = of === undefined ? undefined : await readKeptAccounts(paths.state, of);
+  const kept = await readAnswer(paths.state, sandbox ? rehearsed : service, 'accounts');
   if (Array.isArray(kept)) return { accounts: kept.flatMap(readKept) };
   if (!sandbox) return {};
   const [{ sandboxAnswer }, { readAccounts: read }] = await Promise.all([

@@ -1,6 +1,5 @@
 import { systemClock } from '../contract/clock.ts';
-import type { Tell } from '../contract/notice.ts';
-import { keepCatalog, keepDocument, readKeptCatalog, readKeptDocument } from '../disk/state/kept-document.ts';
+import { keepAnswer, readAnswer } from '../disk/state/kept-document.ts';
 import { makeRequestChecker, type RequestChecker } from '../graph/check/request-checker.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
@@ -67,8 +66,8 @@ function isUndocumented(kind: string): boolean {
 
 /** The document as it was kept from an earlier run: needs no network. */
 export async function readKeptFacts({ paths, service, documents }: ReadFor): Promise<ServiceFacts> {
-  const kept = service === undefined ? undefined : await readKeptDocument(paths.state, service);
-  return kept === undefined ? noServiceFacts : factsOf(documents, kept.document, 'kept');
+  const kept = await readAnswer(paths.state, service, 'document');
+  return kept === undefined ? noServiceFacts : factsOf(documents, kept, 'kept');
 }
 
 /**
@@ -88,7 +87,7 @@ export async function readSandboxFacts({ paths, rehearsed, documents }: Rehearse
  */
 export async function fetchFacts(
   campaign: ReadFor,
-  { access, tell, withCatalog }: { access: Access; tell: Tell; withCatalog: boolean },
+  { access, withCatalog }: { access: Access; withCatalog: boolean },
 ): Promise<ServiceFacts> {
   const { paths, service, documents } = campaign;
   // What speaks HTTP is large.
@@ -99,17 +98,14 @@ export async function fetchFacts(
       if (!(error instanceof ServiceError)) throw error;
       return kept();
     });
-  const now = systemClock.now();
   const askDocument = async () => {
     const document = await library.document();
-    if (service !== undefined) await keepDocument(paths.state, service, { document, now });
-    const facts = await factsOf(documents, document, 'service');
-    for (const difference of facts.document?.differences ?? []) tell({ is: 'notice', text: difference });
-    return facts;
+    await keepAnswer(paths.state, service, 'document', document);
+    return factsOf(documents, document, 'service');
   };
   const askCatalog = async () => {
     const document = await library.wholeCatalog();
-    if (service !== undefined) await keepCatalog(paths.state, service, { document, now });
+    await keepAnswer(paths.state, service, 'catalog', document);
     return readCatalogListing(document, kinds);
   };
   try {
@@ -158,12 +154,12 @@ export async function readKeptServiceDocument(
   { state }: Pick<CampaignPaths, 'state'>,
   service: string | undefined,
 ): Promise<ServiceDocument | undefined> {
-  const kept = service === undefined ? undefined : await readKeptDocument(state, service);
-  return kept === undefined ? undefined : readServiceDocument(kept.document, kinds);
+  const kept = await readAnswer(state, service, 'document');
+  return kept === undefined ? undefined : readServiceDocument(kept, kinds);
 }
 
 async function readKeptListing({ state }: CampaignPaths, service: string | undefined): Promise<Listing | undefined> {
-  const kept = service === undefined ? undefined : await readKeptCatalog(state, service);
+  const kept = await readAnswer(state, service, 'catalog');
   return kept === undefined ? undefined : readCatalogListing(kept, kinds);
 }
 

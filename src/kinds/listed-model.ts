@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '../ground/json.ts';
-import { isMap, type JsonMap, mapOf, ownValue } from '../ground/values.ts';
+import { isMap, mapOf, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 
@@ -50,15 +50,20 @@ export function readAmount(value: Json | undefined): number | undefined {
   return typeof amount === 'number' && amount >= 0 && amount <= mostCredits ? amount : undefined;
 }
 
+function firstOf(map: Json | undefined, fields: readonly string[]): Json | undefined {
+  return fields.map((field) => ownValue(mapOf(map), field)).find((one) => one != null);
+}
+
 /** Reads the facts of one model; of any content. */
 export function readListedModel(facts: Json, kind: Kind | undefined): ListedModel {
   const { catalog: names } = envelope;
-  const first = (fields: readonly string[]) => fields.map((field) => ownValue(facts, field)).find((one) => one != null);
-  const listed = first(names.credits);
+  const listed = firstOf(facts, names.credits);
   const { credits, per } = readPrice(facts);
-  const ceiling = positive(readAmount(first(names.ceiling)));
-  const allows = { ...readLists(first(names.allowed)), ...readLists(facts) };
-  const byField = bare(entriesOf(first(names.creditsBy)).map(([field, map]) => [field, readAmounts(map)] as const));
+  const ceiling = positive(readAmount(firstOf(facts, names.ceiling)));
+  const allows = { ...readLists(firstOf(facts, names.allowed)), ...readLists(facts) };
+  const byField = bare(
+    entriesOf(firstOf(facts, names.creditsBy)).map(([field, map]) => [field, readAmounts(map)] as const),
+  );
   if (isMap(listed) && credits === undefined) {
     const amounts = readAmounts(listed);
     const field = fieldOf(amounts, { allows, kind });
@@ -81,61 +86,36 @@ export function readListedModel(facts: Json, kind: Kind | undefined): ListedMode
  */
 export function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
   const { catalog: names } = envelope;
-  const listed = fieldsOf(facts, names.credits)[0];
-  const inside = isMap(listed) ? positive(readAmount(fieldsOf(listed, names.amount)[0])) : undefined;
-  const amount = inside ?? positive(readAmount(listed));
-  const units = [...unitsBeside(facts), ...(isMap(listed) && inside !== undefined ? unitsWithin(listed) : [])];
-  const [rate, ...rates] = [
-    ...ratesIn(facts, /^(?:(?:credits?|cost|price)_?)+per_?([a-z0-9_]+)$/i),
-    ...ratesIn(listed, perUnit),
+  const listed = firstOf(facts, names.credits);
+  const stated = [
+    ...entriesOf(facts).flatMap(([name, value]) => unitsIn(name, value, tellsOfPrice(name))),
+    ...(isMap(listed) ? entriesOf(listed) : []).flatMap(([name, value]) => unitsIn(name, value, true)),
   ];
-  if (rates.length > 0 || (rate !== undefined && (rate.credits === undefined || units.length > 0))) {
-    return { per: 'unknown' };
-  }
-  if (rate?.credits !== undefined) return { credits: rate.credits, per: readUnit(rate.unit) };
-  const known = new Map(units.map((unit) => [canonicalJson(unit), unit]));
+  const known = new Map(stated.map(({ unit }) => [canonicalJson(unit), unit]));
   const [per = 'job', ...others] = [...known.values()].filter((unit) => unit !== 'job');
-  return { per: others.length > 0 ? 'unknown' : per, ...(amount !== undefined && { credits: amount }) };
+  const [rate, ...rates] = stated.flatMap(({ rate: one }) => one ?? []);
+  if (others.length + rates.length > 0 || (rate !== undefined && known.size > 1)) return { per: 'unknown' };
+  const credits = positive(readAmount(rate ?? firstOf(listed, names.amount) ?? listed));
+  return { per, ...(credits !== undefined && { credits }) };
 }
 
-const perUnit = /^per_?([a-z0-9_]+)$/i;
+const longestUnit = 40;
+const rateForm = /^(?:(?:credits?|cost|price)_?)*per_?([a-z0-9_]+)$/i;
+const inText =
+  /(?<!\bframes? )\bper[ _-]((?:\d[\d,]*k? |thousand )?(?:second|sec|minute|min|hour|char|character|word|token|megapixel)s?)\b/i;
 
-/** Amounts whose names say what they are for. */
-function ratesIn(facts: Json | undefined, pattern: RegExp): { credits: number | undefined; unit: string }[] {
-  return entriesOf(facts).flatMap(([name, value]) => {
-    const [, unit] = pattern.exec(name) ?? [];
-    return unit === undefined || value === null || typeof value === 'boolean'
-      ? []
-      : [{ credits: positive(readAmount(value)), unit: spaced(unit) }];
-  });
-}
-
-/** Finds the unit of a price in a field of that name, in one that tells of prices, or in a text. */
-function unitsBeside(facts: Json): ListedUnit[] {
+/** Reads the units that a field names, with the amount for each where it is one. `isPrice`: whatever it says is a unit. */
+function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUnit; rate?: Json }[] {
   const { catalog: names } = envelope;
-  const amounts: readonly string[] = [...names.credits, ...names.creditsBy, ...names.ceiling];
-  return entriesOf(facts).flatMap(([name, value]): ListedUnit[] => {
-    if (names.per.some((one) => one === name)) return value === null ? [] : [readUnit(unitOf(value))];
-    const [, flag] = value === true ? (/^(?:is_?)?per_?([a-z0-9_]+)$/i.exec(name) ?? []) : [];
-    if (flag !== undefined) return [readUnit(spaced(flag))];
-    if (/^[a-z0-9]+_?per_?credit$/i.test(name)) return ['unknown'];
-    if (!amounts.includes(name) && tellsOfPrice(name))
-      return isMap(value) ? unitsWithin(value) : unitsInText(value, 'all');
-    return unitsInText(value, 'part');
-  });
-}
-
-/** Reads the units in a map of a price, whatever they are called. */
-function unitsWithin(map: JsonMap): ListedUnit[] {
-  return entriesOf(map).flatMap(([name, value]) =>
-    envelope.catalog.per.some((one) => one === name) ? [readUnit(unitOf(value))] : unitsInText(value, 'all'),
-  );
-}
-
-/** Several units for one price are one in a list. */
-function unitOf(value: Json): Json {
-  const [only, ...others] = Array.isArray(value) ? value : [];
-  return only === undefined || others.length > 0 ? value : only;
+  const amounts: readonly string[] = [...names.credits, ...names.creditsBy, ...names.ceiling, ...names.amount];
+  if (value === null || value === false || amounts.includes(name)) return [];
+  if (names.per.some((one) => one === name)) return [{ unit: readUnit(value) }];
+  const [, unit] = rateForm.exec(name) ?? [];
+  if (unit !== undefined) return [{ unit: readUnit(spaced(unit)), ...(value !== true && { rate: value }) }];
+  if (/per_?credit$/i.test(name) || (isPrice && isMap(value))) return [{ unit: 'unknown' }];
+  if (typeof value !== 'string' || readAmount(value) !== undefined) return [];
+  const found = inText.exec(value)?.[1] ?? (isPrice && value.length <= longestUnit ? value : undefined);
+  return found === undefined ? [] : [{ unit: readUnit(found) }];
 }
 
 /** `pricingModel`, `billed_by`: a short text there is a unit, and what is none is not understood. */
@@ -143,22 +123,6 @@ function tellsOfPrice(name: string): boolean {
   return /\b(rate$|(credit|cost|price|charge|bill|meter)s?\b|(pric|charg|bill|meter)(ing|ed)\b)/.test(
     spaced(name).toLowerCase(),
   );
-}
-
-const longestUnit = 40;
-const inText =
-  /(?<!\bframes? )\bper[ _-]((?:\d[\d,]*k? |thousand )?(?:second|sec|minute|min|hour|char|character|word|token|megapixel)s?)\b/i;
-
-/** `all`: the whole text is a unit. `part`: it may name one. */
-function unitsInText(value: Json, how: 'all' | 'part'): ListedUnit[] {
-  if (typeof value !== 'string' || readAmount(value) !== undefined) return [];
-  const found = inText.exec(value)?.[1];
-  if (found !== undefined) return [readUnit(found)];
-  return how === 'all' && value.length <= longestUnit ? [readUnit(value)] : [];
-}
-
-function fieldsOf(from: Json, fields: readonly string[]): Json[] {
-  return fields.flatMap((field) => ownValue(from, field) ?? []) as Json[];
 }
 
 /** `ThousandCharacters`, `1000_characters` as words. */
@@ -236,31 +200,6 @@ const words: { readonly [word: string]: ListedUnit } = {
   ...named({ characters: 1 }, ['character', 'char']),
 };
 
-/** Fields of a unit that is written as a map, and what they hold. */
-const unitFields = { unit: ['unit', 'per', 'name', 'type'], count: ['count', 'amount', 'quantity', 'size', 'value'] };
-
-/**
- * Reads what credits are charged for: `second`, `per_second`, `1000 characters`, `1k chars`, `{ unit: second, count: 5 }`.
- * Defaults to a job.
- */
-function readUnit(written: Json | undefined): ListedUnit {
-  if (written === undefined || written === null) return 'job';
-  if (typeof written === 'string') return readText(written);
-  if (!isMap(written)) return 'unknown';
-  const entries = Object.entries(written);
-  const pick = (names: readonly string[]) => entries.filter(([name]) => names.includes(name));
-  const [unit, ...units] = pick(unitFields.unit);
-  const [count, ...counts] = pick(unitFields.count);
-  if (units.length + counts.length > 0) return 'unknown';
-  if (unit !== undefined) {
-    if (typeof unit[1] !== 'string' || entries.length > (count === undefined ? 1 : 2)) return 'unknown';
-    return times(readText(unit[1]), count === undefined ? 1 : Number(count[1]));
-  }
-  // { seconds: 5 }
-  const [only, ...others] = entries;
-  return only === undefined || others.length > 0 ? 'unknown' : times(readText(only[0]), Number(only[1]));
-}
-
 /** `second`, `10 seconds`, `1000 characters`: a unit as people read it. */
 export function unitText(unit: ListedUnit): string {
   if (typeof unit === 'string') return unit;
@@ -268,7 +207,9 @@ export function unitText(unit: ListedUnit): string {
   return count === 1 ? word : `${count} ${word}s`;
 }
 
-function readText(text: string): ListedUnit {
+/** Reads what credits are charged for: `second`, `per_second`, `1000 characters`, `1k chars`. */
+function readUnit(text: Json): ListedUnit {
+  if (typeof text !== 'string') return 'unknown';
   const plain = text
     .trim()
     .toLowerCase()

@@ -1,6 +1,5 @@
 import type { Json } from '../ground/json.ts';
 import { isMap, type JsonMap, mapOf, ownValue } from '../ground/values.ts';
-import { findDifferences, listValues } from './document-differences.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 import { asValue, bare, type ListedKind, type Listing, readListedModel } from './listed-model.ts';
@@ -18,8 +17,6 @@ export interface ServiceDocument {
   missing: { [kind: string]: string };
   /** Operations such as `POST /uploads`, relative to the base URL. */
   operations: string[];
-  /** Differences from what this version knows, as sentences. */
-  differences: string[];
   /** Models that it lists, beside the body of a request (`x-models`) and in it. */
   listing: Listing;
 }
@@ -56,7 +53,6 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
     creates,
     missing,
     operations,
-    differences: findDifferences(kinds, creates),
     listing,
   };
 }
@@ -135,6 +131,21 @@ function readListedKind(body: JsonMap, { kind, schema }: { kind: Kind; schema: J
       }),
     ),
   };
+}
+
+/** Returns the texts that a schema lists; `undefined` when it allows others, too. */
+export function listValues(schema: Json, depth = 0): string[] | undefined {
+  const map = mapOf(schema);
+  const values = ownValue(map, 'enum');
+  if (Array.isArray(values)) return values.filter((value) => typeof value === 'string');
+  const constant = ownValue(map, 'const');
+  if (typeof constant === 'string') return [constant];
+  const choices = ownValue(map, 'anyOf') ?? ownValue(map, 'oneOf');
+  if (!Array.isArray(choices) || depth > 3) return undefined;
+  const lists = choices
+    .filter((choice) => ownValue(mapOf(choice), 'type') !== 'null')
+    .map((choice) => listValues(choice, depth + 1));
+  return lists.every((list) => list !== undefined) ? lists.flat() : undefined;
 }
 
 /** The path for creates of a kind, or why none is certain. */

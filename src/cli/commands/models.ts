@@ -15,9 +15,9 @@ import {
   voicesJson,
   voicesView,
 } from '../../report/tables/models-text.ts';
-import type { CatalogModel, Voice } from '../../service/library.ts';
+import type { CatalogModel, Library, Voice } from '../../service/library.ts';
 import { outJson, show, type Terminal, tell, tellNotice } from '../terminal.ts';
-import { hasAccess, tellLinksEnd, withService } from '../with-service.ts';
+import { hasAccess, type ServiceOptions, tellLinksEnd, withService } from '../with-service.ts';
 
 export interface ModelsOptions {
   kind?: string;
@@ -27,18 +27,13 @@ export interface ModelsOptions {
 
 /** The models by kind: those that are documented, and what the service's catalog adds where it can be asked. */
 export async function models(options: ModelsOptions, terminal: Terminal): Promise<number> {
-  const { catalog, source } = await findCatalog(options, terminal);
-  const rows = mergeModels(catalog);
+  const wanted = { documented: [], ask: (library: Library) => library.catalog() };
+  const { listed, source } = await askService<CatalogModel[]>('models', wanted, { options, terminal });
+  const rows = mergeModels(listed);
   const chosen = options.kind === undefined ? rows : rows.filter(({ kind }) => kind === options.kind);
   const known = [...new Set([...Object.keys(kinds), ...rows.map(({ kind }) => kind)])];
   if (options.kind !== undefined && !known.includes(options.kind)) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: `there is no kind ${JSON.stringify(options.kind)}`,
-      hint: `there are: ${known.join(', ')}`,
-      value: options.kind,
-      known,
-    });
+    refuse(`there is no kind ${JSON.stringify(options.kind)}`, { value: options.kind, known });
   }
   if (options.json) {
     outJson(terminal, modelsJson(chosen, source));
@@ -60,26 +55,33 @@ export async function models(options: ModelsOptions, terminal: Terminal): Promis
   return exitCodes.done;
 }
 
-/** The service gives no catalog, for whatever reason of its own. */
-const bearable: ReadonlySet<FailureCode> = new Set(['MB3203', 'MB3204', 'MB3205']);
-
-async function findCatalog(
-  options: ModelsOptions,
-  terminal: Terminal,
-): Promise<{ catalog: CatalogModel[]; source: Source }> {
+/**
+ * Asks the service. Without a key, or where it does not tell, `documented` counts. The catalog is not documented: a service
+ * without one is no reason to show nothing.
+ */
+async function askService<Listed>(
+  what: 'models' | 'voices',
+  { documented, ask }: { documented: Listed; ask: (library: Library) => Promise<Listed> },
+  { options, terminal }: { options: ServiceOptions; terminal: Terminal },
+): Promise<{ listed: Listed; source: Source }> {
   const fallBack = (why: string) => {
-    tellNotice(terminal, `${why}; these are the models that its documentation lists`);
-    return { catalog: [], source: 'documented' as const };
+    tellNotice(terminal, `${why}; these are the ${what} that its documentation lists`);
+    return { listed: documented, source: 'documented' as const };
   };
   if (!hasAccess(options)) return fallBack('the service was not asked, because MEDIABATCH_API_KEY is not set');
   try {
-    return { catalog: await withService(options, ({ library }) => library.catalog()), source: 'service' };
+    return { listed: await withService(options, ({ library }) => ask(library)), source: 'service' };
   } catch (error) {
-    // The catalog is not documented: a service without one is no reason to show nothing.
     const failure = failureOf(error);
-    if (failure === undefined || !bearable.has(failure.code)) throw error;
+    const bearable: FailureCode[] = ['MB3203', 'MB3204', ...(what === 'models' ? (['MB3205'] as const) : [])];
+    if (failure === undefined || !bearable.includes(failure.code)) throw error;
     return fallBack(safeText(failure.message));
   }
+}
+
+function refuse(message: string, { value, hint, known }: { value: string; hint?: string; known?: string[] }): never {
+  const of = { value, ...(known !== undefined && { known }) };
+  throw new CampaignError({ code: 'MB3000', message, hint: hint ?? `there are: ${known?.join(', ')}`, ...of });
 }
 
 /** In the order of the kinds; within a kind the documented ones first. What the catalog charges goes before what is documented. */
@@ -101,10 +103,7 @@ function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
   for (const entry of catalog) addEntry(rows, entry);
   const order = Object.keys(kinds);
   const place = ({ kind }: ModelRow) => (order.includes(kind) ? order.indexOf(kind) : order.length);
-  return rows
-    .map((row, index) => ({ row, index }))
-    .sort((a, b) => place(a.row) - place(b.row) || a.index - b.index)
-    .map(({ row }) => row);
+  return rows.sort((a, b) => place(a) - place(b));
 }
 
 function addEntry(rows: ModelRow[], { model, kind, credits, per, aliasOf, description }: CatalogModel): void {
@@ -142,7 +141,7 @@ export interface VoicesOptions {
 
 /** The voices that a voiceover can have. Without a key: those that the documentation lists. */
 export async function voices(options: VoicesOptions, terminal: Terminal): Promise<number> {
-  const { rows, source } = await findVoices(options, terminal);
+  const { listed: rows, source } = await findVoices(options, terminal);
   if (options.play !== undefined) {
     terminal.out(`${safeText(previewOf(rows, options.play), 4096)}\n`);
     tellLinksEnd(options, terminal);
@@ -155,24 +154,14 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
   return exitCodes.done;
 }
 
-async function findVoices(options: VoicesOptions, terminal: Terminal): Promise<{ rows: VoiceRow[]; source: Source }> {
-  const documented = Object.entries(documentedVoices).map(([id, facts]) => ({ id, ...facts }));
+async function findVoices(options: VoicesOptions, terminal: Terminal): Promise<{ listed: VoiceRow[]; source: Source }> {
+  const ask = async (library: Library) => (await library.voices()).map(rowOf);
   // The documentation has no samples.
-  const mustAsk = options.play !== undefined;
-  const fallBack = (why: string) => {
-    tellNotice(terminal, `${why}; these are the voices that its documentation lists`);
-    return { rows: documented, source: 'documented' as const };
-  };
-  if (!mustAsk && !hasAccess(options))
-    return fallBack('the service was not asked, because MEDIABATCH_API_KEY is not set');
-  try {
-    const rows = await withService(options, async ({ library }) => (await library.voices()).map(rowOf));
-    return { rows, source: 'service' };
-  } catch (error) {
-    const failure = failureOf(error);
-    if (mustAsk || (failure?.code !== 'MB3203' && failure?.code !== 'MB3204')) throw error;
-    return fallBack(safeText(failure.message));
+  if (options.play !== undefined) {
+    return { listed: await withService(options, ({ library }) => ask(library)), source: 'service' };
   }
+  const documented = Object.entries(documentedVoices).map(([id, facts]) => ({ id, ...facts }));
+  return askService<VoiceRow[]>('voices', { documented, ask }, { options, terminal });
 }
 
 function rowOf({ id, gender, accent, label, description, previewUrl }: Voice): VoiceRow {
@@ -186,13 +175,7 @@ function filterVoices(rows: VoiceRow[], options: VoicesOptions): VoiceRow[] {
     if (wanted === undefined) continue;
     const values = [...new Set(rows.map((row) => row[field].toLowerCase()))].sort();
     if (!values.includes(wanted)) {
-      throw new CampaignError({
-        code: 'MB3000',
-        message: `no voice has the ${field} ${JSON.stringify(options[field])}`,
-        hint: `there are: ${values.join(', ')}`,
-        value: wanted,
-        known: values,
-      });
+      refuse(`no voice has the ${field} ${JSON.stringify(options[field])}`, { value: wanted, known: values });
     }
     chosen = chosen.filter((row) => row[field].toLowerCase() === wanted);
   }
@@ -200,9 +183,7 @@ function filterVoices(rows: VoiceRow[], options: VoicesOptions): VoiceRow[] {
   const accents = new Set(
     rows.filter(({ gender }) => gender.toLowerCase() === options.gender?.toLowerCase()).map(({ accent }) => accent),
   );
-  throw new CampaignError({
-    code: 'MB3000',
-    message: `no voice is both ${options.gender} and ${options.accent}`,
+  return refuse(`no voice is both ${options.gender} and ${options.accent}`, {
     hint: `${options.gender} voices are: ${[...accents].sort().join(', ')}`,
     value: options.accent ?? '',
   });
@@ -211,21 +192,10 @@ function filterVoices(rows: VoiceRow[], options: VoicesOptions): VoiceRow[] {
 function previewOf(rows: VoiceRow[], id: string): string {
   const voice = rows.find((row) => row.id === id) ?? rows.find((row) => row.id.toLowerCase() === id.toLowerCase());
   if (voice === undefined) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: `there is no voice ${JSON.stringify(id)}`,
-      hint: `there are: ${rows.map((row) => row.id).join(', ')}`,
-      value: id,
-      known: rows.map((row) => row.id),
-    });
+    return refuse(`there is no voice ${JSON.stringify(id)}`, { value: id, known: rows.map((row) => row.id) });
   }
   if (voice.previewUrl === undefined) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: `the service has no sample of ${voice.id}`,
-      hint: 'try another voice',
-      value: voice.id,
-    });
+    return refuse(`the service has no sample of ${voice.id}`, { hint: 'try another voice', value: voice.id });
   }
   return safeText(voice.previewUrl, 2048);
 }

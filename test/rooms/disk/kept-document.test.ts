@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { keepDocument, readKeptDocument } from '../../../src/disk/state/kept-document.ts';
+import { keepAnswer, readAnswer } from '../../../src/disk/state/kept-document.ts';
 import { writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
 import type { Json } from '../../../src/ground/json.ts';
 
@@ -19,22 +19,22 @@ const keptFile = (state: string) => join(state, 'service', readdirSync(join(stat
 
 it('what was kept is read, each service by itself', async () => {
   const state = makeState();
-  expect(await readKeptDocument(state, service)).toBeUndefined();
-  await keepDocument(state, service, { document, now: 7 });
-  expect(await readKeptDocument(state, service)).toEqual({ document, fetchedAt: 7 });
-  expect(await readKeptDocument(state, 'sha256:other')).toBeUndefined();
-  await keepDocument(state, service, { document: { paths: {} }, now: 8 });
-  expect(await readKeptDocument(state, service)).toEqual({ document: { paths: {} }, fetchedAt: 8 });
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
+  await keepAnswer(state, service, 'document', document);
+  expect(await readAnswer(state, service, 'document')).toEqual(document);
+  expect(await readAnswer(state, 'sha256:other', 'document')).toBeUndefined();
+  await keepAnswer(state, service, 'document', { paths: {} });
+  expect(await readAnswer(state, service, 'document')).toEqual({ paths: {} });
   expect(readdirSync(join(state, 'service'))).toHaveLength(1);
 });
 
 it('it stays out of git, and in its folder', async () => {
   const state = makeState();
-  await keepDocument(state, '../../outside', { document, now: 7 });
+  await keepAnswer(state, '../../outside', 'document', document);
   expect(readFileSync(join(state, '.gitignore'), 'utf8')).toBe('*\n');
   expect(readdirSync(state).sort()).toEqual(['.gitignore', 'service']);
   expect(readdirSync(join(state, '..'))).toEqual(['.mediabatch']);
-  expect(await readKeptDocument(state, '../../outside')).toEqual({ document, fetchedAt: 7 });
+  expect(await readAnswer(state, '../../outside', 'document')).toEqual(document);
 });
 
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
@@ -44,29 +44,28 @@ it.each<[string, (text: string) => string]>([
   ['another document', (text) => text.replace('/videos/create', '/videos')],
   ['a list', () => '[]'],
   ['nothing', () => 'null'],
-  ['nested without end', () => `{"fetchedAt":7,"sha256":"x","document":${deep}}`],
+  ['nested without end', () => `{"sha256":"x","document":${deep}}`],
   ['too large', (text) => text + ' '.repeat(8 * 1024 * 1024)],
 ])('a damaged one is none: %s', async (_name, damage) => {
   const state = makeState();
-  await keepDocument(state, service, { document, now: 7 });
+  await keepAnswer(state, service, 'document', document);
   const path = keptFile(state);
   writeFileSync(path, damage(readFileSync(path, 'utf8')));
-  expect(await readKeptDocument(state, service)).toBeUndefined();
-  await keepDocument(state, service, { document, now: 9 });
-  expect((await readKeptDocument(state, service))?.fetchedAt).toBe(9);
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
+  await keepAnswer(state, service, 'document', document);
+  expect(await readAnswer(state, service, 'document')).toEqual(document);
 });
 
 it.each([
-  ['without a time', JSON.stringify({ fetchedAt: '7', document })],
-  ['without a document', JSON.stringify({ fetchedAt: 7 })],
+  ['without a document', '{}'],
   ['a list', '[]'],
   ['nothing', 'null'],
-  ['nested without end', `{"fetchedAt":7,"document":${deep}`],
+  ['nested without end', `{"document":${deep}`],
 ])('one that was kept here by another version is none: %s', async (_name, text) => {
   const state = makeState();
-  await keepDocument(state, service, { document, now: 7 });
+  await keepAnswer(state, service, 'document', document);
   await writeSealedFile(state, relative(state, keptFile(state)), text);
-  expect(await readKeptDocument(state, service)).toBeUndefined();
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
 });
 
 it.each<[string, Json]>([
@@ -74,9 +73,9 @@ it.each<[string, Json]>([
   ['is nested without end', JSON.parse(deep) as Json],
 ])('a document that %s is not kept', async (_name, hostile) => {
   const state = makeState();
-  await keepDocument(state, service, { document, now: 7 });
-  await keepDocument(state, service, { document: hostile, now: 8 });
-  expect(await readKeptDocument(state, service)).toEqual({ document, fetchedAt: 7 });
+  await keepAnswer(state, service, 'document', document);
+  await keepAnswer(state, service, 'document', hostile);
+  expect(await readAnswer(state, service, 'document')).toEqual(document);
 });
 
 it.each<[string, (state: string, elsewhere: string) => void]>([
@@ -94,18 +93,18 @@ it.each<[string, (state: string, elsewhere: string) => void]>([
   const elsewhere = join(state, '..', 'elsewhere');
   mkdirSync(elsewhere);
   prepare(state, elsewhere);
-  await keepDocument(state, service, { document, now: 7 });
+  await keepAnswer(state, service, 'document', document);
   expect(readdirSync(elsewhere)).toEqual([]);
-  expect(await readKeptDocument(state, service)).toBeUndefined();
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
 });
 
 it('a link in place of the file is not followed', async () => {
   const state = makeState();
-  await keepDocument(state, service, { document, now: 7 });
+  await keepAnswer(state, service, 'document', document);
   const path = keptFile(state);
   const other = join(state, 'other.json');
   writeFileSync(other, readFileSync(path));
   rmSync(path);
   symlinkSync(other, path);
-  expect(await readKeptDocument(state, service)).toBeUndefined();
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
 });

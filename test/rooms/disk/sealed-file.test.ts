@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
-import { keepDocument, readKeptDocument } from '../../../src/disk/state/kept-document.ts';
+import { keepAnswer, readAnswer } from '../../../src/disk/state/kept-document.ts';
 import { keepDurations, readKeptDurations } from '../../../src/disk/state/kept-durations.ts';
 import { makeOwnSecret, readOwnSecret } from '../../../src/disk/state/own-secret.ts';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
@@ -150,13 +150,13 @@ describe.each(readers)('a sealed file, %s,', (_reader, read) => {
 describe('what a branch of somebody else puts into .mediabatch', () => {
   const everything = async (folder: string) => ({
     body: await createRequestBodies(folder).read('mb1-a'),
-    document: await readKeptDocument(folder, 'abc'),
+    document: await readAnswer(folder, 'abc', 'document'),
     durations: await readKeptDurations({ state: folder, durations: 'durations.json' }),
     isSaved: new SavedFiles(folder, join(folder, '..')).has('a.png', 'f'.repeat(64)),
   });
   const keepAll = async () => {
     await createRequestBodies(state).keep('mb1-a', '{"prompt":"theirs"}');
-    await keepDocument(state, 'abc', { document: { paths: {} }, now: 1 });
+    await keepAnswer(state, 'abc', 'document', { paths: {} });
     await keepDurations({ state, durations: 'durations.json' }, { image: [1] });
     await new SavedFiles(state, join(state, '..')).note('a.png', 'f'.repeat(64));
   };
@@ -166,7 +166,7 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
     await keepAll();
     expect(await everything(state)).toEqual({
       body: '{"prompt":"theirs"}',
-      document: { document: { paths: {} }, fetchedAt: 1 },
+      document: { paths: {} },
       durations: { image: [1] },
       isSaved: true,
     });
@@ -181,7 +181,7 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
     mkdirSync(join(state, 'bodies'), { recursive: true });
     mkdirSync(join(state, 'service'));
     writeFileSync(join(state, 'bodies/mb1-a.json'), '{"prompt":"theirs"}');
-    writeFileSync(join(state, 'service/abc.json'), '{"fetchedAt":1,"document":{}}');
+    writeFileSync(join(state, 'service/abc.json'), '{"document":{}}');
     writeFileSync(join(state, 'durations.json'), '{"version":1,"durations":{"image":[1]}}');
     writeFileSync(join(state, 'saved-files'), `${'0'.repeat(32)} ${'f'.repeat(64)} a.png\n`);
     expect(await everything(state)).toEqual(nothing);

@@ -42,8 +42,8 @@ describe('a price by a list', () => {
     ['for each minute', 'video', { credits: 60, creditsPer: 'minute' }, { duration: 5 }, 60],
     ['of a length that is a text', 'video', { credits: 2, per: 'second' }, { duration: '5s' }, 10],
     ['of a length that is a word', 'video', { credits: 2, per: 'second' }, { duration: 'auto' }, undefined],
-    ['in a map of a unit', 'video', { credits: 2, per: { unit: 'second', count: 2 } }, { duration: 5 }, 6],
-    ['in a map by the unit', 'video', { credits: 2, per: { seconds: 2 } }, { duration: 5 }, 6],
+    ['in a map of a unit', 'video', { credits: 2, per: { unit: 'second', count: 2 } }, { duration: 5 }, undefined],
+    ['beside a map of a unit', 'video', { credits: 2, pricing: { unit: 'second' } }, { duration: 5 }, undefined],
     ['in a map of a price', 'video', { price: { amount: 2, unit: 'second' } }, { duration: 5 }, 10],
     ['in the name of a field', 'video', { creditsPerSecond: 2 }, { duration: 5 }, 10],
     ['in a name beside another price', 'video', { credits: 2, creditsPerSecond: 2 }, { duration: 5 }, 10],
@@ -67,8 +67,6 @@ describe('a price by a list', () => {
         { creditCostPerSecond: 2 },
         { price: { perSecond: 2 } },
         { cost: { value: 2, interval: 'second' } },
-        { credits: 2, pricing: { unit: 'second' } },
-        { credits: 2, metering: { unit: 'second' }, creditsPer: 'per second' },
         { credits: 2, description: 'A fast model. Charged 2 credits per second.' },
       ] as Json[]
     ).map((facts): [string, string, Json, { [field: string]: Json }, object | number | undefined] => [
