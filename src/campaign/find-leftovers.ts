@@ -1,8 +1,9 @@
-import { lstat, readdir, unlink } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OutputError, UnsafeFileError } from '../contract/errors.ts';
 import type { Leftover } from '../contract/leftovers.ts';
 import { syncFolder } from '../disk/fs/durable.ts';
+import { listFolder } from '../disk/fs/folders.ts';
 import { isErrno, orAbsent } from '../disk/fs/plain-file.ts';
 import { type Digest, hashFile } from '../disk/outputs/hash-file.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
@@ -180,8 +181,9 @@ async function findPartials(root: string, { written, lock }: Situation, now: num
   const found: LeftoverFile[] = [];
   for (const name of folders) {
     const folder = findOutputFolder(root, name === '' ? [] : name.split('/'));
-    for (const entry of folder === undefined ? [] : await listFolder(folder)) {
-      if (folder === undefined || !partialName.test(entry)) continue;
+    if (folder === undefined) continue;
+    for (const { name: entry } of await listFolder(folder)) {
+      if (!partialName.test(entry)) continue;
       const stats = await orAbsent(lstat(join(folder, entry)));
       if (stats === undefined || !stats.isFile() || now - stats.mtimeMs < brokenAfterMs) continue;
       found.push({ path: name === '' ? entry : `${name}/${entry}`, bytes: stats.size, is: 'partial' });
@@ -195,15 +197,6 @@ function isAllowed(path: string): boolean {
     return checkOutputPath(path).length > 0;
   } catch (error) {
     if (error instanceof OutputError) return false;
-    throw error;
-  }
-}
-
-async function listFolder(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return [];
     throw error;
   }
 }

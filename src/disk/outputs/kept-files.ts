@@ -1,8 +1,9 @@
-import { readdir, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Output } from '../../lock/record.ts';
 import { linkOrCopy, renameFile, syncFolder } from '../fs/durable.ts';
+import { listFolder } from '../fs/folders.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 import { temporaryName } from '../fs/replace.ts';
 import { hasRealFolders, prepareStateFolder } from '../state/state-folder.ts';
@@ -80,8 +81,8 @@ export class KeptFiles {
 
   /** Lists what is in the folder, by name. Empty when it is missing or cannot be read. */
   async list(): Promise<KeptEntry[]> {
-    const names = this.isThere() ? await orNothing(readdir(this.folder)) : [];
-    return names.sort().flatMap((name): KeptEntry[] => {
+    const entries = this.isThere() ? await listFolder(this.folder) : [];
+    return entries.flatMap(({ name }): KeptEntry[] => {
       const stats = lstatOrAbsent(join(this.folder, name));
       if (stats === undefined) return [];
       const [, sha256] = stats.isFile() ? (keptName.exec(name) ?? []) : [];
@@ -115,15 +116,6 @@ async function hasBytes(path: string, { sha256, bytes }: { sha256: string; bytes
     return (await hashFile(path))?.sha256 === sha256;
   } catch (error) {
     if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENOTDIR')) return false;
-    throw error;
-  }
-}
-
-async function orNothing(names: Promise<string[]>): Promise<string[]> {
-  try {
-    return await names;
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EIO')) return [];
     throw error;
   }
 }

@@ -110,15 +110,6 @@ export function endOf(place: ClusterPlace, { code }: Pick<Applied, 'code'>, home
   };
 }
 
-/** The last words of a run, without its times. */
-export function summaryIn(err: string): string {
-  const at = err.lastIndexOf('\n\n');
-  return err
-    .slice(at === -1 ? 0 : at)
-    .replaceAll(/\d+:\d\d(?::\d\d)?/g, 'TIME')
-    .trim();
-}
-
 /** In what two ends differ, in a few words each; empty is good. */
 export function differences(end: End, local: End): string[] {
   const found: string[] = [];
