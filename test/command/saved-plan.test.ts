@@ -264,9 +264,9 @@ describe('apply of a saved plan', () => {
     expect(booked(trial)).toBe(0);
   });
 
-  test.each<[string, (text: string) => string, string]>([
-    ['of a newer version', (text) => text.replace('"version": 2', '"version": 3'), 'is a plan of version 3'],
-    ['of an older version', (text) => text.replace('"version": 2', '"version": 1'), 'is a plan of version 1'],
+  test.each<[string, [from: string, to: string] | ((text: string) => string), string]>([
+    ['of a newer version', ['"version": 2', '"version": 3'], 'is a plan of version 3'],
+    ['of an older version', ['"version": 2', '"version": 1'], 'is a plan of version 1'],
     [
       'that was only printed',
       (text) => JSON.stringify({ ...JSON.parse(text), saved: undefined }),
@@ -274,7 +274,7 @@ describe('apply of a saved plan', () => {
     ],
     [
       'with an option that nobody knows',
-      (text) => text.replace('"options": {', '"options": { "yes": true'),
+      ['"options": {', '"options": { "yes": true'],
       'an option that is not known here, or not with this value: yes',
     ],
     [
@@ -284,19 +284,11 @@ describe('apply of a saved plan', () => {
     ],
     [
       'with a lock that no file can be',
-      (text) => text.replace('"options": {', '"options": { "lock": "a\\u0000b"'),
+      ['"options": {', '"options": { "lock": "a\\u0000b"'],
       'not with this value: lock',
     ],
-    [
-      'that selects nothing',
-      (text) => text.replace('"options": {', '"options": { "select": []'),
-      'not with this value: select',
-    ],
-    [
-      'of a manifest that no file can be',
-      (text) => text.replace('"manifest": "', '"manifest": "\\u0000'),
-      'is not whole',
-    ],
+    ['that selects nothing', ['"options": {', '"options": { "select": []'], 'not with this value: select'],
+    ['of a manifest that no file can be', ['"manifest": "', '"manifest": "\\u0000'], 'is not whole'],
     ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is not whole'],
     [
       'that buys more than it says',
@@ -333,49 +325,34 @@ describe('apply of a saved plan', () => {
       (text) => named(text, (purchases) => Object.assign(purchases['hero@vase'] ?? {}, { retries: [2, 3] })),
       'it buys hero@vase again',
     ],
-    ['with a smaller total', (text) => text.replace('"knownPrices": 6', '"knownPrices": 2'), 'its rows do not add up'],
-    ['with a cheaper row', (text) => text.replace('"credits": 2', '"credits": 200'), 'its rows do not add up'],
-    [
-      'with a row that gives credits',
-      (text) => text.replace('"credits": 2', '"credits": -2'),
-      'not of this version: /rows/0/credits',
-    ],
+    ['with a smaller total', ['"knownPrices": 6', '"knownPrices": 2'], 'its rows do not add up'],
+    ['with a cheaper row', ['"credits": 2', '"credits": 200'], 'its rows do not add up'],
+    ['with a row that gives credits', ['"credits": 2', '"credits": -2'], 'not of this version: /rows/0/credits'],
     [
       'with a step that is there twice',
       (text) => text.replaceAll('"hero@vase"', '"hero@lamp"'),
       'two rows for one step',
     ],
-    [
-      'with a cap that it does not show',
-      (text) => text.replace('"options": {', '"options": { "maxCredits": 9'),
-      'its cap is not',
-    ],
-    [
-      'at another pace',
-      (text) => text.replace('"options": {', '"options": { "concurrency": 900'),
-      'its concurrency is not',
-    ],
+    ['with a cap that it does not show', ['"options": {', '"options": { "maxCredits": 9'], 'its cap is not'],
+    ['at another pace', ['"options": {', '"options": { "concurrency": 900'], 'its concurrency is not'],
     [
       'that publishes what it does not show',
-      (text) => text.replace('"saved": {', '"saved": { "publishes": ["hero@vase"],'),
+      ['"saved": {', '"saved": { "publishes": ["hero@vase"],'],
       'it publishes hero@vase, and its rows do not say so',
     ],
     [
       'with retries that its total does not show',
-      (text) => text.replace('"credits": 2', '"credits": 2, "mayRetry": 4'),
+      ['"credits": 2', '"credits": 2, "mayRetry": 4'],
       'its retries do not add up',
     ],
-    [
-      'of another kind than its rows show',
-      (text) => text.replace('"kind": "image"', '"kind": "upload"'),
-      'is not what it says',
-    ],
-    ['under another name', (text) => text.replace('"campaign": "spring"', '"campaign": "harmless"'), 'is stale'],
+    ['of another kind than its rows show', ['"kind": "image"', '"kind": "upload"'], 'is not what it says'],
+    ['under another name', ['"campaign": "spring"', '"campaign": "harmless"'], 'is stale'],
     ['of other steps', (text) => text.replace(/"steps": "[0-9a-f]{8}/, '"steps": "00000000'), 'is stale'],
   ])('refuses one %s', async (_, change, why) => {
     const trial = await makeCampaign();
     await save(trial);
-    const text = change(readFileSync(trial.path(name), 'utf8'));
+    const saved = readFileSync(trial.path(name), 'utf8');
+    const text = typeof change === 'function' ? change(saved) : saved.replace(...change);
     JSON.parse(text);
     trial.write(name, text);
     const applied = await trial.run(['apply', name, '--yes']);
