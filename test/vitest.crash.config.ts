@@ -10,10 +10,10 @@ const isRelease = process.env.MEDIABATCH_TEST_SET === 'release';
 /** Before a release their properties are tried four times as often as in the plain tests. */
 const deepened = [
   'campaign/live-model',
-  'engine/{budget,canaries,gates-model,model,posts-model,takeovers}',
+  'engine/{account,canaries,gates-model,model,posts-model,takeovers}',
   'graph/{fingerprint,include-fingerprint}',
   'lock/{histories,join,read,schema,torn}',
-  'manifest/{format,meaning}',
+  'manifest/meaning',
   'plan/{compare-versions,names,verdicts}',
   'sandbox/openapi',
   'service/polling/hints',
@@ -27,11 +27,12 @@ const beforeARelease = [
 ];
 
 const slowest = [
-  'killed/at-a-system-call',
+  'killed/at-a-write',
   'command/examples-run',
   'git/histories-clones',
+  'command/lost-answers',
+  'killed/at-a-system-call',
   'proof/honest-time',
-  'polling/scale',
 ];
 
 /** The long variants: a crash at every system call that matters, faults that take their time, hundreds of histories. */
