@@ -81,11 +81,9 @@ export const lockOptions = {
 /** Options that give the manifest values from outside. */
 export const varOptions = {
   var: campaign('--var <name=value>', 'set a variable that the manifest declares', { takes: 'pairs' }),
-  varFile: campaign(
-    '--var-file <file>',
-    'set such variables from a YAML or JSON file; --var and MEDIABATCH_VAR_name go before it; may be given several times',
-    { takes: 'paths' },
-  ),
+  varFile: campaign('--var-file <file>', 'set variables from a YAML or JSON file; --var overrides it; repeatable', {
+    takes: 'paths',
+  }),
 };
 
 /** Which steps a command is about. */
@@ -102,9 +100,9 @@ export const scopeOptions = {
   /** Says that the service of the lock has a new address. */
   serviceMoved: here('--service-moved', 'the lock was made at another address, which the service had until now'),
   /** Limit of rows of tasks that fan out: only the first ones, with what they need. */
-  first: plan('--first <n>', 'of tasks that fan out only the first rows, with what they need: a trial', count),
+  first: plan('--first <n>', 'only the first rows of each task, as a trial', count),
   /** Limit of rows of tasks that fan out: only some drawn by a digest of their keys, with what they need. */
-  sample: plan('--sample <n>', 'the same with rows drawn by a digest: the same ones on every machine', count),
+  sample: plan('--sample <n>', 'the same with rows drawn by a digest', count),
   /** Credits that this run may spend at most. */
   maxCredits: plan('--max-credits <n>', 'cap of this run, beside the budget of the manifest', credits),
 };
@@ -153,14 +151,8 @@ export const applyOptions = {
   dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused' }),
   yes: here('-y, --yes', 'do not ask about credits; posts wait'),
   /** Whether posts that nobody was asked about may go public. Default: no, and they wait. */
-  publish: run(
-    '--publish',
-    'send the posts of the plan, which cannot be taken back; without it, or a person who agrees, they wait (exit 5)',
-  ),
-  review: here(
-    '--review',
-    'serve the review page: takes appear as they arrive, and at a gate the run waits, then goes on with what was picked; Ctrl-C ends the wait (exit 5)',
-  ),
+  publish: run('--publish', 'publish the posts of the plan, for good; without consent they wait (exit 5)'),
+  review: here('--review', 'serve the review page, and wait at each gate for picks; Ctrl-C ends the wait (exit 5)'),
   quiet: here('-q, --quiet', 'say only what goes wrong, and how the run ended', { conflicts: 'verbose' }),
   verbose: here('-v, --verbose', 'a line for everything that happens, and no screen'),
   events: here('--events <file>', 'write everything that happens as JSON Lines; - is stdout'),
@@ -171,26 +163,26 @@ export const applyOptions = {
     shown: '10',
   }),
   /** Limit for every call but creates. Default: 30 s. */
-  requestTimeoutMs: run(
-    '--request-timeout <seconds>',
-    'limit of one request, and of the wait for a download to begin (default: 30, creates 120)',
-    { takes: 'seconds', range: limitMs, standard: 30_000 },
-  ),
+  requestTimeoutMs: run('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', {
+    takes: 'seconds',
+    range: limitMs,
+    standard: 30_000,
+  }),
   /** How long one job is watched. Default: until it ends. */
   patienceMs: run(
     '--patience <duration>',
-    'stop watching a job after so long (90s, 30m, 2h); it stays attached. Longer than 10m: wait so long when the service asks to',
+    'stop watching a job after this time (90s, 30m, 2h); the next run collects it',
     // There is no timer for it.
     { takes: 'duration', range: { least: 1 } },
   ),
   /** How long an empty account is waited for. Default: not at all. */
-  creditWaitMs: run('--wait-for-balance <duration>', 'wait so long for credits when the account is empty (30m, 2h)', {
+  creditWaitMs: run('--wait-for-balance <duration>', 'wait for credits when the account is empty (2h)', {
     takes: 'duration',
     range: waitMs,
     standard: 0,
   }),
   /** Treatment of creates whose answers were lost and cannot be recovered. Default: `ask`. */
-  onUnknown: run('--on-unknown <what>', 'a create whose answer was lost: ask the service, or hold it for a person', {
+  onUnknown: run('--on-unknown <what>', 'a create whose answer was lost: ask the service, or hold it', {
     words: ['ask', 'hold'],
     standard: 'ask',
     shown: '"ask"',
@@ -202,7 +194,7 @@ export const applyOptions = {
    */
   onError: run(
     '--on-error <what>',
-    'after failures: go on, but wait with what is like five that failed alike; continue with that, too; or only finish what has begun',
+    'after failures: pause steps like five that failed, continue, or start nothing new',
     { words: ['wait', 'continue', 'finish'], standard: 'wait', shown: '"wait"' },
   ),
   sandboxCredits: here('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', credits),
@@ -224,11 +216,7 @@ export const applyOptions = {
     'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',
     { printed: 'always' },
   ),
-  store: here(
-    '--store <folder>',
-    'with --engine: where workers put files, a folder that all share, or s3://bucket/prefix',
-    { printed: 'apply' },
-  ),
+  store: here('--store <folder>', 'with --engine: shared folder or s3://bucket/prefix for files', { printed: 'apply' }),
 };
 
 export const optionTable = {

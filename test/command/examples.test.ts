@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { exampleNames, openExample } from '../rig/examples.ts';
 
-test('there are seven campaigns beside the quickstart, and they use every kind', () => {
+test('there are eight campaigns beside the quickstart, and they use every kind', () => {
   expect(exampleNames()).toEqual([
     'draft-to-final',
     'influencer-lookbook',
     'localized-launch',
+    'one-cast',
     'podcast-clips',
     'product-grid',
     'quickstart',

@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { blocksOf, pageNames } from '../rig/manual-pages.ts';
@@ -9,7 +9,7 @@ test('every command of the manual does what it says', async () => {
   const failed: string[] = [];
   let run = 0;
   for (const page of pageNames) {
-    for (const { name, text } of blocksOf(page, 'sh')) {
+    for (const { name, text } of page === 'start' ? [] : blocksOf(page, 'sh')) {
       expect(['', 'gates', 'not-run', 'terminal']).toContain(name.split(' ')[0]);
       // What is typed into several terminals: `engine-manual.test.ts`.
       if (name === 'not-run' || name.startsWith('terminal ')) continue;
@@ -27,3 +27,21 @@ test('every command of the manual does what it says', async () => {
   expect(failed).toEqual([]);
   expect(run).toBeGreaterThan(8);
 }, 600_000);
+
+test('the ten minutes of `help start` lead from a spreadsheet to a gallery, in one folder', async () => {
+  const folder = temporary();
+  for (const { name, text } of blocksOf('start', 'csv')) writeFileSync(join(folder, name), `${text}\n`);
+  const lines = blocksOf('start', 'sh').flatMap(({ name, text }) => (name === 'not-run' ? [] : text.split('\n')));
+  for (const line of lines) {
+    const { code, said } = await typeLine(line, { folder, how: undefined });
+    expect([line, code], said).toEqual([line, 0]);
+  }
+  const [shown] = blocksOf('start', 'text');
+  const { said } = await typeLine('rm campaign.sandbox.lock.jsonl; mediabatch plan --sandbox', {
+    folder,
+    how: undefined,
+  });
+  expect(said).toContain(shown?.text);
+  expect(existsSync(join(folder, 'campaign.sandbox.report/index.html'))).toBe(true);
+  expect(readFileSync(join(folder, 'outputs.csv'), 'utf8')).toContain('a carafe of water');
+}, 120_000);
