@@ -11,7 +11,6 @@ import { CampaignError, failureOf, failures } from '../contract/failure.ts';
 import { repositoryOf } from '../disk/fs/own-tree.ts';
 import { commentMarker, compareMarkdown, failureMarkdown, isSame } from '../report/plan/compare-markdown.ts';
 import { compareJson, compareText } from '../report/plan/compare-text.ts';
-import { markdownCode } from '../report/plan/fit-comment.ts';
 import { planMarkdown } from '../report/plan/plan-markdown.ts';
 import type { PlanCommandOptions } from './open.ts';
 import { open } from './open.ts';
@@ -40,10 +39,8 @@ export async function comparePlan(file: string, options: PlanCommandOptions, ter
     if (formOf(options) !== 'markdown' || !isUnusableThere(error)) throw error;
     const { lock } = await requireRestoredLock(campaign, checked.graph, { service: campaign.service, serviceMoved });
     const { plan } = await makePlan(campaign, { ...checked, lock }, {});
-    const notes = [
-      `There is nothing to compare with, so this is the whole plan: ${markdownCode(error.failure.message)}`,
-    ];
-    terminal.out(planMarkdown(plan, { marker: commentMarker(pathInTree(file)), notes, now: systemClock.now() }));
+    const marker = commentMarker(pathInTree(file));
+    terminal.out(planMarkdown(plan, { marker, unlike: error.failure.message, now: systemClock.now() }));
     return exitOf(true, plan.totals.fit?.missing);
   }
 }

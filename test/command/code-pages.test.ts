@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { titles } from '../../src/contract/failure.ts';
-import { codePageText, type PagePart, readCodePage } from '../../src/report/diagnostics/code-page.ts';
+import { pageText } from '../../src/report/manual/page-text.ts';
 import { makeStyle } from '../../src/report/style.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
@@ -47,6 +47,53 @@ const unsaid = [
   'MB3707',
   'MB3901',
 ];
+
+/**
+ * A page of `mediabatch help CODE`, read from `code-pages/`: a title, the cause, examples and `Fix: …`.
+ * A fenced block is a file, with its name after the language. ```yaml tasks is a fragment of `tasks`, and
+ * ```yaml manifest a fragment of the manifest. ```run COMMAND replaces `mediabatch validate campaign.yaml`.
+ */
+interface CodePage {
+  code: string;
+  title: string;
+  parts: PagePart[];
+}
+
+type PagePart =
+  | { is: 'text'; text: string }
+  | { is: 'file'; name: string; text: string }
+  /** A symbolic link, which no file block can show. */
+  | { is: 'link'; name: string; to: string }
+  | { is: 'run'; command: string };
+
+/** Reads a page. @throws when it is malformed, which is a bug */
+function readCodePage(markdown: string): CodePage {
+  const lines = markdown.split('\n');
+  const title = /^# (MB\d{4}): (.+)$/.exec(lines.shift() ?? '');
+  if (title === null) throw new Error('internal error: the page of a code has no title');
+  const parts: PagePart[] = [];
+  for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
+    const fence = /^```(\S+) (.+)$/.exec(line);
+    if (fence !== null) {
+      const end = lines.indexOf('```');
+      if (end === -1) throw new Error('internal error: a fence is not closed in the page of a code');
+      parts.push(partOf(fence[1] ?? '', fence[2] ?? '', lines.splice(0, end + 1).slice(0, -1)));
+    } else if (line !== '') parts.push({ is: 'text', text: line });
+  }
+  return { code: title[1] ?? '', title: title[2] ?? '', parts };
+}
+
+function partOf(language: string, name: string, lines: string[]): PagePart {
+  const text = lines.map((line) => `${line}\n`).join('');
+  switch (language) {
+    case 'run':
+      return { is: 'run', command: name };
+    case 'link':
+      return { is: 'link', name, to: text.trim() };
+    default:
+      return { is: 'file', name, text };
+  }
+}
 
 test('every code has a page, and every page a code', () => {
   expect(names).toEqual(
@@ -115,13 +162,11 @@ test.each(names)('%s: the example is reported with this code only', async (name)
 });
 
 test('a page as it is shown', () => {
-  const page = readCodePage(readFileSync(join(pages, 'MB1203.md'), 'utf8'));
-  expect(codePageText(page, { style, width: 80 })).toMatchSnapshot();
+  expect(pageText(readFileSync(join(pages, 'MB1203.md'), 'utf8'), { style, width: 80 })).toMatchSnapshot();
 });
 
 test.each(names)('%s fits 80 columns in its own words', (name) => {
-  const page = readCodePage(readFileSync(join(pages, name), 'utf8'));
-  const parts = page.parts.filter(({ is }) => is === 'text');
-  const lines = codePageText({ ...page, parts }, { style, width: 80 }).split('\n');
+  const words = readFileSync(join(pages, name), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
+  const lines = pageText(words, { style, width: 80 }).split('\n');
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });

@@ -15,13 +15,13 @@ import type { Finding } from '../../plan/decisions/resolve-purchase.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
 import { situate } from '../../plan/situation/situation.ts';
 import { countOf } from '../../report/numbers.ts';
-import { candidatesText, rulingsJson, rulingsText } from '../../report/plan/rulings-text.ts';
+import { candidatesView, rulingsJson, rulingsView } from '../../report/plan/rulings-text.ts';
 import { safeText, shortList } from '../../report/safe-text.ts';
 import { makeStatus } from '../../report/status/status.ts';
 import { gateText } from '../../report/status/status-text.ts';
 import { askAboutMove, askPerson } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
-import { outJson, type Terminal } from '../terminal.ts';
+import { outJson, type Terminal, tell } from '../terminal.ts';
 
 /** Options of all decisions; which of them a command takes, its row in the program says. */
 export interface VerbOptions extends StateOptions {
@@ -110,7 +110,7 @@ export async function decideBy(
   const { is: stage, rulings } = decided;
   const facts = { command: verb, dryRun: stage === 'dry run', paste: terminal.paste };
   if (options.json) outJson(terminal, rulingsJson(rulings, facts));
-  terminal.err(rulingsText(rulings, { command: verb, stage, style: terminal.style }));
+  tell(terminal, ...rulingsView(rulings, { command: verb, stage }));
   return exitCodes.done;
 }
 
@@ -176,13 +176,13 @@ async function adopt({ campaign, words: [address], options, shared, terminal }: 
   if (credits !== undefined || offline === true) throw wrongAdoption('--credits and --offline need ADDRESS');
   const { style, paste } = terminal;
   const onLooked = ({ open: left, steps, jobs: strangers }: LookedAt) => {
-    if (left.length > 0) terminal.err(candidatesText(left, { style, paste }));
+    if (left.length > 0) tell(terminal, ...candidatesView(left, paste));
     const looked = `${countOf(steps, 'step')} that could be adopted for, ${countOf(strangers, 'job')} that no lock knows`;
     terminal.err(`${style.dim(safeText(looked))}\n`);
   };
   const confirm = (rulings: readonly Ruling[]) => {
     // What is asked about is shown before.
-    if (yes !== true) terminal.err(rulingsText(rulings, { command: 'adopt', stage: 'asked', style }));
+    if (yes !== true) tell(terminal, ...rulingsView(rulings, { command: 'adopt', stage: 'asked' }));
     const count = rulings.filter(({ is }) => is === 'recorded').length;
     return askPerson(`Adopt ${countOf(count, 'job')}?`, { yes, terminal });
   };

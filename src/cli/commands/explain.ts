@@ -10,10 +10,10 @@ import { hasErrors } from '../../ground/diagnostic.ts';
 import { kinds } from '../../kinds/index.ts';
 import { situate } from '../../plan/situation/situation.ts';
 import { expandJson, expandText, makeExpansion } from '../../report/plan/expansion.ts';
-import { explainText } from '../../report/plan/explain-text.ts';
+import { explainView } from '../../report/plan/explain-text.ts';
 import { loadLocally } from '../load-locally.ts';
 import { open, type StateOptions } from '../open.ts';
-import { outAs, outJson, type Terminal, tellOn } from '../terminal.ts';
+import { outAs, outJson, show, type Terminal, tellOn } from '../terminal.ts';
 
 export interface ExplainOptions extends StateOptions {
   /** Instead the request as it is sent. */
@@ -58,7 +58,7 @@ export async function explain(file: string, name: string | undefined, context: C
     ...(record !== undefined && { record }),
   };
   if (options.json) outJson(terminal, { mediabatch: 'explanation', version: 1, ...explanation });
-  else terminal.out(explainText(explanation, { style: terminal.outStyle, paste: terminal.paste }));
+  else show(terminal, explainView(explanation, terminal.paste));
   return exitCodes.done;
 }
 

@@ -6,7 +6,6 @@ import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, titles } from '../../contract/failure.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { ServiceDocument } from '../../kinds/service-document.ts';
-import { codePageText, readCodePage } from '../../report/diagnostics/code-page.ts';
 import { pageText } from '../../report/manual/page-text.ts';
 import { kindSection } from '../../report/manual/references.ts';
 import { readTopic } from '../read-manual.ts';
@@ -45,8 +44,8 @@ const pages = new URL('../../report/diagnostics/code-pages/', import.meta.url);
 /** The page of a code. */
 export async function helpCode(code: string, terminal: Terminal): Promise<number> {
   if (!Object.hasOwn(titles, code)) throw unknownCode(code);
-  const page = readCodePage(await readFile(new URL(`${code}.md`, pages), 'utf8'));
-  terminal.out(codePageText(page, { style: terminal.outStyle, width: terminal.outWidth }));
+  const page = await readFile(new URL(`${code}.md`, pages), 'utf8');
+  terminal.out(pageText(page, { style: terminal.outStyle, width: terminal.outWidth }));
   return exitCodes.done;
 }
 
@@ -63,7 +62,7 @@ function unknownCode(code: string): CampaignError {
 /** Those that begin alike, else those that come next to it. */
 function nearCodes(digits: string): string[] {
   const all = Object.keys(titles);
-  const exact = all.filter((code) => code.endsWith(digits.padStart(4, '0')));
+  const exact = all.filter((code) => code.endsWith(`0000${digits}`.slice(-4)));
   if (exact.length > 0) return exact;
   const distance = (code: string) => Math.abs(Number(code.slice(2)) - Number(digits.slice(0, 9)));
   return all.toSorted((a, b) => distance(a) - distance(b)).slice(0, 3);

@@ -4,9 +4,10 @@ import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import { kinds } from '../../kinds/index.ts';
 import { nearestName } from '../../manifest/suggest.ts';
+import { active, type Document, line, strong, table } from '../../report/document.ts';
 import { topicGroups, topics } from '../../report/manual/topics.ts';
 import { nearestCommand } from '../program/unknown-command.ts';
-import type { Terminal } from '../terminal.ts';
+import { show, type Terminal } from '../terminal.ts';
 
 /** By other words that people look for a page. */
 const alsoAbout: Readonly<Record<string, readonly string[]>> = {
@@ -49,7 +50,8 @@ const alsoAbout: Readonly<Record<string, readonly string[]>> = {
 export async function help(topic: string | undefined, program: Command, terminal: Terminal): Promise<number> {
   if (topic === undefined || topic === 'index') {
     program.outputHelp();
-    terminal.out(`\n${contentsText(terminal)}`);
+    terminal.out('\n');
+    show(terminal, contents());
     return exitCodes.done;
   }
   const command = program.commands.find((one) => one.name() === topic.toLowerCase());
@@ -67,13 +69,17 @@ async function showPage(topic: string, program: Command, terminal: Terminal): Pr
   throw unknownTopic(topic, program);
 }
 
-function contentsText({ outStyle: style }: Terminal): string {
-  const width = Math.max(...Array.from(topics.keys(), (name) => name.length));
-  const blocks = Object.entries(topicGroups).map(([group, names]) => {
-    const lines = Object.entries(names).map(([name, about]) => `  ${style.cyan(name.padEnd(width))}  ${about}\n`);
-    return `${style.bold(group)}\n${lines.join('')}`;
-  });
-  return `The manual: mediabatch help TOPIC\n\n${blocks.join('\n')}`;
+function contents(): Document {
+  const columns = [{ title: '' }, { title: '', cut: 'wrap' as const }];
+  const groups = Object.entries(topicGroups).map(([group, names]) =>
+    line(strong(group), [
+      table(
+        columns,
+        Object.entries(names).map(([name, about]) => [active(name), about]),
+      ),
+    ]),
+  );
+  return [line('The manual: mediabatch help TOPIC'), ...groups];
 }
 
 function unknownTopic(topic: string, program: Command): CampaignError {

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { exampleRow, helperDocs } from '../../manifest/template/helper-docs.ts';
-import { helpersJson, helpersText, kindsJson, kindsText } from '../../report/tables/kinds-text.ts';
+import { pageText } from '../../report/manual/page-text.ts';
+import { helperReference, kindReference } from '../../report/manual/references.ts';
+import { helpersJson, kindsJson } from '../../report/tables/kinds-json.ts';
 import { unknownName } from '../program/unknown-command.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
@@ -55,13 +57,13 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
       throw unknownName('no schema', name, schemaTopics);
     case 'helpers':
       await outAs(terminal, options, {
-        text: () => helpersText(helperDocs, look),
+        text: () => pageText(helperReference(), look),
         json: () => helpersJson(helperDocs, exampleRow),
       });
       return exitCodes.done;
     case 'kinds': {
       const all = Object.values(kinds);
-      await outAs(terminal, options, { text: () => kindsText(all, look), json: () => kindsJson(all) });
+      await outAs(terminal, options, { text: () => pageText(kindReference(), look), json: () => kindsJson(all) });
       return exitCodes.done;
     }
     default:

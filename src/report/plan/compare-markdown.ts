@@ -2,8 +2,11 @@ import type { Failure } from '../../contract/failure.ts';
 import { groupBy } from '../../ground/values.ts';
 import type { ComparedStep, Comparison } from '../../plan/compare/compare-versions.ts';
 import type { Paste } from '../advice-text.ts';
+import { type Block, facts, heading, named, paragraph, strong, type Text } from '../document.ts';
 import { failureText } from '../failure-text.ts';
 import { countOf, creditsText } from '../numbers.ts';
+import { markdownText, mostCommentBytes } from '../render/markdown-text.ts';
+import { safeText } from '../safe-text.ts';
 import { makeStyle } from '../style.ts';
 import {
   type CompareView,
@@ -14,10 +17,9 @@ import {
   rowOfStep,
   sumText,
 } from './compare-text.ts';
-import { fitComment, markdownCode, mostCommentBytes } from './fit-comment.ts';
 import { indexRows } from './item-text.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
-import { inHtml, itemTable } from './plan-markdown.ts';
+import { commentTable } from './plan-markdown.ts';
 
 export interface CommentOptions {
   /** Path of the manifest, in its repository: whose comment it is. */
@@ -41,28 +43,22 @@ export function compareMarkdown(view: CompareView, { path }: CommentOptions): st
   const { differencesOf, creditsOf } = differenceFinder(view);
   const wordOf = (item: PlanItem) => changeWords[differencesOf(item.rows)[0]?.change ?? 'changed'];
   const items = groupPlan({ rows }, { all: false });
-  const against = `compared with ${markdownCode(ref)} (\`${commit.slice(0, 10)}\`)`;
-  return fitComment({
-    before: [
-      commentMarker(path),
-      `### ${markdownCode(campaign)}${titleEnd(view)}`,
-      `**${countsText(view)}**${view.discarded > 0 ? ` · gives up ${countOf(view.discarded, 'credit')} of paid work` : ''}`,
-      moneyFacts(view)
-        .filter(({ label }) => label !== 'gives up' && label !== 'still to buy')
-        .map(({ label, text }) => `- ${label}: ${text}`)
-        .join('\n'),
-    ],
-    table: {
-      text: itemTable(items, indexRows({ rows }), { title: 'what', wordOf, creditsOf }).join('\n'),
-      steps: items.map((item) => item.rows.length),
-    },
-    between: [],
-    lists: [...groupBy(steps, ({ task }) => task)].flatMap(([task, own]) => {
+  const document = [
+    heading([named(campaign), titleEnd(view)]),
+    paragraph([
+      strong(countsText(view)),
+      view.discarded > 0 ? ` · gives up ${countOf(view.discarded, 'credit')} of paid work` : '',
+    ]),
+    facts(moneyFacts(view).filter(({ label }) => label !== 'gives up' && label !== 'still to buy')),
+    commentTable(items, indexRows({ rows }), { title: 'what', wordOf, creditsOf }),
+    ...[...groupBy(steps, ({ task }) => task)].flatMap(([task, own]): Block[] => {
       if (own.length === 1) return [];
-      return [{ summary: `<code>${inHtml(task)}</code>: ${countOf(own.length, 'step')}`, lines: own.map(lineOf) }];
+      const title = [named(task), `: ${countOf(own.length, 'step')}`];
+      return [{ is: 'folded', title, lines: own.map(lineOf) }];
     }),
-    after: [`<sub>${against}</sub>`],
-  });
+    paragraph(['compared with ', named(ref), ` (\`${commit.slice(0, 10)}\`)`]),
+  ];
+  return markdownText(document, { marker: commentMarker(path) });
 }
 
 /** True when a comment has nothing to say: neither steps nor credits nor purchases differ. */
@@ -78,14 +74,15 @@ function titleEnd({ toBuy, fit }: CompareView): string {
   return `: ${sumText(toBuy)} to buy${short}`;
 }
 
-function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep): string {
+function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep): Text {
   const price = credits.here === null ? 'price unknown' : countOf(credits.here ?? 0, 'credit');
-  const facts = [
-    markdownCode(address, 300),
+  const words = [
     ...(change === 'removed' ? ['removed'] : change === 'moved' || credits.here === 0 ? [] : [price]),
     ...(discards > 0 ? [`gives up ${creditsText(discards)}`] : []),
   ];
-  return `- ${facts.join(', ')}${change === 'added' || change === 'removed' ? '' : `: ${markdownCode(text, 300)}`}`;
+  const isTold = change !== 'added' && change !== 'removed';
+  const all = [named(safeText(address, 300)), ...words.map((word) => `, ${word}`)];
+  return isTold ? [...all, ': ', named(safeText(text, 300))] : all;
 }
 
 /** Most mistakes that are listed: as many as a person mends before looking again. */
@@ -105,12 +102,6 @@ export function failureMarkdown(failure: Failure, { path, paste }: { path: strin
   }
   // Of one that is too long by itself, its beginning.
   if (Buffer.byteLength(text) > room) text = `${text.slice(0, room / 3)}…`;
-  return `${commentMarker(path)}\n\n### ${markdownCode(path)}: ${what}\n\n${codeBlock(text)}\n`;
-}
-
-/** A text as a block of code, closed by nothing in it. */
-function codeBlock(text: string): string {
-  const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}text\n${text}\n${fence}`;
+  const document = [heading([named(path), `: ${what}`]), { is: 'code', language: 'text', text } as const];
+  return markdownText(document, { marker: commentMarker(path) });
 }

@@ -3,14 +3,14 @@ import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare/comp
 import type { PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import type { Charge } from '../../plan/prices/list-charges.ts';
+import { facts, heading, paragraph } from '../document.ts';
 import { countOf, creditsText, signedText } from '../numbers.ts';
-import { safeText } from '../safe-text.ts';
+import { terminalText } from '../render/terminal-text.ts';
 import type { Style } from '../style.ts';
-import { wrapText } from '../text-width.ts';
-import { budgetLeftText, type Fit, footerLines } from './footer-lines.ts';
+import { budgetLeftText, type Fit } from './footer-facts.ts';
 import { indexRows } from './item-text.ts';
 import { groupPlan } from './plan-items.ts';
-import { itemLines, joinBlocks } from './plan-text.ts';
+import { itemTable } from './plan-text.ts';
 
 /** A comparison with the commit that a person named. */
 export interface CompareView extends Comparison {
@@ -23,18 +23,19 @@ export interface CompareView extends Comparison {
 
 export const changeWords = { added: 'new', removed: 'removed', changed: 'changed', moved: 'moved' } as const;
 
-/** Renders what differs, a line for each cause as in a plan, and the money last. Ends with a line feed. */
+/** Renders what differs, a line for each cause as in a plan, and the money last. */
 export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
-  const { style } = options;
   const rows = view.steps.map(rowOfStep);
   const items = groupPlan({ rows }, { all: options.all === true });
-  const head = `${safeText(view.campaign)} as it is here, against ${safeText(view.ref)} (${view.commit.slice(0, 10)})`;
-  return joinBlocks([
-    wrapText(head, Math.max(40, options.width), { maxLines: 4 }).map(style.bold),
-    itemLines(items, indexRows({ rows }), { ...options, creditsOf: differenceFinder(view).creditsOf }),
-    [countsText(view)],
-    footerLines(moneyFacts(view), options),
-  ]);
+  return terminalText(
+    [
+      heading(`${view.campaign} as it is here, against ${view.ref} (${view.commit.slice(0, 10)})`),
+      itemTable(items, indexRows({ rows }), differenceFinder(view).creditsOf),
+      paragraph(countsText(view)),
+      facts(moneyFacts(view)),
+    ],
+    options,
+  );
 }
 
 /** Finds the differences that rows of a plan stand for, and what they cost. */

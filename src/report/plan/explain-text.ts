@@ -7,9 +7,22 @@ import type { Cause, Change } from '../../plan/plan.generated.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import type { DecidedStep } from '../../plan/situation/decided-graph.ts';
 import type { Paste } from '../advice-text.ts';
+import {
+  type Block,
+  bad,
+  command,
+  type Document,
+  type Fact,
+  facts,
+  faint,
+  good,
+  line,
+  stack,
+  strong,
+  warning,
+} from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
 import { withCanary } from './canary-words.ts';
 import { writeReferences } from './expansion.ts';
 
@@ -23,52 +36,43 @@ export interface Explanation {
 }
 
 /** Explains the plan's decision for this step, field by field, and lists earlier purchases for it. */
-export function explainText(
-  { row, step, unsaved, record }: Explanation,
-  options: { style: Style; paste: Paste },
-): string {
-  const { style } = options;
-  const lines = [
-    `${style.bold(safeText(row.address))}  ${row.kind}  ${style.bold(row.action)}: ${safeText(withCanary(row.reason.text, row))}`,
-    ...(unsaved === undefined
-      ? []
-      : [
-          '',
-          `  not saved: ${safeText(unsaved, 1000)}`,
-          `  to take it as it is, for 0 credits: ${options.paste(call('accept', row.address))}`,
-        ]),
-    '',
-    ...factLines(row, step, options.paste),
+export function explainView({ row, step, unsaved, record }: Explanation, paste: Paste): Document {
+  const { address, kind, action, reason } = row;
+  return [
+    line([strong(address), `  ${kind}  `, strong(action), `: ${withCanary(reason.text, row)}`]),
+    unsaved === undefined
+      ? undefined
+      : stack(
+          line(`not saved: ${unsaved}`),
+          command('to take it as it is, for 0 credits', paste(call('accept', address))),
+        ),
+    facts(factsOf(row, step, paste)),
+    line('request', fieldLines(step.request, reason.changes ?? [])),
+    record && line('on record', record.purchases.map(purchaseLine)),
   ];
-  lines.push('', 'request', ...fieldLines(step.request, row.reason.changes ?? [], style));
-  if (record !== undefined) {
-    lines.push('', 'on record', ...record.purchases.flatMap(purchaseLines));
-  }
-  return `${lines.join('\n')}\n`;
 }
 
-function factLines(row: PlanRow, step: DecidedStep, paste: Paste): string[] {
+function factsOf(row: PlanRow, step: DecidedStep, paste: Paste): (Fact | undefined)[] {
   const waits = [...(row.canaries ?? []), ...step.needs];
-  const facts: [string, string][] = [
+  return [
     ...spendFacts(row),
-    ...(row.discards ? ([['discards', `${countOf(row.discards, 'credit')} of paid work`]] as [string, string][]) : []),
-    ...decidedFacts(row, step, paste),
+    row.discards ? { label: 'discards', text: `${countOf(row.discards, 'credit')} of paid work` } : undefined,
+    decidedFact(row, step, paste),
     // A post and an upload leave no file.
-    ...(step.save === '' ? [] : ([['saves to', `${step.save}.…`]] as [string, string][])),
-    ['waits for', waits.length === 0 ? 'nothing' : waits.join(', ')],
-    ['fingerprint', step.fingerprint],
-    ...(row.order === undefined ? [] : ([['key', row.order.key]] as [string, string][])),
+    step.save === '' ? undefined : { label: 'saves to', text: `${step.save}.…` },
+    { label: 'waits for', text: waits.length === 0 ? 'nothing' : waits.join(', ') },
+    { label: 'fingerprint', text: step.fingerprint },
+    row.order && { label: 'key', text: row.order.key },
   ];
-  return facts.map(([name, text]) => `  ${name.padEnd(13)}${safeText(text, 5000)}`);
 }
 
-function spendFacts(row: PlanRow): [string, string][] {
+function spendFacts(row: PlanRow): Fact[] {
   const spends = (credits: number | null) =>
     `${credits === null ? uncertainPrice(row) : countOf(credits, 'credit')}${sourceText(row)}`;
-  if (row.blockedBy !== 'gate' || row.wouldCost === undefined) return [['spends', spends(row.credits)]];
+  if (row.blockedBy !== 'gate' || row.wouldCost === undefined) return [{ label: 'spends', text: spends(row.credits) }];
   return [
-    ['spends', countOf(0, 'credit')],
-    ['then', spends(row.wouldCost)],
+    { label: 'spends', text: countOf(0, 'credit') },
+    { label: 'then', text: spends(row.wouldCost) },
   ];
 }
 
@@ -91,15 +95,13 @@ function sourceText({ price }: PlanRow): string {
   return price === undefined || price.source === 'unknown' ? '' : ` (${sources[price.source]}: ${price.class})`;
 }
 
-function decidedFacts(row: PlanRow, { address, decided }: DecidedStep, paste: Paste): [string, string][] {
-  if (decided === undefined) return [];
-  if (decided.pinned === undefined) return [['accepted', 'its output counts for what the manifest asks for now']];
-  const by =
-    decided.pinned === 'manifest'
-      ? 'by `pin: true` of its task'
-      : `to take the pin off: ${paste(call('pin', address, '--undo'))}`;
+function decidedFact(row: PlanRow, { address, decided }: DecidedStep, paste: Paste): Fact | undefined {
+  if (decided === undefined) return undefined;
+  if (decided.pinned === undefined)
+    return { label: 'accepted', text: 'its output counts for what the manifest asks for now' };
   const cost = row.wouldCost === undefined ? '' : `to buy it again costs ${priceOf(row.wouldCost)}; `;
-  return [['pinned', `${cost}${by}`]];
+  if (decided.pinned === 'manifest') return { label: 'pinned', text: `${cost}by \`pin: true\` of its task` };
+  return { label: 'pinned', text: `${cost}to take the pin off: ${paste(call('pin', address, '--undo'))}` };
 }
 
 function priceOf(credits: number | null): string {
@@ -107,23 +109,23 @@ function priceOf(credits: number | null): string {
 }
 
 /** Every field once; one that differs from the purchase shows both, and what made it differ. */
-function fieldLines(request: OpenRequest, changes: readonly Change[], style: Style): string[] {
+function fieldLines(request: OpenRequest, changes: readonly Change[]): Document {
   const changed = groupBy(changes, ({ field }) => field.split('.')[0] ?? field);
   const fields = [...new Set([...Object.keys(request), ...changed.keys()])].sort();
   return fields.flatMap((field) => {
     const own = changed.get(field);
-    if (own === undefined) return [`  ${safeText(field)}: ${shown(request[field])}`];
-    return own.flatMap((change) => changeLines(change, style));
+    if (own === undefined) return [line(`${field}: ${shown(request[field])}`)];
+    return own.flatMap(changeLines);
   });
 }
 
-function changeLines({ field, before, after, cause }: Change, style: Style): string[] {
-  const name = safeText(field);
-  if (cause?.is === 'step') return [style.yellow(`~ ${name}: ${safeText(cause.name, 300)}, which is another one now`)];
-  const from = cause === undefined ? '' : style.dim(`  (${safeText(describeCause(cause), 300)})`);
+function changeLines({ field, before, after, cause }: Change): Document {
+  if (cause?.is === 'step')
+    return [line(warning(`~ ${field}: ${safeText(cause.name, 300)}, which is another one now`))];
+  const from = cause === undefined ? '' : faint(`  (${safeText(describeCause(cause), 300)})`);
   return [
-    ...(before === undefined ? [] : [style.red(`- ${name}: ${shown(before)}`)]),
-    ...(after === undefined ? [] : [`${style.green(`+ ${name}: ${shown(after)}`)}${from}`]),
+    before === undefined ? undefined : line(bad(`- ${field}: ${shown(before)}`)),
+    after === undefined ? undefined : line([good(`+ ${field}: ${shown(after)}`), from]),
   ];
 }
 
@@ -138,10 +140,10 @@ function shown(value: Json | undefined): string {
   return safeText(typeof written === 'string' ? written : canonicalJson(written), 2000);
 }
 
-function purchaseLines(purchase: Purchase): string[] {
+function purchaseLine(purchase: Purchase): Block {
   const { generation, attempt, state, jobId, credits, error, outputs, forgotten, writtenOff } = purchase;
   const parts = [
-    `  ${generation}.${attempt} ${state}`,
+    `${generation}.${attempt} ${state}`,
     jobId === undefined ? undefined : `job ${jobId}`,
     credits === undefined ? undefined : countOf(credits, 'credit'),
     outputs?.[0]?.path,
@@ -149,5 +151,5 @@ function purchaseLines(purchase: Purchase): string[] {
     writtenOff ? 'bought again on purpose' : undefined,
     error,
   ];
-  return [safeText(parts.filter((part) => part !== undefined).join(', '), 1000)];
+  return line(safeText(parts.filter((part) => part !== undefined).join(', '), 1000));
 }

@@ -1,10 +1,11 @@
 import { hasWork } from '../../plan/actions.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
+import { type Block, type Column, facts, heading, named, paragraph, strong, type Text } from '../document.ts';
 import { countOf, creditsText, priceText } from '../numbers.ts';
-import { makeStyle } from '../style.ts';
+import { markdownText } from '../render/markdown-text.ts';
+import { safeText } from '../safe-text.ts';
 import { withCanary } from './canary-words.ts';
-import { fitComment, markdownCode, markdownTable } from './fit-comment.ts';
-import { limitFacts, postFacts, timeFacts } from './footer-lines.ts';
+import { limitFacts, postFacts, timeFacts } from './footer-facts.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
 import { planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
@@ -13,42 +14,36 @@ import { creditsOfItem, glyphs } from './plan-text.ts';
 
 /**
  * The plan as Markdown, for a comment on a pull request: a row for each cause as on a terminal, their steps folded away
- * below, the money last. All names and texts of the campaign stand in code spans, in which nothing has a meaning.
+ * below, the money last.
  *
- * @param marker its first line @param notes Markdown to stand below the title
- * @param now ms since 1970
+ * @param marker its first line @param unlike why it stands in the place of a comparison @param now ms since 1970
  */
 export function planMarkdown(
   plan: Plan,
-  { marker, notes = [], now }: { marker?: string; notes?: readonly string[]; now?: number } = {},
+  { marker, unlike, now }: { marker?: string; unlike?: string; now?: number } = {},
 ): string {
   const items = groupPlan(plan, { all: false });
-  const index = indexRows(plan);
-  const style = makeStyle(false);
-  const footer = [
-    ...postFacts(plan, style, now).map(({ label, text }) => `- ${label}: ${markdownCode(text)}`),
-    ...[
-      ...moneyFacts(plan.totals, { style, isQuiet: false }),
-      ...limitFacts(plan, style),
+  const headline = planHeadline(plan);
+  const document = [
+    heading(named(plan.campaign)),
+    unlike === undefined
+      ? undefined
+      : paragraph(['There is nothing to compare with, so this is the whole plan: ', named(unlike)]),
+    commentTable(items, indexRows(plan), { title: 'why', wordOf: ({ action }) => action, creditsOf: creditsOfItem }),
+    paragraph(hasWork(plan) ? strong(headline) : headline),
+    ...items.flatMap(stepsOf),
+    facts([
+      ...postFacts(plan, now),
+      ...moneyFacts(plan.totals, { isQuiet: false }),
+      ...limitFacts(plan),
       ...timeFacts(plan.totals),
-    ].map(({ label, text }) => `- ${label}: ${text}`),
+    ]),
   ];
-  return fitComment({
-    before: [...(marker === undefined ? [] : [marker]), `### ${markdownCode(plan.campaign)}`, ...notes],
-    table: {
-      text: itemTable(items, index, { title: 'why', wordOf: ({ action }) => action, creditsOf: creditsOfItem }).join(
-        '',
-      ),
-      steps: items.map(({ rows }) => rows.length),
-    },
-    between: [hasWork(plan) ? `**${planHeadline(plan)}**` : planHeadline(plan)],
-    lists: items.flatMap((item) => listOf(item)),
-    after: [footer.join('\n')],
-  });
+  return markdownText(document, { marker });
 }
 
-/** A row for each item; nothing without items. `title`: of the last column, which says what `describeItem` says. */
-export function itemTable(
+/** A row for each item. `title`: of the last column, which says what `describeItem` says. */
+export function commentTable(
   items: readonly PlanItem[],
   index: RowIndex,
   {
@@ -56,44 +51,42 @@ export function itemTable(
     wordOf,
     creditsOf,
   }: { title: string; wordOf: (item: PlanItem) => string; creditsOf: (rows: readonly PlanRow[]) => string },
-): string[] {
-  if (items.length === 0) return [];
-  const rows = items.map((item) => [
-    `\`${glyphs[item.action]}\` ${wordOf(item)}`,
-    markdownCode(nameOfItem(item), 300),
-    markdownCode(item.kind ?? ''),
-    creditsText(item.rows.length),
-    creditsOf(item.rows),
-    [markdownCode(describeItem(item, index)), describeDiscarded(item)].filter(Boolean).join('; '),
-  ]);
-  const columns = [
+): Block {
+  const rows = items.map((item): Text[] => {
+    const discarded = describeDiscarded(item);
+    return [
+      [{ text: glyphs[item.action], mark: 'code' }, ` ${wordOf(item)}`],
+      named(safeText(nameOfItem(item), 300)),
+      named(item.kind ?? ''),
+      creditsText(item.rows.length),
+      creditsOf(item.rows),
+      [named(describeItem(item, index)), discarded === '' ? '' : `; ${discarded}`],
+    ];
+  });
+  const columns: Column[] = [
     { title: '' },
     { title: 'task' },
     { title: 'kind' },
-    { title: 'steps', align: 'right' as const },
-    { title: 'credits', align: 'right' as const },
+    { title: 'steps', align: 'right' },
+    { title: 'credits', align: 'right' },
     { title },
   ];
-  return [markdownTable(columns, rows)];
+  return { is: 'table', columns, rows, counts: items.map((item) => item.rows.length) };
 }
 
 /** The steps behind a row that stands for several; kept ones need no list. */
-function listOf({ action, rows, ...item }: PlanItem): { summary: string; lines: string[] }[] {
+function stepsOf(item: PlanItem): Block[] {
+  const { action, rows } = item;
   if (rows.length === 1 || action === 'keep') return [];
-  const name = inHtml(nameOfItem({ action, rows, ...item }));
-  return [{ summary: `${action} ${countOf(rows.length, 'step')} of <code>${name}</code>`, lines: rows.map(stepOf) }];
+  const title = [`${action} ${countOf(rows.length, 'step')} of `, named(nameOfItem(item))];
+  return [{ is: 'folded', title, lines: rows.map(stepOf) }];
 }
 
-function stepOf(row: PlanRow): string {
+function stepOf(row: PlanRow): Text {
   const { address, credits, price, reason, output } = row;
   const text = priceText({ credits, ...(price && { price }) });
   const cost =
     credits === 0 ? '' : `, ${text === '?' ? 'price unknown' : `${text} ${text === '1' ? 'credit' : 'credits'}`}`;
-  const was = output === undefined ? '' : ` ${markdownCode(output)}`;
-  return `- ${markdownCode(address, 300)}${cost}: ${markdownCode(withCanary(reason.text, row), 300)}${was}`;
-}
-
-/** Names of tasks are ASCII words by the rules of the manifest; a lock that somebody edited may say anything. */
-export function inHtml(text: string): string {
-  return text.replace(/[^A-Za-z0-9_ -]/g, (character) => `&#${character.codePointAt(0)};`);
+  const was = output === undefined ? [] : [' ', named(output)];
+  return [named(safeText(address, 300)), `${cost}: `, named(safeText(withCanary(reason.text, row), 300)), ...was];
 }

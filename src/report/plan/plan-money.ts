@@ -1,31 +1,19 @@
 import type { PlanTotals } from '../../plan/plan.ts';
 import { guessText } from '../../plan/prices/prices.ts';
+import { bad, type Fact, strong, type Text } from '../document.ts';
 import { countOf, creditsText, limitText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
-import type { FooterFact } from './footer-lines.ts';
 
 /**
  * The footer of a plan: its cost, earlier payments, and what the caps leave. Quiet (nothing to do): payments and budget
  * only.
  */
-export function moneyFacts(totals: PlanTotals, { style, isQuiet }: { style: Style; isQuiet: boolean }): FooterFact[] {
-  return allFacts(totals, style).filter(({ isAboutThisPlan }) => !isQuiet || !isAboutThisPlan);
-}
-
-interface MoneyFact extends FooterFact {
-  /** True when it concerns what this plan would do, not the campaign. */
-  isAboutThisPlan: boolean;
-}
-
-function allFacts(totals: PlanTotals, style: Style): MoneyFact[] {
+export function moneyFacts(totals: PlanTotals, { isQuiet }: { isQuiet: boolean }): Fact[] {
   const { mayRetry, alreadyPaid, held, discarded, budget, maxCredits, limit, balance } = totals;
-  const facts: MoneyFact[] = [];
-  const add = (label: string, text: string, paint?: MoneyFact['paint']) =>
-    facts.push({ label, text, isAboutThisPlan: false, paint });
-  const addOfPlan = (label: string, text: string, paint?: MoneyFact['paint']) =>
-    facts.push({ label, text, isAboutThisPlan: true, paint });
-  addOfPlan('to spend', toSpendText(totals), style.bold);
+  const facts: Fact[] = [];
+  const add = (label: string, text: Text) => facts.push({ label, text });
+  const addOfPlan = (label: string, text: Text) => (isQuiet ? undefined : add(label, text));
+  addOfPlan('to spend', strong(toSpendText(totals)));
   if (mayRetry !== undefined) {
     addOfPlan(
       'retries',
@@ -34,7 +22,7 @@ function allFacts(totals: PlanTotals, style: Style): MoneyFact[] {
   }
   const { afterPicks, ceiling } = totals;
   if (ceiling < totals.knownPrices) {
-    addOfPlan('agreed', `${countOf(ceiling, 'credit')} left: what passes that is not bought`, style.red);
+    addOfPlan('agreed', bad(`${countOf(ceiling, 'credit')} left: what passes that is not bought`));
   }
   if (afterPicks !== undefined) addOfPlan('after picks', afterPicksText(afterPicks));
   add('already paid', creditsText(alreadyPaid));
@@ -42,15 +30,15 @@ function allFacts(totals: PlanTotals, style: Style): MoneyFact[] {
   if (discarded > 0) addOfPlan('discarded', `${creditsText(discarded)} of paid work that is replaced`);
   if (budget !== undefined) {
     const { text, isShort } = budgetText(totals, budget);
-    add('budget', text, isShort ? style.red : undefined);
+    add('budget', isShort ? bad(text) : text);
   }
   if (maxCredits !== undefined) addOfPlan('this run', `at most ${countOf(maxCredits, 'credit')}`);
   if (limit !== undefined) {
-    addOfPlan('limit', limitText(limit), limit.left < totals.knownPrices ? style.red : undefined);
+    addOfPlan('limit', limit.left < totals.knownPrices ? bad(limitText(limit)) : limitText(limit));
   }
   if (balance !== undefined) add('balance', creditsText(balance));
   const missing = missingInAccount(totals);
-  if (missing !== undefined) addOfPlan('account', missing, style.red);
+  if (missing !== undefined) addOfPlan('account', bad(missing));
   return facts;
 }
 

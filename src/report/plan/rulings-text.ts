@@ -3,9 +3,9 @@ import type { Json } from '../../ground/json.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
 import type { Adoption, ListedRecord } from '../../plan/purchases/match-listed.ts';
 import { adviceText, type Paste } from '../advice-text.ts';
+import { command, type Document, faint, good, line, type Span, stack, table, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
 
 /** Up to this many rulings with the same result are listed one by one. */
 const mostListed = 20;
@@ -17,16 +17,17 @@ interface Facts {
   stage: 'recorded' | 'dry run' | 'asked';
 }
 
-/** The decisions, step by step, for people. Ends with a line feed. */
-export function rulingsText(rulings: readonly Ruling[], { command, stage, style }: Facts & { style: Style }): string {
-  const wordOf = (as: string) => style.green(stage === 'recorded' ? pastOf(as) : `would ${as}`);
-  const lines = [
-    ...section(rulings, 'recorded', (ruling) => wordOf((ruling.is === 'recorded' ? ruling.as : undefined) ?? command)),
-    ...section(rulings, 'unchanged', () => style.dim('unchanged')),
-    ...section(rulings, 'refused', () => style.yellow('left alone')),
+/** The decisions, step by step. */
+export function rulingsView(rulings: readonly Ruling[], { command: verb, stage }: Facts): Document {
+  const wordOf = (as: string) => good(stage === 'recorded' ? pastOf(as) : `would ${as}`);
+  return [
+    stack(
+      ...section(rulings, 'recorded', (ruling) => wordOf((ruling.is === 'recorded' ? ruling.as : undefined) ?? verb)),
+      ...section(rulings, 'unchanged', () => faint('unchanged')),
+      ...section(rulings, 'refused', () => warning('left alone')),
+      stage === 'asked' ? undefined : line(footer(rulings, stage)),
+    ),
   ];
-  if (stage !== 'asked') lines.push(footer(rulings, stage));
-  return `${lines.join('\n')}\n`;
 }
 
 function footer(rulings: readonly Ruling[], stage: 'recorded' | 'dry run'): string {
@@ -59,16 +60,15 @@ export function rulingsJson(
   };
 }
 
-function section(rulings: readonly Ruling[], is: Ruling['is'], wordOf: (ruling: Ruling) => string): string[] {
+function section(rulings: readonly Ruling[], is: Ruling['is'], wordOf: (ruling: Ruling) => Span): Document {
   const all = rulings.filter((ruling) => ruling.is === is);
   const [first] = all;
   if (first === undefined) return [];
   const listed = all
     .slice(0, mostListed)
-    .map((ruling) => `${wordOf(ruling)} ${safeText(`${ruling.address}: ${ruling.text}`, 1000)}`);
-  return all.length > mostListed
-    ? [...listed, `${wordOf(first)} … and ${countOf(all.length - mostListed, 'step')} more`]
-    : listed;
+    .map((ruling) => line([wordOf(ruling), ` ${safeText(`${ruling.address}: ${ruling.text}`, 1000)}`]));
+  const hidden = all.length - mostListed;
+  return [...listed, hidden > 0 ? line([wordOf(first), ` … and ${countOf(hidden, 'step')} more`]) : undefined];
 }
 
 const irregular: Readonly<Record<string, string>> = { pin: 'pinned', unpin: 'unpinned', forget: 'forgotten' };
@@ -80,25 +80,26 @@ function pastOf(command: string): string {
 const mostShown = 5;
 
 /** Jobs that may belong to a step, for a person to choose from. */
-export function candidatesText(
-  open: Adoption<ListedRecord & { prompt?: string }>['open'],
-  { style, paste }: { style: Style; paste: Paste },
-): string {
-  const lines = open.flatMap(({ match, jobs }) => {
-    const { address } = match.step;
+export function candidatesView(open: Adoption<ListedRecord & { prompt?: string }>['open'], paste: Paste): Document {
+  const lines = open.map(({ match, jobs }) => {
     const shown = jobs.slice(0, mostShown).map(({ job, likeness }) => {
-      const parts = [likeness, job.createdAt, job.prompt === undefined ? undefined : `“${safeText(job.prompt, 40)}”`];
-      return `    ${safeText(job.jobId, 100)}  ${safeText(parts.filter((part) => part !== undefined).join('  '), 120)}`;
+      const prompt = job.prompt === undefined ? '' : `“${safeText(job.prompt, 40)}”`;
+      return [safeText(job.jobId, 100), likeness, job.createdAt ?? '', prompt];
     });
-    const more = jobs.length > mostShown ? [`    … and ${jobs.length - mostShown} more`] : [];
-    return [`${style.yellow('undecided')} ${safeText(address)} could be:`, ...shown, ...more];
+    const more = jobs.length > mostShown ? line(`… and ${jobs.length - mostShown} more`) : undefined;
+    const columns = [{ title: '' }, { title: '' }, { title: '' }, { title: '', least: 12 }];
+    return line([warning('undecided'), ` ${match.step.address} could be:`], [table(columns, shown), more]);
   });
   const [first] = open;
   const [candidate] = first?.jobs ?? [];
-  if (first !== undefined && candidate !== undefined) {
-    const { jobId } = candidate.job;
-    const [adopt, take] = [call('adopt', '--job', jobId), call('adopt', first.match.step.address, '--job', jobId)];
-    lines.push(`choose as in: ${paste(adopt)}`, `or, for any step: ${paste(take)}`);
-  }
-  return `${lines.join('\n')}\n`;
+  if (first === undefined || candidate === undefined) return [stack(...lines)];
+  const { jobId } = candidate.job;
+  const take = call('adopt', first.match.step.address, '--job', jobId);
+  return [
+    stack(
+      ...lines,
+      command('choose as in', paste(call('adopt', '--job', jobId))),
+      command('or, for any step', paste(take)),
+    ),
+  ];
 }

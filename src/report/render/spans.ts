@@ -47,19 +47,24 @@ interface Wrapping {
   mark?: Mark;
 }
 
-/** Breaks a text into lines at its spaces. No line begins with `::`, which a build system would read as a command. */
+/** Breaks a text into lines at its spaces. */
 export function wrap(text: Text, { style, room }: Screen, options: Wrapping = {}): Line[] {
   const { hang = 0, most = Number.POSITIVE_INFINITY, isHard = false, mark } = options;
   const lines: Line[] = [{ pieces: [], width: 0 }];
+  let spaces = 0;
   const limit = () => (lines.length === 1 ? room : room - hang);
   for (const whole of splitWords(piecesOf(text, style, mark))) {
     const parts = isHard && widthOf(whole) > limit() ? breakWord(whole, room - hang) : [whole];
     for (const [part, word] of parts.entries()) {
       const line = lines.at(-1) as Line;
-      const fits = part === 0 && line.width + 1 + widthOf(word) <= limit();
+      const fits = part === 0 && line.width + 1 + spaces + widthOf(word) <= limit();
       if (line.width === 0) append(line, word);
-      else if (fits) append(line, [{ text: ' ', mark: undefined }, ...word]);
-      else if (word.length > 0) {
+      else if (word.length === 0) spaces += 1;
+      else if (fits) {
+        append(line, [{ text: ' '.repeat(1 + spaces), mark: undefined }, ...word]);
+        spaces = 0;
+      } else {
+        spaces = 0;
         if (lines.length === most) return [...lines.slice(0, -1), ended(line, limit())];
         lines.push({ pieces: [], width: 0 });
         append(lines.at(-1) as Line, word);
@@ -90,12 +95,13 @@ export function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end')
 /** Adds pieces to a line. Neighbours that look alike are painted at once. */
 function append(line: Line, pieces: readonly Piece[]): void {
   for (const piece of pieces) {
-    const text = line.width === 0 ? piece.text.replace(/^:(?=:)/, '\\x3a') : piece.text;
+    const { text } = piece;
     const last = line.pieces.at(-1);
-    const beforeSpace = text !== ' ' && last?.text === ' ' ? line.pieces.at(-2) : undefined;
+    const isSpace = last?.mark === undefined && last?.text.trim() === '';
+    const beforeSpace = isSpace && text.trim() !== '' ? line.pieces.at(-2) : undefined;
     if (beforeSpace !== undefined && beforeSpace.mark === piece.mark) {
       line.pieces.pop();
-      beforeSpace.text += ` ${text}`;
+      beforeSpace.text += (last?.text ?? '') + text;
     } else if (last !== undefined && last.mark === piece.mark) last.text += text;
     else line.pieces.push({ text, mark: piece.mark });
     line.width += displayWidth(text);
@@ -105,19 +111,24 @@ function append(line: Line, pieces: readonly Piece[]): void {
 function breakWord(word: readonly Piece[], room: number): Piece[][] {
   const text = word.map((piece) => piece.text).join('');
   const parts: Piece[][] = [];
-  for (let rest = text; rest !== ''; rest = rest.slice(parts.at(-1)?.[0]?.text.length)) {
+  for (let rest = text; rest !== ''; rest = inert(rest.slice(parts.at(-1)?.[0]?.text.length))) {
     const head = displayWidth(rest) <= room ? rest : cutToWidth(rest, Math.max(room, 2) + 1).replace(/…$/, '');
     parts.push([{ text: head === '' ? rest : head, mark: word[0]?.mark }]);
   }
   return parts;
 }
 
+/** Some build systems read a line that begins with `::` as a command, and any word may come to begin one. */
+function inert(text: string): string {
+  return text.replace(/^:(?=:)/, '\\x3a');
+}
+
 /** Without colours code has backticks. */
 function piecesOf(text: Text, style: Style, other?: Mark): Piece[] {
   const hasColor = style.cyan(' ') !== ' ';
   return spansOf(text).map((span): Piece => {
-    if (typeof span === 'string') return { text: safeText(span, longestSpan), mark: other };
-    const shown = safeText(span.text, longestSpan);
+    if (typeof span === 'string') return { text: inert(safeText(span, longestSpan)), mark: other };
+    const shown = inert(safeText(span.text, longestSpan));
     return { text: span.mark === 'code' && !hasColor ? `\`${shown}\`` : shown, mark: span.mark };
   });
 }
@@ -133,7 +144,7 @@ function splitWords(pieces: readonly Piece[]): Piece[][] {
     const isWhole = mark === 'code' && displayWidth(text) <= longestWhole;
     for (const [index, part] of (isWhole ? [text] : text.split(' ')).entries()) {
       if (index > 0) words.push([]);
-      if (part !== '') words.at(-1)?.push({ text: part, mark });
+      if (part !== '') words.at(-1)?.push({ text: inert(part), mark });
     }
   }
   return words;

@@ -14,8 +14,8 @@ const mostLines = 20;
 const belowIndent = 4;
 
 /**
- * Rows in columns. Where the terminal is too narrow the widest column gives way first, then what may stand below its row goes
- * there, and at last each row becomes a block of lines.
+ * Rows in columns. Where the terminal is too narrow, what may stand below its row gives way first, and goes there; then the widest
+ * column, and at last each row becomes a block of lines.
  */
 export function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[] {
   const shown = columns.flatMap((column, index): Shown[] => {
@@ -24,16 +24,19 @@ export function tableLines({ columns, rows, hasHead }: Table, screen: Screen): s
     return cells.some((cell) => wordsOf(cell) !== '') ? [{ column, cells, title }] : [];
   });
   if (shown.length === 0) return [];
-  const widths = fitWidths(shown, screen);
+  const isBelow = ({ column }: Shown) => column.below === true;
+  const widths = fitWidths(shown, screen, shown.some(isBelow) ? isBelow : undefined);
   if (widths !== undefined) return linesIn(shown, widths, screen);
-  const beside = shown.filter(({ column }) => column.below !== true);
+  const beside = shown.filter((one) => !isBelow(one));
   const narrow = beside.length < shown.length ? fitWidths(beside, screen) : undefined;
   if (narrow === undefined) return blockLines(shown, rows.length, screen);
-  const under = shown.filter(({ column }) => column.below === true);
+  const under = shown.filter(isBelow);
   return linesIn(beside, narrow, screen, (row) => {
     const text = under.flatMap(({ cells }) => cells[row] ?? []);
     const lines =
-      wordsOf(text) === '' ? [] : wrap(text, { ...screen, room: screen.room - belowIndent }, { mark: 'faint' });
+      wordsOf(text) === ''
+        ? []
+        : wrap(text, { ...screen, room: screen.room - belowIndent }, { mark: 'faint', isHard: true });
     return lines.map((line) => ' '.repeat(belowIndent) + paintLine(line, screen.style));
   });
 }
@@ -43,12 +46,18 @@ function trimmed(cell: Text): Text {
 }
 
 /** Widths in which all columns fit; undefined where those that give way are too narrow then. */
-function fitWidths(shown: readonly Shown[], screen: Screen): number[] | undefined {
+function fitWidths(
+  shown: readonly Shown[],
+  screen: Screen,
+  mayShrink: (shown: Shown) => boolean = () => true,
+): number[] | undefined {
   const widths = shown.map(({ cells, title }) => widest([title, ...cells], (text) => widthOfText(text, screen)));
   const gaps = shown.slice(1).reduce((sum, _, index) => sum + gapAfter(shown[index]), 0);
   const total = () => widths.reduce((sum, width) => sum + width, gaps);
   if (total() <= screen.room) return widths;
-  const least = shown.map(({ column, cells, title }) => {
+  const least = shown.map((one) => {
+    const { column, cells, title } = one;
+    if (!mayShrink(one)) return Number.POSITIVE_INFINITY;
     if (column.least !== undefined) return Math.max(column.least, widthOfText(title, screen));
     return column.cut === 'wrap'
       ? widest([title, ...cells], (text) => widestWord(text, screen))

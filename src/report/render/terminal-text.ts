@@ -1,4 +1,5 @@
 import { type Block, type Document, type Fact, faint, type Text } from '../document.ts';
+import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { paintLine, type Screen, widthOfText, wrap } from './spans.ts';
 import { tableLines } from './table-lines.ts';
@@ -94,7 +95,8 @@ function factLines(facts: readonly Fact[], { style, room }: Screen): string[] {
 
 function codeLines({ text, language, name }: Extract<Block, { is: 'code' }>, style: Style): string[] {
   const hasComments = language === 'sh' || language === 'yaml';
-  const lines = text.split('\n').map((line) => {
+  const lines = text.split('\n').map((whole) => {
+    const line = safeText(whole, Number.POSITIVE_INFINITY);
     const [, code = line, comment = ''] = (hasComments && /^(.*?)(\s+#\s.*|^#\s.*)$/.exec(line)) || [];
     return comment === '' ? code : `${code}${style.dim(comment)}`;
   });

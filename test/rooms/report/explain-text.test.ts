@@ -1,17 +1,15 @@
 import { expect, test } from 'vitest';
-import { explainText } from '../../../src/report/plan/explain-text.ts';
-import { makeStyle } from '../../../src/report/style.ts';
+import { explainView } from '../../../src/report/plan/explain-text.ts';
 import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { paste } from './paste.ts';
-
-const style = makeStyle(false);
+import { textOf } from './samples.ts';
 
 function explain(campaign: TestCampaign, address: string): string {
   const row = campaign.plan().rows.find((candidate) => candidate.address === address);
   const step = campaign.graph.steps.find((candidate) => candidate.address === address);
   const record = campaign.file.read().steps.get(address);
   if (row === undefined || step === undefined) throw new Error(`no step ${address}`);
-  return explainText({ row, step, ...(record && { record }) }, { style, paste })
+  return textOf(explainView({ row, step, ...(record && { record }) }, paste))
     .replace(/1:[0-9a-f]{64}/g, '1:…')
     .replace(/mb1-[0-9a-f]{40}/g, 'mb1-…')
     .replace(/job-[0-9a-f]{8}-1/g, 'job-1');
@@ -21,11 +19,11 @@ test('a step that is not bought yet', () => {
   expect(explain(new TestCampaign(images(1)), 'pic@p1')).toMatchInlineSnapshot(`
     "pic@p1  image  create: not bought yet
 
-      spends       unknown until the first of its kind and size was charged
-      saves to     output/pic-p1.…
-      waits for    nothing
-      fingerprint  1:…
-      key          mb1-…
+    spends       unknown until the first of its kind and size was charged
+    saves to     output/pic-p1.…
+    waits for    nothing
+    fingerprint  1:…
+    key          mb1-…
 
     request
       prompt: a p1
@@ -51,16 +49,16 @@ test('a changed step: both texts of the field that changed, and what is on recor
   expect(explain(campaign, 'pic@p1')).toMatchInlineSnapshot(`
     "pic@p1  image  redo: prompt: “a p1” → “a red p1”
 
-      spends       3 credits (as charged before: image/alpha-2/resolution=2k)
-      discards     3 credits of paid work
-      saves to     output/pic-p1.…
-      waits for    nothing
-      fingerprint  1:…
-      key          mb1-…
+    spends       3 credits (as charged before: image/alpha-2/resolution=2k)
+    discards     3 credits of paid work
+    saves to     output/pic-p1.…
+    waits for    nothing
+    fingerprint  1:…
+    key          mb1-…
 
     request
-    - prompt: a p1
-    + prompt: a red p1
+      - prompt: a p1
+      + prompt: a red p1
 
     on record
       1.1 done, job job-1, 3 credits, output/pic-p1.png

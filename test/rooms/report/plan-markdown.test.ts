@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { markdownCode, markdownTable } from '../../../src/report/plan/fit-comment.ts';
+import { named, paragraph, table } from '../../../src/report/document.ts';
 import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
+import { markdownText } from '../../../src/report/render/markdown-text.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
 import { cellsOf, proseOf, type Span, spansOf } from './read-markdown.ts';
 import { fullPlan, plan, row } from './samples.ts';
+
+const markdownCode = (text: string) => markdownText([paragraph(named(text))]).trimEnd();
 
 /** What has a meaning to Markdown, HTML, a code host or a terminal, beside plain words. */
 const hostile = [
@@ -163,7 +166,7 @@ describe('a code span', () => {
         expect(codesOf(spansOf(line))).toEqual([shownText(given), shownText(other)].filter(Boolean));
         expect(proseOf(spansOf(line))).toBe(', then: ');
         const columns = [{ title: 'one' }, { title: 'other' }];
-        const [, , row = ''] = markdownTable(columns, [[markdownCode(given), markdownCode(other)]]).split('\n');
+        const [, , row = ''] = markdownText([table(columns, [[named(given), named(other)]])]).split('\n');
         const cells = cellsOf(row);
         expect(cells.map((cell) => codesOf(spansOf(cell)))).toEqual(
           [given, other].map((one) => [shownText(one)].filter(Boolean)),

@@ -3,36 +3,10 @@ import type { Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
 import { postsOf } from '../../plan/posts/post-consent.ts';
 import { isAskedAbout } from '../../plan/posts/post-record.ts';
 import { limitName } from '../../plan/prices/caps.ts';
+import { type Fact, named, strong, type Text, warning } from '../document.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { Style } from '../style.ts';
-import { padRight, wrapText } from '../text-width.ts';
 import { postsText } from './post-words.ts';
-
-const labelWidth = 12;
-const gap = '  ';
-
-/** A fact of a footer. */
-export interface FooterFact {
-  label: string;
-  text: string;
-  /** Paints each line of the text. */
-  paint?: ((line: string) => string) | undefined;
-}
-
-/** Each fact with its label, and its text beside it, wrapped at words. */
-export function footerLines(facts: readonly FooterFact[], options: { style: Style; width?: number }): string[] {
-  return facts.flatMap((fact) => linesOfFact(fact, options));
-}
-
-function linesOfFact(
-  { label, text, paint = (line) => line }: FooterFact,
-  { style, width }: { style: Style; width?: number },
-): string[] {
-  const room = Math.max(40, width ?? Number.POSITIVE_INFINITY) - labelWidth - gap.length;
-  const lines = wrapText(text, room, { maxLines: 5 });
-  return lines.map((line, at) => `${style.dim(padRight(at === 0 ? label : '', labelWidth))}${gap}${paint(line)}`);
-}
 
 const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']);
 
@@ -42,7 +16,7 @@ function limitNameOf(code: string, { limit }: PlanTotals): string {
 }
 
 /** Says which limit holds back what: a fact for each limit that something in the plan does not fit into. */
-export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>, { yellow: paint }: Style): FooterFact[] {
+export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fact[] {
   const limited = rows.filter(({ reason }) => limitCodes.has(reason.code));
   const now = [...groupBy(limited, ({ reason }) => reason.code)].map(([code, own]) => {
     const credits = own.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
@@ -52,10 +26,10 @@ export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>, { ye
       ...(unknown > 0 ? [`${creditsText(unknown)} of unknown price`] : []),
     ].join(', ');
     const text = `${limitNameOf(code, totals)} does not reach ${countOf(own.length, 'step')}${cost === '' ? '' : ` (${cost})`}${code === 'budget' ? keptText(totals.fit) : ''}`;
-    return { label: 'blocked', text, paint };
+    return { label: 'blocked', text: warning(text) };
   });
   const after = totals.fit && afterPicksText(totals.fit);
-  return after === undefined ? now : [...now, { label: 'short', text: after, paint }];
+  return after === undefined ? now : [...now, { label: 'short', text: warning(after) }];
 }
 
 function keptText(fit: Fit | undefined): string {
@@ -73,14 +47,14 @@ function afterPicksText(fit: Fit): string | undefined {
 }
 
 /** Posts that go public, listed apart from purchases: no credit covers them, and nothing takes them back. */
-export function postFacts({ rows }: Plan, { bold }: Style, now?: number): FooterFact[] {
-  const facts: FooterFact[] = [];
-  const add = (label: string, text: string, paint?: FooterFact['paint']) => facts.push({ label, text, paint });
+export function postFacts({ rows }: Plan, now?: number): Fact[] {
+  const facts: Fact[] = [];
+  const add = (label: Text, text: string) => facts.push({ label, text: named(text) });
   const published = postsOf(rows, 'published');
   const waiting = postsOf(rows, 'waiting');
   const asked = rows.filter(isAskedAbout);
   const isChanged = rows.some(({ changedSince }) => changedSince === true);
-  if (published.length > 0) add('publishes', postsText(published, now), bold);
+  if (published.length > 0) add(strong('publishes'), postsText(published, now));
   if (waiting.length > 0)
     add('waiting', `${postsText(waiting, now)}, for a consent of ${waiting.length === 1 ? 'its' : 'their'} own`);
   if (asked.length > 0) add('asks', askedText(asked));
@@ -102,7 +76,7 @@ function askedText(asked: readonly PlanRow[]): string {
 const shownUntimed = 3;
 
 /** How long the run will take, as a range; or of what no duration is known. */
-export function timeFacts({ expected, untimed }: PlanTotals): FooterFact[] {
+export function timeFacts({ expected, untimed }: PlanTotals): Fact[] {
   const time = (text: string) => [{ label: 'time', text }];
   if (expected !== undefined) return time(`about ${rangeText(expected)}`);
   if (untimed === undefined) return [];

@@ -1,0 +1,51 @@
+import type { Json } from '../../ground/json.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import type { HelperDoc } from '../../manifest/template/helper-docs.ts';
+
+/**
+ * `{mediabatch: 'kinds', version: 1, kinds: [{name, description, media, documented, fields: [{name, description, type,
+ * required, values?, default?, maxLength?}], models?, outputs, parts?}]}`.
+ */
+export function kindsJson(kinds: readonly Kind[]): Json {
+  return {
+    mediabatch: 'kinds',
+    version: 1,
+    kinds: kinds.map((kind) => ({
+      name: kind.name,
+      description: kind.description,
+      media: kind.media,
+      documented: kind.create.documented,
+      fields: Object.entries(kind.fields).map(([name, field]) => ({
+        name,
+        description: field.description,
+        type: field.type,
+        required: field.required === true,
+        ...(field.values !== undefined && { values: [...field.values] }),
+        ...(field.default !== undefined && { default: field.default }),
+        ...(field.maxLength !== undefined && { maxLength: field.maxLength }),
+      })),
+      ...(kind.model !== undefined && {
+        models: Object.entries(kind.model.models).map(([name, { description, credits, aliasOf }]) => ({
+          name,
+          description,
+          ...(credits !== undefined && { credits }),
+          ...(aliasOf !== undefined && { aliasOf }),
+        })),
+      }),
+      outputs: [...kind.outputs],
+      ...(kind.parts !== undefined && { parts: { name: kind.parts.name, most: kind.parts.most } }),
+    })),
+  };
+}
+
+/** `{mediabatch: 'helpers', version: 1, helpers: [{name, usage, description, example, result}], row}`. */
+export function helpersJson(docs: readonly HelperDoc[], row: Json): Json {
+  const helpers = docs.map(({ name, usage, description, example, result }) => ({
+    name,
+    usage,
+    description,
+    example,
+    result,
+  }));
+  return { mediabatch: 'helpers', version: 1, helpers, row };
+}
