@@ -18,7 +18,7 @@ describe('schema', () => {
   );
 
   test('lists helpers and kinds for people and for programs', async () => {
-    expect((await run('schema', 'helpers')).out).toContain('{{slug row.name}} gives aurora-lamp');
+    expect((await run('schema', 'helpers')).out).toContain('`{{slug row.name}}` gives `aurora-lamp`');
     const helpers = JSON.parse((await run('schema', 'helpers', '--json')).out).helpers;
     expect(helpers.map(({ name }: { name: string }) => name)).toContain('upload');
     const kinds = (await run('schema', 'kinds')).out;

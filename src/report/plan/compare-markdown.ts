@@ -80,9 +80,9 @@ function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep):
     ...(change === 'removed' ? ['removed'] : change === 'moved' || credits.here === 0 ? [] : [price]),
     ...(discards > 0 ? [`gives up ${creditsText(discards)}`] : []),
   ];
-  const isTold = change !== 'added' && change !== 'removed';
+  const isDetailed = change !== 'added' && change !== 'removed';
   const all = [named(safeText(address, 300)), ...words.map((word) => `, ${word}`)];
-  return isTold ? [...all, ': ', named(safeText(text, 300))] : all;
+  return isDetailed ? [...all, ': ', named(safeText(text, 300))] : all;
 }
 
 /** Most mistakes that are listed: as many as a person mends before looking again. */

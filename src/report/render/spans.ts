@@ -94,7 +94,7 @@ export function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end')
 
 /** Adds pieces to a line. Neighbours that look alike are painted at once. */
 function append(line: Line, pieces: readonly Piece[]): void {
-  for (const piece of pieces) {
+  for (const piece of pieces.filter(({ text }) => text !== '')) {
     const { text } = piece;
     const last = line.pieces.at(-1);
     const isSpace = last?.mark === undefined && last?.text.trim() === '';
@@ -112,7 +112,7 @@ function breakWord(word: readonly Piece[], room: number): Piece[][] {
   const text = word.map((piece) => piece.text).join('');
   const parts: Piece[][] = [];
   for (let rest = text; rest !== ''; rest = inert(rest.slice(parts.at(-1)?.[0]?.text.length))) {
-    const head = displayWidth(rest) <= room ? rest : cutToWidth(rest, Math.max(room, 2) + 1).replace(/…$/, '');
+    const head = displayWidth(rest) <= room ? rest : cutToWidth(rest, Math.max(room, 3)).replace(/…$/, '');
     parts.push([{ text: head === '' ? rest : head, mark: word[0]?.mark }]);
   }
   return parts;
