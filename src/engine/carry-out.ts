@@ -12,7 +12,7 @@ import type {
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { PriceBook } from '../plan/prices/price-book.ts';
-import type { AccountGate } from './account-gate.ts';
+import { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
 import { type Drive, drive } from './drive.ts';
@@ -78,8 +78,9 @@ export interface CarriedOut {
 export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { lock, file, bodies, outputs, service, clock, emit, signal, accountOf, isAlone } = options;
   const { account, run = '' } = options;
-  const own = { clock, places: options.creates ?? 64, creditWaitMs: options.creditWaitMs, emit };
-  const gate = new LocalGate(account === undefined ? own : { account: account.gate, run, emit });
+  const { creates = 64, creditWaitMs } = options;
+  const shared = account?.gate ?? new AccountGate({ clock, places: creates, creditWaitMs });
+  const gate = new LocalGate({ account: shared, run, emit });
   const { onError, goesOn, ends } = options;
   const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderId(order)) !== true ? [order] : []));
   const ledger = new LocalLedger({

@@ -1,8 +1,7 @@
-import type { Clock } from '../contract/clock.ts';
 import type { RunFact, StopReason } from '../contract/event.ts';
 import type { CreateGate, Departure } from '../contract/ports.ts';
 import { orderId, type StepOrder } from '../plan/plan.ts';
-import { AccountGate } from './account-gate.ts';
+import type { AccountGate } from './account-gate.ts';
 
 /**
  * The only way for a create of a run to leave: at the rate that the service bears, within the limit of requests in flight,
@@ -11,7 +10,6 @@ import { AccountGate } from './account-gate.ts';
  */
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;
-  readonly #isShared: boolean;
   /** Mark of this run in names that the runs of an account have in common. */
   readonly #prefix: string;
   readonly #emit: (fact: RunFact) => void;
@@ -23,24 +21,11 @@ export class LocalGate implements CreateGate {
   readonly #closedPrices = new Set<string>();
   readonly #heldPrices = new Set<string>();
 
-  constructor(
-    options: { emit(fact: RunFact): void } & (
-      | {
-          clock: Clock;
-          /** Creates in flight at once: each may have a connection of its own. */
-          places: number;
-          /** How long to wait for an empty account, in ms. Default: not at all. */
-          creditWaitMs?: number;
-        }
-      | { account: AccountGate; run: string }
-    ),
-  ) {
-    const { emit } = options;
+  constructor({ account, run, emit }: { account: AccountGate; run: string; emit(fact: RunFact): void }) {
     this.#emit = emit;
-    this.#isShared = 'account' in options;
-    this.#prefix = 'account' in options ? `${options.run} ` : '';
-    this.#account = 'account' in options ? options.account : new AccountGate(options);
-    this.#account.listeners.add(emit);
+    this.#prefix = `${run} `;
+    this.#account = account;
+    account.listeners.add(emit);
   }
 
   /** Called when the run is over: stops listening to its account. */
@@ -141,8 +126,7 @@ export class LocalGate implements CreateGate {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
     // Other runs go on waiting.
-    if (this.#isShared) this.#account.creditWait.nudge();
-    else this.#account.creditWait.cancel();
+    this.#account.creditWait.nudge();
     this.#stop.abort();
     this.#emit({ event: 'spending-stopped', because, detail, ...(until !== undefined && { until }) });
   }

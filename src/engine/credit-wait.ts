@@ -44,7 +44,7 @@ export class CreditWait {
     // Others that were in flight when the pause began prove nothing new.
     if (pause.tried !== address) return 'waiting';
     if (now >= pause.untilMs) {
-      this.cancel();
+      this.#end();
       return 'over';
     }
     const { sinceMs, untilMs, intervalMs } = pause;
@@ -77,7 +77,7 @@ export class CreditWait {
   accepted(address: string): void {
     const pause = this.#pause;
     if (pause === undefined || pause.tried !== address) return;
-    this.cancel();
+    this.#end();
     this.#emit({ event: 'spending-resumed', waitedMs: this.#clock.now() - pause.sinceMs });
   }
 
@@ -89,7 +89,7 @@ export class CreditWait {
   }
 
   /** Ends all waiting. */
-  cancel(): void {
+  #end(): void {
     this.#pause = undefined;
     this.#wake();
   }
