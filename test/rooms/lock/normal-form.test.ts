@@ -5,6 +5,10 @@ import { writeLine } from '../../../src/lock/write.ts';
 
 const act = { fingerprint: '1:aa', generation: 1, attempt: 1, key: 'k' };
 const open: Purchase = { ...act, state: 'intent', send: 's1' };
+const openWith = (more: Partial<Purchase>) => ({ ...open, ...more }) as Purchase;
+const done = (jobId: string, more: object = {}) => ({ ...act, state: 'done', jobId, ...more }) as Purchase;
+const running = (jobId: string, more: object = {}) => ({ ...done(jobId, more), state: 'running' }) as Purchase;
+const refused = (more: object = {}) => ({ ...act, state: 'refused', ...more }) as Purchase;
 const output = (path: string, digit: string) => [{ path, sha256: digit.repeat(64), bytes: 1, type: 'image/png' }];
 
 /** What is on record of these facts, where these sends are closed. */
@@ -20,29 +24,26 @@ describe('the normal form', () => {
     {
       name: 'a job takes the place of the send that it closes',
       facts: [
-        { ...open, since: '2030-01-01T00:00:00.000Z', request: { prompt: 'p' } },
-        { ...act, state: 'running', jobId: 'j1', credits: 3, request: { prompt: 'p' } },
+        openWith({ since: '2030-01-01T00:00:00.000Z', request: { prompt: 'p' } }),
+        running('j1', { credits: 3, request: { prompt: 'p' } }),
       ],
       closes: ['s1'],
       expected: [{ state: 'running', jobId: 'j1', credits: 3, request: { prompt: 'p' } }],
     },
     {
       name: 'a job of the same purchase answers no send by itself: it may be the answer to another one',
-      facts: [open, { ...act, state: 'done', jobId: 'j1' }],
+      facts: [open, done('j1')],
       expected: [{ state: 'done' }, { state: 'intent', send: 's1' }],
     },
     {
       name: 'a job answers no send but its own',
-      facts: [open, { ...open, send: 's2' }, { ...act, state: 'done', jobId: 'j1' }],
+      facts: [open, openWith({ send: 's2' }), done('j1')],
       closes: ['s2'],
       expected: [{ state: 'done' }, { state: 'intent', send: 's1' }],
     },
     {
       name: 'a refusal closes no send, whatever comes last',
-      facts: [
-        { ...act, state: 'refused', error: 'no credits' },
-        { ...open, state: 'unresolved' },
-      ],
+      facts: [refused({ error: 'no credits' }), openWith({ state: 'unresolved' })],
       expected: [
         { state: 'unresolved', send: 's1' },
         { state: 'refused', error: 'no credits' },
@@ -50,79 +51,68 @@ describe('the normal form', () => {
     },
     {
       name: 'nor does it beside its own job',
-      facts: [open, { ...act, state: 'refused' }, { ...act, attempt: 2, key: 'k2', state: 'done', jobId: 'j2' }],
+      facts: [open, refused(), done('j2', { attempt: 2, key: 'k2' })],
       expected: [{ state: 'done' }, { state: 'intent', send: 's1' }],
     },
     {
       name: 'a refusal that closes its own send stays, by its key',
-      facts: [open, { ...act, state: 'refused', error: 'no' }],
+      facts: [open, refused({ error: 'no' })],
       closes: ['s1'],
       expected: [{ state: 'refused', key: 'k', error: 'no' }],
     },
     {
       name: 'two refusals of one key are one, of two keys two',
-      facts: [
-        { ...act, state: 'refused', error: 'a' },
-        { ...act, state: 'refused', error: 'b' },
-        { ...act, attempt: 2, key: 'k2', state: 'refused' },
-      ],
+      facts: [refused({ error: 'a' }), refused({ error: 'b' }), refused({ attempt: 2, key: 'k2' })],
       expected: [{ key: 'k2' }, { key: 'k', error: 'b' }],
     },
     {
       name: 'what was refused goes once its purchase has a job, under whatever key; that of others stays',
       facts: [
-        { ...act, state: 'refused' },
-        { ...act, attempt: 2, key: 'k2', state: 'running', jobId: 'j' },
-        { ...act, generation: 2, key: 'k3', state: 'refused' },
-        { ...act, fingerprint: '1:bb', key: 'k4', state: 'refused' },
+        refused(),
+        running('j', { attempt: 2, key: 'k2' }),
+        refused({ generation: 2, key: 'k3' }),
+        refused({ fingerprint: '1:bb', key: 'k4' }),
       ],
       expected: [{ key: 'k3' }, { jobId: 'j' }, { key: 'k4' }],
     },
     {
       name: 'two sends under one key are two',
-      facts: [open, { ...open, send: 's2' }],
+      facts: [open, openWith({ send: 's2' })],
       expected: [{ send: 's1' }, { send: 's2' }],
     },
     {
       name: 'one send that is known better is one',
-      facts: [open, { ...open, state: 'unresolved', error: 'cut off' }],
+      facts: [open, openWith({ state: 'unresolved', error: 'cut off' })],
       expected: [{ send: 's1', state: 'unresolved', error: 'cut off' }],
     },
     {
       name: 'a send that was written off stays, and stays so',
-      facts: [{ ...open, writtenOff: true }, open],
+      facts: [openWith({ writtenOff: true }), open],
       expected: [{ send: 's1', writtenOff: true }],
     },
     {
       name: 'a send that was written off goes when its answer is known after all',
-      facts: [{ ...open, writtenOff: true }],
+      facts: [openWith({ writtenOff: true })],
       closes: ['s1'],
       expected: [],
     },
     {
       name: 'what was forgotten stays so, and nothing else does with it',
-      facts: [
-        { ...act, state: 'done', jobId: 'a', forgotten: true },
-        { ...act, state: 'done', jobId: 'a' },
-        { ...act, state: 'done', jobId: 'b' },
-      ],
+      facts: [done('a', { forgotten: true }), done('a'), done('b')],
       expected: [{ jobId: 'a', forgotten: true }, { jobId: 'b' }],
     },
     {
       name: 'a finished job has no clock and a done one no error',
       facts: [
-        { ...act, state: 'running', jobId: 'j', ...({ since: '2030-01-01T00:00:00.000Z' } as object) },
+        running('j', { since: '2030-01-01T00:00:00.000Z' }),
         { ...act, state: 'failed', jobId: 'j', error: 'e' },
-        { ...act, state: 'done', jobId: 'j' },
+        done('j'),
       ],
       expected: [{ state: 'done', jobId: 'j' }],
     },
     {
       name: 'two jobs of one act are both kept, the finished one first',
-      facts: [
-        { ...act, state: 'running', jobId: 'a' },
-        { ...act, state: 'done', jobId: 'b' },
-      ],
+      facts: [running('a'), done('b')],
       expected: [
         { jobId: 'b', state: 'done' },
         { jobId: 'a', state: 'running' },
@@ -130,26 +120,17 @@ describe('the normal form', () => {
     },
     {
       name: 'the files of the higher revision stay',
-      facts: [
-        { ...act, state: 'done', jobId: 'a', revision: 1, outputs: output('a.png', '0') },
-        { ...act, state: 'done', jobId: 'a', outputs: output('z.png', 'f') },
-      ],
+      facts: [done('a', { revision: 1, outputs: output('a.png', '0') }), done('a', { outputs: output('z.png', 'f') })],
       expected: [{ revision: 1, outputs: output('a.png', '0') }],
     },
     {
       name: 'a known charge wins over an unknown one',
-      facts: [
-        { ...act, state: 'done', jobId: 'a' },
-        { ...act, state: 'running', jobId: 'a', credits: 7 },
-      ],
+      facts: [done('a'), running('a', { credits: 7 })],
       expected: [{ credits: 7, state: 'done' }],
     },
     {
       name: 'a newer generation is the face, whatever became of the older one',
-      facts: [
-        { ...act, state: 'done', jobId: 'a' },
-        { ...open, generation: 2 },
-      ],
+      facts: [done('a'), openWith({ generation: 2 })],
       expected: [
         { generation: 2, state: 'intent' },
         { generation: 1, state: 'done' },
@@ -158,10 +139,10 @@ describe('the normal form', () => {
     {
       name: 'of one generation what is further is the face, and of that the later attempt',
       facts: [
-        { ...act, attempt: 3, key: 'k3', state: 'refused' },
-        { ...open, attempt: 2 },
-        { ...open, attempt: 4, send: 's4' },
-        { ...open, state: 'unresolved', send: 's0' },
+        refused({ attempt: 3, key: 'k3' }),
+        openWith({ attempt: 2 }),
+        openWith({ attempt: 4, send: 's4' }),
+        openWith({ state: 'unresolved', send: 's0' }),
       ],
       expected: [{ send: 's0' }, { send: 's4' }, { send: 's1' }, { key: 'k3' }],
     },
