@@ -14,7 +14,7 @@ import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { type PlacedVar, readVarFile } from '../manifest/read-var-file.ts';
-import { type Asked, type InputReader, ManifestInputs } from './manifest-inputs.ts';
+import { type Answers, type Asked, type InputReader, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { refuseOwnFile } from './own-file.ts';
 import { ownVersion } from './own-version.ts';
@@ -69,8 +69,9 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   const placed = fromFiles.vars.filter(({ name }) => isMeant(name));
   options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const files = new Map<string, FileFact | { problem: string }>();
+  const texts = new Map<string, Answers['data']>();
   for (;;) {
-    const known = { ...facts, vars, varFiles: placed, files, ...(schemaCompiler && { schemaCompiler }) };
+    const known = { ...facts, vars, varFiles: placed, files, texts, ...(schemaCompiler && { schemaCompiler }) };
     const built = buildGraph(manifest, {
       ...known,
       ...(options.checker && { checker: options.checker }),
@@ -89,7 +90,10 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
         asked,
       };
     }
-    for (const { path } of built.files) files.set(path, await inputs.ask('digest', path));
+    for (const { path, as } of built.files) {
+      if (as === 'digest') files.set(path, await inputs.ask('digest', path));
+      else texts.set(path, await inputs.ask('data', path));
+    }
   }
 }
 

@@ -25,7 +25,7 @@ export interface InputReader {
   digest(path: string): Promise<Answers['digest']>;
 }
 
-interface Answers {
+export interface Answers {
   manifest: ManifestText;
   vars: ManifestText;
   data: DataText;

@@ -19,15 +19,22 @@ import { uploadTask } from './uploads.ts';
 
 const maxSteps = 100_000;
 
+/** A question for the disk about a file below the folder of the manifest. */
+export interface NeededFact {
+  path: string;
+  place: Place;
+  as: 'digest' | 'text';
+}
+
 /**
  * Expands a manifest into its steps. All mistakes are found at once, at most 100 are reported. There is no graph when
- * there is a mistake here, or when the manifest is not sound; its own mistakes are not repeated. `files` are files to
- * upload whose bytes nobody has read yet: read them and call again.
+ * there is a mistake here, or when the manifest is not sound; its own mistakes are not repeated. `files` are files whose
+ * digests (uploads) or texts (`{{read …}}`) nobody has read yet: read them and call again.
  */
 export function buildGraph(
   manifest: Manifest,
   facts: GraphFacts,
-): { graph?: Graph; diagnostics: Diagnostic[]; files: { path: string; place: Place }[] } {
+): { graph?: Graph; diagnostics: Diagnostic[]; files: NeededFact[] } {
   const expansion = beginExpansion(manifest, facts, checkTask);
   const { diagnostics, uploads } = expansion;
   checkDefaults(expansion);
@@ -38,9 +45,11 @@ export function buildGraph(
   expandTasks(order ?? manifest.tasks, expansion);
   const rendered = renderSteps(expansion);
   const made = readMade(expansion);
-  if (uploads.unread.size > 0) {
-    return { diagnostics: [], files: [...uploads.unread].map(([path, place]) => ({ path, place })) };
-  }
+  const files = [
+    ...[...uploads.unread].map(([path, place]) => ({ path, place, as: 'digest' as const })),
+    ...[...expansion.unreadTexts].map(([path, place]) => ({ path, place, as: 'text' as const })),
+  ];
+  if (files.length > 0) return { diagnostics: [], files };
   const limited = limitDiagnostics(mergeMistakes(expansion));
   const sound = manifest.sound && !limited.some((diagnostic) => diagnostic.severity === 'error');
   if (!sound || order === undefined) return { diagnostics: limited, files: [] };

@@ -22,6 +22,8 @@ export interface GraphFacts {
   varFiles?: readonly PlacedVar[] | undefined;
   /** The known files to upload, by path. */
   files?: ReadonlyMap<string, FileAnswer> | undefined;
+  /** The known files that `{{read …}}` names, by path. */
+  texts?: ReadonlyMap<string, DataFile> | undefined;
   /** Needed when a task has a schema for its rows. */
   schemaCompiler?: SchemaCompiler | undefined;
   /** Checks requests whose only documentation is the service's own description. */
@@ -41,6 +43,8 @@ export class Expansion {
   readonly facts: GraphFacts;
   readonly templates = new Templates();
   readonly uploads: Uploads;
+  /** Text files that nobody has read yet: questions for the disk. */
+  readonly unreadTexts = new Map<string, Place>();
   readonly diagnostics: Diagnostic[] = [];
   /** Assumptions that nobody stated. */
   readonly notices: string[] = [];

@@ -62,7 +62,7 @@ export class Uploads {
 }
 
 /** Reads a path relative to the folder of the main manifest, and below it. */
-function readPath(written: string, { folder, place }: At): string | { diagnostic: Diagnostic } {
+export function readPath(written: string, { folder, place }: At): string | { diagnostic: Diagnostic } {
   const path = normalizePath(pathFrom(folder, written));
   const isOutside = path === '' || path.startsWith('..') || isAbsolutePath(written) || written.includes('\\');
   if (!isOutside) return path;

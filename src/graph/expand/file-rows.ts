@@ -79,7 +79,7 @@ export function keepRows({ rows, diagnostics }: ReturnType<typeof readRows>, exp
 }
 
 /** Messages for data files that could not be read. */
-const fileProblems = {
+export const fileProblems = {
   missing: {
     code: 'MB1301',
     says: 'does not exist',

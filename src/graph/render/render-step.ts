@@ -31,6 +31,7 @@ import { scopeOf } from '../expand/tables.ts';
 import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
 import { fitField } from './fit-field.ts';
+import { readTextFile } from './read-text.ts';
 import { renderValue } from './render-value.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
 import { placeFault } from './templates.ts';
@@ -99,7 +100,10 @@ class StepRendering {
         templates: this.#expansion.templates,
         scopeAt: (site) => ({
           ...this.#scope((output) => this.#output(output, site)),
-          upload: (file, call) => this.#upload(file, { ...site, start: call.start, end: call.end }),
+          file: (file, call) => {
+            const at = { ...site, start: call.start, end: call.end };
+            return call.helper === 'read' ? this.#read(file, at) : this.#upload(file, at);
+          },
         }),
         onFault: (fault, site) => this.#reportFault(fault, site),
       });
@@ -165,6 +169,14 @@ class StepRendering {
     const made = this.#expansion.uploads.make(file, { folder: this.#draft.task.folder, place });
     if (!('diagnostic' in made)) return makeReference(made.address, 'url');
     this.#report(made.diagnostic);
+    return unknownValue;
+  }
+
+  #read(file: string, site: Site & { start: number; end: number }): Json {
+    const place = this.#expansion.manifest.places.within(site.path, site);
+    const read = readTextFile(file, { folder: this.#draft.task.folder, place }, this.#expansion);
+    if ('text' in read) return read.text;
+    if ('diagnostic' in read) this.#report(read.diagnostic);
     return unknownValue;
   }
 

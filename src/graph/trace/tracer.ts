@@ -1,6 +1,7 @@
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { isScalar, type Path, valueAt } from '../../ground/values.ts';
+import { besideManifest } from '../../manifest/file-path.ts';
 import { type Manifest, taskPath } from '../../manifest/manifest.ts';
 import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
 import type { Expression, NamePath, Part, Template } from '../../manifest/template/template.ts';
@@ -9,6 +10,7 @@ import { beginExpansion, expandTasks } from '../expand/expand-tasks.ts';
 import { findRowAtHand, scopeOf } from '../expand/tables.ts';
 import { orderTasks } from '../expand/task-edges.ts';
 import type { Expansion, GraphFacts } from '../expansion.ts';
+import { readTextFile } from '../render/read-text.ts';
 
 /** Place in the campaign that gives a value of a request, or gave another one before. */
 export interface Origin {
@@ -86,8 +88,21 @@ function trace(draft: Draft, { path, before, after }: Difference, expansion: Exp
   if (template === undefined) return own;
   if (template.whole?.is === 'name') return sourceOf(template.whole, draft, expansion) ?? own;
   if (!isWhole || typeof before !== 'string' || typeof after !== 'string') return own;
-  const scope = { ...scopeOf(draft, expansion), output: () => undefined };
+  const files = new Map<string, Origin>();
+  const scope: Scope = {
+    ...scopeOf(draft, expansion),
+    output: () => undefined,
+    file(path, { helper, written: call }) {
+      const at = { folder: draft.task.folder, place: manifest.places.value(field.path) };
+      const read = helper === 'read' ? readTextFile(path, at, expansion) : undefined;
+      if (read === undefined || !('text' in read)) return undefined;
+      files.set(call, { is: 'data', name: 'text', file: besideManifest(manifest.file, read.path), line: 1 });
+      return read.text;
+    },
+  };
   const source = changedSource(template, scope, before);
+  const ofFile = source === undefined ? undefined : files.get(source);
+  if (ofFile !== undefined) return ofFile;
   const found = source === undefined ? undefined : template.paths.find(({ parts }) => parts.join('.') === source);
   return found === undefined ? own : (sourceOf(found, draft, expansion) ?? own);
 }
@@ -225,7 +240,7 @@ function sourcesOf(expression: Expression): string[] {
     case 'name':
       return [expression.parts.join('.')];
     case 'call':
-      return expression.arguments.flatMap(sourcesOf);
+      return expression.helper === 'read' ? [expression.written] : expression.arguments.flatMap(sourcesOf);
     default:
       return [];
   }

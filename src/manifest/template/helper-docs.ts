@@ -161,6 +161,14 @@ export const helperDocs: readonly HelperDoc[] = [
     result: 'upload@assets:logo.png',
   },
   {
+    name: 'read',
+    usage: '{{read path}}',
+    description:
+      'The text of a file below the folder of the manifest (UTF-8), without the line break at its end. A changed file redoes what uses it. Only in `with`.',
+    example: '{{read "lyrics/rain.txt"}}',
+    result: 'Rain on the tin roof',
+  },
+  {
     name: 'if',
     usage: '{{#if value}}…{{else}}…{{/if}}',
     description: 'What stands inside, where the value is true; otherwise what stands after `{{else}}`.',

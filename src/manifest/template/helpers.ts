@@ -19,6 +19,8 @@ export interface Helper {
   optional: boolean;
   /** True when it stands for the output of a step that it makes; like any output, it must then stand alone. */
   makesStep?: true;
+  /** True when its argument is the path of a file, which is read or uploaded. */
+  ofFile?: true;
   /** True when it gives a list, which a template that is nothing else hands on. */
   givesList?: true;
   run(values: readonly (Json | undefined)[]): HelperResult;
@@ -52,7 +54,9 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
     upload: {
       ...helper('upload "assets/logo.png"', [1, 1], () => ({ wrong: 'can only stand in `with`' })),
       makesStep: true,
+      ofFile: true,
     },
+    read: { ...helper('read row.path', [1, 1], () => ({ wrong: 'can only stand in `with`' })), ofFile: true },
     not: helper('not row.style', [1, 1], (values) => decide(values, ([value]) => value !== true), true),
   }),
 );

@@ -25,8 +25,8 @@ export interface Scope {
    * which was reported by then.
    */
   output?(path: NamePath): Json | undefined;
-  /** The output of an upload that a template makes in place; absent where none can be made. */
-  upload?(path: string, call: Call): Json | undefined;
+  /** The text of a file, or the output of its upload, by the helper of the call. Omitted where neither can stand. */
+  file?(path: string, call: Call): Json | undefined;
   /** The row that a path leads into beside these names, and what is left of the path there. */
   rowAtHand?(path: NamePath): { value: Json; parts: readonly string[]; label?: string | undefined } | undefined;
   /** The name of the row in messages about a missing field: `row 14 of products.json`. */
@@ -187,7 +187,7 @@ class Rendering {
         if (helper === undefined) throw new Error(`internal error: no helper ${expression.helper}`);
         if (values.includes(unknownValue)) return unknownValue;
         if (!helper.optional && values.includes(undefined)) return undefined;
-        if (helper.makesStep === true) return this.#upload(expression, values[0]);
+        if (helper.ofFile === true) return this.#file(expression, values[0], helper.usage);
         const result = helper.run(values);
         if ('value' in result) return result.value;
         if ('missing' in result) {
@@ -210,15 +210,15 @@ class Rendering {
     return unknownValue;
   }
 
-  #upload(call: Call, path: Json | undefined): Json | undefined {
-    const { upload } = this.#scope;
-    if (upload === undefined) {
-      this.#fault('MB1202', call, '`upload` can only stand in `with`', 'use it in the request of a task');
+  #file(call: Call, path: Json | undefined, usage: string): Json | undefined {
+    const { file } = this.#scope;
+    if (file === undefined) {
+      this.#fault('MB1202', call, `\`${call.helper}\` can only stand in \`with\``, 'use it in the request of a task');
       return undefined;
     }
-    if (typeof path === 'string' && path !== '') return upload(path, call);
-    const hint = 'name a file below the folder of the manifest, as in {{upload "assets/logo.png"}}';
-    this.#fault('MB1204', call, `\`upload\` needs the path of a file, and got ${describeValue(path)}`, hint);
+    if (typeof path === 'string' && path !== '') return file(path, call);
+    const hint = `name a file below the folder of the manifest, as in ${usage}`;
+    this.#fault('MB1204', call, `\`${call.helper}\` needs the path of a file, and got ${describeValue(path)}`, hint);
     return undefined;
   }
 

@@ -13,7 +13,7 @@ function render(template: string): unknown {
     `    with: { prompt: ${JSON.stringify(`-${template}-`)} }`,
   );
   const all = steps(text, {
-    data: { 'r.json': JSON.stringify([exampleRow]) },
+    data: { 'r.json': JSON.stringify([exampleRow]), 'lyrics/rain.txt': 'Rain on the tin roof\n' },
     uploads: { 'assets/logo.png': { sha256: 'a'.repeat(64), bytes: 1 } },
   });
   const prompt = all.find(({ task }) => task === 'a')?.request.prompt;

@@ -49,16 +49,20 @@ export function load(text: string, facts: Facts = {}): Loaded {
   if (manifest === undefined) return { diagnostics, found: diagnostics.map(summarize) };
   const data = new Map(dataFiles(manifest).map(({ path }) => [path, answer(facts, path)]));
   const files = new Map<string, FileFact | { problem: string }>();
+  const texts = new Map<string, DataFile>();
   const { checker, schemaCompiler, vars = {} } = facts;
   for (;;) {
-    const known = { data, vars, files, ...(schemaCompiler && { schemaCompiler }) };
+    const known = { data, vars, files, texts, ...(schemaCompiler && { schemaCompiler }) };
     const built = buildGraph(manifest, { ...known, ...(checker && { checker }) });
     if (built.files.length === 0) {
       const all = [...diagnostics, ...built.diagnostics];
       const { trace } = makeOrigins(manifest, known);
       return { ...(built.graph && { graph: built.graph }), trace, diagnostics: all, found: all.map(summarize) };
     }
-    for (const { path } of built.files) files.set(path, facts.uploads?.[path] ?? { problem: 'does not exist' });
+    for (const { path, as } of built.files) {
+      if (as === 'text') texts.set(path, answer(facts, path));
+      else files.set(path, facts.uploads?.[path] ?? { problem: 'does not exist' });
+    }
   }
 }
 

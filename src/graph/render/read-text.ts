@@ -1,0 +1,30 @@
+import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
+import { shorten } from '../../ground/values.ts';
+import { fileProblems } from '../expand/file-rows.ts';
+import type { Expansion } from '../expansion.ts';
+import { readPath } from '../uploads.ts';
+
+/**
+ * Returns the text of a file that `{{read …}}` names, without the line break at its end. `wanted`: nobody has read it yet,
+ * and it was requested.
+ */
+export function readTextFile(
+  written: string,
+  at: { folder: string; place: Place },
+  { facts, unreadTexts }: Pick<Expansion, 'facts' | 'unreadTexts'>,
+): { text: string; path: string } | { wanted: string } | { diagnostic: Diagnostic } {
+  const path = readPath(written, at);
+  if (typeof path !== 'string') return path;
+  const file = facts.texts?.get(path);
+  if (file === undefined) {
+    unreadTexts.set(path, unreadTexts.get(path) ?? at.place);
+    return { wanted: path };
+  }
+  if ('text' in file) return { text: file.text.replaceAll(/\r\n?/g, '\n').replace(/\n$/, ''), path };
+  if (!('problem' in file)) throw new Error(`internal error: ${path} was not read as a text`);
+  const { code, says, hint } = fileProblems[file.problem];
+  const detail = file.detail === undefined ? '' : ` (${shorten(file.detail, 120)})`;
+  return {
+    diagnostic: { code, severity: 'error', message: `${shorten(path)} ${says}${detail}`, hint, place: at.place },
+  };
+}
