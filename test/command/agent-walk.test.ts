@@ -127,7 +127,7 @@ test.runIf(hasTerminals)(
     expect(page.said).toContain('approve campaign.plan.json');
     write('products.csv', brief);
     expect((await program('mediabatch init shop --from-csv products.csv --agents')).code).toBe(0);
-    expect(readFileSync(path('AGENTS.md'), 'utf8')).toContain('What an exit code asks for');
+    expect(readFileSync(path('AGENTS.md'), 'utf8')).toContain('## Exit codes');
     const made = readFileSync(path('campaign.yaml'), 'utf8');
     write('campaign.yaml', made.slice(0, made.indexOf('tasks:')) + tasks);
     // As the page lists them.
