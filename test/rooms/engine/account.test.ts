@@ -442,6 +442,21 @@ describe('the account', () => {
     expect(run.reserve('song', { class: 'song', credits: 7 })).toEqual({ is: 'reserved', credits: 7 });
   });
 
+  test('a step that gives up its wait for a price keeps nobody waiting, and what it may have been charged stays held', () => {
+    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 10 });
+    const unknown = (name: string) => ({ class: name, credits: null });
+    const song = () => budget.reserve('song', { class: 'song', credits: 5 }).is;
+    expect(['a', 'b'].map((name) => budget.reserve(name, unknown(name)).is)).toEqual(['reserved', 'later']);
+    budget.settle('a', 8);
+    expect(song()).toBe('later');
+    budget.waitNoLonger('b');
+    expect(song()).toBe('over-budget');
+    budget.reserve('c', { class: 'c', credits: 2 });
+    budget.doubt('c');
+    budget.waitNoLonger('c');
+    expect(budget.held).toBe(2);
+  });
+
   test('reserving twice holds once', () => {
     const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 10 });
     budget.reserve('a', { class: 'x', credits: 6 });
