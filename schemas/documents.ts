@@ -264,7 +264,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     },
   ],
   gc: [
-    'Local files that no step owns, as `mediabatch gc --json` prints them.',
+    'Downloaded files that no step refers to, as `mediabatch gc --json` prints them.',
     {
       files: [
         'Files that may go.',

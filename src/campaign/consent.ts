@@ -38,5 +38,5 @@ export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
   }
   if (wanted === 'person') return 'MEDIABATCH_CONSENT is person';
   const set = programIn(env);
-  return set === undefined ? undefined : `${set} says that a program is at the keys`;
+  return set === undefined ? undefined : `${set} says that an agent is the caller`;
 }

@@ -147,7 +147,7 @@ async function findFirstCommits(lock: string, charges: readonly Charge[]): Promi
   if (repository.isShallow && [...first.values()].some(({ hasParents }) => !hasParents)) {
     throw new CampaignError({
       code: 'MB3603',
-      message: `the history of ${shown} does not begin in this clone, so nobody can say when and by whom its jobs were bought`,
+      message: `the git history of ${shown} is incomplete in this clone, so its purchases cannot be attributed`,
       hint: [
         way('this clone is shallow; to bring the whole history', shell('git', 'fetch', '--unshallow')),
         'without month and author no history is needed',

@@ -96,7 +96,7 @@ export function knowsPlayMoneyOnly(env: NodeJS.ProcessEnv): boolean {
   throw new CampaignError({
     code: 'MB3000',
     message: `MEDIABATCH_SANDBOX is ${JSON.stringify(value)}, and knows 1 and 0`,
-    hint: 'set it to 1, for play money only, or take it away',
+    hint: 'set it to 1 for the sandbox only, or unset it',
     value,
     known: ['1', '0'],
   });
@@ -168,7 +168,7 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
   if (playMoney) {
     throw new CampaignError({
       code: 'MB3201',
-      message: 'MEDIABATCH_SANDBOX is 1, so no real service is asked',
+      message: 'MEDIABATCH_SANDBOX is 1, so no real service is contacted',
       hint: rehearses ? 'add --sandbox' : 'what this does, only a real service can',
     });
   }

@@ -56,5 +56,5 @@ export function refuseFiledCommand(): CampaignError {
 }
 
 function refused(what: string, hint: string): CampaignError {
-  return new CampaignError({ code: 'MB3201', message: `no API key from ${keyCommandName}: ${what}`, hint });
+  return new CampaignError({ code: 'MB3201', message: `${keyCommandName} returned no API key: ${what}`, hint });
 }

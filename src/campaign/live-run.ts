@@ -2,7 +2,7 @@ import type { RunEvent, RunFact } from '../contract/event.ts';
 import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
 import type { LocalGate } from '../engine/create-gate.ts';
 import type { Drive } from '../engine/drive.ts';
-import { tellLeft } from '../engine/driven.ts';
+import { reportSkipped } from '../engine/driven.ts';
 import type { LocalLedger } from '../engine/local-ledger.ts';
 import type { Graph } from '../graph/graph.ts';
 import { Condition } from '../ground/condition.ts';
@@ -216,7 +216,7 @@ export class LiveRun {
       const id = rowId(row);
       const waited = this.#agreed.get(id)?.blockedBy === 'gate' && row.blockedBy !== 'gate';
       if (!unwanted.has(id) && (!waited || took.has(id))) continue;
-      tellLeft(row, { emit });
+      reportSkipped(row, { emit });
     }
     return plan;
   }
@@ -273,7 +273,7 @@ export class LiveRun {
     const unwanted = this.#findUnwanted(now.plan);
     for (const address of unwanted) this.#letGo.add(address);
     driven.takeIn([...this.#wantedAgain(unwanted), ...found.rows.flatMap(({ order }) => order ?? [])], unwanted);
-    this.#tellLeft(found);
+    this.#reportSkipped(found);
     this.#tell();
   }
 
@@ -310,7 +310,7 @@ export class LiveRun {
     return redo.size === 0 ? redo : new Set([...redo].filter((address) => !isRedone(address)));
   }
 
-  #tellLeft({ outdated, left }: Added): void {
+  #reportSkipped({ outdated, left }: Added): void {
     const redone = 'what it is made from is not picked any more; it stays, and the next run regenerates it';
     for (const { address } of outdated) this.#notice(address, redone);
     for (const { address, blockedBy, reason } of left) {

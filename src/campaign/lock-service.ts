@@ -35,13 +35,13 @@ export function refuseElsewhere(
   };
   if (service === sandboxService) {
     refuse(
-      'was made against a real service, and play money has no business in it',
+      'was made against a real service, so --sandbox cannot use it',
       'leave --lock out: --sandbox has a lock of its own; nothing was sent',
     );
   }
   if (services.includes(sandboxService)) {
     refuse(
-      'holds play money: it was made with --sandbox, and no real service knows its jobs',
+      'was made with --sandbox, so no real service has its jobs',
       'add --sandbox, or name another file with --lock FILE; nothing was sent',
     );
   }

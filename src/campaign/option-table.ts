@@ -74,8 +74,8 @@ export const portRange: Range = { least: 0, most: 65_535, whole: true };
 
 /** Which lock is meant, and whose money. */
 export const lockOptions = {
-  sandbox: campaign('--sandbox', 'the embedded service: play money, a lock and a folder of its own'),
-  lock: campaign('--lock <file>', 'another lock than the one beside the manifest', { takes: 'path' }),
+  sandbox: campaign('--sandbox', 'use the sandbox: its own credits, lock and folder'),
+  lock: campaign('--lock <file>', 'path of the lock (default: next to the manifest)', { takes: 'path' }),
 };
 
 /** Options that give the manifest values from outside. */
@@ -98,13 +98,13 @@ export const selectionOptions = {
 /** Which part of a campaign a plan is about, and what it may cost. */
 export const scopeOptions = {
   /** Says that the service of the lock has a new address. */
-  serviceMoved: here('--service-moved', 'the lock was made at another address, which the service had until now'),
+  serviceMoved: here('--service-moved', 'accept that the service has a new address since the lock was written'),
   /** Limit of rows of tasks that fan out: only the first ones, with what they need. */
   first: plan('--first <n>', 'only the first rows of each task, as a trial', count),
   /** Limit of rows of tasks that fan out: only some drawn by a digest of their keys, with what they need. */
   sample: plan('--sample <n>', 'the same with rows drawn by a digest', count),
   /** Credits that this run may spend at most. */
-  maxCredits: plan('--max-credits <n>', 'cap of this run, beside the budget of the manifest', credits),
+  maxCredits: plan('--max-credits <n>', 'limit of this run, in addition to the budget of the manifest', credits),
 };
 
 /** All other options that `plan` and `apply` share. */
@@ -112,7 +112,7 @@ export const sharedOptions = {
   /** Selections of steps to buy again. */
   redo: plan(
     '--redo <selection>',
-    'buy these steps again (a post: only by its very address); may be given several times',
+    'buy these steps again (posts only by exact address); repeatable',
     // A command that goes on would buy them once more.
     { takes: 'texts', printed: 'never' },
   ),
@@ -135,21 +135,21 @@ export const planOptions = {
   refresh: here('--refresh', 'query the service for its description of requests and its prices'),
   strict: here('--strict', 'report fields that neither this version nor the service lists as mistakes'),
   all: here('--all', 'show every row, nothing folded'),
-  out: here('--out <file>', 'save the plan, as in campaign.plan.json: apply does exactly that later', {
+  out: here('--out <file>', 'save the plan, as in campaign.plan.json, for apply to run exactly', {
     compared: 'refused',
   }),
   format: here('--format <format>', 'how to print it', { words: ['text', 'json', 'markdown'] }),
-  compare: here('--compare <ref>', 'what this branch changes as seen from a commit: steps, credits, purchases'),
+  compare: here('--compare <ref>', 'compare with a commit: steps, credits, purchases'),
   detailedExitcode: here(
     '--detailed-exitcode',
-    'exit 2 when there is something to do (with --compare: when something differs), 4 when the budget does not carry it, or what follows the picks',
+    'exit 2 if there is something to do (--compare: if something differs), 4 if the budget does not cover it or the steps after the picks',
   ),
 };
 
 /** Options of `apply` alone. */
 export const applyOptions = {
   dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused' }),
-  yes: here('-y, --yes', 'do not ask about credits; posts wait'),
+  yes: here('-y, --yes', 'approve the credits without a prompt; posts still wait'),
   /** Whether posts that nobody was asked about may go public. Default: no, and they wait. */
   publish: run('--publish', 'publish the posts of the plan, for good; without consent they wait (exit 5)'),
   review: here('--review', 'serve the review page, and wait at each gate for picks; Ctrl-C ends the wait (exit 5)'),
@@ -197,15 +197,15 @@ export const applyOptions = {
     'after failures: pause steps like five that failed, continue, or start nothing new',
     { words: ['wait', 'continue', 'finish'], standard: 'wait', shown: '"wait"' },
   ),
-  sandboxCredits: here('--sandbox-credits <n>', 'with --sandbox: what its account has (default: enough)', credits),
+  sandboxCredits: here('--sandbox-credits <n>', 'with --sandbox: balance of its account (default: enough)', credits),
   sandboxSpeed: here(
     '--sandbox-speed <factor>',
-    'with --sandbox: how much faster than life jobs run (default: 5)',
+    'with --sandbox: speed of jobs relative to real time (default: 5)',
     aboveZero,
   ),
   sandboxFailRate: here('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share),
   /** Time between two looks at a job. Default: as durations and the service allow. */
-  pollIntervalMs: run('--poll-interval <ms>', 'auto, or milliseconds between two looks at a job', {
+  pollIntervalMs: run('--poll-interval <ms>', 'auto, or milliseconds between two polls of a job', {
     takes: 'interval',
     range: limitMs,
     shown: '"auto"',

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { RunEvent, RunFact, StepOutcome } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
 import { type CarriedOut, type CarryOutOptions, carryOut } from '../engine/carry-out.ts';
-import { tellLeft } from '../engine/driven.ts';
+import { reportSkipped } from '../engine/driven.ts';
 import { endOfRun } from '../engine/end-of-run.ts';
 import type { GraphOutline } from '../graph/graph.ts';
 import { messageOf } from '../ground/values.ts';
@@ -144,7 +144,7 @@ async function endRun(
   await save();
   // What waited for consent may have turned out not to be needed meanwhile.
   const known = withoutUnneeded((await live?.end()) ?? plan, partsOnRecord(ledger.lock));
-  for (const row of known.unneeded) tellLeft(row, { emit });
+  for (const row of known.unneeded) reportSkipped(row, { emit });
   const { exit, outcomes, end } = endOfRun({
     plan: known.plan,
     ends,

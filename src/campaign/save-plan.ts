@@ -46,7 +46,7 @@ export async function savePlan(
   }
   if (existsSync(path) && (await readPlanFile(path)) === undefined) {
     throw unsaved('MB3301', path, {
-      why: 'is there already, and is no saved plan; it was left as it is',
+      why: 'already exists and is not a saved plan; it was not changed',
       hint: 'choose another name',
     });
   }

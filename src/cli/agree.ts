@@ -147,7 +147,7 @@ async function refuseWithoutConsent(
       ? `${consent.because}, and --yes is a person's to give`
       : misspelt !== undefined && options.yes
         ? `--yes does not cover a field that is most likely misspelt: ${misspelt}`
-        : 'there is no terminal to ask on, and no --yes';
+        : 'no interactive terminal for the approval, and no --yes';
   const over = approved?.is === 'not' && approved.why !== undefined ? `; ${safeText(approved.why, 300)}` : '';
   const shown = saved === undefined ? showing : approving(saved.path);
   const then = saved === undefined ? [way('then', approving(showing.words.at(-1) ?? ''))] : [];

@@ -20,11 +20,15 @@ interface Asked {
 export function requireSomebody({ yes, terminal, consent = { flags: 'count' } }: Asked): void {
   if (yes === true || terminal.interactive) return;
   if (consent.flags === 'count') {
-    throw new CampaignError({ code: 'MB3004', message: 'there is no terminal to ask on', hint: 'agree with --yes' });
+    throw new CampaignError({
+      code: 'MB3004',
+      message: 'no interactive terminal for the approval',
+      hint: 'agree with --yes',
+    });
   }
   throw new CampaignError({
     code: 'MB3004',
-    message: `there is no terminal to ask on, and ${consent.because}`,
+    message: `no interactive terminal for the approval, and ${consent.because}`,
     hint: 'the payer runs it in an interactive terminal',
   });
 }

@@ -161,7 +161,7 @@ function tellAsked({ rows }: Plan, { terminal, consent }: WaitingContext): void 
   tellHead(terminal, head, [
     ...lines,
     asked.length > shownAsked ? line(`… and ${countOf(asked.length - shownAsked, 'more post')}`) : undefined,
-    command('what is out has no new name, it only left the manifest', terminal.paste(call('forget', ...gone))),
+    command('the post was not renamed, only removed from the manifest', terminal.paste(call('forget', ...gone))),
   ]);
 }
 

@@ -21,9 +21,9 @@ export function runCommand([program, ...words]: readonly [string, ...string[]], 
     case undefined:
       break;
     case 'ENOENT':
-      return failed('there is no such program');
+      return failed('no such program');
     case 'EACCES':
-      return failed('it is no program that can be run');
+      return failed('it is not executable');
     case 'ETIMEDOUT':
       return failed(`it did not end within ${timeoutMs / 1000} seconds`);
     case 'ENOBUFS':

@@ -6,7 +6,7 @@ import { waitsFor } from '../plan/actions.ts';
 import { type Need, orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import { endBroken, runStep, type Slot } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
-import { type DriveOptions, type DriveResult, tellLeft } from './driven.ts';
+import { type DriveOptions, type DriveResult, reportSkipped } from './driven.ts';
 import { holdPosts } from './hold-posts.ts';
 import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf } from './order-of-work.ts';
 import { Queue } from './queue.ts';
@@ -23,7 +23,7 @@ const mostSaving = 1000;
  * up. A slot is held from before the create until the job has ended, not until its file is saved.
  */
 export function drive(plan: Plan, ports: Ports, options: DriveOptions): Drive {
-  for (const row of plan.rows) if (row.order === undefined) tellLeft(row, ports);
+  for (const row of plan.rows) if (row.order === undefined) reportSkipped(row, ports);
   return new Drive(plan, ports, options);
 }
 

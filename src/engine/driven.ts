@@ -33,8 +33,8 @@ export interface DriveOptions {
 /** The end of every order that was acted on, by id. */
 export type DriveResult = Map<string, StepEnd>;
 
-/** Tells of a row that this run does not act on. */
-export function tellLeft(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {
+/** Reports a row that this run skips. */
+export function reportSkipped(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {
   const { address, task, kind, action, blockedBy, send, unneeded } = row;
   // The step has a row of its own.
   if (send !== undefined) return;

@@ -21,7 +21,7 @@ export function holdPosts(
     leave(order: StepOrder, why: string): void;
   },
 ): {
-  /** To be called when everything this step needs is there. */
+  /** Marks the step as ready: all its dependencies are done. */
   ready(order: StepOrder): void;
   ended(order: StepOrder, how: StepEnd): void;
   /** An order that is carried out, too. What it needs is known here. */

@@ -32,7 +32,7 @@ export function describeService(endpoints: readonly Endpoint[]): JsonObject {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key of the form `<prefix>_live_<random>`, or a JWT. One with the subject `unknown-user` is of nobody: every operation answers 404.',
+            'An API key of the form `<prefix>_live_<random>`, or a JWT. One with the subject `unknown-user` belongs to nobody: every operation answers 404.',
         },
       },
       schemas: describeSchemas(),

@@ -59,7 +59,7 @@ test('a saved plan is no consent either, whoever applies it', async () => {
 test('a program hears what to show, and not how to do without', async () => {
   const trial = await makeTrial(manifest);
   const refused = await trial.run(['apply', 'campaign.yaml', '-s', 'hero'], program);
-  expect(refused.err).toContain('AI_AGENT says that a program is at the keys');
+  expect(refused.err).toContain('AI_AGENT says that an agent is the caller');
   expect(refused.err).toContain('mediabatch plan campaign.yaml --select hero --out campaign.plan.json');
   expect((await trial.apply(['-s', 'hero'])).code).toBe(0);
   const waiting = await trial.run(['apply', 'campaign.yaml'], program);
@@ -184,7 +184,7 @@ test('who is at the keys', () => {
   for (const name of programVariables) {
     expect(consentIn({ [name]: '1' }, { sandbox: false })).toEqual({
       flags: 'ignored',
-      because: `${name} says that a program is at the keys`,
+      because: `${name} says that an agent is the caller`,
     });
   }
   expect(consentIn({ CI: 'true', AGENT: '', TERM: 'dumb' }, { sandbox: false })).toEqual({ flags: 'count' });
@@ -197,5 +197,5 @@ test('who is at the keys', () => {
 test('doctor says which', async () => {
   const trial = await makeTrial(manifest);
   const { out } = await trial.run(['doctor'], { env: { CURSOR_AGENT: '1' } });
-  expect(out).toContain('CURSOR_AGENT says that a program is at the keys');
+  expect(out).toContain('CURSOR_AGENT says that an agent is the caller');
 });

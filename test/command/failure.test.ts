@@ -111,13 +111,13 @@ test('on a screen an error breaks at words, and a command stays whole', () => {
   const terminal = { ...buffer, paste };
   const failure = {
     code: 'MB3705' as const,
-    message: 'no approval for 2 credits: there is no terminal to ask on, and no --yes',
+    message: 'no approval for 2 credits: no interactive terminal for the approval, and no --yes',
     hint: ['they agree beforehand, with --yes', way('then, when somebody has agreed', call('approve', 'a.plan.json'))],
   };
   sayFailure({ ...terminal, screen: true, width: 40 }, failure);
   expect(said.err.split('\n')).toEqual([
     'error MB3705 no approval for 2 credits:',
-    '  there is no terminal to ask on, and no',
+    '  no interactive terminal for the approval, and no',
     '  --yes',
     '  → they agree beforehand, with --yes',
     '    then, when somebody has agreed:',

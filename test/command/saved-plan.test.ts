@@ -82,7 +82,10 @@ describe('apply of a saved plan', () => {
     await save(trial);
     expect((await trial.run(['apply', 'campaign.yaml', '--yes', '-s', 'hero@vase'])).code).toBe(0);
     const applied = await trial.run(['apply', name]);
-    expect(applied).toMatchObject({ code: 5, err: expect.stringContaining('there is no terminal to ask on') });
+    expect(applied).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('no interactive terminal for the approval'),
+    });
     expect(booked(trial)).toBe(1);
   });
 

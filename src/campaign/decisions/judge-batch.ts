@@ -58,7 +58,7 @@ export class Bench {
 
   #judge({ address, is, job, ...words }: WantedVerdict): Ruling {
     if (!this.#campaign.byAddress.has(address)) {
-      return refuse(address, 'is no step of the manifest', 'the manifest changed: reload the page');
+      return refuse(address, 'is not a step of the manifest', 'the manifest changed: reload the page');
     }
     if (this.#changed.size > 0 && this.#isOutdated(address)) this.#lookAgain();
     const { lock, byAddress, gateOf, verdicts } = this.#campaign;

@@ -65,7 +65,7 @@ export async function pickFrom(
     const current = opinions.filter(({ address, by, job }) => {
       const match = byAddress.get(address);
       if (match === undefined) {
-        rulings.push({ is: 'unchanged', address, text: `is no step of the manifest any more (${by})` });
+        rulings.push({ is: 'unchanged', address, text: `is no longer a step of the manifest (${by})` });
       } else if (job !== undefined && !isJob(match.purchase?.jobId, job)) {
         rulings.push({ is: 'unchanged', address, text: `is not what ${by} looked at, which was job ${job}` });
       } else return true;
@@ -148,7 +148,7 @@ const mostAddress = 4096;
 export async function readPicks(path: string): Promise<Opinion[]> {
   const document = await orForgotten(() => readJsonFile(path, mostBytes));
   if (!isMap(document) || document.mediabatch !== 'picks') {
-    throw unusable(path, lstatOrAbsent(path) === undefined ? 'is not there' : 'is no file of picks');
+    throw unusable(path, lstatOrAbsent(path) === undefined ? 'is not there' : 'is not a file of picks');
   }
   if (document.version !== 1) throw unusable(path, 'is of a version that is not known here');
   const { by = basename(path), verdicts } = document;

@@ -45,7 +45,7 @@ export async function approve(file: string | undefined, options: ApproveOptions,
   if (!terminal.interactive) {
     throw new CampaignError({
       code: 'MB3007',
-      message: `no approval for ${safeText(file)}: there is no terminal to ask on`,
+      message: `no approval for ${safeText(file)}: no interactive terminal`,
       hint: 'run this command on a terminal of the person who pays',
       next: [{ command: terminal.paste(approving(saved.path)), credits: 0, needs: 'person' }],
     });
@@ -125,7 +125,7 @@ async function showApprovals({ json }: ApproveOptions, terminal: Terminal): Prom
 function noPlan(file: string): CampaignError {
   return new CampaignError({
     code: 'MB3101',
-    message: `${safeText(file)} is no saved plan`,
+    message: `${safeText(file)} is not a saved plan`,
     hint: way('save one', { ...call('plan', '--out', 'campaign.plan.json'), file: 'campaign.yaml' }),
     file,
   });

@@ -17,7 +17,7 @@ export interface DoctorOptions {
   sandbox?: boolean;
 }
 
-/** Checks what a run relies on, and names the remedy for each problem. Reads only. */
+/** Checks the prerequisites of a run, and prints a fix for each problem. Read-only. */
 export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
   const sandbox = options.sandbox === true;
   const folder = process.cwd();

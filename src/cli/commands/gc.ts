@@ -40,7 +40,7 @@ export interface GcOptions extends StateOptions {
   lockTimeout: number;
 }
 
-/** Deletes local files that were bought and that no step owns any more. The lock and the service stay as they are. */
+/** Deletes downloaded files that no step refers to. The lock and the service stay as they are. */
 export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
   if (options.kept === true && options.unpicked === true) {
     throw new CampaignError({

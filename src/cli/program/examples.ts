@@ -138,7 +138,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same with play money', 'not run'],
   ],
   gc: [
-    ['mediabatch gc --sandbox --dry-run', 'what no step owns any more'],
+    ['mediabatch gc --sandbox --dry-run', 'files that no step refers to'],
     ['mediabatch gc --sandbox --yes', 'deletes it without asking'],
     ['mediabatch gc --sandbox --unpicked --yes', 'takes that lost at their gates', 'at gates'],
     ['mediabatch gc --sandbox --kept --yes', 'what newer outputs replaced'],

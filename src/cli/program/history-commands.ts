@@ -20,7 +20,7 @@ function addRunsCommands(program: Command, { terminal, exit }: ProgramContext): 
       .addArgument(manifestArgument())
       .summary('list earlier runs, or show one (runs show <id>)')
       .description(
-        'Lists earlier runs: when, how they ended, and what they were charged. The last 100 are kept, on this machine only.',
+        'Lists earlier runs with their time, result and charges. The last 100 runs of this machine are stored.',
       ),
   ).action(async (file: string, options) =>
     exit(await (await import('../commands/runs.ts')).runs(file, { options, terminal })),
@@ -31,7 +31,7 @@ function addRunsCommands(program: Command, { terminal, exit }: ProgramContext): 
       .addArgument(manifestArgument())
       .argument('<id>', 'of the run, as the list shows it; its last four characters will do')
       .summary('show what one run did')
-      .description('Shows what one run did: its steps by task, what went wrong, what was noticed.'),
+      .description('Shows the steps of one run by task, its failures and its notices.'),
   ).action(async (file: string, id: string, _options, command: Command) =>
     // An option that the list has, too, is read by it.
     exit(
@@ -43,7 +43,7 @@ function addRunsCommands(program: Command, { terminal, exit }: ProgramContext): 
 function addRunsOptions(command: Command): Command {
   return command
     .option('--sandbox', 'runs of the sandbox')
-    .option('--lock <file>', 'another lock than the one beside the manifest')
+    .option('--lock <file>', 'path of the lock (default: next to the manifest)')
     .option('--json', 'one JSON document on stdout');
 }
 
@@ -54,7 +54,7 @@ function addCostCommand(program: Command, { terminal, exit }: ProgramContext): v
       .addArgument(manifestArgument())
       .summary('show what was spent, and where it went')
       .description(
-        'Shows what was spent, by task or whatever else, and where it went: delivered, superseded, failed and charged, reserved. Months and authors are those of the commit in which a job first stands in the lock. Needs no network and writes nothing.',
+        'Shows the credits spent, by task or another dimension, and their use: delivered, superseded, charged for failures, reserved. Months and authors come from the commit that added a job to the lock. Needs no network and writes nothing.',
       )
       .addOption(
         new Option('--by <what>', `one or several of ${costDimensions.join(', ')}`)
@@ -80,9 +80,9 @@ function addOutputsCommand(program: Command, { terminal, exit }: ProgramContext)
         .addArgument(manifestArgument())
         .summary('list every file with its row, verdict, credits and request')
         .description(
-          'Lists every file that was bought, one on a line: the columns of its row and its matrix, path, digest, size, verdict, credits, what it was made from and asked for. Needs no network, no key and no file: of what is not here the lock tells.',
+          'Lists every purchased file on a line of its own, with its row and matrix columns, path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',
         )
-        .option('--picked', 'leave out what a gate asks about and nobody has picked')
+        .option('--picked', 'leave out candidates of a gate that are not picked')
         .addOption(
           new Option(
             '--format <format>',
@@ -108,15 +108,15 @@ function addDeliverCommand(program: Command, { terminal, exit }: ProgramContext)
       program
         .command('deliver')
         .addArgument(manifestArgument())
-        .summary('copy files to a folder or bucket, checked by digest, with a list of them')
+        .summary('copy outputs to a folder or S3 bucket')
         .description(
-          'Copies files to a folder or an S3 bucket, each checked by its digest, and writes a list of them beside (outputs.csv). Nothing there is deleted, and nothing written over but earlier copies of the same campaign; what is there already is not copied again. To a folder it needs no network.',
+          'Copies files to a folder or an S3 bucket, verifies each by its digest, and writes a list next to them (outputs.csv). Deletes nothing. Overwrites only earlier copies of the same campaign, and skips files that are already there. Copying to a folder needs no network.',
         )
         .option(
           '--to <dir>',
           'a folder, which is made where there is none, or s3://BUCKET/PREFIX (AWS_* of the environment)',
         )
-        .option('--picked', 'leave out what a gate asks about and nobody has picked')
+        .option('--picked', 'leave out candidates of a gate that are not picked')
         .option('--layout <template>', "names below it, without extension: '{{row.sku}}/{{slug matrix.ratio}}'")
         .option('--dry-run', 'print the names; copy nothing')
         .addHelpText(

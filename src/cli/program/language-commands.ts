@@ -12,7 +12,7 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
     .argument('[dir]', 'folder to write into', '.')
     .summary('write a campaign to start from')
     .description(
-      'Writes a campaign to start from, with .gitattributes, .gitignore and .env.example. What exists already stays as it is.',
+      'Writes a campaign to start from, with .gitattributes, .gitignore and .env.example. Existing files stay as they are.',
     )
     .option('--example <name>', 'another one than the default; --list shows them')
     .option('--from-csv <file>', 'a campaign for the rows and columns of your own data file')
@@ -26,9 +26,9 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
     program
       .command('validate')
       .addArgument(manifestsArgument())
-      .summary('show every mistake of a manifest at once')
+      .summary('check a manifest and show every error at once')
       .description(
-        'Shows every mistake of a manifest, or “ok” with counts. Needs no network: requests that only the service describes are held against its document as `plan --refresh` kept it, or with --sandbox against that of the embedded service.',
+        'Shows every error of a manifest, or “ok” with counts. Needs no network: requests without a built-in description are checked against the service’s document that `plan --refresh` stored, or with --sandbox against that of the sandbox.',
       )
       .addOption(
         new Option('--format <format>', 'how to print it; github annotates lines').choices(['text', 'json', 'github']),
@@ -49,7 +49,7 @@ export function addLanguageCommands(program: Command, { terminal, exit }: Progra
     )
     .summary('print a JSON Schema, the helpers or the kinds')
     .description(
-      'Prints a published JSON Schema, or lists what a manifest may use: template helpers, kinds and fields. These two names are those of the lists; what the lists print with --json is described by helpers.schema.json and kinds.schema.json in the package.',
+      'Prints a published JSON Schema, or lists what a manifest may use: `helpers` (templates) and `kinds` (with their fields). The package has the schemas of these two lists: helpers.schema.json and kinds.schema.json.',
     )
     .option('--json', 'helpers and kinds as one JSON document')
     .action(async (name: string, options) =>

@@ -31,7 +31,7 @@ const verbs: readonly VerbRow[] = [
     name: 'pick',
     summary: 'pick outputs at their gates',
     description:
-      'Picks outputs at their gates: what hangs on a gate is made from them by the next apply. Where one is to be picked, it takes the place of an earlier one. Costs nothing.',
+      'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick replaces the earlier one. Costs nothing.',
     options: [
       ...noteOptions,
       ['--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', collectText],
@@ -41,28 +41,27 @@ const verbs: readonly VerbRow[] = [
   {
     name: 'reject',
     summary: 'turn outputs down at their gates',
-    description:
-      'Turns outputs down at their gates: nothing is made from them. They stay on disk and in the lock. Costs nothing.',
+    description: 'Rejects outputs at their gates: no step uses them. They stay on disk and in the lock. Costs nothing.',
     options: [...noteOptions, ['--reason <text>', 'why, as one of the `reasons` of the gate']],
   },
   {
     name: 'accept',
     summary: 'declare outputs right as they are',
     description:
-      'Declares outputs right as they are: edited by hand, made from an input that has changed since, or not as `expect` wants them. Nothing is bought again for them, nor for what uses them. Costs nothing.',
+      'Accepts outputs as they are: edited by hand, made from an input that changed later, or outside of `expect`. Neither they nor the steps that use them are bought again. Costs nothing.',
   },
   {
     name: 'pin',
     summary: 'keep what steps have, whatever changes',
     description:
-      'Keeps what steps have, whatever changes in the manifest. The plan says what each would cost. `pin: true` in a task does the same for all its steps. Costs nothing.',
+      'Keeps the current outputs of steps when the manifest changes. The plan shows what each change would cost. `pin: true` does the same for all steps of a task. Costs nothing.',
     options: [() => undoOption('remove the pin: the manifest decides again')],
   },
   {
     name: 'forget',
     summary: 'let what was bought count as never bought',
     description:
-      'Drops purchases from the plan: orphans are no longer listed, and their steps are planned again. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
+      'Removes purchases from the plan: orphans are no longer listed, and current steps are planned again. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
     options: [
       ['--orphans', 'everything that the manifest no longer has'],
       ['--force', 'running jobs, too: their outputs are given up'],
@@ -76,7 +75,7 @@ const verbs: readonly VerbRow[] = [
     ],
     summary: 'give what was bought a new address',
     description:
-      'Gives what was bought a new address, where key and input changed at the same time. What keeps its input is found without it. Costs nothing.',
+      'Moves a purchase to a new address when key and input changed together. Steps with an unchanged input are found without it. Costs nothing.',
   },
   {
     name: 'adopt',
@@ -154,12 +153,12 @@ function addUnlock(program: Command, { terminal, exit }: ProgramContext): void {
     .command('unlock')
     .addArgument(manifestArgument())
     .option('--id <id>', 'the id of the run, as the refusal showed it')
-    .summary('end the claim of a run on another machine')
+    .summary('release the lock of a run on another machine')
     .description(
-      'Ends the claim of a run that is gone on another machine. One on an engine ends there: what it has bought comes into the lock, and no worker goes on with it.',
+      'Releases the lock of a run that died on another machine. A run on an engine is ended there: its purchases are added to the lock, and workers stop.',
     )
     .option('--sandbox', 'the lock of the sandbox runs')
-    .option('--lock <file>', 'another lock than the one beside the manifest')
+    .option('--lock <file>', 'path of the lock (default: next to the manifest)')
     .option('--json', 'one JSON document on stdout')
     .option('--force', 'of a run on an engine: although it is open there, or the engine does not answer')
     .action(async (file: string, options) =>

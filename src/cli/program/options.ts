@@ -54,7 +54,7 @@ const headings: readonly (readonly [heading: string, flags: readonly string[]])[
   ['Which campaign:', ['--lock', '--var', '--var-file', '--strict', '--service-moved', '--new', '--refresh']],
   ['Which steps:', ['--select', '--exclude', '--first', '--sample', '--redo']],
   [
-    'What it prints, and to whom:',
+    'Output:',
     [
       '--json',
       '--all',
@@ -70,7 +70,7 @@ const headings: readonly (readonly [heading: string, flags: readonly string[]])[
     ],
   ],
   [
-    'Pace, and when things go wrong:',
+    'Pace and failures:',
     ['--concurrency', '--poll-interval', '--patience', '--request-timeout', '--lock-timeout', '--on-unknown'],
   ],
   ['Sandbox:', ['--sandbox', '--sandbox-credits', '--sandbox-speed', '--sandbox-fail-rate']],

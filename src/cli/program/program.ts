@@ -57,7 +57,7 @@ class CommandLine extends Command {
 export function makeProgram(context: ProgramContext): Command {
   const { terminal } = context;
   const program = new CommandLine('mediabatch')
-    .description('Turns a YAML manifest into paid media: in a budget, and never paid twice.')
+    .description('Generates paid media from a YAML manifest, within a budget, and never pays twice.')
     .usage('<command> [options]')
     .option('-V, --version', 'print the version')
     // `main` takes it from any place of a line.
@@ -142,8 +142,8 @@ function addHelpCommands(program: Command, { terminal, exit }: ProgramContext): 
   program
     .command('help')
     .argument('[topic]', 'a topic of the manual, a command, or a code such as MB1203')
-    .summary('read the manual: a topic, a command, a code')
-    .description('Shows a page of the manual, the options of a command, or what a code means and how to do it right.')
+    .summary('read the manual: a topic, a command or a code')
+    .description('Shows a page of the manual, the options of a command, or the meaning of a code and its fix.')
     .action(async (topic: string | undefined) =>
       exit(await (await import('../commands/help.ts')).help(topic, program, terminal)),
     );

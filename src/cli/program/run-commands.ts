@@ -27,7 +27,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           .addArgument(manifestArgument())
           .summary('show what a run would do, and what it costs')
           .description(
-            'Shows for every step what a run would do, why, and what it costs. Needs no network, and writes nothing but what --out asks for.',
+            'Shows what a run would do with each step, why, and the cost. Needs no network. Writes only the file of --out.',
           ),
         planOptions,
       ),
@@ -44,7 +44,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           .addArgument(manifestArgument('the manifest, or a plan that was saved with plan --out'))
           .summary('plan, ask, run, download, and write the lock')
           .description(
-            'Plans, asks, runs, and writes the lock. Run it again to resume: what is paid for is never paid again, and what is posted never posted again.',
+            'Plans, asks for approval, runs, and writes the lock. Run it again to resume: paid jobs are never paid again, and published posts are never posted again.',
           ),
         applyOptions,
       ),
@@ -56,14 +56,16 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
   program
     .command('approve')
     .argument('[plan]', 'a plan that was saved with plan --out')
-    .summary('agree to a saved plan, which apply then carries out unasked')
+    .summary('approve a saved plan, so that apply runs it without a prompt')
     .description(
-      'Shows a saved plan and asks on this terminal. A yes lets `apply` of exactly this plan buy and publish what it shows, once, without another question. It is kept outside of the folder, with a seal of this person.',
+      'Shows a saved plan and asks for approval. `apply` then runs that exact plan once without prompting. The approval is signed and stored in your user state directory.',
     )
     .addOption(
-      new Option('--valid <age>', 'how long it may be used: 12h, 30d').argParser(age).default(usualValidMs, '7d'),
+      new Option('--valid <age>', 'how long the approval is valid: 12h, 30d')
+        .argParser(age)
+        .default(usualValidMs, '7d'),
     )
-    .option('--by <name>', 'who agrees (default: the name that git knows, else that of the user)')
+    .option('--by <name>', 'name of the approver (default: git user.name, else the user name)')
     .addOption(
       new Option('--rows', 'print the request of every step, and ask nothing').conflicts([
         'valid',
@@ -117,9 +119,9 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       program
         .command('review')
         .addArgument(manifestArgument())
-        .summary('look at outputs in the browser, and pick or reject them by keys')
+        .summary('review outputs in the browser, pick or reject them by keyboard')
         .description(
-          'Serves a page to this machine on which outputs are looked at, compared, picked and rejected; verdicts are written to the lock. Ends with Ctrl-C, and with exit code 0 also when gates stay open. Costs nothing.',
+          'Serves a local page to view, compare, pick and reject outputs. Decisions are written to the lock. Ends with Ctrl-C; the exit code is 0 even if gates are still open. Costs nothing.',
         )
         .addOption(
           new Option('--port <n>', 'listen on this port of 127.0.0.1')
@@ -145,7 +147,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
       .argument('[address]', 'the step, as the plan shows it; omitted with --origins: every step')
       .summary('explain what a run would do with a step, and why')
       .description(
-        'Explains field by field what a run would do with a step; or prints its request, or its resolved values and their origins: `render ADDRESS` and `expand` are short for these. Needs no network and writes nothing.',
+        'Explains what a run would do with a step, field by field. It can also print the step’s request (`render ADDRESS`) or its resolved values and their origins (`expand`). Needs no network and writes nothing.',
       )
       .option('--json', 'one JSON document on stdout')
       .option('--request', 'the request as it is sent')
@@ -161,9 +163,9 @@ function addReportCommand(program: Command, { terminal, exit }: ProgramContext):
       program
         .command('report')
         .addArgument(manifestArgument())
-        .summary('write a gallery: a folder that any browser opens, without a server')
+        .summary('write a gallery: a folder that any browser opens offline')
         .description(
-          'Writes a gallery of outputs and requests: a folder that is opened from disk, or a single file. Viewers can pick in it and send picks.json back. Needs no network and costs nothing.',
+          'Writes a gallery of outputs and requests: a folder or a single file to open from disk. Viewers can pick in it and send picks.json back. Needs no network and costs nothing.',
         )
         .option('--out <dir>', 'the folder (default: beside the manifest, CAMPAIGN.report)')
         .option('--copy', 'put the media into the folder, so that it can be sent')

@@ -19,8 +19,8 @@ const tidyGroup = 'Decide and tidy up:';
 export function addServiceCommands(program: Command, context: ProgramContext): void {
   const list = program
     .command('list')
-    .summary('list what the service has: voices, models, accounts, jobs, uploads')
-    .description('Lists what the service has. Takes no credits.');
+    .summary('list voices, models, accounts, jobs or uploads of the service')
+    .description('Lists resources of the service. Costs nothing.');
   addCatalogs(list, context);
   addRecords(list, context);
   addUpload(program, context);
@@ -33,7 +33,7 @@ function addCatalogs(parent: Command, { terminal, exit }: ProgramContext): void 
     parent
       .command('voices')
       .summary('the voices of voiceovers')
-      .description('Lists the voices of voiceovers. Without a key: those that the documentation names.')
+      .description('Lists the voices for voiceovers. Without a key, lists the documented ones.')
       .option('--gender <gender>', 'female, male or neutral')
       .option('--accent <accent>', 'for example british')
       .option('--play <voice>', 'print only the link of its sample'),
@@ -43,7 +43,7 @@ function addCatalogs(parent: Command, { terminal, exit }: ProgramContext): void 
     parent
       .command('models')
       .summary('the models of each kind, with their credits')
-      .description('Lists the documented models, and those of the service’s catalog where it can be asked.')
+      .description('Lists the documented models, and those of the service’s catalog if it is reachable.')
       .option('--kind <kind>', 'only the models of this kind'),
   ).action(async (options) => exit(await (await import('../commands/models.ts')).models(options, terminal)));
 }
@@ -53,14 +53,14 @@ function addRecords(parent: Command, { terminal, exit }: ProgramContext): void {
     parent
       .command('accounts')
       .summary('the social accounts that posts can go to')
-      .description('Lists the connected social accounts, and warns of those that expire.'),
+      .description('Lists the connected social accounts, with a warning for those that expire soon.'),
   ).action(async (options) => exit(await (await import('../commands/accounts.ts')).accounts(options, terminal)));
 
   askOptions(
     parent
       .command('jobs')
-      .summary('the jobs at the service, and which no lock knows')
-      .description('Lists the jobs at the service, newest first, and marks those that no lock of this folder knows.')
+      .summary('the jobs at the service, marked when no lock has them')
+      .description('Lists the jobs at the service, newest first, and marks those that no lock of this folder contains.')
       .option('--kind <kind>', 'only jobs of this kind')
       .option('--state <state>', 'queued, processing, completed or failed')
       .option('--model <model>', 'only jobs of this model')
@@ -72,7 +72,7 @@ function addRecords(parent: Command, { terminal, exit }: ProgramContext): void {
     parent
       .command('uploads')
       .summary('the media library')
-      .description('Lists the media library, where the service has a list of it; its documentation names none.'),
+      .description('Lists the media library, if the service offers a list (the API documents none).'),
   ).action(async (options) => exit(await (await import('../commands/uploads.ts')).showUploads(options, terminal)));
 }
 
@@ -81,8 +81,8 @@ function addUpload(program: Command, { terminal, exit }: ProgramContext): void {
     program
       .command('upload')
       .argument('<paths...>', 'files of this machine')
-      .summary('bring files into the media library')
-      .description('Uploads files and prints their URLs and ids. Equal bytes are uploaded once. Takes no credits.'),
+      .summary('upload files to the media library')
+      .description('Uploads files and prints their URLs and ids. Equal bytes are uploaded once. Costs nothing.'),
   ).action(async (paths: string[], options) =>
     exit(await (await import('../commands/uploads.ts')).addUploads(paths, options, terminal)),
   );
@@ -93,7 +93,7 @@ function addDoctor(program: Command, { terminal, exit }: ProgramContext): void {
     program
       .command('doctor')
       .summary('check key, clock, service, locks and state folder')
-      .description('Checks what a run relies on, and names the remedy for each problem. Reads only.'),
+      .description('Checks the prerequisites of a run, and prints a fix for each problem. Read-only.'),
   ).action(async (options) => exit(await (await import('../commands/doctor.ts')).doctor(options, terminal)));
 }
 
@@ -103,8 +103,8 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
       .command('gc')
       .helpGroup(tidyGroup)
       .addArgument(manifestArgument())
-      .summary('delete local files that no step owns')
-      .description('Deletes local files that were bought and that no step owns any more. Lists them and asks.')
+      .summary('delete downloaded files that no step refers to')
+      .description('Deletes downloaded files that no step refers to. Lists them and asks for confirmation.')
       .option('--unpicked', 'instead: what was rejected, or not picked at a gate that is decided')
       .option('--kept', 'instead: what newer outputs replaced, which is kept in .mediabatch/')
       .option('--dry-run', 'list only')
@@ -121,9 +121,9 @@ function addRemovals(program: Command, { terminal, exit }: ProgramContext): void
       .helpGroup(tidyGroup)
       .addArgument(manifestArgument())
       .argument('[addresses...]', 'steps on record; * stands for anything. Without FILE they come first')
-      .summary('remove records at the service, for good')
+      .summary('permanently delete records at the service')
       .description(
-        'Removes records of music, thumbnails and clippings at the service, for good. Lists them one by one and asks. Credits do not come back; files here stay.',
+        'Permanently deletes records of music, thumbnails and clippings at the service. Lists them and asks for confirmation. Credits are not refunded; local files stay.',
       )
       .option('--orphans', 'what the manifest no longer has')
       .addOption(serviceMovedOption())
@@ -168,9 +168,9 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
 
   program
     .command('worker')
-    .summary('work on the runs of an engine, until it is ended')
+    .summary('run a worker for an engine until it is stopped')
     .description(
-      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY: one worker is its head, which creates and waits; all with the --store of a run fetch its files. Start as many as you like, anywhere. Ctrl-C or SIGTERM hands over.',
+      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the run’s --store download its files. Start any number, on any machine. Ctrl-C or SIGTERM hands over.',
     )
     .addOption(databaseOption())
     .option('--store <folder>', 'where files go: a folder that all workers share, or s3://bucket/prefix')
@@ -210,23 +210,19 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
   addRunAct(
     'cancel',
     'stop the spending of a run on an engine',
-    'Nothing more is bought for the run of this campaign; jobs that run are paid, and collected. `apply` attaches to it, and brings what it has made.',
+    'Stops buying for the run of this campaign. Running jobs are already paid and are still collected. `apply` attaches to the run and downloads its files.',
   );
   addRunAct(
     'pause',
     'hold a run on an engine up, until `resume`',
-    'Nothing new is sent for the run of this campaign; jobs that run are paid, and collected. It stays open, whichever worker leads, and holds no credits but those of creates without an answer.',
+    'Stops new requests of the run of this campaign. Running jobs are already paid and are still collected. The run stays open under any leader, and reserves credits only for unresolved creates.',
   );
-  addRunAct(
-    'resume',
-    'let a paused run on an engine go on',
-    'The run of this campaign goes on where `pause` has held it up.',
-  );
+  addRunAct('resume', 'let a paused run on an engine go on', 'Resumes the run of this campaign after `pause`.');
 
   program
     .command('workers')
-    .summary('the runs, the head and the workers of an engine')
-    .description('Shows the runs of an engine, who works on them, how fast, which files wait, and what went wrong.')
+    .summary('show the runs, leaders and workers of an engine')
+    .description('Shows the runs of an engine with their leaders, workers, throughput, waiting files and failures.')
     .addOption(databaseOption())
     .option('--check', 'only what is wrong, and exit code 69 if anything is: for monitoring')
     .option('--campaign <name>', 'only runs of this campaign')
@@ -242,13 +238,13 @@ export function addEngineCommands(program: Command, { terminal, exit }: ProgramC
 function addEngineCommand(program: Command, { terminal, exit }: ProgramContext): void {
   const engine = program
     .command('engine')
-    .summary('make the tables of an engine, for roles that may not')
-    .description('Sets up the database of an engine. Workers and `apply` do so by themselves where their role may.');
+    .summary('set up the database of an engine')
+    .description('Sets up the database of an engine. Workers and `apply` do this themselves if their role permits it.');
   engine
     .command('migrate')
-    .summary('make the tables, or bring them up to this version')
+    .summary('create or upgrade the tables')
     .description(
-      'Makes the tables of an engine, or brings those of an older version up. Workers and `apply` do so by themselves where their role may create schemas in the database; `workers`, `status` and `cancel` never do.',
+      'Creates the tables of an engine, or upgrades those of an older version. Workers and `apply` do this themselves if their role may create schemas in the database; `workers`, `status` and `cancel` never do.',
     )
     .addOption(databaseOption())
     .option('--grant <role>', 'let this role use them: for workers and submitters that own nothing')

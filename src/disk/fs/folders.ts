@@ -46,7 +46,7 @@ async function makeFolder(path: string, mode: number | undefined): Promise<void>
 export async function findOddFile(folder: string): Promise<string | undefined> {
   const stats = lstatOrAbsent(folder);
   if (stats === undefined) return undefined;
-  if (!stats.isDirectory()) return `${folder} is no folder`;
+  if (!stats.isDirectory()) return `${folder} is not a folder`;
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const odd = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
   if (odd === undefined) return undefined;

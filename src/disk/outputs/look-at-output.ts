@@ -17,7 +17,7 @@ export async function lookAtOutput(root: string, output: Output): Promise<SeenOu
     if (path === undefined || seen === undefined) return { is: 'missing' };
     if (seen.sha256 === output.sha256 && seen.bytes === output.bytes) return { is: 'intact' };
     const media = await sniff(path);
-    if (media === undefined) return { is: 'unusable', why: 'is no image, sound or video that is known' };
+    if (media === undefined) return { is: 'unusable', why: 'is not a known image, sound or video' };
     return { is: 'edited', output: { path: output.path, ...seen, type: media, edited: true } };
   } catch (error) {
     if (error instanceof UnsafeFileError || isErrno(error, 'ELOOP'))

@@ -60,7 +60,7 @@ export async function shrinkPicture(
   const content = await readWhole(path, bytes);
   if (content === undefined || digestOf(content).sha256 !== sha256) return { problem: 'is not the one that was saved' };
   const format = formats.get(sniffMedia(content)?.type);
-  if (format === undefined) return { problem: 'is no PNG, JPEG or WebP' };
+  if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP' };
   const sharp = await loadSharp().catch(() => undefined);
   if (sharp === undefined) return { problem: 'has no small one, because the package sharp cannot be loaded here' };
   // Several are made at once: one thread for each is quicker than several for one.

@@ -90,7 +90,7 @@ function unknownField(kind: Kind, name: string, request: JsonMap): RequestFault[
   if (!kind.create.documented) {
     const nearest = nearestName(name, known);
     if (nearest === undefined || Object.hasOwn(request, nearest)) return [];
-    const message = `\`${shorten(name)}\` is no field that is known of kind ${kind.name}`;
+    const message = `\`${shorten(name)}\` is not a known field of kind ${kind.name}`;
     const hint = `did you mean \`${nearest}\`? It is sent as it stands, because the service does not document this request`;
     return [{ code: 'MB1501', message, hint, at: [name], severity: 'warning', meant: nearest }];
   }
@@ -340,7 +340,7 @@ function checkTier(of: {
   }
   if (tiers !== undefined && (typeof value !== 'string' || !tiers.includes(value))) {
     const seen = typeof value === 'string' ? `"${value}"` : describeValue(value);
-    const message = `\`${field}\` is ${seen}, which is no tier of the model ${model?.name}`;
+    const message = `\`${field}\` is ${seen}, which is not a tier of the model ${model?.name}`;
     return [{ code: 'MB1503', message, hint: `allowed: ${listTiers(tiers)}`, at: [field] }];
   }
   if (listings.some((listing) => ownKind(listing, kind)?.fields?.includes(field))) return [];

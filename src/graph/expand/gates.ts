@@ -87,7 +87,7 @@ export function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion):
     axes.length === 0
       ? 'the task has no matrix: choose among `takes` or `all`'
       : suggestName(axis, [...axes, 'takes', 'all'], { what: 'it can choose among' });
-  const message = `\`gate\` of task \`${id}\` chooses among \`${shorten(axis)}\`, which is no axis of its matrix`;
+  const message = `\`gate\` of task \`${id}\` chooses among \`${shorten(axis)}\`, which is not an axis of its matrix`;
   const place = expansion.manifest.places.value(taskPath(id, 'gate', 'among'));
   expansion.reportError({ code: 'MB1103', message, hint, place });
   return false;

@@ -219,7 +219,7 @@ function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean
     const having = Object.values(kinds).flatMap(({ name, parts }) =>
       parts === undefined ? [] : [`${name} (${parts.name})`],
     );
-    const message = `\`${written}\` is no list: a task of kind ${kind.name} gives one output`;
+    const message = `\`${written}\` is not a list: a task of kind ${kind.name} gives one output`;
     return wrong('MB1203', message, `kinds that give a list: ${having.join(', ')}`);
   }
   if (kind.parts.name !== source.parts) {

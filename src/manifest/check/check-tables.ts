@@ -51,13 +51,13 @@ export function checkTables(value: Json, places: Places): Diagnostic[] {
       const message = `table \`${name}\` is not the path of one file`;
       tell(at, 'value', 'MB1103', { message, hint: 'write the path of one file, as in file: copy.csv' });
     } else if (ownValue(written, 'separator') !== undefined && extensionOf(file) !== 'csv') {
-      const message = `\`separator\` of table \`${name}\` separates nothing: ${shorten(file)} is no csv file`;
+      const message = `\`separator\` of table \`${name}\` separates nothing: ${shorten(file)} is not a csv file`;
       tell(['separator'], 'key', 'MB1103', { message, hint: 'remove it; it is for .csv and .tsv files' });
     } else if (ownValue(written, 'header') !== undefined && !['csv', 'xlsx'].includes(extensionOf(file) ?? '')) {
       const message = `\`header\` of table \`${name}\` names no row: ${shorten(file)} has rows of names and values`;
       tell(['header'], 'key', 'MB1103', { message, hint: 'remove it; it is for .csv and .xlsx files' });
     } else if (ownValue(written, 'sheet') !== undefined && extensionOf(file) !== 'xlsx') {
-      const message = `\`sheet\` of table \`${name}\` names no sheet: ${shorten(file)} is no workbook`;
+      const message = `\`sheet\` of table \`${name}\` names no sheet: ${shorten(file)} is not a workbook`;
       tell(['sheet'], 'key', 'MB1103', { message, hint: 'remove it; it is for .xlsx files' });
     }
   }

@@ -79,7 +79,7 @@ function checkForeach(owner: string, task: JsonMap, tell: TellTask): void {
       return;
     }
     case 'template with one brace': {
-      const message = `\`foreach\` of ${owner} has single braces, so it is no template`;
+      const message = `\`foreach\` of ${owner} has single braces, so it is not a template`;
       tell(at, { message, hint: `write two of them, in quotes: "{${shorten(foreach.trim())}}"` });
       return;
     }
@@ -102,16 +102,16 @@ function checkFileSource(owner: string, { file, separator, header, sheet }: Json
       { message, hint: 'write the path of one file, as in file: products.csv' },
     );
   } else if (separator !== undefined && extensionOf(file) !== 'csv') {
-    const message = `\`foreach.separator\` of ${owner} separates nothing: ${shorten(file)} is no table`;
+    const message = `\`foreach.separator\` of ${owner} separates nothing: ${shorten(file)} is not a table`;
     tell(
       { key: 'foreach', part: 'separator', of: 'key' },
       { message, hint: 'remove it; it is for .csv and .tsv files' },
     );
   } else if (header !== undefined && !['csv', 'xlsx'].includes(extensionOf(file) ?? '')) {
-    const message = `\`foreach.header\` of ${owner} names no row: ${shorten(file)} is no table`;
+    const message = `\`foreach.header\` of ${owner} names no row: ${shorten(file)} is not a table`;
     tell({ key: 'foreach', part: 'header', of: 'key' }, { message, hint: 'remove it; it is for .csv and .xlsx files' });
   } else if (sheet !== undefined && extensionOf(file) !== 'xlsx') {
-    const message = `\`foreach.sheet\` of ${owner} names no sheet: ${shorten(file)} is no workbook`;
+    const message = `\`foreach.sheet\` of ${owner} names no sheet: ${shorten(file)} is not a workbook`;
     tell({ key: 'foreach', part: 'sheet', of: 'key' }, { message, hint: 'remove it; it is for .xlsx files' });
   }
 }
@@ -279,7 +279,7 @@ function checkGate(id: string, task: JsonMap, tell: TellTask): void {
   if (gate === undefined || gate === unknownValue) return;
   const act = actOf(task);
   if (act === 'upload' || act === 'post') {
-    const why = act === 'post' ? 'a post waits for a consent of its own (--publish)' : 'an upload is a file of yours';
+    const why = act === 'post' ? 'a post needs its own consent (--publish)' : 'an upload is a file of yours';
     const message = `\`gate\` of task \`${id}\` asks about nothing: ${why}`;
     tell({ key: 'gate', of: 'key' }, { message, hint: 'remove it' });
     return;
@@ -293,7 +293,7 @@ function checkCanary(id: string, task: JsonMap, tell: TellTask): void {
   if (canary === undefined || canary === unknownValue) return;
   const act = actOf(task);
   if (act === 'upload' || act === 'post') {
-    const why = act === 'post' ? 'a post waits for a consent of its own (--publish)' : 'an upload costs nothing';
+    const why = act === 'post' ? 'a post needs its own consent (--publish)' : 'an upload costs nothing';
     tell(
       { key: 'canary', of: 'key' },
       { message: `\`canary\` of task \`${id}\` tries nothing out: ${why}`, hint: 'remove it' },

@@ -77,7 +77,7 @@ class Walk {
       for (const base of [root, ...this.#bases]) {
         const target = follow(base, fragment);
         if (target === undefined || typeof target === 'boolean' || this.#counted.has(target)) continue;
-        throw new SchemaTooMuch(`it refers to ${pointer.slice(0, 80)}, which is no schema`);
+        throw new SchemaTooMuch(`it refers to ${pointer.slice(0, 80)}, which is not a schema`);
       }
     }
   }

@@ -14,7 +14,7 @@ export const compareKeyHelp: readonly KeyHelp[] = [
   ['D', 'let the active one drift; again: both move together'],
   ['B', 'blink: the other one at the same place; held: in turn'],
   ['W', 'wipe: one over the other, ← → move the line'],
-  ['E', 'difference: what is alike is black, four times as bright as it is'],
+  ['E', 'difference: equal parts are black, changes are brightened ×4'],
   ['P', 'pick: it stays, and the next one comes in against it'],
   ['V', 'swap left and right'],
   ['C', 'side by side again'],

@@ -63,7 +63,7 @@ export abstract class Panes {
       beside: 'Side by side.',
       wipe: 'One over the other: arrows move the line.',
       blink: 'One at a time: B shows the other one.',
-      difference: 'The difference: what is alike is black.',
+      difference: 'The difference: equal parts are black.',
     };
     this.say(words[mode]);
   }

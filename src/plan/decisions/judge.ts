@@ -64,7 +64,7 @@ function leaveOut(ruling: Ruling): Ruling {
 function refuseUngated({ step: { address, task } }: Match, gates: readonly Gate[]): Ruling {
   const canaries = gates.filter((gate) => gate.is === 'canary' && gate.task === task).flatMap(({ members }) => members);
   if (canaries.length > 0) {
-    return refuse(address, 'is no canary, so there is nothing to decide', `decide about ${listOf(canaries)}`);
+    return refuse(address, 'is not a canary, so it needs no decision', `decide about ${listOf(canaries)}`);
   }
   return refuse(
     address,

@@ -161,7 +161,7 @@ function parseMethod(name: string, value: string): Criterion | string {
     case 'state': {
       const state = stepStates.find((known) => known === value);
       return state === undefined
-        ? `\`${value}\` is no state; states: ${stepStates.join(', ')}`
+        ? `\`${value}\` is not a state; states: ${stepStates.join(', ')}`
         : { is: 'state', state };
     }
     case 'cost':

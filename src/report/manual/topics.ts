@@ -27,7 +27,7 @@ export const topicGroups = {
     looking: 'graph, review page, live plan, history',
   },
   'In a team': {
-    agents: 'what a program at the keys may do, and what it shows to whom',
+    agents: 'what an agent may do, and what needs a person',
     ci: 'pull requests, unattended runs',
     engine: 'several machines: a database and workers',
     operate: 'an engine in production: database, limits, monitoring, TLS',

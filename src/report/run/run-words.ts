@@ -168,7 +168,7 @@ export function isNoUser({ because, detail }: NonNullable<RunView['stopped']>): 
 export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
   const text = stopText(stopped);
   if (isCancelled(stopped)) return `${text}: what runs is collected`;
-  return stopped.because === 'signal' ? `${text}; what is on the wire is awaited, a second time leaves at once` : text;
+  return stopped.because === 'signal' ? `${text}; waiting for open requests; Ctrl-C again quits now` : text;
 }
 
 /** Elsewhere, by `cancel`: no key was pressed here, and the first one leaves. */

@@ -118,7 +118,7 @@ function waitingLines(view: RunView, look: Look): string[] {
   const lines: string[] = [];
   if (view.stopped !== undefined) {
     const isInterrupted = view.stopped.because === 'signal' && !isCancelled(view.stopped);
-    const interrupted = 'interrupted: what is on the wire is awaited; a second time leaves at once';
+    const interrupted = 'stopping: waiting for open requests; Ctrl-C again quits now';
     lines.push(line(isInterrupted ? interrupted : stopText(view.stopped)));
   }
   const asked = askedWaitText(view, look.now);

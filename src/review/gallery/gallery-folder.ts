@@ -47,7 +47,7 @@ export class GalleryFolder {
     if (found !== undefined && !found.isDirectory()) throw unwritten(shown, 'is a file');
     const isOurs = found !== undefined && readStart(index, galleryStart.length) === galleryStart;
     if (found !== undefined && !isOurs && readdirSync(path).some((name) => !temporary.test(name))) {
-      throw unwritten(shown, 'is there already, and is no gallery that report has written; it was left as it is');
+      throw unwritten(shown, 'already exists and is not a gallery written by report; it was not changed');
     }
     try {
       await makeFolders(path);

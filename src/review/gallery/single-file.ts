@@ -40,7 +40,7 @@ export class SingleFile implements GalleryPlace {
     if (wayOut !== undefined) throw refused(shown, `is not written: ${wayOut}`);
     const isThere = lstatOrAbsent(path) !== undefined;
     if (isThere && readStart(path, galleryStart.length) !== galleryStart) {
-      throw refused(shown, 'is there already, and is no gallery that report has written; it was left as it is');
+      throw refused(shown, 'already exists and is not a gallery written by report; it was not changed');
     }
     return new SingleFile(path, shown);
   }

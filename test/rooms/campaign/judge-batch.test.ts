@@ -83,7 +83,7 @@ describe('a batch of verdicts', () => {
       ...['recorded', 'refused', 'refused', 'refused', 'refused', 'recorded', 'refused', 'recorded'],
     ]);
     const texts = rulings.map(({ address, text }) => `${address} ${text}`);
-    expect(texts[1]).toBe('gone is no step of the manifest');
+    expect(texts[1]).toBe('gone is not a step of the manifest');
     expect(texts[2]).toContain('has no gate');
     expect(texts[3]).toBe('one/1 is not what was looked at, which was job another');
     expect(texts[4]).toContain('has nothing that was bought');

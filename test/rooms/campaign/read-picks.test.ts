@@ -10,5 +10,5 @@ test('a file that is not there is told from one that holds no picks', async () =
   const [none, bad] = [join(path, 'none.json'), join(path, 'bad.json')];
   writeFileSync(bad, '{}');
   await expect(readPicks(none)).rejects.toThrow(`--from ${none} is not there`);
-  await expect(readPicks(bad)).rejects.toThrow(`--from ${bad} is no file of picks`);
+  await expect(readPicks(bad)).rejects.toThrow(`--from ${bad} is not a file of picks`);
 });

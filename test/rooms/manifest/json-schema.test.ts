@@ -177,10 +177,10 @@ describe('a schema of somebody else', () => {
     ['nested more than', nested(5000, true, (x) => ({ not: x }))],
     ['nested more than', { const: nested(5000, 1, (x) => [x]) }],
     ['more than 1000000 characters', { description: 'x'.repeat(1_000_001) }],
-    ['which is no schema', { enum: [{ type: 'string' }], $ref: '#/enum/0' }],
-    ['which is no schema', { properties: { a: { type: 'string' } }, $ref: '#/properties' }],
+    ['which is not a schema', { enum: [{ type: 'string' }], $ref: '#/enum/0' }],
+    ['which is not a schema', { properties: { a: { type: 'string' } }, $ref: '#/properties' }],
     [
-      'which is no schema',
+      'which is not a schema',
       { $defs: { a: { $id: 'https://example.com/a', const: { type: 'string' }, $ref: '#/const' } } },
     ],
     ['cannot be used: (?=…) looks ahead', { pattern: '(?=a)b' }],

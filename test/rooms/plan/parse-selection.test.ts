@@ -134,7 +134,7 @@ describe('a selection', () => {
     [
       'state:ready',
       0,
-      '`ready` is no state; states: done, running, failed, lost, unresolved, changed, not-bought, unneeded',
+      '`ready` is not a state; states: done, running, failed, lost, unresolved, changed, not-bought, unneeded',
     ],
     ['a "b', 2, 'a quote is opened and not closed'],
     ['a ""', 2, 'there is nothing in the quotes'],

@@ -113,7 +113,7 @@ describe('what a selection names', () => {
     ['++', '`+` needs a name or a condition, as in +teaser or +tag:launch'],
     ['kind:', 'there is nothing after `kind:`'],
     ['colour:red', '`colour:` is not known; there are kind:, tag:, state:, cost: and selector:'],
-    ['state:ready', expect.stringContaining('`ready` is no state; states: done, running')],
+    ['state:ready', expect.stringContaining('`ready` is not a state; states: done, running')],
     ['cost:many', expect.stringContaining('cost:>50')],
     ['selector:none', 'there is no selector `none`; there are launch, big, round, trip, broken'],
     ['selector:constructor', 'there is no selector `constructor`; there are launch, big, round, trip, broken'],

@@ -83,7 +83,7 @@ describe('createLines', () => {
       goes on  there are credits again, after 31 s
       hero@de  picked
       waiting for 2 gates
-      stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
+      stopped  nothing more is bought, the run was interrupted; waiting for open requests; Ctrl-C again quits now
       theme@a  still running
       theme@b  started  create
       theme@c  started  create
@@ -117,7 +117,7 @@ describe('createLines', () => {
       goes on  there are credits again, after 31 s
       hero@de  picked
       waiting for 2 gates
-      stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
+      stopped  nothing more is bought, the run was interrupted; waiting for open requests; Ctrl-C again quits now
       theme@a  still running
       theme@c  refused  bad lyrics
       hero@it  lost  unknown job
@@ -137,7 +137,7 @@ describe('createLines', () => {
       "hero@en  failed  moderated \\x1b[2J
       hero@fr  unresolved  no answer
       hero@l'été  failed  the link has expired
-      stopped  nothing more is bought, the run was interrupted; what is on the wire is awaited, a second time leaves at once
+      stopped  nothing more is bought, the run was interrupted; waiting for open requests; Ctrl-C again quits now
       theme@c  refused  bad lyrics
       hero@it  lost  unknown job"
     `);
