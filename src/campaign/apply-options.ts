@@ -57,7 +57,6 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
 
 /** Where a run is carried out, when it is not here. */
 export interface EngineChoice {
-  /** Address of the database. */
   url: string;
   /** Destination of the workers' files, as the user wrote it. By default they come to the attached client. */
   store?: string | undefined;

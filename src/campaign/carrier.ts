@@ -14,11 +14,9 @@ export interface Carrier {
 
 /** A run, wherever it is carried out. */
 export interface Running {
-  /** Plan as somebody agreed to it. */
   plan: Plan;
   /** Whether anything happens that belongs into the history of runs. */
   isWork: boolean;
-  /** Id of the run on an engine that is watched. */
   engineRun?: string;
   /** Whether what it saves stays in its store, and does not come here. */
   filesStay?: boolean;

@@ -23,7 +23,6 @@ import { requireRestoredLock } from './restore-purchases.ts';
 export interface CommitComparison extends Comparison {
   campaign: string;
   ref: string;
-  /** Full hash. */
   commit: string;
   /** The rest of the budget, and how far it covers what is left to buy. Omitted without a budget or purchases. */
   fit?: { left: number } & NonNullable<PlanTotals['fit']>;

@@ -22,7 +22,6 @@ import { nameOfPurchases, requireRestoredLock } from './restore-purchases.ts';
 export interface DecideOptions {
   /** How long a run on the same lock is waited for, in ms. Default: not at all. */
   lockTimeoutMs?: number | undefined;
-  /** Decide, and record nothing. */
   dryRun?: boolean | undefined;
   /** Asked before anything is recorded. Default: yes. */
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;

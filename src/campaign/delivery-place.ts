@@ -16,7 +16,6 @@ export interface FoundThere {
 
 /** Where files are delivered to. Everything here throws a `CampaignError` that names the place. */
 export interface DeliveryPlace {
-  /** The file at a name, if there is one. */
   look(name: string): Promise<FoundThere | undefined>;
   /** Copies a file to a name, in place of what is there. False: it is not what was saved. */
   put(source: string, name: string, output: Output): Promise<boolean>;

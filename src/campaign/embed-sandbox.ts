@@ -52,7 +52,6 @@ export async function startSandbox(options: {
   };
 }
 
-/** Its OpenAPI document. */
 export function sandboxDocument(): Promise<Json> {
   return sandboxAnswer('/openapi.json');
 }

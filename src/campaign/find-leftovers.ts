@@ -34,7 +34,6 @@ export interface Leftovers {
   kept: { path: string; why: string }[];
 }
 
-/** Another campaign's lock. */
 export interface OtherLock {
   lock: Lock;
   /** Its folder, as seen from this campaign's: empty, or ends in `/`. */

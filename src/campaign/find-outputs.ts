@@ -21,7 +21,6 @@ export interface FoundOutputs {
   files: FoundOutput[];
   /** Whether such bytes are on record as an output of this campaign, now or before. */
   isOnRecord(sha256: string): boolean;
-  /** Steps without a file. */
   without: number;
   /** With `picked`: gates whose files were left out because nobody decided about them. */
   undecided: string[];

@@ -21,7 +21,6 @@ export type Followed =
 export interface FollowOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** Receives the events of the run from its start. */
   on(event: RunEvent): void;
   /** Receives the time left whenever the run shows another. */
   onTime(remaining: Remaining | undefined): void;

@@ -20,12 +20,10 @@ import { ruleOn } from './decisions/judge-batch.ts';
 import type { PlannedAgain } from './plan-again.ts';
 
 interface LiveRunOptions {
-  /** Plan as somebody agreed to it. */
   agreed: Plan;
   /** Graph as written: without decisions. */
   graph: Graph;
   lock: Lock;
-  /** Steps to redo. */
   redo: ReadonlySet<string>;
   /** The steps that the run is about. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
@@ -52,7 +50,6 @@ interface LiveState {
   rows: readonly PlanRow[];
   selected: ReadonlySet<string> | undefined;
   is: ReviewRun['is'];
-  /** Gates that the run waits for. */
   gates: number;
   /** `7 of 12 done, 2 running`. */
   progress: string;

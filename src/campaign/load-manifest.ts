@@ -26,7 +26,6 @@ export interface LoadedManifest {
   diagnostics: Diagnostic[];
   /** Texts by file name, for excerpts. */
   sources: Map<string, string>;
-  /** Origins of the values of requests. */
   origins?: Origins;
   /** Questions that the disk was asked. */
   asked: readonly Asked[];

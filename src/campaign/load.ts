@@ -14,7 +14,6 @@ export interface Campaign extends OpenCampaign {
   diagnostics: readonly Diagnostic[];
   /** Texts of the files that diagnostics point into, by file name. */
   sources: ReadonlyMap<string, string>;
-  /** Notices beside the diagnostics. */
   notices: readonly Notice[];
   checked: CheckedManifest;
 }

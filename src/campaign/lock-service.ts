@@ -57,7 +57,6 @@ export function withoutTwoServices(diagnostics: readonly Diagnostic[], serviceMo
   return diagnostics.filter(({ code }) => !serviceMoved || code !== 'MB2003');
 }
 
-/** Facts for the question whether the service of a lock has moved. */
 export interface MoveQuestion {
   lock: string;
   steps: number;

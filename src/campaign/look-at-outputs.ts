@@ -8,7 +8,6 @@ import type { SeenFiles, Situation } from '../plan/situation/situation.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** All that can be seen of recorded outputs. */
 export type OutputFacts = Required<SeenFiles>;
 
 type Files = Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>;

@@ -24,7 +24,6 @@ export interface OpenCampaign {
   /** Digest of a send's id and the credential at hand; undefined where there is none. */
   accountOf(send: string): string | undefined;
   seen: StatCache;
-  /** Measures of its files. */
   measures: KeptMeasures;
   /** Documents that it has read, kept as long as it is open, and by it alone. */
   documents: ReadDocuments;

@@ -97,7 +97,6 @@ export const selectionOptions = {
 
 /** Which part of a campaign a plan is about, and what it may cost. */
 export const scopeOptions = {
-  /** Says that the service of the lock has a new address. */
   serviceMoved: here('--service-moved', 'accept that the service has a new address since the lock was written'),
   /** Limit of rows of tasks that fan out: only the first ones, with what they need. */
   first: plan('--first <n>', 'only the first rows of each task, as a trial', count),

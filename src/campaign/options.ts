@@ -19,7 +19,6 @@ type Settling<What extends Row['settles']> = Pick<
   { [Name in keyof Table]: Table[Name]['settles'] extends What ? Name : never }[keyof Table]
 >;
 
-/** Options that decide what a plan is. */
 export type PlanningOptions = Values<Settling<'plan'> & Pick<Table, 'onUnknown'>>;
 
 /** How a run goes about its work. None of it changes what there is to do. Times in ms. */

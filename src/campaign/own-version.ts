@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 
 let version: string | undefined;
 
-/** Version of this program. */
 export function ownVersion(): string {
   if (version !== undefined) return version;
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');

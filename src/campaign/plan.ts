@@ -18,7 +18,6 @@ import type { SavedPlan } from './saved-plan.ts';
 export interface Planned {
   /** Plain JSON: a row for each step, with its action, reason and price, and totals in credits. */
   plan: Plan;
-  /** Notices beside the plan. */
   notices: readonly Notice[];
   campaign: Campaign;
   options: PlanningOptions;

@@ -19,12 +19,10 @@ import type { OpenCampaign } from './open-campaign.ts';
 /** A commit, as a person named it. */
 export interface NamedCommit {
   ref: string;
-  /** Full hash. */
   commit: string;
   repository: Repository;
 }
 
-/** The lock of a campaign as it is in a commit. */
 export interface CommittedLock extends NamedCommit {
   lock: Lock;
   /** It is not in the commit: nothing was bought there, or git does not keep the lock. */

@@ -27,7 +27,6 @@ interface Watched {
   times?: RunTimes | undefined;
   /** Who approved what it carries out; absent where nobody was asked before. */
   approved?: RunHeader['approved'] | undefined;
-  /** Id of the run on an engine that is watched. */
   engineRun?: string | undefined;
   run(on: (event: RunEvent) => void): Promise<RunResult>;
 }

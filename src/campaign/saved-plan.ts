@@ -21,9 +21,7 @@ export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options'
   path: string;
   /** Digest of all that it says, however its text is laid out. */
   digest: string;
-  /** The name of the campaign, as it shows it. */
   campaign: string;
-  /** The steps that it is about. */
   addresses: ReadonlySet<string>;
   /** The steps that `--redo` named. */
   redo: readonly string[];

@@ -29,7 +29,6 @@ interface Context {
   file: string;
   /** The plan once more, as a command that shows it to somebody. */
   showing: Call;
-  /** Receives the plan that is to be approved. */
   show(plan: Plan): void;
 }
 

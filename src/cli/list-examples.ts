@@ -7,7 +7,6 @@ const examples = new URL('../../examples/', import.meta.url);
 /** Files by their path below the new folder. */
 export type NewFiles = Readonly<Record<string, string | Uint8Array>>;
 
-/** Names and descriptions of the package's examples. */
 export async function listExamples(): Promise<{ name: string; description: string }[]> {
   const names = await exampleNames();
   return Promise.all(

@@ -17,7 +17,6 @@ import { optionsLeft, postsWaiting, purchasesWaiting, showingCall } from './wait
 interface Context {
   file: string;
   options: ApplyOptions;
-  /** The plan that was applied. */
   saved?: SavedPlan | undefined;
   terminal: Pick<Terminal, 'paste'>;
 }

@@ -27,7 +27,6 @@ export function readCall(command: Command): Called {
   return { file: typeof file === 'string' ? file : undefined, options: Object.fromEntries(given) };
 }
 
-/** Writes commands of this program that go on from a call of it. */
 export function pasteAfter(program: Command, called: Called): Paste {
   return ({ call: name, words, file = called.file ?? defaultManifest, bare }) => {
     let command: Command | undefined = program;

@@ -24,7 +24,6 @@ export interface Terminal {
   /** Columns to fill. */
   width: number;
   outWidth: number;
-  /** The screen can be redrawn. */
   screen: boolean;
   /** A person can be asked. */
   interactive: boolean;
@@ -130,7 +129,6 @@ export function tell(
   err(terminalText(document, { style, width: screen ? width : undefined }));
 }
 
-/** Prints a document for programs. */
 export function outJson({ out }: Pick<Terminal, 'out'>, document: unknown): void {
   out(`${safeJson(document, 2)}\n`);
 }

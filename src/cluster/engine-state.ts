@@ -44,7 +44,6 @@ export async function readEngineState(sql: Sql, shown: Shown = {}): Promise<Engi
 const actBy = (column: string, by: string) => `CASE WHEN ${column} IS NOT NULL THEN
   json_build_object('by', coalesce(origin->>'${by}', ''), 'ageMs', ${age(column)}) END`;
 
-/** Recorded facts of a run. */
 const facts = `json_strip_nulls(json_build_object('id', id, 'account', account, 'campaign', campaign,
   'state', CASE WHEN state = 'ended' THEN state WHEN cancelled IS NOT NULL THEN 'stopping'
     WHEN paused IS NOT NULL THEN 'paused' ELSE 'open' END,

@@ -40,7 +40,6 @@ export class EventsTargetError extends Error {
   }
 }
 
-/** Destination of events. */
 export interface EventsTarget {
   /** Creates the file, or empties an earlier one. Only for a run that holds its lock. */
   open(): EventSink;

@@ -50,7 +50,6 @@ export class AccountGate {
   readonly turns: CreateTurns;
   readonly creditWait: CreditWait;
   readonly balance = new BalanceWatch();
-  /** Listeners for facts that concern every run. */
   readonly listeners = new Set<(fact: RunFact) => void>();
   readonly #kinds = new Map<string, Places>();
   readonly #wire: Places;
@@ -72,7 +71,6 @@ export class AccountGate {
     this.#wire = new Places(places);
   }
 
-  /** Creates that are in flight. */
   get onWire(): number {
     return this.#wire.taken;
   }
@@ -137,7 +135,6 @@ class CreateTurns {
     return this.#rate.isPaused;
   }
 
-  /** A create left. */
   left(): void {
     this.#rate.left();
   }

@@ -42,7 +42,6 @@ interface Orders {
  */
 export class Breaker {
   readonly #groups = new Map<string, Group>();
-  /** Groups of the steps that have begun. */
   readonly #groupsByAddress = new Map<string, Group>();
 
   constructor({ rows }: Pick<Plan, 'rows'>, lock: Lock) {

@@ -60,7 +60,6 @@ export interface CarryOutOptions {
   run?: string;
 }
 
-/** Parts that the runs of an account share. */
 export interface SharedAccount {
   gate: AccountGate;
   lost: LostCreates;

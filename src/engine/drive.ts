@@ -94,7 +94,6 @@ export class Drive {
     return this.#begun.has(address) ? this.#orders.get(address) : undefined;
   }
 
-  /** The end of this step, if it has ended. */
   endOf(address: string): StepEnd | undefined {
     return this.#ended.get(address);
   }

@@ -33,7 +33,6 @@ export interface DriveOptions {
 /** The end of every order that was acted on, by id. */
 export type DriveResult = Map<string, StepEnd>;
 
-/** Reports a row that this run skips. */
 export function reportSkipped(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {
   const { address, task, kind, action, blockedBy, send, unneeded } = row;
   // The step has a row of its own.

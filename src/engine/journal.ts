@@ -221,7 +221,6 @@ export function intentFacts(
   };
 }
 
-/** A job that was created. */
 export function runningFacts(order: StepOrder, { jobId, recordId }: CreatedJob, credits: number | null) {
   return {
     state: 'running' as const,

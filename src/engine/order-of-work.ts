@@ -4,7 +4,6 @@ import type { Plan, StepOrder } from '../plan/plan.ts';
 import type { PartCondition } from '../plan/situation/parts.ts';
 import type { StepEnd } from '../run/step-end.ts';
 
-/** The orders of a run by id. */
 export type Orders = ReadonlyMap<string, StepOrder>;
 
 /** Ids of the orders that ask about a send, by address. */

@@ -13,7 +13,6 @@ export function forbiddenIn(key: string): string | undefined {
   return forbidden.exec(key)?.[0];
 }
 
-/** Formats a matrix value for an address. */
 export function addressPart(value: string): string {
   if (value === '') return '';
   return forbidden.test(value) ? slug(value).slice(0, maxKeyLength) : value.slice(0, maxKeyLength);

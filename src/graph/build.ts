@@ -228,7 +228,6 @@ function finishStep(
   rendered: RenderedStep,
   from: {
     fingerprintOf: (address: string) => string;
-    /** The place of its task. */
     place: Place;
   },
 ): Step {

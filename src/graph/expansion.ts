@@ -12,7 +12,6 @@ import type { Cells, ExpandedTask, ReadTable, TaskRows } from './expand/draft.ts
 import { placeFault, Templates } from './render/templates.ts';
 import { type FileAnswer, Uploads } from './uploads.ts';
 
-/** Facts from outside the manifest. */
 export interface GraphFacts {
   /** The data files that `dataFiles` asks for, by path. */
   data: ReadonlyMap<string, DataFile>;
@@ -83,7 +82,6 @@ export class Expansion {
     this.report({ severity: 'error', ...error });
   }
 
-  /** Reports a mistake in a template of the manifest. */
   reportFault(fault: TemplateFault, site: { text: string; path: Path }): void {
     this.report(placeFault(fault, site, this.manifest.places));
   }

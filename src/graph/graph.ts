@@ -127,7 +127,6 @@ export interface Graph {
   concurrency?: number | undefined;
   /** Path of the list of files that each run writes, relative to the folder of outputs. Omitted when no list is written. */
   index?: string;
-  /** Named selections. */
   selectors: { [name: string]: string };
   /** Credits by price class, or by a prefix of one, as written in the manifest. */
   prices: { [priceClass: string]: number };

@@ -6,7 +6,6 @@ import type { FileFact } from './graph.ts';
 /** Name of the task of all uploads that templates make in place. */
 export const uploadTask = 'upload';
 
-/** The disk's answer about a file. */
 export type FileAnswer = FileFact | { problem: string; hint?: string };
 
 interface At {

@@ -77,7 +77,6 @@ export function freshCopy(value: Json): Json {
   return copy;
 }
 
-/** Names a value in a message. */
 export function describeValue(value: Json | undefined): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

@@ -30,7 +30,6 @@ export const envelope = {
     records: 'pagination.totalCount',
     limit: 'pagination.limit',
   },
-  /** The answer to a create. */
   created: {
     /** Field that holds the job, as documented for images and music. */
     holder: 'generation',
@@ -77,7 +76,6 @@ export const envelope = {
     model: ['key', 'model', 'id', 'name'],
     kind: ['kind', 'type'],
     credits: ['credits', 'cost', 'price', 'creditCost'],
-    /** The amount in a price that is a map. */
     amount: ['amount', 'credits', 'value', 'cost', 'price'],
     /** Unit that the credits are charged for: a job, unless it says otherwise. */
     per: [
@@ -109,5 +107,4 @@ export const otherStates: { readonly succeeded: readonly string[]; readonly canc
   canceled: ['CANCELED', 'CANCELLED'],
 };
 
-/** The documented states of a job. */
 export const jobStates: readonly string[] = Object.values(envelope.states);

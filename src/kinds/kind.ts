@@ -100,7 +100,6 @@ export interface Field {
   readonly priced?: false;
 }
 
-/** One model of a kind. */
 export interface Model {
   readonly description: string;
   /** Credits per job as documented; absent means unknown, not free. */
@@ -111,6 +110,5 @@ export interface Model {
   readonly allows?: Readonly<Record<string, readonly string[]>>;
   /** Quality tiers as documented. Which field takes them is not: see `tierField`. */
   readonly tiers?: readonly string[];
-  /** Fields that are required with this model. */
   readonly requires?: readonly string[];
 }

@@ -35,7 +35,6 @@ export interface ListedKind {
   fields?: readonly string[];
 }
 
-/** Listed facts by kind. */
 export type Listing = { readonly [kind: string]: ListedKind };
 
 /** Most credits of a job, more than any costs: a larger number, in a list or in a lock of others, is a mistake. */

@@ -52,7 +52,6 @@ export function joinDecisions(all: readonly (Decisions | undefined)[]): Decision
   };
 }
 
-/** Names the purchase that a verdict is about. */
 export function nameOfVerdict({ fingerprint, job }: Pick<Verdict, 'fingerprint' | 'job'>): string {
   return `${fingerprint} ${job}`;
 }

@@ -52,7 +52,6 @@ export function joinRefusals(a: Refusal, b: Refusal): Refusal {
   return { ...joinAny(a, b), state: 'refused', ...((a.decided ?? b.decided) && { decided: true as const }) };
 }
 
-/** Joins two reports of one send. */
 export function joinSends(a: OpenSend, b: OpenSend): OpenSend {
   const since = earliest(a.since, b.since);
   const fence = joinFences(a, b, since);
@@ -72,7 +71,6 @@ export function joinSends(a: OpenSend, b: OpenSend): OpenSend {
   };
 }
 
-/** Joins two reports of one job. */
 export function joinJobs(a: Job, b: Job): Job {
   const credits = larger(a.credits, b.credits);
   const files = joinFiles(a, b);

@@ -40,7 +40,6 @@ export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
   return joinParts(a.address, [a, b]);
 }
 
-/** Joins a record into the steps. */
 export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): void {
   const known = steps.get(record.address);
   steps.set(record.address, known === undefined ? record : (joinNext(known, record) ?? joinRecords(known, record)));

@@ -187,7 +187,6 @@ function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
   return at === bytes.length;
 }
 
-/** Jobs that are named individually. */
 const mostNamed = 5;
 
 /** Finds purchases with more than one job: two people, or two branches, paid for the same thing. All jobs are kept. */

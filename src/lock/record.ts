@@ -83,14 +83,12 @@ export interface StepRecord {
 /** Version of the file format. From the first release on, every version that a release wrote is read. */
 export const lockVersion = 2;
 
-/** The lock as a value. */
 export interface Lock {
   version: typeof lockVersion;
   /** Version of the newest program that wrote it. */
   writtenBy?: string;
   /** Digest of the service's address; absent until a run knew it. */
   service?: string;
-  /** Unknown fields of its header. */
   unknownFields?: MayHaveUnknown['unknownFields'];
   steps: Map<string, StepRecord>;
 }

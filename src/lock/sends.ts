@@ -6,7 +6,6 @@ export function mayBeCharged(purchase: Purchase): purchase is OpenSend {
   return purchase.state === 'intent' || purchase.state === 'unresolved';
 }
 
-/** An open send that nobody has written off. */
 export type AwaitedSend = OpenSend & { writtenOff?: never };
 
 /** Recognizes a create that still waits for its own answer, or for a person's decision. */
@@ -18,7 +17,6 @@ export function isJob(purchase: Purchase): purchase is Job {
   return purchase.state !== 'refused' && !mayBeCharged(purchase);
 }
 
-/** An open send and its record. */
 export interface RecordedSend {
   record: StepRecord;
   purchase: AwaitedSend;

@@ -1,4 +1,3 @@
-/** One line of a file, without its line end. */
 export interface FileLine {
   /** `undefined` when its bytes are not UTF-8. */
   text: string | undefined;

@@ -170,7 +170,6 @@ export function taskPath(task: string, ...rest: (string | number)[]): Path {
   return ['tasks', task, ...rest];
 }
 
-/** Path of a table, or of a part of it. */
 export function tablePath(table: string, ...rest: (string | number)[]): Path {
   return ['tables', table, ...rest];
 }

@@ -28,7 +28,6 @@ export interface ReadOptions {
   program?: string | undefined;
 }
 
-/** Reads one file and checks its shape. */
 export function readManifestFile(source: { file: string; text: string }, options: ReadOptions): ReadFile {
   const read = readSource(source.file, source.text);
   if (new TextEncoder().encode(source.text).length > maxManifestBytes) {

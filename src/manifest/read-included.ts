@@ -10,7 +10,6 @@ import type { FilePlaces } from './yaml/places.ts';
 const maxIncluded = 50;
 const maxDepth = 10;
 
-/** One file of a campaign. */
 export interface ManifestFile {
   /** The path that places show. */
   file: string;

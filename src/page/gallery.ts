@@ -5,7 +5,6 @@ import { unpack } from './gallery/unpack.ts';
 import { startPage } from './start.tsx';
 import { dataInPage } from './state/host.ts';
 
-/** The data of a gallery, packed or not. */
 function galleryInPage(): ReviewData | undefined {
   const value = dataInPage() as ReviewData | PackedData | undefined;
   if (value === undefined) return undefined;

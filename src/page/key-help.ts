@@ -1,6 +1,5 @@
 import type { KeyHelp } from './state/page.ts';
 
-/** Keys that work everywhere. */
 export const pageKeyHelp: readonly KeyHelp[] = [
   ['← → ↑ ↓', 'the asset beside it'],
   ['Space', 'play or pause the film'],

@@ -26,7 +26,6 @@ export function hasWork({ rows }: Pick<Plan, 'rows'>): boolean {
   return rows.some(isWork);
 }
 
-/** Number of steps that a plan is about. */
 export function countSteps({ rows }: Pick<Plan, 'rows'>): number {
   return rows.filter(isOfStep).length;
 }

@@ -34,7 +34,6 @@ interface Order {
   refused: number;
   key: string;
   take?: number;
-  /** The request with references by address. */
   request: OpenRequest;
   /** The request with references by fingerprint, as the lock keeps it. */
   paidRequest: OpenRequest;
@@ -166,7 +165,6 @@ export function rowId({ address, send }: { address: string; send?: string | unde
   return send === undefined ? address : `${address}\u0000${send}`;
 }
 
-/** The step that an id is about. */
 export function addressOf(id: string): string {
   return id.split('\u0000')[0] ?? id;
 }

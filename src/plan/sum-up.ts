@@ -23,7 +23,6 @@ export interface Doubts {
   heldUnpriced: number;
 }
 
-/** Sums up the rows of a plan. */
 export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals {
   const { graph, lock, maxCredits, spending } = means;
   const { budget } = graph;

@@ -6,7 +6,6 @@ import type { PlanRow, PlanTotals, StepOrder } from './plan.ts';
 /** Durations of finished jobs, in ms, by kind and model. */
 export type Durations = { readonly [kindAndModel: string]: readonly number[] };
 
-/** A step that has not ended. */
 export interface OpenStep {
   /** Durations of steps like it, in ms: ascending, at least one. One array for all steps of a kind and model. */
   samples: readonly number[];

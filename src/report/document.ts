@@ -45,7 +45,6 @@ export type Block =
   | { is: 'facts'; facts: readonly Fact[] }
   /** Columns without any text are left out, and so are titles where `hasHead` is false. */
   | { is: 'table'; columns: readonly Column[]; rows: readonly (readonly Text[])[]; hasHead?: false; counts?: number[] }
-  /** Lines as they are. */
   | { is: 'code'; text: string; language?: string; name?: string }
   /** Folded away where the medium can fold, else left out. */
   | { is: 'folded'; title: Text; lines: readonly Text[] };
@@ -65,7 +64,6 @@ export function line(text: Text, below?: Document): Line {
   return { is: 'line', text, ...(below !== undefined && { below }) };
 }
 
-/** A line that ends in a command to paste. */
 export function command(to: Text, run: string): Line {
   return { is: 'line', text: to, run };
 }

@@ -29,7 +29,6 @@ export interface ResumeFacts extends SendFacts {
   /** The lock as it was when the plan was made, and as it is now. */
   before: Lock;
   lock: Lock;
-  /** Prices that the manifest tells. */
   prices: WrittenPrices;
   /** How orders have ended, by id, as far as that is on record. */
   ends: ReadonlyMap<string, StepEnd>;
@@ -39,7 +38,6 @@ export interface ResumeFacts extends SendFacts {
 export interface ResumedPlan {
   /** All of its rows, with what is left of their orders, and totals as of now. */
   plan: Plan;
-  /** All orders that have ended, by id. */
   ends: Map<string, StepEnd>;
   /** Those among them that are not on record yet. */
   newEnds: Map<string, StepEnd>;

@@ -6,7 +6,6 @@ import type { Content } from './wire.ts';
 
 /** Bytes that were uploaded, as they lie here. */
 export interface StoredBytes {
-  /** Where the store has them. */
   readonly place: string;
   readonly size: number;
   /** Strong: a digest of the bytes. */

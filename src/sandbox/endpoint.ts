@@ -7,7 +7,6 @@ export interface Endpoint {
   readonly base: 'api' | 'root';
   /** Segments in braces match anything, the last one nothing as well. */
   readonly path: string;
-  /** The OpenAPI operation object. */
   readonly operation: JsonObject;
   readonly run: (call: Call, parameters: Readonly<Record<string, string>>) => Reply | Promise<Reply>;
 }

@@ -78,7 +78,6 @@ function isTime(text: string): boolean {
   return shape.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-/** The post as it stands at this time. */
 export function describePost({ id, at, body }: LedgerEntry, now: number): JsonObject {
   const scheduledAt = readText(body, 'scheduledAt', '');
   return {

@@ -125,7 +125,6 @@ export function describeRegistered(asset: Asset, origin: string): Handled {
   return { answer: answerJson(200, { success: true, data: describeUpload(asset, origin) }), jobId: asset.id };
 }
 
-/** The asset as the library shows it. */
 export function describeUpload({ id, name, createdAt, blob }: Asset, origin: string): JsonObject {
   const { mediaType, size } = blob.stored;
   return {

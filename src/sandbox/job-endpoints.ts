@@ -173,7 +173,6 @@ function firstOf(parameters: Readonly<Record<string, string>>): string {
 interface JobRequest {
   readonly call: Call;
   readonly id: string;
-  /** Kinds that share the path. */
   readonly kinds: readonly SandboxKind[];
 }
 

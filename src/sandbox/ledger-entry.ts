@@ -4,7 +4,6 @@ import { isObject, type JsonObject } from './wire.ts';
 export interface LedgerEntry {
   /** When it was accepted, ISO 8601. */
   readonly at: string;
-  /** The id of the job, or of the post. */
   readonly id: string;
   readonly user: string;
   /** The kind of the job, or `post`. */
@@ -12,7 +11,6 @@ export interface LedgerEntry {
   /** The idempotency key, where one counted. */
   readonly key: string | null;
   readonly credits: number;
-  /** The user's balance after it. */
   readonly balance: number;
   /** The request body as it was sent, unknown fields included. */
   readonly body: JsonObject;

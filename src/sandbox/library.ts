@@ -16,7 +16,6 @@ export interface Blob {
   readonly assetId: string | undefined;
 }
 
-/** A record of the media library. */
 export interface Asset {
   readonly id: string;
   readonly user: string;

@@ -33,7 +33,6 @@ export function isMediaType(text: string): boolean {
   return /^[\w.+-]+\/[\w.+-]+(\s*;[\x20-\x7e]*)?$/.test(text);
 }
 
-/** As the library sorts its assets. */
 export function assetType(mediaType: string): 'IMAGE' | 'VIDEO' | 'AUDIO' | 'DOCUMENT' {
   switch (mediaType.toLowerCase().split('/')[0]) {
     case 'image':

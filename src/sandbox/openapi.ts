@@ -49,7 +49,6 @@ export interface OperationFacts {
   readonly parameters?: readonly JsonObject[];
   /** Name of the schema of the JSON body. */
   readonly body?: string;
-  /** Schema of the JSON answer. */
   readonly answer: JsonObject;
   readonly errors: readonly number[];
   /** No bearer token is asked for. */

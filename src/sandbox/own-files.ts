@@ -61,7 +61,6 @@ export function findUpload(context: Context, path: OwnPath): FoundFile | undefin
   };
 }
 
-/** Either, by its URL. */
 export function findOwnFile(context: Context, url: string): FoundFile | undefined {
   const path = readOwnUrl(url);
   return path === undefined ? undefined : (findOutput(context, path) ?? findUpload(context, path));

@@ -20,7 +20,6 @@ export function readJson(call: Call): Read<{ readonly body: Json; readonly text:
   }
 }
 
-/** A body that fits the schema. */
 export function checkBody(body: Json, schema: BodySchema): Read<{ readonly body: JsonObject }> {
   const problem = findSchemaProblem(body, schema);
   if (problem === undefined && isObject(body)) return { type: 'body', body };

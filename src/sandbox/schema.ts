@@ -10,7 +10,6 @@ export interface BodySchema extends JsonObject {
   properties: { [name: string]: JsonObject };
 }
 
-/** Any JSON object. */
 export const anyBody: BodySchema = { type: 'object', required: [], properties: {} };
 
 /** The first thing that is wrong with the body, as a sentence; `undefined` when nothing is. Unknown fields pass. */

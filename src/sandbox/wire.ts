@@ -5,7 +5,6 @@ export interface JsonObject {
   [name: string]: Json;
 }
 
-/** One request. */
 export interface Call {
   readonly method: string;
   /** Still percent-encoded, without the query. */

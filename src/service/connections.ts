@@ -3,5 +3,4 @@ export const keptForMs = 4000;
 /** Delay before the next of a host's addresses is tried: Node's default of 250 ms is too short for a distant host. */
 const nextAddressAfterMs = 2500;
 
-/** Options of agents for links. */
 export const connectionOptions = { timeout: keptForMs, autoSelectFamilyAttemptTimeout: nextAddressAfterMs };

@@ -71,7 +71,6 @@ function routesOf(
   return [...paths].map((path) => ({ path }));
 }
 
-/** Sends one POST to one path. */
 async function postJob(
   http: Http,
   call: { kind: string; body: string; key: string },

@@ -24,7 +24,6 @@ export interface DownloaderOptions {
   redact: Redact;
   /** Longest wait for an answer to begin, per hop. */
   requestTimeoutMs: number;
-  /** Resolves a name. */
   lookup?: Parameters<typeof createLinks>[0]['lookup'];
 }
 
@@ -110,7 +109,6 @@ function toDownload(answer: IncomingMessage, signal: AbortSignal): Download {
 }
 
 interface BodyLimits {
-  /** Ends the body. */
   signal: AbortSignal;
   /** Time in ms, from any origin. */
   now?(): number;

@@ -61,7 +61,6 @@ export interface Library {
   job(kind: string, jobId: string): Promise<JobFacts | undefined>;
   /** Permanent; credits are not refunded. `gone`: it was already gone, and is seen to be. */
   removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
-  /** The service's own OpenAPI document. */
   document(): Promise<Json>;
   /** Uploads a local file; `onProgress` receives the bytes sent. */
   upload(file: FileToUpload, signal: AbortSignal, onProgress?: UploadProgress): Promise<Asset>;
@@ -171,9 +170,7 @@ interface JobIds {
 
 interface RemovalPorts {
   remove(path: string): Promise<HttpAnswer>;
-  /** The jobs of a kind that has a list. */
   list(kind: string): Promise<readonly ListedJob[]>;
-  /** Whether the service knows the job. */
   knows(kind: string, jobId: string): Promise<boolean>;
   redact: Redact;
 }

@@ -4,7 +4,6 @@ import { isMap } from '../ground/values.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 
-/** Reading of a refusal as to the idempotency key of its request. */
 export type KeyTalk =
   /** There is a purchase under this key already. */
   | 'known'
@@ -78,7 +77,6 @@ export function readMissing(
   return isDocumented === true ? 'request' : 'route';
 }
 
-/** A value as a word of its own. */
 function quotes(text: string, value: string): boolean {
   const at = value.length > 2 ? text.indexOf(value) : -1;
   const isOpen = (char: string | undefined) => char === undefined || !/\w/.test(char);

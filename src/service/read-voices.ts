@@ -2,7 +2,6 @@ import type { Json } from '../ground/json.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { readAt, readText } from './fields.ts';
 
-/** A voice as the service lists it. */
 export interface Voice {
   id: string;
   label: string;
@@ -12,7 +11,6 @@ export interface Voice {
   previewUrl?: string;
 }
 
-/** A connected social account. */
 export interface Account {
   id: string;
   /** `google` means YouTube. */

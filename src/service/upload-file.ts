@@ -14,7 +14,6 @@ import type { Redact } from './secrets.ts';
 
 const { paths, upload: names } = envelope;
 
-/** A file in the media library. */
 export interface Asset {
   id: string;
   /** Usable wherever a media URL is accepted. */
@@ -29,7 +28,6 @@ export interface UploadPorts {
   clock: Pick<Clock, 'sleep' | 'random'>;
   redact: Redact;
   deadlineMs: number;
-  /** Links for uploads directly to storage. */
   links: Links;
 }
 
@@ -245,7 +243,6 @@ const byExtension: Readonly<Record<string, string>> = {
   txt: 'text/plain',
 };
 
-/** The media type that a file name stands for. */
 export function contentTypeOf(fileName: string): string {
   const extension = /\.([A-Za-z0-9]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined) ?? 'application/octet-stream';

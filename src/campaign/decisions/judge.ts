@@ -20,7 +20,6 @@ import type { Chosen } from './steps.ts';
 export interface JudgeOptions extends DecideOptions {
   /** Why, in 1 to 500 characters. Omitted to keep the current note. */
   note?: string | undefined;
-  /** Who decides. */
   by?: string | undefined;
 }
 

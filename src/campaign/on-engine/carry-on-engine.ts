@@ -43,7 +43,6 @@ interface TellInRun {
 
 type Options = ApplyGraphOptions & { engine: EngineChoice };
 
-/** An engine that is open, and the campaign that it is to carry out. */
 interface Ground {
   engine: Engine;
   access: Access;

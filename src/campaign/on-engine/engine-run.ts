@@ -13,7 +13,6 @@ import { whoIsHere } from '../person.ts';
 /** A run of a campaign on an engine, and what is on record of it there. */
 export interface RunOnEngine {
   run: RunRecord;
-  /** The fold of its lines. */
   lock: Lock;
   /** The limit of its workers that leaves least. */
   limit: SpendingLeft | undefined;

@@ -11,7 +11,6 @@ import { MirroredLock } from './mirrored-lock.ts';
 export type GivenUp =
   /** It is over there, and all its lines are in the lock here. */
   | { is: 'over' }
-  /** The engine has no such run. */
   | { is: 'unknown' }
   /** It goes on there, because it was not forced. */
   | { is: 'open' }

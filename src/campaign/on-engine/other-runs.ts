@@ -55,7 +55,6 @@ export function hasNews(lock: Lock, known: Lock): boolean {
   );
 }
 
-/** The header of a run of this account. */
 export async function headerOf(
   { engine, campaign }: Pick<Where, 'engine' | 'campaign'>,
   run: RunRecord,

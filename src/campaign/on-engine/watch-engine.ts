@@ -22,9 +22,7 @@ import { FileBringer, type FileToBring } from './bring-files.ts';
 import { MirroredLock } from './mirrored-lock.ts';
 
 export interface WatchOptions {
-  /** Id of the run. */
   run: string;
-  /** Name of the campaign. */
   name: string;
   outline: GraphOutline;
   loaded: LoadedLock;

@@ -4,7 +4,6 @@ import type { SpendingLimits } from '../../contract/spending.ts';
 import { type Access, accountDigest } from '../environment.ts';
 
 export interface WorkOnEngineOptions {
-  /** Address of the database. */
   engine: string;
   access: Access;
   /** As a person named it. */

@@ -41,7 +41,6 @@ async function keptHere(): Promise<ServiceDocument | undefined> {
 
 const pages = new URL('../../report/diagnostics/code-pages/', import.meta.url);
 
-/** The page of a code. */
 export async function helpCode(code: string, terminal: Terminal): Promise<number> {
   if (!Object.hasOwn(titles, code)) throw unknownCode(code);
   const page = await readFile(new URL(`${code}.md`, pages), 'utf8');

@@ -30,7 +30,6 @@ interface Start {
 }
 
 export interface InitOptions {
-  /** The name of an example. */
   example?: string;
   /** A data file to begin with. */
   fromCsv?: string;

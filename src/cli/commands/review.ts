@@ -21,7 +21,6 @@ export interface ReviewOptions extends StateOptions {
   exclude?: string[];
 }
 
-/** Start data of the thread of a review. */
 export interface ReviewThreadData {
   file: string;
   options: StateOptions & Omit<CampaignHostOptions, 'paste'>;

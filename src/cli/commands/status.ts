@@ -27,7 +27,6 @@ import { outJson, show, type Terminal } from '../terminal.ts';
 
 export interface StatusOptions extends StateOptions {
   json?: boolean;
-  /** Each step by itself. */
   list?: boolean;
   /** Tasks, or each step with `list`, as a Mermaid graph. */
   graph?: boolean;

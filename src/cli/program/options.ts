@@ -23,9 +23,7 @@ export function addRows(command: Command, ...groups: { readonly [name: string]: 
 
 /** Adds the options that give the manifest values from outside. */
 export const addVarOptions = (command: Command) => addRows(command, varOptions);
-/** Adds the options for which lock a command looks at, and with which variables. */
 export const addStateOptions = (command: Command) => addRows(command, lockOptions, varOptions);
-/** Adds the options for which steps a command is about. */
 export const addSelectOptions = (command: Command) => addRows(command, selectionOptions);
 /** Adds the options for which part of a campaign a plan is about, and what it may cost. */
 export const addScopeOptions = (command: Command) => addRows(addSelectOptions(addStateOptions(command)), scopeOptions);
@@ -186,7 +184,6 @@ function pollInterval(text: string): number | undefined {
   return value;
 }
 
-/** Context for the definitions of commands. */
 export interface ProgramContext {
   terminal: Terminal;
   /** Called by an action at its end with the exit code of the process. */

@@ -135,7 +135,6 @@ function sayUsage(text: string, { style }: Terminal): string {
   return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);
 }
 
-/** Help about commands and codes. */
 function addHelpCommands(program: Command, { terminal, exit }: ProgramContext): void {
   program.commandsGroup('Help:').helpCommand(false);
 

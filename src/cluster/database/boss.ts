@@ -7,12 +7,10 @@ import { isMadeAlready } from './server-errors.ts';
 /** The job queue of PostgreSQL, beside our tables in the same database. */
 export type Boss = PgBoss;
 
-/** The queue of one job, to be the head of an account. */
 export function headQueue(account: string): string {
   return `head-v${protocol}-${account}`;
 }
 
-/** The queue of an account's files that go to one place. */
 export function filesQueue(account: string, place: string): string {
   return `files-v${protocol}-${account}-${place}`;
 }

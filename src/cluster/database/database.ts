@@ -7,7 +7,6 @@ import { refuseSharedSessions, withinMs } from './pooler.ts';
 import { hasNoRoom, isAway, isClash, noRoomLeft, refusalOf, unusable } from './server-errors.ts';
 
 export interface Sql {
-  /** Rows of one statement. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -26,7 +25,6 @@ export interface Database extends Sql {
   listen(channel: string, on: (payload: string | undefined) => void): Promise<{ close(): Promise<void> }>;
   /** Since when the server has been away, by `performance.now()`; `undefined`: it answers. */
   readonly awaySince: number | undefined;
-  /** That are open now. */
   readonly connections: number;
   close(): Promise<void>;
 }

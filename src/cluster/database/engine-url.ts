@@ -36,7 +36,6 @@ export function connectionString(text: string): string {
   return text.replace(/([?&]sslmode=)[^&#]*/, '$1verify-full');
 }
 
-/** The role that signs in. */
 export function userOf(text: string): string {
   const { username } = new URL(text);
   return decodeURIComponent(username) || process.env.PGUSER || userInfo().username;

@@ -4,13 +4,11 @@ import type pg from 'pg';
 type Ear = (payload: string | undefined) => void;
 
 export interface ListeningOptions {
-  /** A connection that is open. */
   open(): Promise<pg.Client>;
   /** Calls `act` until the server answers it. */
   persist<T>(act: () => Promise<T>): Promise<T>;
   /** Waits before another attempt. */
   pause(tries: number): Promise<void>;
-  /** The name of a channel, as a statement has it. */
   quote(channel: string): string;
   /** Aborted: nobody listens any more. */
   signal: AbortSignal;

@@ -41,9 +41,7 @@ export interface SpentSums {
 interface SpendingOptions extends Term {
   db: Database;
   clock: Clock;
-  /** Limits of this worker. */
   own: SpendingLimits | undefined;
-  /** Whether this head goes on with a run. */
   drives(run: string): boolean;
 }
 

@@ -34,7 +34,6 @@ function isDone(answer: object): boolean {
 }
 
 interface SeatOptions extends Seats {
-  /** The worker's id. */
   worker: string;
 }
 

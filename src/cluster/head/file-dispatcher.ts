@@ -56,7 +56,6 @@ interface Order {
 export class FileDispatcher {
   readonly #options: FileDispatcherOptions;
   readonly #queues = new Map<string, Promise<unknown>>();
-  /** Orders that are not written yet. */
   readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), mostSize: mostWritten });
   /** Orders that are written, and not done, by id. */
   readonly #waiting = new Map<string, Order>();

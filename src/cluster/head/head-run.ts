@@ -30,7 +30,6 @@ import { held, type Term, writeAsHead } from './guarded.ts';
 import { openLines, readAllLines, readEarlierLines } from './lines.ts';
 import { factsBefore, isLettingGo, newsOf, type ReportedEvents, readReportedEvents } from './reported-events.ts';
 
-/** Everything that the runs of a head share. */
 export interface HeadRunGround {
   db: Database;
   account: string;
@@ -64,7 +63,6 @@ interface Found {
   lock: Lock;
   /** Purchases that earlier runs of its campaign have recorded under its keys. */
   earlier: Lock;
-  /** How many lines that is. */
   lines: number;
   resumed: ResumedPlan;
   /** Events that earlier leaders have reported; grows with this one's. */
@@ -98,7 +96,6 @@ export class HeadRun {
     this.#ends = new EndWriter(db, this.#term, fail);
   }
 
-  /** Records of its steps. */
   records(): Iterable<StepRecord> {
     return this.#carried?.ledger.lock.steps.values() ?? [];
   }

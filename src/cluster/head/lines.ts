@@ -88,7 +88,6 @@ export async function readLines(
   return { lines, next: last?.seq ?? after, epoch: last?.epoch, isLast: rows.length < mostRows };
 }
 
-/** All lines of a run. */
 export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submitted' = 'all'): Promise<string[]> {
   const pages: string[][] = [];
   for (let [after, isLast] = ['0', false]; !isLast; ) {

@@ -40,7 +40,6 @@ export class ReportedEvents {
     return [...this.#stops.keys()].find((because) => !partial.includes(because));
   }
 
-  /** Whether a head has stopped spending for this reason. */
   hasStopped(because: StopReason): boolean {
     return this.#stops.has(because);
   }
@@ -90,7 +89,6 @@ export class ReportedEvents {
   }
 }
 
-/** Reads the events of a run from its start. */
 export async function readReportedEvents(sql: Sql, run: string): Promise<ReportedEvents> {
   const reported = new ReportedEvents();
   for (let after: string | undefined; ; ) {
@@ -151,7 +149,6 @@ export function* factsBefore(
   }
 }
 
-/** Facts that a step would have reported at its end. */
 function* factsOfEnd(
   { address, task, kind, action, fingerprint }: StepOrder,
   { outcome, credits, error, because, recoverable, unsaved }: StepEnd,

@@ -27,7 +27,6 @@ export interface RunHeader {
   outline: Omit<GraphOutline, 'addresses'> & { addresses: readonly string[] };
   /** Routes of creates, as far as the service's document tells. */
   createRoutes: Json;
-  /** Prices that the manifest tells. */
   prices: WrittenPrices;
   /** Source of the plan: a digest of the campaign's steps, and what was typed. */
   given: { steps: string; options: { readonly [flag: string]: Json } };
@@ -38,9 +37,7 @@ export interface RunOrigin {
   host: string;
   user: string;
   manifest: string;
-  /** Version of the mediabatch that submitted it. */
   version: string;
-  /** User who cancelled it. */
   cancelledBy?: string;
   /** User who paused it, while it is paused. */
   pausedBy?: string;
@@ -52,7 +49,6 @@ export interface RunResultRecord {
   end?: Extract<RunEvent, { event: 'run-ended' }>;
 }
 
-/** A run on an engine. */
 export interface RunRecord {
   id: string;
   account: string;

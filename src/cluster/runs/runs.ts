@@ -105,7 +105,6 @@ export function openRunsOf(sql: Sql, account: string): Promise<RunRecord[]> {
   return sql.query<RunRecord>(text, [account]);
 }
 
-/** How orders of a run have ended, by id. */
 export async function readEnds(sql: Sql, id: string): Promise<Map<string, StepEnd>> {
   const text = 'SELECT name, stop FROM mediabatch.ended WHERE run = $1';
   const rows = await sql.query<{ name: string; stop: string }>(text, [id]);

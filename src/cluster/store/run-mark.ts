@@ -16,7 +16,6 @@ interface RunMark {
   jobs: number;
 }
 
-/** Where marks are kept. */
 export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 
 /** Lines that come within this time share a mark, in ms. */

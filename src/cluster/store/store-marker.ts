@@ -10,7 +10,6 @@ export interface Store {
   id: string;
   /** As a person named it. */
   name: string;
-  /** The outputs of a campaign there. */
   filesOf(campaign: string): StoreFiles;
   /** The mark of a run, as it was written last; `undefined`: there is none. Rejects when the store is away. */
   readMark(run: string): Promise<string | undefined>;

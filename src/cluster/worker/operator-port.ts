@@ -9,7 +9,6 @@ import { loadPackage } from '../load-packages.ts';
 
 /** Health and metrics of a worker, served over HTTP for monitoring. */
 export interface OperatorPort {
-  /** Where it listens. */
   port: number;
   /** Takes note of news: of them readiness and counts are made. */
   note(news: WorkerNews): void;

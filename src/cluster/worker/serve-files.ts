@@ -67,7 +67,6 @@ class Hand {
   readonly #queue: string;
   readonly #underWay = new Map<string, Attempt>();
   readonly #ends = new Set<Promise<void>>();
-  /** Outputs by campaign. */
   readonly #outputs = new Map<string, Outputs>();
   readonly #reports = new Batches<Ended>({ write: (ended) => this.#write(ended), gather: () => wait(gatherMs) });
   #failure: { error: unknown } | undefined;

@@ -21,7 +21,6 @@ import { Slots } from './slots.ts';
 import { reasonOf, work } from './worker.ts';
 
 export interface StartWorkerOptions {
-  /** Address of the database. */
   engine: string;
   /** Where the service is, and how to sign in. */
   access: { baseUrl: string; token: string };

@@ -13,7 +13,6 @@ export interface Registered {
   id: string;
   account: string;
   version: string;
-  /** Id of the store that it reaches. */
   store?: string | undefined;
   /** Files at once. */
   files: number;

@@ -192,7 +192,6 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
   }
 }
 
-/** Open runs that are alike for a worker. */
 type OpenRuns = Pick<EngineRun, 'account' | 'protocol' | 'store'> & { runs: number };
 
 type Taker = Pick<WorkerOptions, 'account' | 'protocol' | 'store'>;

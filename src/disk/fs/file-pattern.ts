@@ -1,6 +1,5 @@
 /** Where to search, and which of the paths found there match. */
 export interface FilePattern {
-  /** Pattern for the library that lists files. */
   listed: string;
   /** Depth in folders. Unlimited by default. */
   depth?: number;

@@ -31,7 +31,6 @@ export class CommitTree {
   readonly #name: string;
   /** Plain files by their paths. */
   readonly #files: ReadonlyMap<string, GitBlob>;
-  /** Digests by the ids of blobs. */
   readonly #digests = new Map<string, FileDigest | undefined>();
 
   private constructor(folder: string, name: string, files: ReadonlyMap<string, GitBlob>) {

@@ -3,7 +3,6 @@ import { isMap } from '../../ground/values.ts';
 import { askGit, runGit } from './git-command.ts';
 import { findCommit, type Repository } from './repository.ts';
 
-/** A commit that changed a file. */
 export interface FileCommit {
   /** Author as the repository's `.mailmap` writes it. */
   author: string;
@@ -76,7 +75,6 @@ async function listNames({ folder }: Repository, path: string): Promise<string[]
   return [...new Set([path, ...out.toString('utf8').split('\0').filter(Boolean)])];
 }
 
-/** Whether a commit has something of this path. */
 async function isAt({ folder }: Repository, commit: string, path: string): Promise<boolean> {
   const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}:${path}`];
   return (await runGit(folder, words)).code === 0;

@@ -14,7 +14,6 @@ export interface GitAnswer {
 }
 
 interface GitOptions {
-  /** Standard input. */
   input?: string;
   /** Most bytes on stdout. Default: 64 MiB. */
   mostBytes?: number;
@@ -71,7 +70,6 @@ export function runGit(folder: string, words: readonly string[], options: GitOpt
   });
 }
 
-/** A blob in the object database. */
 export interface GitBlob {
   id: string;
   bytes: number;
@@ -154,7 +152,6 @@ function gitProblem(error: Error & { code?: unknown; killed?: boolean }, words: 
   return new CampaignError({ code: 'MB3606', message: `git ${words[0]} ${why}` });
 }
 
-/** git said no. */
 export function gitRefusal(words: readonly string[], err: string): CampaignError {
   const [line = ''] = err.split('\n').filter((one) => /^(fatal|error): /.test(one));
   const said = line.replace(/^(fatal|error): /, '') || 'it does not say why';

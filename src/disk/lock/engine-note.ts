@@ -10,11 +10,9 @@ const longestNote = 64 * 1024;
 
 /** A run of this campaign that an engine carries out, and whose lines are not all in this lock yet. */
 export interface EngineNote {
-  /** Id of the run. */
   run: string;
   /** Address of the engine, without what signs in. */
   engine: string;
-  /** Digest of the account. */
   account: string;
   /** When it was submitted, ISO 8601. */
   since: string;
@@ -28,7 +26,6 @@ export interface EngineNote {
  */
 export interface SeenOnEngine {
   run: string;
-  /** Identity of the database. */
   server: string;
   /** Lines up to the end of what this epoch had written; jobs that are known with them. */
   epoch: string;

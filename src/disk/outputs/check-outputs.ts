@@ -20,7 +20,6 @@ const pace = { quickMs: 0.5, patienceMs: 50 };
 /** Number of files that threads read at once. */
 const filesAtATime = 8;
 
-/** Fields of a recorded output that are compared. */
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
 export interface CheckOptions {

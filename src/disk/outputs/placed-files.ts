@@ -7,7 +7,6 @@ import { isErrno, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
 import { findOutputFolder } from './output-path.ts';
 import { knownExtensions } from './sniff.ts';
 
-/** A plain file at the path of an output. */
 export interface PlacedFile {
   path: string;
   stats: Stats;

@@ -24,7 +24,6 @@ export class SavedFiles {
   readonly #prefix: string;
   /** Saved by this very process. */
   readonly #saved = new Set<string>();
-  /** Lines as they are in the file. */
   #lines: ReadonlySet<string> | undefined;
   #isPrepared = false;
   #secret: Buffer | undefined;

@@ -5,7 +5,6 @@ export interface SniffedMedia {
   media: Media;
   /** Media type, for example `image/png`. */
   type: string;
-  /** Extension with its dot. */
   extension: string;
 }
 

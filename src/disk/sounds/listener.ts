@@ -15,7 +15,6 @@ const least = { lufs: -70, dB: -120 } as const;
 /** Shortest sound with a defined loudness. */
 const blockSeconds = 0.4;
 
-/** Measures how a sound sounds. */
 export class Ear implements Listener {
   #meter: LoudnessMeter | undefined;
   #rate = 0;

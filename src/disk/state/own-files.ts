@@ -29,7 +29,6 @@ async function dropOwnFile(name: string): Promise<void> {
   if (own !== undefined) await orAbsent(unlink(join(own, name)));
 }
 
-/** Name of the document about a subject. */
 function nameIn(folder: string, subject: string): string {
   return `${folder}/${digestOf(Buffer.from(subject)).sha256.slice(0, 32)}.json`;
 }

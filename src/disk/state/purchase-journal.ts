@@ -36,7 +36,6 @@ interface Reserved {
   by: ProcessIdentity;
 }
 
-/** All lines of one key. */
 class Entry {
   readonly texts: string[] = [];
   readonly jobs = new Set<string>();
@@ -65,7 +64,6 @@ class Entry {
     return this.#last === 'job' && this.sends <= 1 && [...this.jobs].every(hasJob);
   }
 
-  /** The records of this key, by address. */
   records(): StepRecord[] {
     const lines = new Map<string, LockLine[]>();
     for (const text of this.texts) {

@@ -27,7 +27,6 @@ export function makeRunId(now: number, random: () => number): string {
   return `${day}-${time?.slice(0, 5).replace(':', '')}-${end.join('')}`;
 }
 
-/** Part of a file of lines. */
 export interface Lines {
   values: Json[];
   /** Position, in bytes, at which to go on. */

@@ -81,7 +81,6 @@ export class SpendingFiles implements SpendingHome {
 class OpenMonth {
   readonly lines: SharedLines;
   readonly sums = new SpendingSums();
-  /** Verdicts that are waited for, by line. */
   readonly verdicts = new Map<string, Verdict | undefined>();
   /** Resolves when what was written is durable, and judged. */
   readonly judge = coalesce(async () => {

@@ -11,7 +11,6 @@ export type SpendingLine = HoldLine | ChargeLine;
 /** A purchase that is about to leave. */
 export interface HoldLine {
   at: string;
-  /** Its key. */
   hold: string;
   /** Tells its key from the same key of another campaign. */
   campaign: string;
@@ -23,7 +22,6 @@ export interface HoldLine {
   unknown?: { by: Finder; path: string };
   /** Its create left before, and is asked about again. */
   isSent?: true;
-  /** Limits that hold it back. */
   limits?: Pick<SpendingLimits, 'day' | 'month'>;
 }
 

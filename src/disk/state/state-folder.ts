@@ -45,5 +45,4 @@ export async function ignoreItself(folder: string): Promise<void> {
   }
 }
 
-/** Name of the folder, below that for state. */
 export const thumbsFolder = 'thumbs';

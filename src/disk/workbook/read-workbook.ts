@@ -4,7 +4,6 @@ import { unzip, zip } from './zip.ts';
 /** Most cells that merged ones stand for. */
 const maxMergedCells = 1_000_000;
 
-/** A sheet of a workbook, and the part that holds it. */
 interface Part {
   name: string;
   path: string;

@@ -391,7 +391,6 @@ interface NewName {
   kind: Kind;
   field: string;
   value: string;
-  /** The model of the request, where the kind has models. */
   model?: string | undefined;
 }
 

@@ -174,11 +174,8 @@ function valueIn(root: Json, path: readonly (string | number)[]): Json | undefin
 }
 
 interface About {
-  /** The request, with open values unfilled. */
   value: Json;
-  /** The path of its create. */
   path: string;
-  /** Fields that the service names. */
   fields: readonly string[];
 }
 

@@ -7,7 +7,6 @@ import type { Gate } from '../graph.ts';
 /** The rows of a task; `none`: it has no `foreach`; `unknown`: they are wrong, which was reported. */
 export type TaskRows = 'none' | 'unknown' | Rows;
 
-/** A table with its rows. */
 export interface ReadTable {
   table: Table;
   rows: 'unknown' | Rows;

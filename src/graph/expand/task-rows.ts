@@ -15,7 +15,6 @@ import type { Expansion } from '../expansion.ts';
 import type { ReadTable, TaskRows } from './draft.ts';
 import { keepRows, readFileRows } from './file-rows.ts';
 
-/** Reads the rows of every task. */
 export function readTaskRows(expansion: Expansion): void {
   const empty = new Map<string, Task[]>();
   for (const task of expansion.manifest.tasks) {

@@ -45,7 +45,6 @@ export interface RenderedStep {
   draft: Draft;
   request: JsonMap;
   save: string;
-  /** Names it for people. */
   title?: string;
   /** Addresses, and names of gates. */
   needs: string[];

@@ -10,7 +10,6 @@ import {
 } from '../../manifest/template/template.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 
-/** A template in the manifest and its place. */
 export interface TemplateSite {
   text: string;
   path: Path;

@@ -31,7 +31,6 @@ export interface Difference {
   after: Json;
 }
 
-/** Origins of the values of requests. */
 export interface Origins {
   /** Finds what made a value differ; `undefined` where the texts of the campaign do not tell. */
   trace(address: string, difference: Difference): Origin | undefined;

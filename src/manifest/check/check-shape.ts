@@ -49,7 +49,6 @@ const borrowedExpectKeys: Readonly<Record<string, string>> = {
   mimetype: 'type',
 };
 
-/** Things that the names in a section stand for. */
 const namedThings: Readonly<Record<string, string>> = {
   tasks: 'a task',
   rows: 'rows',

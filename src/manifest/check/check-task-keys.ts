@@ -250,7 +250,6 @@ const measured: readonly { name: string; of: readonly Media[]; needs: string; de
   { name: 'blank', of: ['image', 'video'], needs: 'picture', decoded: ['image/png', 'image/jpeg', 'image/webp'] },
 ];
 
-/** Reports ranges that nothing is in. */
 function checkRanges(id: string, expect: JsonMap, tell: TellTask): void {
   for (const name of ['width', 'height', 'duration', 'bytes', 'peak', 'loudness']) {
     const written = ownValue(expect, name);

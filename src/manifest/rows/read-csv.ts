@@ -210,7 +210,6 @@ export function writeSeparator(separator: string): string {
   return separator === '\t' ? 'tab' : JSON.stringify(separator);
 }
 
-/** Names a separator in a message. */
 export function nameSeparator(separator: string): string {
   return separator === '\t' ? 'tabs' : `\`${separator}\``;
 }

@@ -14,7 +14,6 @@ export interface Row {
   part?: { of: string; index: number };
 }
 
-/** The rows of one task. */
 export interface Rows {
   rows: Row[];
   /** Their name in a message: `products.csv`. */
@@ -51,7 +50,6 @@ export interface CellFault {
   shows?: string;
 }
 
-/** The answer of the reader of data files. */
 export type DataFile =
   | { text: string }
   | { workbook: Workbook }

@@ -16,7 +16,6 @@ import {
 } from './template.ts';
 import { holds } from './truth.ts';
 
-/** The values of the names in a template. */
 export interface Scope {
   /** Values by root name: `vars`, `row`, `matrix`, `key`, `take`. */
   names: JsonMap;
@@ -50,7 +49,6 @@ interface Item {
   last: boolean;
 }
 
-/** One evaluation of one template. */
 class Rendering {
   readonly faults: TemplateFault[] = [];
   readonly #scope: Scope;

@@ -56,7 +56,6 @@ export interface ItemPath extends Span {
   optional: boolean;
 }
 
-/** A name for the position in a loop. */
 export interface LoopName extends Span {
   is: 'loop';
   name: 'index' | 'key' | 'first' | 'last';

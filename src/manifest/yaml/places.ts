@@ -7,13 +7,11 @@ import { placeBetween, type Source } from './source.ts';
 export interface Places {
   /** Place of a scalar itself; for a map or a list, of its key. Falls back to the nearest written value above. */
   value(path: Path): Place;
-  /** Place of the key of a value. */
   key(path: Path): Place;
   /** Place of a part of a text: UTF-16 offsets in the text as read, mapped to the text as written. */
   within(path: Path, part: { text: string; start: number; end: number }): Place;
 }
 
-/** The places of one file. */
 export interface FilePlaces extends Places {
   readonly source: Source;
 }

@@ -204,7 +204,6 @@ function deeperLine(place: Place, above: number): Cause {
   };
 }
 
-/** Finds the tab in the indentation of a line that has an error. */
 function findTab(source: Source, errors: readonly YAMLParseError[]): number | undefined {
   for (const error of errors) {
     const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;

@@ -198,7 +198,6 @@ function whyGone({ file }: Version): string | undefined {
 /** How what an asset was before is looked at, beside what it is now: before is on the left. */
 class BeforeAfter extends Panes {
   readonly #side = signal<Side>('right');
-  /** Which of its versions, by their number. */
   readonly version = signal(0);
 
   activeSide(): Side {

@@ -77,7 +77,6 @@ export function WipeLine({ panes }: { panes: Panes }) {
   );
 }
 
-/** The line follows the pointer that holds it. */
 function dragLine(panes: Panes, { currentTarget, pointerId, clientX }: TargetedPointerEvent<HTMLElement>): void {
   const place = currentTarget.parentElement?.getBoundingClientRect();
   if (place && currentTarget.hasPointerCapture(pointerId)) panes.setWipe((clientX - place.left) / place.width);

@@ -85,7 +85,6 @@ function SignButton({ sign, name, onPress }: { sign: string; name: string; onPre
   );
 }
 
-/** Both films have one time. */
 export function FilmTools({ page }: { page: Page }) {
   const films = filmsOf(page);
   const loop = films.loop.value;

@@ -47,7 +47,6 @@ export class Compare extends Panes {
     });
   }
 
-  /** The address on a side. */
   on(side: Side): string | undefined {
     return this.sides.value?.[side];
   }

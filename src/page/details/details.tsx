@@ -145,7 +145,6 @@ function useMeasure({ is, url }: Partial<ReviewFile> = {}): string {
 interface EarlierProps {
   page: Page;
   earlier: ReviewEarlier;
-  /** Request that asks for it now. */
   request: ReviewAsset['request'];
 }
 

@@ -8,7 +8,6 @@ type Request = ReviewAsset['request'];
 interface RequestListProps {
   page: Page;
   request: Request;
-  /** Requests that it is compared with. */
   others: readonly Request[];
   /** Only what differs. */
   isBrief?: boolean;

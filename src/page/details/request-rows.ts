@@ -58,7 +58,6 @@ function leavesOf(value: Json, path = ''): [path: string, value: Json][] {
   return entries.flatMap(([place, item]) => leavesOf(item, place));
 }
 
-/** A reference to another step. */
 function asStep(value: Json): { address: string; field: string } | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const { $ref, field } = value;

@@ -113,7 +113,6 @@ function Cards({ page, assets, columns }: { page: Page; assets: readonly ReviewA
   );
 }
 
-/** One asset, small. */
 function Card({ page, asset }: { page: Page; asset: ReviewAsset }) {
   return (
     <AssetBox page={page} asset={asset} place="tile card">

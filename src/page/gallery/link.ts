@@ -10,7 +10,6 @@ export interface Link {
   chosen: Readonly<Record<string, string>>;
   undecided: boolean;
   search: string;
-  /** Sections of the grid. */
   sections: string;
   details: boolean;
   active: string;

@@ -2,7 +2,6 @@ import { type Signal, signal } from '@preact/signals';
 import type { ReportParts } from '../../contract/report.ts';
 import type { Page } from '../state/page.ts';
 
-/** State that the views of a gallery keep. */
 export interface Gallery {
   report: ReportParts;
   /** Division of the grid, as `GridBy`; empty: by task. */

@@ -5,7 +5,6 @@ import { type Mark, markOf, type Shown } from './shown.ts';
 /** A decision about a group that was made in another tab, or by a command. */
 export interface Elsewhere {
   address: string;
-  /** Addresses of its group. */
   members: ReadonlySet<string>;
   text: string;
 }

@@ -29,7 +29,6 @@ export interface ShownGroup {
   index: number;
   /** Members, in order, with verdicts as they are shown. */
   assets: readonly ReviewAsset[];
-  /** State of its gate, if it has one. */
   state?: GateState;
   /** How many of its members are picked. */
   picked: number;

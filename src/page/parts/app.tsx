@@ -5,7 +5,6 @@ import { Actions } from './actions.tsx';
 import { Address } from './tile.tsx';
 import { counted, waitWords } from './words.ts';
 
-/** The whole page. */
 export function App({ page }: { page: Page }) {
   const view = viewOf(page);
   const isEmpty = page.strips.value.length === 0;

@@ -6,7 +6,6 @@ import type { Page } from '../state/page.ts';
 interface AssetBoxProps {
   page: Page;
   asset: ReviewAsset;
-  /** The class of its place. */
   place: string;
   /** CSS pixels. Defaults to the width of the style sheet. */
   width?: number;

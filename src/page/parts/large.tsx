@@ -2,7 +2,6 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { Film, Nothing, Sound, Unreadable, useFailures, whyNothing } from './media.tsx';
 import { mainFile } from './words.ts';
 
-/** One asset as large as its place allows. */
 export function Large({ asset }: { asset: ReviewAsset }) {
   const file = mainFile(asset);
   const nothing = whyNothing(asset);

@@ -42,7 +42,6 @@ export function shapesOf(strips: readonly Strip[]): (asset: ReviewAsset) => numb
   };
 }
 
-/** A song or a voice. */
 export function isSound(asset: ReviewAsset): boolean {
   return mainFile(asset)?.is === 'audio';
 }

@@ -64,7 +64,6 @@ export function Caption({ asset, group }: CaptionProps) {
   );
 }
 
-/** Its digit and its verdict, on a picture. */
 export function Badges({ asset, digit }: { asset: ReviewAsset; digit?: number | undefined }) {
   const mark = markOf(asset);
   const isSecond = remarkOn(asset).isSecond === true;

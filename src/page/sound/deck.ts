@@ -2,7 +2,6 @@ import { type Signal, signal } from '@preact/signals';
 
 /** One sound of a group: a song may have several files. */
 export interface Track {
-  /** The digit that means it. */
   number: number;
   /** URL of its file, relative to the page. */
   url: string;
@@ -30,7 +29,6 @@ export interface Deck {
   readonly tracks: Signal<readonly Track[]>;
   /** By url. */
   readonly states: Signal<ReadonlyMap<string, TrackState>>;
-  /** The url of the one that is heard. */
   readonly heard: Signal<string>;
   readonly isPlaying: Signal<boolean>;
   /** Present where loudness can be matched: whether it is. */
@@ -50,7 +48,6 @@ export interface Deck {
   close(): void;
 }
 
-/** The signals that both sorts of decks have. */
 export function deckSignals(tracks: readonly Track[]) {
   return {
     tracks: signal(tracks),

@@ -24,7 +24,6 @@ export function dataInPage(): ReviewData | undefined {
   return text ? (JSON.parse(text) as ReviewData) : undefined;
 }
 
-/** The host at the page's own address. */
 export function servedHost(): Host {
   return { load, watch, send };
 }

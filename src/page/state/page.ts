@@ -40,7 +40,6 @@ export interface View {
 /** One that is loaded later: its button and its key stand in its place before. */
 export type LateView = Omit<View, 'label' | 'key' | 'isOffered'>;
 
-/** Keys and what they do, for the help of the page. */
 export type KeyHelp = readonly [keys: string, what: string];
 
 /** Views and filters, in the order in which they are shown. A gallery has more than the review page. */

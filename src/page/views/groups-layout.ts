@@ -2,7 +2,6 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { isPlanned, type Strip } from '../model/filter.ts';
 import type { Line } from '../model/moves.ts';
 
-/** A strip, or the part of it that stands in one row. */
 export interface PartOfStrip extends Strip {
   /** Place of its first asset in the strip. */
   from: number;

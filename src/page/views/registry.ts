@@ -17,7 +17,6 @@ export const pageViews: readonly View[] = [
   lateView({ name: 'matrix', label: 'Matrix', key: 'm' }),
 ];
 
-/** The view that is open. */
 export function viewOf({ offer, view }: Page): View {
   return offer.views.find(({ name }) => name === view.value) ?? groupsView;
 }

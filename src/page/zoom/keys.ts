@@ -1,7 +1,6 @@
 import type { Press } from '../press.ts';
 import { type Frame, panBy, type Zoom, zoomAt } from './zoom.ts';
 
-/** A zoom that keys can move. */
 export interface Zoomed {
   move(move: (zoom: Zoom, frame: Frame) => Zoom): void;
   togglePixels(): void;

@@ -21,7 +21,6 @@ export interface Point {
   y: number;
 }
 
-/** A picture in its pane. */
 export interface Frame {
   /** In its own pixels. */
   picture: Size;

@@ -7,7 +7,6 @@ import { type Frame, limitZoom, type Point, panBy, placePicture, type Size, type
 export type Move = (zoom: Zoom, frame: Frame) => Zoom;
 
 interface ZoomedMediaProps {
-  /** A picture, or a film. */
   file: ReviewFile;
   /** Its name, for those who do not see it. */
   name: string;

@@ -26,7 +26,6 @@ export interface ComparedStep {
   movedFrom?: string;
   task: string;
   kind: string;
-  /** One sentence for people. */
   text: string;
   changes?: Change[];
   /** Changed steps whose outputs it is made from. */

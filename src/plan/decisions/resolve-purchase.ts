@@ -12,7 +12,6 @@ export function decidedText(kind: string): string {
 
 /** A person's finding about a create whose answer was lost. */
 export type Finding =
-  /** It was charged, and this is its job. */
   | { is: 'job'; jobId: string; credits?: number; recordId?: string }
   /** It never reached the service: nothing was charged. */
   | { is: 'not-spent' }

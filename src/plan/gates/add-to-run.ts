@@ -6,7 +6,6 @@ import { reasonOf } from '../reason.ts';
 import { blocked } from '../rows/draft.ts';
 import { sumAfterPicks } from './block-at-gates.ts';
 
-/** Knowledge that a run has of its own steps. */
 export interface OwnSteps {
   /** The order of a step that has begun. */
   begun(address: string): StepOrder | undefined;

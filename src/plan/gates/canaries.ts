@@ -11,7 +11,6 @@ export interface SeatedCanary {
   canary: Canary;
   /** Addresses of those that go first: as many as the manifest says, or fewer where there are not so many. */
   seats: readonly string[];
-  /** Addresses of the other steps. */
   others: readonly string[];
   /** True when none of the others waits. */
   isProven: boolean;

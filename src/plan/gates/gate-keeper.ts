@@ -56,7 +56,6 @@ export class GateKeeper {
     this.#byMember = gatesByMember(gates);
   }
 
-  /** Looks at a step as it was decided. */
   see(step: DecidedStep): void {
     const { address } = step;
     if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#lookAt(step));

@@ -37,7 +37,6 @@ export interface OutputEntry {
   /** Addresses of the steps whose outputs went into it. */
   madeFrom: readonly string[];
   model?: string;
-  /** The words of its request. */
   prompt?: string;
   /** The request that it was bought for, with references by address. Omitted when the lock no longer has it. */
   request?: OpenRequest;
@@ -69,7 +68,6 @@ interface ListFacts {
   selected?: ReadonlySet<string> | undefined;
   /** Leaves out what a gate asks about and nobody has picked. */
   which: 'all' | 'picked';
-  /** Rows of steps, by address. */
   rows: ReadonlyMap<string, Json>;
 }
 

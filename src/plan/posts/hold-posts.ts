@@ -13,7 +13,6 @@ import type { Situation } from '../situation/situation.ts';
 import { accountsOf, mayMeet, type PostAccounts, wordsOfPost } from './post-accounts.ts';
 import { isPost, sendsOf } from './post-record.ts';
 
-/** Features by which two posts are compared. */
 interface PostFeatures {
   words: ReadonlySet<string>;
   /** Links, references and times. */

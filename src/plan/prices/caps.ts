@@ -23,7 +23,6 @@ export function tightestCap(caps: readonly Cap[]): Cap | undefined {
   return caps.toSorted((a, b) => a.left - b.left)[0];
 }
 
-/** Name of a limit, for people. */
 export function limitName(limit: PlanTotals['limit']): string {
   return limit?.of === 'engine' ? 'the limit of the workers' : 'MEDIABATCH_LIMIT';
 }

@@ -17,7 +17,6 @@ import { pricesFrom } from './prices.ts';
  */
 export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
 
-/** Charge for one job, or a possible one. */
 export interface Charge {
   /** Name of the charge, equal in every version of the lock. */
   name: string;

@@ -13,7 +13,6 @@ interface ChargedPrice {
   high: number;
 }
 
-/** Charged prices, by price class. */
 export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
 
 /**
@@ -29,11 +28,9 @@ export type WrittenPrices = { readonly [priceClass: string]: number };
 export interface PriceHints {
   /** Prices that other locks were charged by the same service. */
   elsewhere?: ChargedPrices | undefined;
-  /** Listings of the service. */
   listings?: readonly Listing[] | undefined;
 }
 
-/** Everything that names prices. */
 export interface PriceSources {
   charged: ChargedPrices;
   written: WrittenPrices;

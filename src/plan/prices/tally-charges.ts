@@ -11,7 +11,6 @@ export type CostSums = { [went in Whereabouts]: number } & { spent: number; held
 export interface CostRow {
   /** A value for each dimension, in their order; `null`: nobody knows. */
   keys: (string | null)[];
-  /** Jobs and sends. */
   jobs: number;
   credits: CostSums;
 }
@@ -68,7 +67,6 @@ function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[
 
 /** Cost of getting to what people picked. */
 export interface Approved {
-  /** Outputs that are picked. */
   assets: number;
   /** Spent on tasks with gates: drafts, rejected and redone ones included. */
   credits: number;

@@ -21,7 +21,6 @@ export class Draft {
     return this.#rows;
   }
 
-  /** Rows of the steps that the run is about. */
   get inRun(): readonly PlanRow[] {
     return this.#selected === undefined ? this.#rows : this.#rows.filter(({ address }) => this.isInRun(address));
   }

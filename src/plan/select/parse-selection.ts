@@ -23,7 +23,6 @@ type Criterion =
   | { is: 'state'; state: StepState }
   /** `credits` null: the price is unknown. */
   | { is: 'cost'; operator: '>' | '>=' | '<' | '<=' | '='; credits: number | null }
-  /** A named selection of the manifest. */
   | { is: 'selector'; name: string };
 
 export interface SelectionProblem {

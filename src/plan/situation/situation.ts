@@ -12,7 +12,6 @@ import type { Verdicts } from './verdicts.ts';
 /** A campaign as its lock has it: what people decided, and what each step has. Made once for each command and look. */
 export interface Situation extends Limits {
   lock: Lock;
-  /** The graph as the manifest has it. */
   written: Graph;
   /** The graph with people's decisions, and with gates for canaries that they are asked about. */
   graph: DecidedGraph;

@@ -6,7 +6,6 @@ import type { Plan } from '../plan.ts';
 import type { DecidedGate, DecidedGraph, DecidedStep } from './decided-graph.ts';
 import { type Match, purchaseOf } from './find-purchases.ts';
 
-/** People's verdict on an output. */
 export type Said = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reason' | 'by'>;
 
 type Bought = Pick<Match, 'step' | 'purchase'>;
@@ -30,7 +29,6 @@ export class Verdicts {
     this.#given = groupBy([...lock.steps.values()].flatMap(verdictsOf), ({ verdict }) => nameOfVerdict(verdict));
   }
 
-  /** Adds a later decision. */
   add(record: StepRecord): void {
     for (const one of verdictsOf(record)) {
       const name = nameOfVerdict(one.verdict);
@@ -96,7 +94,6 @@ export function isRedone({ address, decided }: DecidedStep, redo: ReadonlySet<st
   return redo.has(address) && decided?.pinned === undefined;
 }
 
-/** Names the purchase of a step as verdicts do. */
 function nameOf({ purchase }: Bought): string | undefined {
   const { fingerprint, jobId: job } = purchase ?? {};
   return fingerprint === undefined || job === undefined ? undefined : nameOfVerdict({ fingerprint, job });

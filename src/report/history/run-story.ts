@@ -14,7 +14,6 @@ export interface RunStory
   stopped?: string;
   /** Credits charged, as far as the lines show. */
   spentNow: number;
-  /** Steps that ended in this run, by outcome. */
   outcomes: { [outcome: string]: number };
 }
 

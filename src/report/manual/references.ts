@@ -43,7 +43,6 @@ export function exitReference(): string {
   return table(['exit', 'when'], rows);
 }
 
-/** Every code with its title. */
 export function codeReference(): string {
   const rows = Object.entries(titles).map(([name, title]) => [code(name), plainWords(title)]);
   return table(
@@ -85,7 +84,6 @@ export function kindReference(document?: ServiceDocument): string {
     .join('\n\n');
 }
 
-/** The same of one kind. */
 export function kindSection(kind: Kind, document: ServiceDocument | undefined): string {
   const listed = kind.create.documented ? [] : listedFields(document?.creates[kind.name]?.schema);
   const checked = kind.create.documented
@@ -160,7 +158,6 @@ function notesOf(kind: Kind, listed: ReadonlySet<string>): string[] {
   ];
 }
 
-/** The manual's table of contents. */
 export function topicReference(): string {
   return Object.entries(topicGroups)
     .map(([group, names]) => {
@@ -170,7 +167,6 @@ export function topicReference(): string {
     .join('\n\n');
 }
 
-/** A command as its help tells it. */
 export interface CommandDoc {
   name: string;
   /** The theme under which it is listed, and what it does in a few words; absent for a part of another command. */
@@ -233,7 +229,6 @@ function row(...cells: string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 }
 
-/** A table. Its cells are Markdown. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
 }

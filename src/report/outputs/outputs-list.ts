@@ -9,7 +9,6 @@ import { csvText, safeJson, safeText } from '../safe-text.ts';
 
 export type ListFormat = 'csv' | 'json' | 'jsonl';
 
-/** The format that the ending of a file says. */
 export function listFormatOf(ending: string): ListFormat | undefined {
   return (['csv', 'json', 'jsonl'] as const).find((format) => ending.toLowerCase() === `.${format}`);
 }

@@ -69,7 +69,6 @@ function keptAll(steps: number): string {
   return steps === 1 ? 'the only step is up to date' : `all ${creditsText(steps)} steps are up to date`;
 }
 
-/** Words that stand after a count. */
 export const actionWords: Readonly<Record<Action, string>> = {
   create: 'to create',
   redo: 'to redo',

@@ -8,7 +8,6 @@ export interface RunTimesOptions {
   view: RunView;
   /** Returns the plan as it is carried out by now: users may decide during a run. */
   plan(): Pick<Plan, 'rows' | 'concurrency'>;
-  /** Durations of jobs of earlier runs. */
   durations: Durations;
   /** Milliseconds since 1970. */
   now(): number;
@@ -60,7 +59,6 @@ function isSilent({ campaign, end, awaited, awaitedGates, stopped }: RunView): b
   return awaited !== undefined || awaitedGates !== undefined;
 }
 
-/** A step of the plan that a run acts on. */
 interface PlannedStep {
   address: string;
   /** Kind and model of its job. Omitted if it only saves a file. */

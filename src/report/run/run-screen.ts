@@ -96,7 +96,6 @@ export function createScreen(options: ScreenOptions): RunReporter {
   };
 }
 
-/** Message that is put above the screen. */
 interface ScreenMessage {
   /** Its first words, which are coloured. */
   head: string;

@@ -62,7 +62,6 @@ export interface StepView {
   credits: number | null;
   /** The error, or the reason why nothing was done. */
   error?: string;
-  /** Unmet need that is in its way. */
   need?: Need;
   /** A create for it may have been sent. */
   intended?: true;
@@ -70,7 +69,6 @@ export interface StepView {
   because?: 'no-operation' | 'key-known';
   /** The next run can find out what became of it. */
   recoverable?: true;
-  /** Paths of its saved files. */
   files: string[];
   /** It was here, and has a new name. */
   isMoved?: true;
@@ -86,7 +84,6 @@ export interface TaskView {
   stages: Map<Stage, number>;
   /** Credits charged in this run. */
   spent: number;
-  /** Rate of jobs that are done. */
   rate: Rate;
   /** Durations of the jobs that this run has seen start and end, in ms: the latest. */
   tookMs: number[];

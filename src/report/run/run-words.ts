@@ -118,7 +118,6 @@ export function awaitedUntilText(awaited: { until: string }, now: number): strin
   return `waiting for credits until ${time}${day}`;
 }
 
-/** The end of a run on one line. */
 export function endText(view: RunView, elapsedMs: number): string {
   const spent = countOf(view.money.spentNow, 'credit');
   return `${safeText(view.campaign)}: ${progressText(view, { isOver: true })}; ${spent} spent in ${elapsedText(elapsedMs)}`;
@@ -183,7 +182,6 @@ export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event
   return `an earlier create of it stays open${error === undefined ? '' : `: ${error}`}`;
 }
 
-/** A notice with its step. */
 export function noticeText(notice: { address?: string; message: string }): string {
   return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
 }

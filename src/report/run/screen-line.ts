@@ -3,7 +3,6 @@ import { cutToWidth, displayWidth } from '../text-width.ts';
 
 export type Tone = 'plain' | 'strong' | 'faint' | 'good' | 'busy' | 'unsure' | 'bad';
 
-/** A piece of a line with its colouring. */
 export interface Piece {
   text: string;
   /** Columns that the text takes. */

@@ -25,7 +25,6 @@ export interface Look {
   /** Ms since 1970. */
   now: number;
   startedAt: number;
-  /** Number of the frame, for what turns. */
   frame: number;
   planned: PlannedWork;
   times: RunTimes;

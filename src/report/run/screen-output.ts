@@ -132,7 +132,6 @@ function widthOf(line: string): number {
 const frameMs = 200;
 
 export interface FrameOptions {
-  /** Draws the next frame. */
   draw(): void;
   /** Draws the last one, and gives the terminal back. */
   end(): void;

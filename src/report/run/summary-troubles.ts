@@ -23,13 +23,11 @@ const shownGroups = 10;
 const shownNames = 5;
 const shownReasons = 3;
 
-/** Facts that are printed of a step with a trouble. */
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 
 /** Steps that the same command mends. */
 interface TroublePart {
   steps: readonly StepView[];
-  /** Ways to mend it. */
   mend: Document;
   /** Lists all of them. */
   select?: string | undefined;

@@ -38,7 +38,6 @@ export interface StatusOptions {
   now?: number;
 }
 
-/** State of a campaign. */
 export function statusView(view: StatusView, options: StatusOptions): Document {
   const { run, tasks, pinned, accepted, orphans, gates } = view;
   const missing = sum(tasks, ({ filesMissing }) => filesMissing);

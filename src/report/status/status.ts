@@ -28,7 +28,6 @@ export interface TaskStatus {
 /** The status of a campaign, made from what is on record, without asking the service. */
 export interface StatusView {
   campaign: string;
-  /** Source of the steps. */
   from: 'manifest';
   steps: number;
   tasks: TaskStatus[];
@@ -85,11 +84,9 @@ export interface StatusFacts {
   /** Prefix that makes the path of an output relative to the working folder: `` or `campaign.sandbox/`. */
   folder?: string;
   run?: RunStatus | undefined;
-  /** Other sources of prices. */
   hints?: PriceHints;
   /** Milliseconds since 1970. Without it, every scheduled post counts as out. */
   now?: number;
-  /** Jobs that runs have seen finish. */
   finishedJobs?: Pick<ReadonlySet<string>, 'has'>;
 }
 

@@ -3,7 +3,6 @@ import type { PostTarget } from '../../plan/plan.ts';
 import type { StepState } from '../../plan/situation/step-state.ts';
 import type { Said } from '../../plan/situation/verdicts.ts';
 
-/** The status of one step, as far as it is on record. */
 export interface StepStatus {
   address: string;
   task: string;
@@ -12,10 +11,8 @@ export interface StepStatus {
   matrix?: { readonly [axis: string]: string };
   take?: number;
   state: StepState;
-  /** People's verdict on its output. */
   verdict?: Said;
   jobId?: string;
-  /** Charge of that job. */
   credits?: number;
   /** Path of its file, or of the first of several, relative to the working folder. */
   file?: string;
@@ -34,7 +31,6 @@ export interface StepStatus {
   code?: string;
 }
 
-/** Describes the purchase that represents a step. */
 export function describePurchase(
   { state, jobId, credits, error, outputs }: Purchase,
   facts: {

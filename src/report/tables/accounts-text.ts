@@ -2,7 +2,6 @@ import type { Json } from '../../ground/json.ts';
 import { bad, type Document, strong, type Text, table, warning } from '../document.ts';
 import { spanText } from '../numbers.ts';
 
-/** A connected social account. */
 export interface AccountRow {
   /** The value for `accountIds` of a post. */
   id: string;

@@ -55,7 +55,6 @@ export interface JobsFacts {
   more: boolean;
   /** Kinds whose jobs the service does not list. */
   unlisted: readonly string[];
-  /** The locks that were read. */
   locks: readonly string[];
 }
 

@@ -16,7 +16,6 @@ export interface ModelRow {
   aliasOf?: string;
   /** The default when the request names none. */
   isDefault: boolean;
-  /** Source of the model. */
   known: 'documented' | 'catalog' | 'both';
   notes: string;
 }

@@ -114,7 +114,6 @@ function originText({ is, name, file, line }: Origin): string {
 interface BeforeFacts {
   ref: string;
   assets: readonly ReviewAsset[];
-  /** The lock as it is now. */
   lock: Lock;
   placeOf: PlaceOf;
 }
@@ -194,7 +193,6 @@ async function addRequests(
   }
 }
 
-/** Finds requests, by the ids of jobs. */
 async function findRequests(lock: string, jobs: Set<string>): Promise<ReadonlyMap<string, OpenRequest>> {
   const requests = new Map<string, OpenRequest>();
   const repository = await openRepository(dirname(lock));

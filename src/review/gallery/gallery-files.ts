@@ -17,7 +17,6 @@ export interface GalleryFile {
   mentions: readonly ReviewFile[];
 }
 
-/** Place to which a gallery goes. */
 export interface GalleryPlace {
   /** Takes a file in, and tells those who mention it where the page finds it. */
   add(file: GalleryFile, jpeg: Uint8Array | undefined): Promise<void>;

@@ -31,7 +31,6 @@ export function folderHtml(data: ReviewData): string {
   });
 }
 
-/** The page as a single file. */
 export function singleHtml(data: ReviewData, { scripts, styles }: { scripts: string[]; styles: string }): string {
   // In a string, a pattern or a template the two mean the same.
   const inline = scripts.map((script) => script.replaceAll(/<(?=\/script|!--|script)/gi, '\\x3c'));

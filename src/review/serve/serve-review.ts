@@ -50,7 +50,6 @@ const entranceMs = 60_000;
 /** Everybody on this machine can open connections; a run in this process needs files that it can open. */
 const mostConnections = 2000;
 
-/** One request, and its response. */
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;

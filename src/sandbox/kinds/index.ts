@@ -7,7 +7,6 @@ import { thumbnail } from './thumbnail.ts';
 import { video } from './video.ts';
 import { voiceover } from './voiceover.ts';
 
-/** The kinds of generation that the sandbox serves. */
 export const kinds: readonly SandboxKind[] = [image, influencer, thumbnail, music, voiceover, video, clipping];
 
 export function findKind(name: string): SandboxKind | undefined {

@@ -2,7 +2,6 @@ import type { JsonObject } from '../wire.ts';
 
 export type JobStatus = 'QUEUED' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
-/** Where a job stands. */
 export interface Life {
   readonly status: JobStatus;
   readonly createdAtMs: number;
@@ -10,7 +9,6 @@ export interface Life {
   readonly updatedAtMs: number;
 }
 
-/** A job as one answer sees it. */
 export interface JobView {
   readonly id: string;
   /** Id of the record that the job stands in, for kinds whose records have ids of their own. */

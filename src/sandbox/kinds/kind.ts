@@ -46,7 +46,6 @@ export interface SandboxKind {
   readonly remove?: { readonly path: string; readonly by: 'job' | 'record' };
   /** Milliseconds from create to end at speed 1. Each job has its own length between the two. */
   readonly durationMs: { readonly least: number; readonly most: number };
-  /** Models as the catalog lists them. */
   readonly models: readonly CatalogModel[];
   /** Checks rules between fields, which the schema cannot express. A sentence, or `undefined` when the body may pass. */
   findProblem(body: JsonObject, world: World): string | undefined;
@@ -120,7 +119,6 @@ export interface RenderOrder extends FileFacts {
   readonly kind: string;
   /** 1 for the first job with this body, 2 for the second, …: a repeated request gives another result. */
   readonly take: number;
-  /** Which of the job's files. */
   readonly fileName: string;
   /** The bytes of the file in `sourceField`, where the sandbox has them. */
   readonly source?: Uint8Array;

@@ -37,7 +37,6 @@ function job(fields: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: 'object', required: [...progressRequired, ...required], properties: { ...progress, ...fields } };
 }
 
-/** The generation in an answer to a create. */
 export function generation(fields: JsonObject, required: readonly string[] = []): JsonObject {
   const properties = { id: { type: 'string' }, status: refer('JobStatus'), ...fields };
   return { type: 'object', required: ['id', 'status', ...required], properties };

@@ -15,7 +15,6 @@ const mostPages = 20;
 const readsInVain = 20;
 const usualPages = 20;
 
-/** A page as requested. */
 export interface AskedPage {
   page: number;
   /** Milliseconds since 1970. */
@@ -24,11 +23,9 @@ export interface AskedPage {
   added: number;
 }
 
-/** The contents of a page. */
 export interface ShownPage {
   /** Index within the page, by ID. */
   records: ReadonlyMap<string, { index: number }>;
-  /** Number of records on the page. */
   count: number;
   /** Nothing comes after it. */
   isLast: boolean;
@@ -101,7 +98,6 @@ export class ListPlaces {
     return this.#top - (page - 1) * this.#size - (this.#size >> 1);
   }
 
-  /** The page that holds this rank now. */
   pageAt(rank: number): number {
     return this.#isPaged ? 1 + Math.floor(Math.max(0, this.#top - rank) / this.#size) : 1;
   }
@@ -115,7 +111,6 @@ export class ListPlaces {
     };
   }
 
-  /** Returns the jobs that are missing. */
   note(asked: AskedPage, shown: ShownPage): WatchedJob[] {
     const first = (asked.page - 1) * this.#size;
     const top = this.#topOf(asked, shown);

@@ -12,7 +12,6 @@ import { JobList, type Page } from './job-list.ts';
 import { isCurrent, type Place, ReadyQueue } from './ready-queue.ts';
 import { isWaiting, newlyWatched, tookMs, type WatchedJob } from './watched-job.ts';
 
-/** One job in the care of the poller. */
 export interface Observation {
   /**
    * The next status of the job: from its status call at `path`, or from a list. Not before `afterMs` from now, and at
