@@ -114,7 +114,7 @@ describe('a campaign of every kind', () => {
     expect(videos()).toBe(1);
   });
 
-  test('a request that does not fit the service’s own description is told before anything is paid for', async () => {
+  test('a request that does not fit the service’s description is reported before anything is paid', async () => {
     const { trial, apply } = await launch();
     trial.write('campaign.yaml', manifest.replace('duration: 2', 'duration: 90'));
     const refused = await apply();

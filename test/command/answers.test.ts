@@ -19,7 +19,7 @@ tasks:
   pic: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", resolution: 1k } }
 `;
 
-describe('what people meet when something is wrong', () => {
+describe('errors for users', () => {
   test('no such manifest, or a folder', async () => {
     const trial = await makeTrial(two);
     const missing = await trial.run(['apply', 'other.yaml']);
@@ -240,7 +240,7 @@ describe('what people meet when something is wrong', () => {
     expect((await trial.run(['apply', 'campaign.yaml', '--events', 'nowhere/x.jsonl'])).code).toBe(73);
   });
 
-  test('a first try at a wrong address does not bind the lock to it', async () => {
+  test('a failed first run at a wrong address does not bind the lock to it', async () => {
     const trial = await makeTrial(two.replace('[a, b]', '[a]'));
     const env = { MEDIABATCH_BASE_URL: 'https://user:pass@127.0.0.1/api/v1' };
     expect((await trial.apply([], { env })).code).toBe(64);
@@ -270,7 +270,7 @@ describe('what people meet when something is wrong', () => {
     expect(existsSync(trial.path('output/pic-a.png'))).toBe(false);
   });
 
-  test('two signals at once are one wish: nothing on the wire is left', async () => {
+  test('two signals at once count as one: open requests are awaited', async () => {
     const names = ['SIGTERM', 'SIGHUP'] as const;
     const before = names.map((name) => new Set(process.listeners(name)));
     const { signal, secondSignal, stop } = listenForInterruption();
@@ -336,7 +336,7 @@ describe('what people meet when something is wrong', () => {
     },
   );
 
-  test('plan, status and validate write nothing and need nobody', async () => {
+  test('plan, status and validate write nothing and need no service', async () => {
     const trial = await makeTrial(two);
     await trial.sandbox.close();
     const before = readdirSync(trial.folder);

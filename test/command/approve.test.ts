@@ -60,7 +60,7 @@ function daysLater({ folder }: Trial, days: number): Partial<CommandOptions> {
 }
 
 describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
-  test('is carried out by whoever applies it, and nothing else is', async () => {
+  test('is carried out by any apply, and nothing else is', async () => {
     const { trial, approve, run, apply } = await savedPlan();
     // Without a terminal, so that a program can show it as well.
     const rows = await run(['approve', 'shop.plan.json', '--rows']);
@@ -86,7 +86,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect((await run(['approve', '--list'])).out).toMatch(/ Ada +done /);
   });
 
-  test('is not carried out again in a lock that begins anew', async () => {
+  test('is not carried out again in a new lock', async () => {
     const { trial, approvals, approve, apply } = await savedPlan();
     await approve();
     expect((await apply()).code).toBe(0);

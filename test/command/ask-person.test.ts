@@ -5,7 +5,7 @@ import { sitAtTheKeys } from './at-the-keys.ts';
 
 const question = 'Spend 3 credits?';
 
-test('who has left before the question is not waited for', async () => {
+test('does not wait for a closed terminal', async () => {
   const { keys, terminal } = sitAtTheKeys();
   keys.end('y\n');
   const late = new Promise((resolve) => setTimeout(resolve, 2000, 'waits for ever'));

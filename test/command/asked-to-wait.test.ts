@@ -27,7 +27,7 @@ tasks:
   pic: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", resolution: 1k } }
 `;
 
-test('a service that asks to wait for a day is told at once, until when, and ends the creates', async () => {
+test('a wait of a day that the service requests is reported with its end, and stops creates', async () => {
   const trial = await makeTrial(manifest);
   const url = await inFront(trial.sandbox.env.MEDIABATCH_BASE_URL ?? '', 86_400);
   const startedAt = Date.now();

@@ -33,7 +33,7 @@ async function dearService(credits: (nth: number) => number, text = manifest) {
   };
 }
 
-describe('what was agreed to is a cap', () => {
+describe('the approved total is a limit', () => {
   test('an estimate that is too low ends the creates of its price, under --yes and below --max-credits', async () => {
     const { run, charged } = await dearService(() => 10);
     expect((await run('plan', 'campaign.yaml', '--refresh')).out).toContain('≈ 18 credits, at most 23');
@@ -46,7 +46,7 @@ describe('what was agreed to is a cap', () => {
     expect([next.code, charged()]).toEqual([0, 60]);
   });
 
-  test('who is at the keys is asked again each time that a charge passes what they agreed to, until they have enough', async () => {
+  test('asks again each time a charge exceeds the approval, until the user declines', async () => {
     const { run, runHere, charged } = await dearService((nth) => 10 ** nth);
     await run('plan', 'campaign.yaml', '--refresh');
     const answers = ['y', 'y', 'n'];

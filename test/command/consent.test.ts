@@ -36,7 +36,7 @@ test.each<[string, string[], { env?: Record<string, string> }]>([
   expect(kinds(trial)).toEqual([]);
 });
 
-test('a saved plan is no consent either, whoever applies it', async () => {
+test('a saved plan alone is not a consent', async () => {
   const trial = await makeTrial(manifest);
   expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
   const silent = await trial.run(['apply', 'a.plan.json']);
@@ -56,7 +56,7 @@ test('a saved plan is no consent either, whoever applies it', async () => {
   expect(kinds(trial)).toEqual(['image', 'image', 'post']);
 });
 
-test('a program hears what to show, and not how to do without', async () => {
+test('an agent is shown what to present to the user, and no way around the approval', async () => {
   const trial = await makeTrial(manifest);
   const refused = await trial.run(['apply', 'campaign.yaml', '-s', 'hero'], program);
   expect(refused.err).toContain('AI_AGENT says that an agent is the caller');
@@ -68,7 +68,7 @@ test('a program hears what to show, and not how to do without', async () => {
     expect(err).not.toMatch(/--publish|(?<!and )--yes|unset|MEDIABATCH_CONSENT/);
 });
 
-test('a post with a consent of its own waits for what it shows, and for nothing else', async () => {
+test('a post with its own consent waits for its media only', async () => {
   const trial = await makeTrial(`version: 1
 name: shop
 tasks:
@@ -89,7 +89,7 @@ tasks:
   expect(collected.err).not.toContain('takes a consent of its own');
 });
 
-test('a saved plan leads a program to a person, where it buys something', async () => {
+test('a saved plan with purchases refers an agent to a person', async () => {
   const trial = await makeTrial(manifest);
   const saving = (...words: string[]) =>
     trial.run(['plan', 'campaign.yaml', '--out', 'shop.plan.json', ...words], program);
@@ -99,7 +99,7 @@ test('a saved plan leads a program to a person, where it buys something', async 
   expect((await saving('--sandbox')).err).toContain('apply it: mediabatch apply shop.plan.json\n');
 });
 
-test('what is to be bought again stands in the plan that a person is shown, once', async () => {
+test('the plan for approval lists each repurchase once', async () => {
   const one = 'version: 1\nname: shop\ntasks:\n  a: { kind: image, with: { prompt: a lamp, resolution: 1k } }\n';
   const trial = await makeTrial(one);
   expect((await trial.apply()).code).toBe(0);
@@ -143,7 +143,7 @@ test('a call of the library is no consent where a user must consent: MB3007, and
   expect(kinds(trial)).toEqual(['image', 'image']);
 });
 
-test('play money takes --yes from everybody', async () => {
+test('the sandbox accepts --yes from every caller', async () => {
   const trial = await makeTrial(manifest);
   const args = ['apply', 'campaign.yaml', '--sandbox', ...quick];
   expect((await trial.run(args, program)).code).toBe(5);
@@ -152,7 +152,7 @@ test('play money takes --yes from everybody', async () => {
   expect(kinds(trial)).toEqual([]);
 });
 
-test('what is paid is collected without a word of anybody, and nothing is bought beside it', async () => {
+test('paid jobs are collected without approval, and nothing else is bought', async () => {
   const trial = await makeTrial(`version: 1
 name: shop
 tasks:
@@ -180,7 +180,7 @@ tasks:
   expect(nothing.err).toContain('MB3007');
 });
 
-test('who is at the keys', () => {
+test('the kind of caller', () => {
   for (const name of programVariables) {
     expect(consentIn({ [name]: '1' }, { sandbox: false })).toEqual({
       flags: 'ignored',

@@ -53,7 +53,7 @@ describe('resolve', () => {
     expect(trial.sandbox.ledger()).toHaveLength(1);
   });
 
-  test('what cannot be decided is said', async () => {
+  test('reports steps that need no decision', async () => {
     const trial = await unresolved();
     for (const args of [
       ['pic', '--job', 'a b'],

@@ -134,7 +134,7 @@ describe('deliver', () => {
     expect(contentOf(to)).toEqual([]);
   });
 
-  test('wants a folder', async () => {
+  test('requires a folder', async () => {
     const { run } = campaign();
     expect((await run()).err).toContain('--to is missing');
     expect((await run('--to', 'ftp://shop/spring')).err).toContain('to a folder or to s3://');
@@ -163,7 +163,7 @@ describe('deliver', () => {
     expect(keys()).toEqual(names);
   }, 40_000);
 
-  test('an earlier copy gives way to what was picked since; a file of somebody else never does', async () => {
+  test('replaces earlier copies after a new pick, but never foreign files', async () => {
     const { folder, run, to } = campaign();
     const take = (number: number) =>
       contentOf(join(folder, 'campaign.sandbox/output'))

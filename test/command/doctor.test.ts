@@ -38,7 +38,7 @@ describe('doctor', () => {
     expect(half.out).toContain('put both into the environment, or both into .env');
   });
 
-  test('sends nobody to itself', async () => {
+  test('never refers to doctor itself', async () => {
     const env = { MEDIABATCH_API_KEY: key };
     const refused = await scripted({ 'GET /accounts': [401, { success: false, error: { message: 'no' } }] });
     const other = await scripted({ 'GET /accounts': [200, undefined] });

@@ -45,7 +45,7 @@ describe('a lock that something else wrote', () => {
     }
   }, 60_000);
 
-  test('is refused where it is no list of lines any more, or its last line is cut: nothing is sent, nothing is changed', async () => {
+  test('is refused if it is damaged or its last line is cut: nothing is sent, nothing is changed', async () => {
     const { trial, lock, write } = await bought();
     const lines = lock.trimEnd().split('\n');
     const id = trial.sandbox.ledger().at(-1)?.id ?? '';
@@ -69,7 +69,7 @@ describe('a lock that something else wrote', () => {
     expect(trial.sandbox.ledger()).toHaveLength(3);
   }, 60_000);
 
-  test('was begun and never got its first line, or was emptied: it starts anew', async () => {
+  test('was created without a first line, or emptied: it starts again', async () => {
     for (const text of ['', '\n', '\r\n', '{"mediab', '\0\0\0\0']) {
       const trial = await makeTrial(manifest.replace(/ {2}teaser.*\n/, ''));
       trial.write('campaign.lock.jsonl', text);

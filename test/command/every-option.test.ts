@@ -81,7 +81,7 @@ async function save(name: Name, row: OptionRow): Promise<{ [option: string]: unk
 }
 
 describe('every option', () => {
-  test.each(rows)('is told by help: %s', (name, row) => {
+  test.each(rows)('help lists %s', (name, row) => {
     const { terminal } = bufferTerminal();
     const program = newProgram(terminal);
     const help = program.commands.find((one) => one.name() === commandOf(name))?.helpInformation() ?? '';

@@ -70,7 +70,7 @@ test('texts that YAML would read as something else come back as they are', async
   expect(out).not.toContain('\u202e');
 });
 
-test('a manifest with mistakes is told', async () => {
+test('reports errors of the manifest', async () => {
   write('campaign.yaml', manifest.replace('row.name', 'row.nmae'));
   expect(await run('explain', 'campaign.yaml', '--origins')).toMatchObject({
     code: 65,

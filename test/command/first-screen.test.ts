@@ -17,7 +17,7 @@ test.each([['--help'], ['-h'], []])(
   },
 );
 
-test('all commands stand by theme before their options', async () => {
+test('lists all commands by theme before their options', async () => {
   const { out } = await place.run('help', 'commands');
   const first = out.slice(0, out.indexOf('\ninit\n') + 1 || out.length);
   for (const theme of [

@@ -67,7 +67,7 @@ test('refuses what viewers of Mermaid would not draw', async () => {
   expect((await place.run('status', '--graph')).out).toContain('hero<br/>image · 4000 steps');
 });
 
-test('a mistake of the manifest is told as everywhere', async () => {
+test('reports errors of the manifest like other commands', async () => {
   place.write('campaign.yaml', manifest.replace('kind: image', 'kind: imaage'));
   expect(await place.run('status', '--graph')).toMatchObject({
     code: 65,

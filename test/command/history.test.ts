@@ -86,7 +86,7 @@ describe('history', () => {
     expect((await listed(folder)).map(({ id }) => id.slice(-4))).toEqual(['aaaa', 'mmmm', 'zzzz']);
   });
 
-  test('is running while it runs, and broken off once it was killed', async () => {
+  test('is running during the run, and interrupted after a kill', async () => {
     const here = await makePlace(pictures('a'), { speed: 0.001 });
     const { child, ended } = here.start([...apply]);
     await until(() => here.service.ledger().length > 0);
@@ -135,7 +135,7 @@ describe('history', () => {
     expect(await listed(folder, '--sandbox')).toEqual([]);
   });
 
-  test('a disk that is full of it costs one notice', async () => {
+  test('a full disk causes one notice', async () => {
     const folder = place();
     const preload = join(root, 'test/rig/lose-history.mjs');
     const { code, err } = await run([...apply, ...sandbox, '--events', 'events.ndjson'], folder, { preload });

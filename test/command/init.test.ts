@@ -15,7 +15,7 @@ test.each(exampleNames())('--example %s writes a campaign that is right', async 
   expect(read('new/.gitattributes')).toContain('merge=union');
 });
 
-describe('the schema of a new campaign is there for whoever gets its folder', () => {
+describe('the schema of a new campaign comes with its folder', () => {
   const schemaOf = (manifest: string) => /\$schema=(.+)$/m.exec(read(manifest))?.[1] ?? '';
 
   test('beside the manifest, where nothing else brings it', async () => {
@@ -95,7 +95,7 @@ test('what stands around a campaign is kept, and what it lacks is said', async (
   expect(err).not.toContain('         .env\n');
 });
 
-test('what a program at the keys may do stands beside the campaign, without a link that leads nowhere; an own page is kept', async () => {
+test('writes the page for agents next to the campaign, without dead links; an existing page stays', async () => {
   expect((await run('init', 'plain')).code).toBe(0);
   expect(readdirSync(join(workplace.folder, 'plain'))).not.toContain('AGENTS.md');
   expect((await run('init', 'new', '--agents')).code).toBe(0);

@@ -39,7 +39,7 @@ test('I44 three campaigns at once never pass the limit of a day, nor does what f
   expect((await run(['doctor'])).out).toContain('MEDIABATCH_LIMIT is 10 credits a day over all campaigns: 0 are left');
 });
 
-test('I44 who is killed has spent it, also in a run that knows nothing of it', async () => {
+test('I44 a killed run keeps its reservation, also for other runs', async () => {
   const { apply, run, spent, trial } = await limited('6/day');
   const killed = await run(['apply', 'campaign.yaml', '--yes', '-v', '--poll-interval', '10'], {
     onErr: (seen, child) => {
@@ -79,7 +79,7 @@ test('a plan that was saved while a limit held steps back does what it said once
   }
 });
 
-test('play money counts for nothing, and is bound by nothing', async () => {
+test('sandbox credits neither count nor are limited', async () => {
   const { run, spent } = await limited('2/day');
   const played = await run(['apply', 'campaign.yaml', '--sandbox', '--yes', '--poll-interval', '10']);
   expect(played.code, played.err).toBe(0);

@@ -69,7 +69,7 @@ describe('FILE may be left out', () => {
     expect(name('resolve hero', ['hero', 'campaign.yaml'])).toBe('resolve campaign.yaml hero');
   });
 
-  test('and whoever names it, wherever the options stand, has typed all there is', () => {
+  test('FILE is found wherever the options are', () => {
     const options = fc.constantFrom([], ['--sandbox'], ['--lock', 'a.jsonl'], ['--lock=b'], ['--var', 'a=b']);
     fc.assert(
       fc.property(fc.constantFrom(...commands), fc.array(options), fc.array(options), (command, before, after) => {
@@ -119,7 +119,7 @@ describe('in a folder', () => {
   });
 });
 
-describe('a command that there is not', () => {
+describe('an unknown command', () => {
   test.each([
     ['run', 'apply'],
     ['plna', 'plan'],
@@ -168,7 +168,7 @@ describe('a command that there is not', () => {
     expect(err).toContain(instead);
   });
 
-  test('never leads to one by which something is lost', async () => {
+  test('is never corrected to a destructive one', async () => {
     for (const word of ['history', 'destory', 'destry', 'Destroy', 'gcc', 'forgt', 'resolv', 'unlok', 'delete', 'rm']) {
       const said = `${(await place.run(word)).err}${(await place.run('help', word)).err}`;
       expect(said, word).toContain(`there is no command ${word}`);

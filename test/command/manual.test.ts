@@ -31,7 +31,7 @@ const shown = async (name: string, width: number) =>
 /** `init` on a terminal, unless it is told all. */
 const asks = (line: string) => /^mediabatch init\b(?!.*--(?:example|from-csv|list))/.test(line);
 
-test('every page is in the table of contents, and the other way round', () => {
+test('the table of contents lists exactly the pages', () => {
   expect(pageNames).toEqual(['index', ...topics.keys()].sort());
 });
 
@@ -84,7 +84,7 @@ describe.each([...pageNames, '../../README'])('%s', (name) => {
     }
   });
 
-  test('commands can be read', async () => {
+  test('commands parse', async () => {
     const lines = blocksOf(name, 'sh').flatMap(({ text }) => text.split('\n'));
     const commands = [...lines, ...codeSpansOf(name)]
       .map((line) => line.replace(/^npx /, ''))

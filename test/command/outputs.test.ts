@@ -96,7 +96,7 @@ describe('outputs', () => {
     expect(validate(JSON.parse(out)), JSON.stringify(validate.errors)).toBe(true);
   });
 
-  test('sums up to what was charged', async () => {
+  test('adds up to the charges', async () => {
     const { folder, list } = campaign();
     const files = await list();
     const { out } = await runInProcess(['status', 'campaign.yaml', '--sandbox', '--json'], {}, folder);
@@ -121,7 +121,7 @@ describe('outputs', () => {
     expect(err).toMatch(/fetched for free by: .*apply campaign\.yaml.* --sandbox/);
   });
 
-  test('knows everything but measures from the lock alone, without a key or a file', async () => {
+  test('needs only the lock for everything but measures', async () => {
     const { folder, list } = campaign();
     const files = await list();
     for (const name of ['campaign.sandbox', '.mediabatch']) rmSync(join(folder, name), { recursive: true });
@@ -145,7 +145,7 @@ describe('outputs', () => {
     expect(file).toMatchObject({ state: 'changed', prompt: 'the final', fileState: 'intact', madeFrom: ['draft/2'] });
   });
 
-  test('rights are no part of a purchase', async () => {
+  test('rights do not change a request', async () => {
     const { folder, list } = campaign();
     writeFileSync(join(folder, 'campaign.yaml'), manifest.replace('licence: web', 'licence: all'));
     const plan = await runInProcess(['plan', 'campaign.yaml', '--sandbox', '--detailed-exitcode'], {}, folder);

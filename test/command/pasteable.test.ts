@@ -105,7 +105,7 @@ function argumentsOf(text: string, named: RegExp): string[][] {
   });
 }
 
-test('every command that the sources can print is one that the command line takes', async () => {
+test('every command in the sources parses', async () => {
   place.write('campaign.yaml', 'version: 1\n');
   const texts = readAll(sourceFile).map(({ text }) => text);
   const paste = pasteAfter(makeProgram({ terminal: bufferTerminal().terminal, exit: () => {} }), {
@@ -123,7 +123,7 @@ test('every command that the sources can print is one that the command line take
   expect(await findUnpasteable(commands)).toEqual([]);
 });
 
-test('a command ends its line, whoever prints it', () => {
+test('a printed command ends its line', () => {
   const followed = readAll(sourceFile).flatMap(({ file, text }) =>
     [...text.matchAll(/\bpaste\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\}(?!`|\\n).*/g)].map(
       ([found]) => `${file}: ${found}`,

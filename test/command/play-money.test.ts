@@ -22,7 +22,7 @@ async function cautious() {
 
 const quick = ['--yes', '--publish', '--sandbox-speed', '10000', '--poll-interval', '10'];
 
-test('whatever is said, no real service is asked, and printed commands say which money it is', async () => {
+test('no real service is contacted, and printed commands keep the sandbox', async () => {
   const { service, run } = await cautious();
   const planned = await run('plan', 'campaign.yaml', '--out', 'a.plan.json');
   expect(planned.out.split('\n')[0]).toBe('spring  with play money (--sandbox)');
@@ -36,7 +36,7 @@ test('whatever is said, no real service is asked, and printed commands say which
   expect(service.requests()).toEqual([]);
 });
 
-test('a plan of real money is not carried out', async () => {
+test('a plan for real credits is refused', async () => {
   const { service, run } = await cautious();
   const real = await command(['plan', 'campaign.yaml', '--out', 'a.plan.json'], {
     cwd: place.folder,
@@ -49,7 +49,7 @@ test('a plan of real money is not carried out', async () => {
   expect(service.requests()).toEqual([]);
 });
 
-test('it is read strictly, and comes before any key', () => {
+test('is parsed strictly, and takes precedence over a key', () => {
   const key = { MEDIABATCH_API_KEY: 'k', MEDIABATCH_BASE_URL: 'https://a/api/v1' };
   expect(readEnvironment({ ...key, MEDIABATCH_SANDBOX: '1' }, '.')).toEqual({
     playMoney: true,

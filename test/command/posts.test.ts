@@ -124,7 +124,7 @@ describe('a consent of its own', () => {
     expect(captions(trial)).toEqual(['Hello']);
   });
 
-  test('without it what needs a post waits too, and a failure is told first', async () => {
+  test('without it steps after a post wait too, and failures are printed first', async () => {
     const error = { success: false, error: 'no such prompt' };
     const refusal = { on: 'create', match: 'vase', do: { type: 'status', status: 400, body: error } };
     const text = `${manifest}  after: { kind: image, needs: [share], with: { prompt: after, resolution: 1k } }

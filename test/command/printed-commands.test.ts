@@ -165,7 +165,7 @@ describe('every command that is printed can be pasted', () => {
     await expectPasteable(args, await placeAfter([]));
   });
 
-  test('of a saved plan that is stale, or that is told more', async () => {
+  test('of a saved plan that is stale, or that gets more options', async () => {
     const folder = await placeAfter([['plan', ...called, '-s', '+teaser', '--redo', 'hero', '--out', 'a.plan.json']]);
     await expectPasteable(['apply', 'a.plan.json', '--max-credits', '4'], folder);
     writeFileSync(join(folder, file), manifest.replace('a {{row}}', 'the {{row}}'));

@@ -82,7 +82,7 @@ async function expectOnlyLooking(folder: string, before: string[]): Promise<void
   expect(listing(folder)).toEqual(was);
 }
 
-describe('commands that only look', () => {
+describe('read-only commands', () => {
   test('leave no file behind and change none', async () => {
     const folder = await boughtFolder();
     await expectOnlyLooking(folder, [process.execPath, bin]);

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/contract/clock.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 
-test('whoever leaves before anything of a run has begun is not told that all of it is done', async () => {
+test('detaching before a run has begun prints no summary', async () => {
   const { terminal, said } = bufferTerminal();
   const plan = { rows: [{ address: 'pic', action: 'create' }] } as unknown as Plan;
   const recorder = await makeRecorder(plan, {

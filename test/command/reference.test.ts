@@ -58,7 +58,7 @@ describe('help', () => {
     expect((await run('help', 'RECOVERY')).out).toMatch(/^What if it dies/);
   });
 
-  test('of a kind it says what the page of kinds says of it', async () => {
+  test('of a kind matches the page of kinds', async () => {
     const { code, out } = await run('help', 'Video');
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('video') });
     expect(out).toMatch(/prompt/);
@@ -77,7 +77,7 @@ describe('help', () => {
     expect(await run('help', topic)).toMatchObject({ code: 64, err: expect.stringContaining(hint) });
   });
 
-  test('every line fits 100 columns, and every command has its words', async () => {
+  test('every line fits 100 columns, and every command has a description', async () => {
     const { out } = await run('help');
     expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
     const all = (await run('help', 'commands')).out;

@@ -53,7 +53,7 @@ describe('the account of a rehearsal', () => {
     expect(existsSync(join(place.folder, '.mediabatch'))).toBe(false);
   });
 
-  test('jobs fail as often as it is told', async () => {
+  test('jobs fail at the given rate', async () => {
     place.write('campaign.yaml', manifest());
     const { code, err } = await rehearse('--sandbox-fail-rate', '1');
     expect([code, err]).toEqual([3, expect.stringContaining('all 3 again')]);
@@ -78,7 +78,7 @@ tasks:
 describe('a sandbox that is gone', () => {
   const gone = () => rmSync(join(place.folder, '.mediabatch/sandbox'), { recursive: true });
 
-  test('is told at once, with the way on, where its jobs are needed', async () => {
+  test('is reported at once with the next command, where its jobs are needed', async () => {
     place.write('campaign.yaml', manifest());
     expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
     gone();
@@ -139,7 +139,7 @@ describe('status', () => {
     );
   });
 
-  test('a file that is not there is told', async () => {
+  test('reports a missing file', async () => {
     const folder = temporaryFolder();
     onTestFinished(() => folder.remove());
     place.write('campaign.yaml', manifest());

@@ -161,7 +161,7 @@ describe('gc --kept', () => {
     expect(plan.rows.map(({ action }: { action: string }) => action)).toEqual(['keep', 'keep', 'download']);
   });
 
-  test('takes nothing that lies there in another form, or through a link', async () => {
+  test('ignores other file types and links', async () => {
     const trial = await finished();
     trial.write('campaign.yaml', words('a cat'));
     expect((await trial.apply()).code).toBe(0);
@@ -183,7 +183,7 @@ describe('gc --kept', () => {
 });
 
 describe('--sandbox', () => {
-  test('looks at the state of the sandbox runs, and leaves none where there was none', async () => {
+  test('uses the state of sandbox runs, and creates none', async () => {
     const folder = folderWith({ 'campaign.yaml': manifest });
     for (const args of [['list', 'accounts'], ['list', 'jobs'], ['doctor'], ['list', 'voices']]) {
       const { code, err } = await runInProcess([...args, '--sandbox'], {}, folder);

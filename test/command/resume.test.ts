@@ -32,7 +32,7 @@ const slow = { service: { speed: 4 } };
 const attached = (trial: Trial) =>
   trial.events().filter(({ event, action }) => event === 'step-started' && action === 'attach');
 
-describe('running again pays nothing again', () => {
+describe('a rerun pays nothing again', () => {
   test('nothing changed: exit 0, no request, no byte of the lock changed', async () => {
     const trial = await shop();
     const first = await trial.apply();
@@ -46,7 +46,7 @@ describe('running again pays nothing again', () => {
     expect(readFileSync(trial.path('campaign.lock.jsonl'))).toEqual(lock);
   });
 
-  test('after Ctrl-C: exit 130, the running jobs are said, and collected next time', async () => {
+  test('after Ctrl-C: exit 130, running jobs are listed, and collected by the next run', async () => {
     const trial = await shop(slow);
     let asked = false;
     const first = await trial.apply(['-v'], {

@@ -30,7 +30,7 @@ describe.runIf(hasTerminals)('on a terminal', () => {
     expect(screen.lastIndexOf('\u001b[?25h')).toBeGreaterThan(screen.lastIndexOf('\u001b[?25l'));
   });
 
-  test('what nobody could price is asked about again once the first is charged, and no is no then, too', async () => {
+  test('asks again for steps of unknown price after the first charge, and stops on no', async () => {
     const { code, screen, bought } = await answer('y\r', [{ after: ['asked again', '[y/N]'], keys: 'n\r' }]);
     expect(code, screen).toBe(4);
     expect(bought).toBe(1);
@@ -64,7 +64,7 @@ describe.runIf(hasTerminals)('posts that may be out under another name', () => {
     ].join('\n');
   const accounts = ['acc_a26a6b25c78b1c8d', 'acc_36c3a20f22ac6098'] as const;
 
-  test('are asked about one by one: a no to the first is none to the second', async () => {
+  test('are confirmed one by one: a no to the first does not answer the second', async () => {
     const trial = await makeTrial(campaignOf(['one', 'Hello', accounts[0]], ['two', 'Good morning', accounts[1]]));
     expect((await trial.apply(['--publish'])).code).toBe(0);
     trial.write('campaign.yaml', campaignOf(['uno', 'Hello!', accounts[0]], ['due', 'Good morning!', accounts[1]]));

@@ -112,7 +112,7 @@ describe('what is not selected', () => {
     expect([code, err]).toEqual([64, expect.stringContaining(words)]);
   });
 
-  test('what only needs something else says how to take it along, and that nothing can be done', async () => {
+  test('a selected step with an unselected dependency says how to add it', async () => {
     place.write('campaign.yaml', manifest);
     const alone = await place.run('plan', 'campaign.yaml', '-s', 'selector:social');
     expect(alone.code).toBe(64);

@@ -33,7 +33,7 @@ describe('without a key', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('errors', () => {
   test.each([
     [['list', 'voices', '--gender', 'tenor'], 'female, male, neutral'],
     [['list', 'voices', '--accent', 'klingon'], 'american, australian, british, swedish'],
@@ -136,7 +136,7 @@ describe('what the service says', () => {
     expect(err).toContain('YouTube @lamps has expired');
   });
 
-  test('without a list of uploads, that is said and nothing is asked', async () => {
+  test('without a list of uploads, says so and sends no request', async () => {
     const paths = { '/uploads': { post: {} } };
     const { env, seen } = await scripted({ 'GET /openapi.json': [200, { openapi: '3.1.0', paths }] });
     const { code, err } = await run(['list', 'uploads'], env);

@@ -146,7 +146,7 @@ describe('a lock that was made against another service', () => {
 });
 
 describe('a service that has moved', () => {
-  test('is said, agreed to and recorded: nothing is bought twice, and the old address is another one', async () => {
+  test('is shown, confirmed and recorded: nothing is bought twice, and the old address counts as another service', async () => {
     const campaign = makeCampaign();
     const before = await makeService();
     expect((await campaign.apply(before)).code).toBe(0);

@@ -43,7 +43,7 @@ async function leftOpen() {
   return { trial, apply, elsewhere };
 }
 
-test('I43 a send that only the lock knows of is asked about by whoever agrees to what it may cost', async () => {
+test('I43 retrying a create that only the lock records needs an approval of its cost', async () => {
   const { trial, apply, elsewhere } = await leftOpen();
   const asked = await apply([], elsewhere(program));
   expect(asked.code, asked.err).toBe(5);

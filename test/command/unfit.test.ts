@@ -12,7 +12,7 @@ tasks:
     save: pics/{{row}}
 `;
 
-test('what does not fit is failed for every command, and is taken as it is for nothing', async () => {
+test('an unfit output counts as failed for every command, and accepting it is free', async () => {
   const trial = await makeTrial(manifest);
   const first = await trial.apply();
   expect(first.code).toBe(3);

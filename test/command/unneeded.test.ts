@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeTrial } from '../rig/trial.ts';
 
 /** How many clips are found depends on the service; the sandbox never finds as many as nine. */
-test('steps that are not needed are told alike by every command, and posts are counted as they are', async () => {
+test('every command reports skipped steps alike, and counts posts as they are', async () => {
   const trial = await makeTrial('');
   await trial.run(['init', 'pc', '--example', 'podcast-clips']);
   const cwd = trial.path('pc');

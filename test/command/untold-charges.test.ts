@@ -33,7 +33,7 @@ tasks:
 const guess =
   /48 credits are reserved for thumb@a, a guess: no charge is on record, and nothing states a price of thumbnail/;
 
-test('a charge that is not told is held, and said; a higher budget goes on, and the balance tells the others', async () => {
+test('an unreported charge stays reserved and is shown; a higher budget resumes, and the balance reveals the other charges', async () => {
   const { service, write, run, apply } = await makeCampaign();
   write(30);
   const first = await apply();
@@ -50,7 +50,7 @@ test('a charge that is not told is held, and said; a higher budget goes on, and 
   expect([second.code, service.books.jobs.map(({ credits }) => credits)]).toEqual([0, [4, 4, 4, 4]]);
 });
 
-test('a price that a person tells frees what was held, and ends the guess', async () => {
+test('a price set by the user replaces the reservation for an unknown charge', async () => {
   const { service, write, run, apply } = await makeCampaign();
   write(30);
   await apply();
@@ -64,7 +64,7 @@ test('a price that a person tells frees what was held, and ends the guess', asyn
   expect(err).toContain('14 of 30 left');
 });
 
-test('one stuck create of unknown price holds what its kind is named at, and nothing else', async () => {
+test('one unresolved create of unknown price reserves the highest price named for its kind', async () => {
   const { service, write, run, apply } = await makeCampaign();
   service.fate = ({ nth }) => (nth === 1 ? 'lose' : 'book');
   write(60, 'prices: { thumbnail/model=odd: 20 }');
@@ -75,7 +75,7 @@ test('one stuck create of unknown price holds what its kind is named at, and not
   expect((await run('status')).out).toContain('20 reserved · 36 of 60 left');
 });
 
-test('a price that rises, told by the balance alone: creates begin one by one, and no more is paid than was agreed to', async () => {
+test('a price rise that only the balance reveals: creates go one by one, and no more than the approved total is paid', async () => {
   const { service, write, apply } = await makeCampaign();
   service.books.rise = 4;
   write(100, '', 10);

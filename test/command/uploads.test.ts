@@ -24,7 +24,7 @@ describe('upload', () => {
     expect(seen).toHaveLength(2);
   });
 
-  test('what the service refuses is told for each file', async () => {
+  test('reports each file that the service refuses', async () => {
     const { env } = await scripted({ 'POST /uploads': [400, { success: false, error: 'too odd' }] });
     const { code, err } = await run(['upload', 'a.txt'], env, folderWith({ 'a.txt': 'a' }));
     expect(code).toBe(3);

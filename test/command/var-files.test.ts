@@ -82,7 +82,7 @@ describe('--var-file', () => {
     expect({ code, err }).toEqual({ code: 65, err: expect.stringContaining(said) });
   });
 
-  test('one that is not there is named', async () => {
+  test('names a missing file', async () => {
     place.write('campaign.yaml', manifest);
     const { code, err } = await place.run('plan', '--var-file', 'north.yaml');
     expect({ code, err }).toEqual({ code: 65, err: expect.stringContaining('there is no file north.yaml') });

@@ -33,7 +33,7 @@ describe('I15 in the whole command', () => {
     expect(readdirSync(place.path('out'))).toHaveLength(6);
   });
 
-  test('I15 an empty account that nobody fills up: waits as long as it is told, then exit 4', async () => {
+  test('I15 an empty account without a top-up: waits as long as requested, then exit 4', async () => {
     const place = await makePlace(pictures('a', 'b', 'c', 'd'), { credits: 7 });
     const run = await place.apply(['--wait-for-balance', '2s', '--concurrency', '1']);
     expect(run.code, run.err).toBe(4);
@@ -91,7 +91,7 @@ test('with one slot: running jobs are collected first, then files are fetched, a
   expect(createsSeen(place.service)).toBe(3);
 });
 
-test('I19 commands that only look write nothing and ask the service nothing', async () => {
+test('I19 read-only commands write nothing and query no service', async () => {
   const place = await makePlace(pictures('a', 'b'));
   expect((await place.apply(['--select', 'pic@a'])).code).toBe(0);
   const asked = place.service.requests().length;

@@ -50,7 +50,7 @@ describe('status --follow', () => {
     expect(await trial.run(['runs', 'show', 'campaign.yaml', id])).toMatchObject({ code: 0 });
   });
 
-  test('tells the run in lines where there is no terminal, until it ends', async () => {
+  test('prints the run in lines without a terminal, until it ends', async () => {
     const trial = await makeTrial(manifest, { service: { speed: 5 } });
     const run = await startRun(trial);
     const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow']);
@@ -61,7 +61,7 @@ describe('status --follow', () => {
     expect(run.signalCode).toBe(null);
   });
 
-  test('a run whose process is killed is told to be gone, and how to go on', async () => {
+  test('reports a run whose process was killed, and how to go on', async () => {
     const trial = await makeTrial(manifest, { service: { speed: 0.2 } });
     const run = await startRun(trial);
     setTimeout(() => run.kill('SIGKILL'), 1500);

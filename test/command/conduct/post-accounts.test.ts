@@ -38,7 +38,7 @@ describe('the accounts of posts', () => {
     expect(validated, validated.err).toMatchObject({ code: 65, err: expect.stringContaining('MB1509') });
   });
 
-  test('stand in plans by name once they are known; plan asks only when it is told to', async () => {
+  test('appear in plans by name once known; plan queries them only with --refresh', async () => {
     const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
     expect((await trial.run(['plan', 'campaign.yaml'])).out).toContain(`to account ${account} and account acc_36`);
     const named = 'to Instagram @sandbox.studio and TikTok @sandboxshorts, at once';
@@ -102,7 +102,7 @@ describe('the accounts of posts', () => {
     expect((await trial.run(['validate', 'campaign.yaml'])).err).not.toContain('MB1510');
   });
 
-  test('a post that another campaign has sent is told of before it goes out here, too', async () => {
+  test('warns before a post that another campaign has sent', async () => {
     const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
     expect((await trial.apply(['--publish'])).code).toBe(0);
     trial.write('other.yaml', campaignOf('acc_36c3a20f22ac6098').replace('name: shop', 'name: other'));

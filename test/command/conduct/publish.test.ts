@@ -67,7 +67,7 @@ describe.runIf(hasTerminals)('on a terminal (python3)', () => {
     expect(kindsOf(trial)).toEqual([]);
   });
 
-  test('posts have a question of their own: how many, to which accounts, when', async () => {
+  test('posts have their own question: how many, to which accounts, when', async () => {
     const trial = await makeTrial(manifest);
     const no = await applyOnTerminal(trial, 'y,n');
     expect(no, no.text).toMatchObject({ code: 5, questions: [spend, publish] });

@@ -462,7 +462,7 @@ describe('all of them', () => {
     expect(typo.err).toContain('near it: hero@lamp');
   });
 
-  test('a decision in a lock of an older form is told from what is damaged', async () => {
+  test('distinguishes a decision in an older lock from damage', async () => {
     start();
     const text = place.read('campaign.lock.jsonl').replace('"request"', '"decisions":{"pin":{"revision":0}},"request"');
     place.write('campaign.lock.jsonl', text);

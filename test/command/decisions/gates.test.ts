@@ -285,7 +285,7 @@ test('gc --unpicked deletes what lost at decided gates; it is no damage, and is 
 describe('a budget, and what follows the picks', () => {
   const withBudget = (credits: number) => manifest.replace('prices:', `budget: { credits: ${credits} }\nprices:`);
 
-  test('is told before the drafts are bought: in plan, its exit code and its JSON', async () => {
+  test('is shown before the drafts are bought: in plan, its exit code and its JSON', async () => {
     const trial = await makeCampaign(withBudget(9));
     const run = (...args: string[]) => trial.run(['plan', 'campaign.yaml', '--detailed-exitcode', ...args]);
     const plan = await run();

@@ -29,7 +29,7 @@ async function byAuthor(here: CampaignRepository, folder = '.', file = 'campaign
 }
 
 describe('authors and months are those of the commit in which a job first stands in the lock', () => {
-  test('over branches that git joins by union, whoever merges', async () => {
+  test('over branches that git joins by union, for either merge direction', async () => {
     const here = repository();
     here.buy({ address: 'hero', jobId: 'a' });
     here.commit({ author: 'Ann', date: '2026-01-31T23:30:00-05:00' });
@@ -122,7 +122,7 @@ test('--since leaves out what is on record in that commit', async () => {
   );
 });
 
-describe('what git cannot tell', () => {
+describe('unavailable git history', () => {
   test('a shallow clone says so, and what to type; without months it is no matter', async () => {
     const here = repository();
     here.buy({ address: 'hero', jobId: 'a' });

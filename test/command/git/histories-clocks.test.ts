@@ -85,7 +85,7 @@ describe('a clock that jumps within a run', () => {
   });
 });
 
-test('a document that a cache has kept for a day does not tell the time', async () => {
+test('a cached response of yesterday does not set the clock', async () => {
   const { studio, copy, subject } = await makeCampaign('image', { film: { kind: 'video', says: 'a lamp' } });
   const { time, service } = studio;
   expect(await copy.applyUntilPowerCut(subject, '-s', 'hero')).toBe(true);

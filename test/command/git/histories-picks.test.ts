@@ -101,7 +101,7 @@ test.each(orders)('picked here, rejected there: it is rejected; %j', async (orde
   expect(await cardOf(copy)).toBe('blocked: waits for a pick: hero, 2 to see');
 });
 
-test.each(orders)('picked here, bought anew there: nobody has decided about the new one; %j', async (order) => {
+test.each(orders)('picked here, redone there: the new one is undecided; %j', async (order) => {
   const { studio, copy } = await makeDrafts();
   await bringTogether(
     copy,

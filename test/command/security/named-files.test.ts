@@ -87,7 +87,7 @@ describe('--events', () => {
     expect(trial.sandbox.ledger()).toHaveLength(1);
   });
 
-  test('is no file of the campaign, under whatever name, and though it is empty', async () => {
+  test('is never a file of the campaign, under any name, even if empty', async () => {
     const trial = await makeTrial(
       manifest.replaceAll('rows.csv', 'rows.jsonl').replace(', schema: rows.schema.json', ''),
     );
