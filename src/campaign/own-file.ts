@@ -41,7 +41,7 @@ export function refuseOther(path: string, own: OwnFile): void {
   if (!existsSync(path)) return;
   const start = readStart(path, startBytes);
   if (start !== undefined && own.isOwn(start)) return;
-  throw unsaved(path, own, `is there already, and is no ${own.what}; it was left as it is`);
+  throw unsaved(path, own, `already exists and is not a ${own.what}; it was not changed`);
 }
 
 function unsaved(path: string, { name }: OwnFile, why: string, hint = 'choose another name'): CampaignError {

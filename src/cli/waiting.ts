@@ -87,7 +87,7 @@ function tellPurchases(carriedOut: Plan, { file, options, planned, saved, consen
   ]);
 }
 
-/** Posts: publishing takes a consent of its own. */
+/** Posts: publishing needs its own consent. */
 function tellPosts(carriedOut: Plan, context: WaitingContext): void {
   const { file, options, planned, outcomes, saved, consent, terminal } = context;
   // With that consent a post waits only for what it needs.
@@ -113,7 +113,7 @@ function tellPosts(carriedOut: Plan, context: WaitingContext): void {
   const { redo: _redo, new: _new, ...limits } = options;
   const showing = showingCall(file, limits, saved);
   const plan: Call = { ...showing, words: [...showing.words.slice(0, -2), ...again, ...showing.words.slice(-2)] };
-  tellHead(terminal, `${postsText(postsOf(waiting, 'waiting'))}: publishing takes a consent of its own`, [
+  tellHead(terminal, `${postsText(postsOf(waiting, 'waiting'))}: publishing needs its own consent`, [
     line(`${shown.join(', ')}${more}`),
     command(`to have ${them} approved in an interactive terminal`, terminal.paste(plan)),
     consent.flags === 'count' ? command(`to publish ${them}`, terminal.paste(apply)) : undefined,

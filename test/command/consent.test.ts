@@ -86,7 +86,7 @@ tasks:
   const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--publish']);
   expect(collected.code, collected.err).toBe(5);
   expect(collected.err).toMatch(/1 step for approval of 2 credits\n {4}1 post waits with them\n/);
-  expect(collected.err).not.toContain('takes a consent of its own');
+  expect(collected.err).not.toContain('needs its own consent');
 });
 
 test('a saved plan with purchases refers an agent to a person', async () => {

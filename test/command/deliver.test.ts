@@ -118,7 +118,7 @@ describe('deliver', () => {
     rmSync(to, { recursive: true });
     mkdirSync(to);
     writeFileSync(join(to, 'outputs.csv'), 'sku,name\n');
-    expect((await run('--to', 'handed', ...byRow)).err).toContain('is no list of outputs');
+    expect((await run('--to', 'handed', ...byRow)).err).toContain('is not a list of outputs');
     expect(contentOf(to)).toHaveLength(1);
     rmSync(join(to, 'outputs.csv'));
     mkdirSync(join(folder, 'away'));

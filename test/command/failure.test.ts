@@ -117,8 +117,8 @@ test('on a screen an error breaks at words, and a command stays whole', () => {
   sayFailure({ ...terminal, screen: true, width: 40 }, failure);
   expect(said.err.split('\n')).toEqual([
     'error MB3705 no approval for 2 credits:',
-    '  no interactive terminal for the approval, and no',
-    '  --yes',
+    '  no interactive terminal for the',
+    '  approval, and no --yes',
     '  → they agree beforehand, with --yes',
     '    then, when somebody has agreed:',
     '      mediabatch approve a.plan.json',

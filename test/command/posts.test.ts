@@ -53,7 +53,7 @@ describe('a consent of its own', () => {
     expect(first.err).toContain('posts     2 wait for consent\n');
     expect(
       first.err,
-    ).toContain(`waiting  2 posts to Instagram @sandbox.studio, at once: publishing takes a consent of its own
+    ).toContain(`waiting  2 posts to Instagram @sandbox.studio, at once: publishing needs its own consent
          share@a, share@b
          to have them approved in an interactive terminal: mediabatch plan campaign.yaml --out campaign.plan.json
          to publish them: mediabatch apply campaign.yaml --yes --publish

@@ -250,7 +250,7 @@ describe('report', () => {
     const { folder, report } = await campaignHere();
     const refused = await report('--out', 'images');
     expect(refused).toMatchObject({ code: 73, out: '' });
-    expect(refused.err).toContain('is no gallery that report has written');
+    expect(refused.err).toContain('is not a gallery written by report');
     for (const [name, code] of [
       ['notes.txt', 64],
       ['notes.html', 73],

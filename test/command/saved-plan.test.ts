@@ -399,8 +399,8 @@ describe('plan --out', () => {
     trial.write('mine.json', '{"mine": true}');
     symlinkSync(trial.path(name), trial.path('link.json'));
     for (const [out, code, why] of [
-      ['mine.json', 73, 'is there already, and is no saved plan'],
-      ['link.json', 73, 'is there already, and is no saved plan'],
+      ['mine.json', 73, 'already exists and is not a saved plan'],
+      ['link.json', 73, 'already exists and is not a saved plan'],
       ['plan.yaml', 64, 'does not end in .json'],
       ['nowhere/at.plan.json', 73, 'nowhere'],
     ] as const) {

@@ -31,7 +31,7 @@ export async function bucketPlace(to: string, env: NodeJS.Dict<string>): Promise
         const own = ownList('csv');
         const list = body && (await text(body));
         if (list === undefined || own.isOwn(list)) return list;
-        throw notDelivered(to, `${name} is there already, and is no ${own.what}; it was left as it is`);
+        throw notDelivered(to, `${name} already exists and is not a ${own.what}; it was not changed`);
       }),
     putIndex: (name, list) =>
       asking(to, () => bucket.putBytes(keyOf(name), Buffer.from(list), { type: 'text/csv; charset=utf-8' })),

@@ -57,7 +57,7 @@ class CommandLine extends Command {
 export function makeProgram(context: ProgramContext): Command {
   const { terminal } = context;
   const program = new CommandLine('mediabatch')
-    .description('Generates paid media from a YAML manifest, within a budget, and never pays twice.')
+    .description('Generates paid media from a YAML manifest, in a budget, without paying twice.')
     .usage('<command> [options]')
     .option('-V, --version', 'print the version')
     // `main` takes it from any place of a line.

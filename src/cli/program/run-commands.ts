@@ -44,7 +44,7 @@ export function addRunCommands(program: Command, { terminal, exit }: ProgramCont
           .addArgument(manifestArgument('the manifest, or a plan that was saved with plan --out'))
           .summary('plan, ask, run, download, and write the lock')
           .description(
-            'Plans, asks for approval, runs, and writes the lock. Run it again to resume: paid jobs are never paid again, and published posts are never posted again.',
+            'Plans, asks for approval, runs, and writes the lock. Run it again to resume. Paid jobs are never paid again, and published posts are never posted again.',
           ),
         applyOptions,
       ),

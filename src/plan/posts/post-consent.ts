@@ -62,7 +62,7 @@ export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
 /** Removes from the plan its posts, and what needs them, until somebody consents to them. `which`: only some of them. */
 export function withholdPosts(plan: Plan, which: (row: PlanRow) => boolean = publishes): Plan {
   return withhold(plan, (row) => publishes(row) && which(row), {
-    why: reasonOf('consent', 'not posted: needs its own consent (--publish)'),
+    why: reasonOf('consent', 'not posted: needs its own consent'),
     until: 'to be published',
   });
 }

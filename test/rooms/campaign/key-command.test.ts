@@ -24,7 +24,7 @@ test('words are held together by quotation marks, and no shell reads them', () =
   expect(wordsOf('op read op://Private/mediabatch/key')).toEqual(['op', 'read', 'op://Private/mediabatch/key']);
   expect(wordsOf(` pass  'media batch/k$y' "a b"c `)).toEqual(['pass', 'media batch/k$y', 'a bc']);
   for (const odd of ['op read $ITEM', 'cat key | head -1', 'a; b', '`a`', 'cat ~/key', 'a > b', '"$HOME/a"']) {
-    expect(() => wordsOf(odd), odd).toThrow(/no API key from MEDIABATCH_API_KEY_COMMAND: it holds/);
+    expect(() => wordsOf(odd), odd).toThrow(/MEDIABATCH_API_KEY_COMMAND returned no API key: it holds/);
   }
   expect(() => wordsOf("op 'read")).toThrow('a quotation mark stands alone');
 });

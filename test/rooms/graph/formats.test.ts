@@ -104,7 +104,12 @@ describe('the row of names', () => {
     ['a title of a wide table', 'r.csv', { 'r.csv': 'Plan 2026,\nk,p\na,x\n' }, 'header: 2'],
     ['a line behind the end', '{ file: r.csv, header: 9 }', { 'r.csv': 'k,p\na,x\n' }, 'has nothing from line 9 on'],
     ['no row', '{ file: r.csv, header: 0 }', { 'r.csv': 'k,p\na,x\n' }, 'is the number 0'],
-    ['rows that name their values', '{ file: r.json, header: 2 }', { 'r.json': '[{"k":"a","p":"x"}]' }, 'is no table'],
+    [
+      'rows that name their values',
+      '{ file: r.json, header: 2 }',
+      { 'r.json': '[{"k":"a","p":"x"}]' },
+      'is not a table',
+    ],
   ])('%s', (_name, foreach, data, says) => {
     const { diagnostics } = load(task(foreach), { data });
     expect(diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n')).toContain(says);

@@ -115,7 +115,7 @@ describe('a gate that cannot be', () => {
       [styles('{ choose: 1, among: stile }')],
       'MB1103',
       'stile',
-      'chooses among `stile`, which is no axis',
+      'chooses among `stile`, which is not an axis',
     ],
     [
       'takes where there is one',

@@ -52,7 +52,7 @@ testMistakes([
     ),
     'MB1103 4:45, MB1103 5:57, MB1301 4:36, MB1501 5:40 warning',
     'an upload costs nothing',
-    'a consent of its own',
+    'its own consent',
   ],
   [
     'a canary and a gate that ask the same',

@@ -380,8 +380,8 @@ describe('summaryView', () => {
   it('speaks of no key where a run on an engine was cancelled', () => {
     const text = told([{ event: 'spending-stopped', because: 'signal', detail: 'cancelled' }]);
     expect(text).toContain('nothing more is bought, the run was cancelled\n');
-    expect(stoppingText({ because: 'signal', detail: 'cancelled' })).not.toContain('a second time');
-    expect(stoppingText({ because: 'signal', detail: 'SIGINT' })).toContain('a second time');
+    expect(stoppingText({ because: 'signal', detail: 'cancelled' })).not.toContain('Ctrl-C again');
+    expect(stoppingText({ because: 'signal', detail: 'SIGINT' })).toContain('Ctrl-C again');
   });
 
   const ended = (

@@ -130,9 +130,7 @@ describe('a folder', () => {
     const folder = folderHere();
     mkdirSync(join(folder, 'mine'));
     writeFileSync(join(folder, 'mine/index.html'), '<!doctype html>\n<p>mine');
-    await expect(GalleryFolder.open(join(folder, 'mine'), 'mine')).rejects.toThrow(
-      'no gallery that report has written',
-    );
+    await expect(GalleryFolder.open(join(folder, 'mine'), 'mine')).rejects.toThrow('not a gallery written by report');
     expect(readFileSync(join(folder, 'mine/index.html'), 'utf8')).toContain('mine');
     await expect(GalleryFolder.open(join(folder, 'mine/index.html'), 'x')).rejects.toThrow('is a file');
     mkdirSync(join(folder, 'tree/.git'), { recursive: true });

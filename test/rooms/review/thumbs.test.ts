@@ -114,7 +114,7 @@ describe('a small picture', () => {
           for (const [at, value] of edits) if (at < cut.length) cut[at] = value;
           const thumb = await makeThumb(orderOf(put(folder, 'any', cut)));
           if ('jpeg' in thumb) expect((await sharp(thumb.jpeg).metadata()).width).toBeLessThanOrEqual(384);
-          else expect(thumb.problem).toMatch(/^(?:cannot be read|has \d|is no PNG)/);
+          else expect(thumb.problem).toMatch(/^(?:cannot be read|has \d|is not a PNG)/);
         },
       ),
     );
