@@ -152,10 +152,10 @@ export const applyOptions = {
   /** Whether posts that nobody was asked about may go public. Default: no, and they wait. */
   publish: run('--publish', 'publish the posts of the plan, for good; without consent they wait (exit 5)'),
   review: here('--review', 'serve the review page, and wait at each gate for picks; Ctrl-C ends the wait (exit 5)'),
-  quiet: here('-q, --quiet', 'say only what goes wrong, and how the run ended', { conflicts: 'verbose' }),
-  verbose: here('-v, --verbose', 'a line for everything that happens, and no screen'),
-  events: here('--events <file>', 'write everything that happens as JSON Lines; - is stdout'),
-  lockTimeoutMs: here('--lock-timeout <seconds>', 'how long to wait while another run holds the lock', {
+  quiet: here('-q, --quiet', 'print only failures and the result', { conflicts: 'verbose' }),
+  verbose: here('-v, --verbose', 'print a line for every event, without the live screen'),
+  events: here('--events <file>', 'write all events as JSON Lines; - is stdout'),
+  lockTimeoutMs: here('--lock-timeout <seconds>', 'how long to wait for a lock that another run holds', {
     takes: 'seconds',
     range: waitMs,
     standard: 10_000,

@@ -46,7 +46,7 @@ describe('outputs: { index }', () => {
     writeFileSync(file, 'sku,name\n');
     const other = await apply();
     expect(other.code).toBe(0);
-    expect(other.err).toMatch(/the index of outputs was not written: outputs\.index: all\.csv is there already/);
+    expect(other.err).toMatch(/the index of outputs was not written: outputs\.index: all\.csv already exists/);
     expect(text()).toBe('sku,name\n');
     rmSync(file);
     writeFileSync(join(folder, 'elsewhere.csv'), '');

@@ -192,7 +192,7 @@ describe('outputs --out', () => {
     const { folder, run } = campaign();
     const table = readFileSync(join(folder, 'rows.csv'), 'utf8');
     for (const [name, about] of [
-      ['rows.csv', /is there already/],
+      ['rows.csv', /already exists/],
       ['campaign.sandbox.lock.jsonl', /is the lock/],
       ['list.txt', /does not end as a list/],
       ['nowhere/list.csv', /a folder that exists/],
