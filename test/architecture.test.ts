@@ -212,6 +212,25 @@ describe('the house', () => {
     expect(found).toEqual([]);
   });
 
+  test('only renderers pad, wrap and colour', () => {
+    // `padStart` writes the digits of clocks and code points.
+    const layout = /\.padEnd\(|\bpad(?:Left|Right)\(|\bdisplayWidth\(|\bcut(?:ToWidth|Middle)\(|\bwrapText\(|\\u001b\[/;
+    const places = files.filter((file) => /^(?:report|cli)\/(?!render\/)/.test(file));
+    const found = places.filter((file) => layout.test(readFileSync(join(source, file), 'utf8')));
+    expect(found.sort()).toEqual([
+      // A line of progress that is written over, and the cursor.
+      'cli/commands/report.ts',
+      'cli/terminal.ts',
+      // Carets stand below the characters of a source line.
+      'report/diagnostics/diagnostics-text.ts',
+      // The live screen of a run draws itself.
+      ...['run-screen', 'screen-frame', 'screen-line', 'screen-output', 'screen-rows'].map(
+        (name) => `report/run/${name}.ts`,
+      ),
+      'report/text-width.ts',
+    ]);
+  });
+
   test('a docstring begins with the name of a thing or an act', () => {
     const strays = files.filter((file) =>
       /\/\*\*\s+(?:\* )?(?:Of|So|What)\b/.test(readFileSync(join(source, file), 'utf8')),

@@ -8,6 +8,7 @@ import type { Plan, PlanTotals } from '../plan/plan.ts';
 import { admitPosts, allowPosts, postsOf, withholdPosts } from '../plan/posts/post-consent.ts';
 import { isAskedAbout } from '../plan/posts/post-record.ts';
 import { isBought, withholdPurchases } from '../plan/prices/spend-consent.ts';
+import { strong, type Text } from '../report/document.ts';
 import { countOf } from '../report/numbers.ts';
 import { capText, pickedText, spendText } from '../report/plan/plan-money.ts';
 import { postsText, sideBySide } from '../report/plan/post-words.ts';
@@ -174,23 +175,22 @@ function askToSpend(
   { terminal, free, withPicks }: { terminal: Terminal; free: number; withPicks: boolean },
 ) {
   const { knownPrices, unknownPrices, estimate, afterPicks } = totals;
-  const { bold } = terminal.style;
-  const ask = (question: string) => askPerson(question, { yes: false, terminal });
+  const ask = (question: Text) => askPerson(question, { yes: false, terminal });
   if (withPicks && afterPicks !== undefined) {
     const now = knownPrices === 0 && unknownPrices === 0 ? '' : `${spendText(totals)} now, `;
-    return ask(`${bold('Spend')} ${now}${pickedText(afterPicks)} after the picks?`);
+    return ask([strong('Spend'), ` ${now}${pickedText(afterPicks)} after the picks?`]);
   }
   if (knownPrices === 0 && unknownPrices === 0)
-    return ask(`${bold('Carry out')} ${countOf(free, 'step')} for 0 credits?`);
+    return ask([strong('Carry out'), ` ${countOf(free, 'step')} for 0 credits?`]);
   const isEstimated = knownPrices + (estimate?.likely ?? 0) > 0;
-  return ask(`${bold(isEstimated ? 'Spend' : 'Buy')} ${spendText(totals)}${capText(totals)}?`);
+  return ask([strong(isEstimated ? 'Spend' : 'Buy'), ` ${spendText(totals)}${capText(totals)}?`]);
 }
 
 /** A question of its own: what goes public is not taken back, whatever it costs. */
 function askToPublish(plan: Plan, { terminal }: { terminal: Terminal }) {
   const targets = postsOf(plan.rows, 'published');
   const posts = postsText(targets, systemClock.now());
-  return askPerson(`${terminal.style.bold('Publish')} ${posts}? This cannot be taken back.`, { yes: false, terminal });
+  return askPerson([strong('Publish'), ` ${posts}? This cannot be taken back.`], { yes: false, terminal });
 }
 
 /** One question for each post that may be out under another name, with the words of both. */
@@ -205,7 +205,7 @@ async function askAboutPosts(
     const known = safeText(beside.address, 200);
     terminal.err(`${safeText(address, 200)} may be ${known}, which is out, under another name\n`);
     tell(terminal, sideBySide(row));
-    const question = `${terminal.style.bold('Publish')} ${postsText([post])}, beside ${known}? This cannot be taken back.`;
+    const question = [strong('Publish'), ` ${postsText([post])}, beside ${known}? This cannot be taken back.`];
     const answer = await askPerson(question, { yes: false, terminal });
     if (answer === 'interrupted') return answer;
     if (answer === 'yes') admitted.add(address);

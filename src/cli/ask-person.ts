@@ -3,9 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { Answer, MoveQuestion } from '../campaign/lock-service.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { Condition } from '../ground/condition.ts';
+import { line, type Text } from '../report/document.ts';
 import { countOf } from '../report/numbers.ts';
+import { terminalText } from '../report/render/terminal-text.ts';
 import { safeText } from '../report/safe-text.ts';
-import { wrapLines } from '../report/text-width.ts';
 import type { Consent } from './consent.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -37,16 +38,19 @@ export function requireSomebody({ yes, terminal, consent = { flags: 'count' } }:
  * One question to a person, unless `--yes` was given; anything but yes is no, and Ctrl-C is neither. Without a terminal
  * nobody can be asked: the command ends, and nothing has been done.
  */
-export async function askPerson(question: string, asked: Asked): Promise<'yes' | 'no' | 'interrupted'> {
+export async function askPerson(question: Text, asked: Asked): Promise<'yes' | 'no' | 'interrupted'> {
   const { yes, terminal } = asked;
   if (yes === true) return 'yes';
   requireSomebody(asked);
-  const lines = wrapLines([`${question} [y/N]`], terminal.width);
+  const { style, width } = terminal;
+  const lines = terminalText([line([question, ' [y/N]'].flat())], { style, width })
+    .trimEnd()
+    .split('\n');
   const answer = await readAnswers(terminal, async (ask, forgetTyped) => {
     // Typed ahead: the user cannot have read the question.
     await forgetTyped();
     // A prompt of several lines would be drawn again with each key.
-    for (const line of lines.slice(0, -1)) terminal.err(`${line}\n`);
+    for (const part of lines.slice(0, -1)) terminal.err(`${part}\n`);
     return ask(`${lines.at(-1) ?? ''} `);
   });
   if (answer === 'interrupted') return answer;

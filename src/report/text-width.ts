@@ -77,36 +77,3 @@ export function wrapText(text: string, width: number, options: { maxLines: numbe
   lines.push(cutToWidth(rest, width));
   return lines.map((line) => (line.startsWith('::') ? cutToWidth(`\\x3a${line.slice(1)}`, width) : line));
 }
-
-/**
- * Breaks lines for a person at spaces, where they are wider than the terminal; what follows a label stands below its text.
- * A command is never broken: it begins a line of its own, which a terminal wraps without a line end.
- */
-export function wrapLines(lines: readonly string[], width = Number.POSITIVE_INFINITY): string[] {
-  return lines.flatMap((line) => (visibleWidth(line) < width ? [line] : wrapLine(line, width)));
-}
-
-function wrapLine(line: string, width: number): string[] {
-  const [, indent = '', label = '', text = ''] = /^( *)(\S+ {2,})?(.*)$/s.exec(line) ?? [];
-  const below = label === '' ? `${indent}  ` : ' '.repeat(visibleWidth(indent + label));
-  const at = /(?:^|: )(?=mediabatch )/.exec(text);
-  const words = (at === null ? text : text.slice(0, at.index + at[0].length)).trimEnd().split(' ');
-  const lines: string[] = [];
-  let open = indent + label;
-  let isBegun = false;
-  for (const word of words) {
-    if (isBegun && visibleWidth(open) + 1 + visibleWidth(word) >= width) {
-      lines.push(open);
-      open = below + word;
-    } else open += isBegun ? ` ${word}` : word;
-    isBegun = true;
-  }
-  lines.push(open);
-  return at === null ? lines : [...lines, below + text.slice(at.index + at[0].length)];
-}
-
-/** Columns of a line that may be colored. */
-function visibleWidth(line: string): number {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colors are what is left out
-  return displayWidth(line.replace(/\u001b\[[\d;]*m/g, ''));
-}

@@ -8,6 +8,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { dropApproval, listApprovals } from '../../disk/state/own-files.ts';
 import { call, way } from '../../ground/advice.ts';
+import { strong } from '../../report/document.ts';
 import { clockText, countOf } from '../../report/numbers.ts';
 import { requestsText } from '../../report/plan/requests-text.ts';
 import { safeText } from '../../report/safe-text.ts';
@@ -67,7 +68,7 @@ async function askAbout(saved: SavedPlan, { valid, by }: ApproveOptions, termina
   const now = systemClock.now();
   const until = now + valid;
   const answer = await askPerson(
-    `${style.bold('Approve')} ${what}? Until ${clockText(until)}, apply does it once, and asks nobody.`,
+    [strong('Approve'), ` ${what}? Until ${clockText(until)}, apply does it once, and asks nobody.`],
     { yes: false, terminal },
   );
   if (answer !== 'yes') {

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { faint, line, table } from '../../report/document.ts';
+import { terminalText } from '../../report/render/terminal-text.ts';
 import type { Style } from '../../report/style.ts';
 
 /**
@@ -257,7 +259,6 @@ export function shownCommands(command: Command): readonly Command[] {
 }
 
 function examplesText(own: readonly Example[], style: Style): string {
-  const width = Math.max(...own.map(([line]) => line.length));
-  const lines = own.map(([line, about]) => `  ${line.padEnd(width)}  ${style.dim(`# ${about}`)}\n`);
-  return `\nExamples:\n${lines.join('')}`;
+  const rows = own.map(([example, about]) => [example, faint(`# ${about}`)]);
+  return `\n${terminalText([line('Examples:', [table([{ title: '' }, { title: '' }], rows)])], { style })}`;
 }

@@ -1,6 +1,9 @@
 import { statSync } from 'node:fs';
 import { Command, type ParseOptions } from 'commander';
+import { facts, line, table } from '../../report/document.ts';
+import { terminalText } from '../../report/render/terminal-text.ts';
 import { safeText } from '../../report/safe-text.ts';
+import { makeStyle } from '../../report/style.ts';
 import { pasteAfter, readCall } from '../paste.ts';
 import type { Terminal } from '../terminal.ts';
 import { addExamples } from './examples.ts';
@@ -118,15 +121,23 @@ const everyday = ['init', 'validate', 'plan', 'approve', 'apply', 'status', 'rev
 
 function firstScreen(program: Command): string {
   const shown = everyday.flatMap((name) => program.commands.find((command) => command.name() === name) ?? []);
-  const lines = shown.map((command) => `  ${command.name().padEnd(8)}  ${command.summary()}\n`);
-  return [
-    `Usage: ${program.name()} ${program.usage()}\n\n`,
-    `${program.description()}\n\n`,
-    ...lines,
-    '\nAll commands, by theme:  mediabatch help commands\n',
-    'Options of a command:    mediabatch help COMMAND\n',
-    'Anywhere:                --no-color, -h, --help; alone: -V, --version\n',
-  ].join('');
+  const columns = [{ title: '' }, { title: '' }];
+  const document = [
+    line(`Usage: ${program.name()} ${program.usage()}`),
+    line(program.description()),
+    line('Every day:', [
+      table(
+        columns,
+        shown.map((command) => [command.name(), command.summary()]),
+      ),
+    ]),
+    facts([
+      { label: 'All commands, by theme:', text: 'mediabatch help commands' },
+      { label: 'Options of a command:', text: 'mediabatch help COMMAND' },
+      { label: 'Anywhere:', text: '--no-color, -h, --help; alone: -V, --version' },
+    ]),
+  ];
+  return terminalText(document, { style: makeStyle(false) });
 }
 
 /** A mistake of the command line. It repeats what was typed, which may hold what a terminal obeys. */
