@@ -19,10 +19,12 @@ function limitNameOf(code: string, { limit }: PlanTotals): string {
 export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fact[] {
   const limited = rows.filter(({ reason }) => limitCodes.has(reason.code));
   const now = [...groupBy(limited, ({ reason }) => reason.code)].map(([code, own]) => {
-    const credits = own.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
-    const unknown = own.filter(({ wouldCost }) => wouldCost === null).length;
+    const unsure = own.filter(({ wouldCost }) => wouldCost === null);
+    const expected = unsure.flatMap(({ price }) => price?.likely ?? []);
+    const credits = [...own.map(({ wouldCost }) => wouldCost ?? 0), ...expected].reduce((sum, one) => sum + one, 0);
+    const unknown = unsure.length - expected.length;
     const cost = [
-      ...(credits > 0 ? [`cost ${countOf(credits, 'credit')}`] : []),
+      ...(credits > 0 ? [`cost ${expected.length > 0 ? '≈ ' : ''}${countOf(credits, 'credit')}`] : []),
       ...(unknown > 0 ? [`${creditsText(unknown)} of unknown price`] : []),
     ].join(', ');
     const text = `${limitNameOf(code, totals)} does not reach ${countOf(own.length, 'step')}${cost === '' ? '' : ` (${cost})`}${code === 'budget' ? keptText(totals.fit) : ''}`;
