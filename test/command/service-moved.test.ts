@@ -134,7 +134,7 @@ describe('a lock that was made against another service', () => {
     campaign.writeLock(headerOf('sandbox') + record);
     const real = await campaign.apply(service, '--service-moved');
     expect(real.code).toBe(65);
-    expect(real.err).toContain('holds play money');
+    expect(real.err).toContain('was made with --sandbox');
     campaign.writeLock(headerOf(digestOf(service)) + record);
     const play = await campaign.apply(service, '--sandbox', '--service-moved', '--lock', 'campaign.lock.jsonl');
     expect(play.code).toBe(65);

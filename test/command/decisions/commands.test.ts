@@ -217,7 +217,7 @@ describe('accept', () => {
     [
       'its file is no media',
       () => writeFileSync(join(place.folder, 'output/hero-lamp.png'), '<html>'),
-      'is no image, sound or video',
+      'is not a known image, sound or video',
     ],
     ['it was never bought', () => start({ 'hero@lamp': 'not bought' }), 'has nothing that was bought'],
   ];

@@ -41,7 +41,7 @@ describe('the second signal', () => {
     const run = place.start([...args, '--concurrency', '1']);
     await until(() => place.service.ledger().length === 1);
     run.child.kill('SIGINT');
-    await until(() => run.err().includes('a second time leaves at once'));
+    await until(() => run.err().includes('Ctrl-C again quits now'));
     // Right after the first one it counts as the same wish.
     const repeated = setInterval(() => run.child.kill('SIGINT'), 400);
     expect(await run.ended.finally(() => clearInterval(repeated))).toEqual({ code: 130, signal: null });

@@ -65,7 +65,7 @@ test.runIf(process.platform !== 'win32')(
   async () => {
     expect(await findOddFile(join(tree, 'nothing'))).toBeUndefined();
     expect(await findOddFile(tree)).toBeUndefined();
-    expect(await findOddFile(join(tree, 'deep/file'))).toContain('is no folder');
+    expect(await findOddFile(join(tree, 'deep/file'))).toContain('is not a folder');
     await run(['mkfifo', join(tree, 'deep/er/pipe')]);
     expect(await findOddFile(tree)).toMatch(/deep\/er\/pipe is a device or a pipe/);
     expect(await findOddFile(join(tree, '.git'))).toBeUndefined();
