@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
@@ -43,6 +44,8 @@ interface Findings {
   headers: Header[];
   /** A run that has not settled it wrote some of the lines. */
   hasRunLines: boolean;
+  /** Digests of lines that were read, in a large file: merges repeat them. */
+  seen?: Set<string>;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
   markers: FileLine[];
@@ -60,6 +63,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false }
     services: new Map(),
     headers: [],
     hasRunLines: false,
+    ...(bytes.length > largeBytes && { seen: new Set<string>() }),
     damages: [],
     markers: [],
   };
@@ -102,6 +106,9 @@ export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false }
   };
 }
 
+/** Files from this size on may be mostly repeated lines. */
+const largeBytes = 32 * 1024 ** 2;
+
 function readLine(findings: Findings, line: FileLine): void {
   if (line.text === undefined) throw new LineProblem('is not UTF-8 text');
   // A byte order mark may occur in the middle of concatenated files.
@@ -111,10 +118,14 @@ function readLine(findings: Findings, line: FileLine): void {
     findings.markers.push(line);
     return;
   }
+  // Lines join idempotently: one that was read already adds nothing.
+  const id = findings.seen && hash('sha256', text, 'base64');
+  if (id !== undefined && findings.seen?.has(id) === true) return;
   const value = parseLine(text);
   findings.hasRunLines ||= isRunLine(text);
   if (Object.hasOwn(value, 'mediabatch')) readHeader(findings, line, value);
   else readRecord(findings, value);
+  if (id !== undefined) findings.seen?.add(id);
 }
 
 function readRecord(findings: Findings, value: { [field: string]: Json }): void {

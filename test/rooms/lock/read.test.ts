@@ -36,6 +36,16 @@ describe('writing and reading', () => {
     );
   });
 
+  it('reads a large file of repeated lines as the lines alone', () => {
+    const [value] = fc.sample(fc.record({ one: lock }), { numRuns: 1, seed: 7 });
+    if (value === undefined) throw new Error('no lock');
+    const [first = '', ...lines] = writeLock(value.one).trimEnd().split('\n');
+    const padding = JSON.stringify({ ...JSON.parse(lines[0] ?? '{}'), error: 'x'.repeat(500) });
+    const once = [first, ...lines, padding, ''].join('\n');
+    const many = `${once}${`${padding}\n`.repeat(Math.ceil(2 ** 25 / padding.length))}`;
+    expect(writeLock(read(many).lock)).toBe(writeLock(read(once).lock));
+  });
+
   it('sorts addresses by code units and keeps names that objects already have', () => {
     const names = ['ä', 'z', 'a', '__proto__', 'constructor', 'Z'];
     const text = header + names.map((address) => JSON.stringify({ ...good, address })).join('\n');
