@@ -139,12 +139,18 @@ describe('an unknown command', () => {
     ['version', 'mediabatch --version'],
     ['diff', 'diff was removed'],
     ['diff', 'mediabatch plan campaign.yaml --compare HEAD'],
-    ['unpin', 'mediabatch pin campaign.yaml ADDRESS --undo'],
     ['import', 'mediabatch adopt campaign.yaml ADDRESS --job ID'],
-    ['graph', 'mediabatch status campaign.yaml --graph'],
   ])('%s: what does it is said', async (word, way) => {
     const { code, err } = await place.run(word);
     expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(way) });
+  });
+
+  test.each([
+    ['graph', 'status', '--graph'],
+    ['unpin', 'pin', '--undo'],
+    ['unpick', 'pick', '--undo'],
+  ])('%s is short for %s %s', async (word, ...long) => {
+    expect((await place.run(word, 'campaign.yaml')).out).toBe((await place.run(...long, 'campaign.yaml')).out);
   });
 
   test.each(['budget', 'limit', 'max-cost'])('--%s is probably --max-credits', async (word) => {

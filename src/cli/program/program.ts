@@ -21,10 +21,13 @@ const isForeign = (word: string) =>
     word,
   );
 
-/** Short forms of `explain`. */
+/** Short forms: other names of commands with an option. */
 const shortForms: Readonly<Record<string, readonly string[]>> = {
   render: ['explain', '--request'],
   expand: ['explain', '--origins'],
+  graph: ['status', '--graph'],
+  unpick: ['pick', '--undo'],
+  unpin: ['pin', '--undo'],
 };
 
 /** A command line of a person, in which FILE may be left out. */

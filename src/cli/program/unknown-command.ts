@@ -63,10 +63,7 @@ const removed: Readonly<Record<string, Way>> = {
   accounts: way('list accounts', call('list accounts')),
   jobs: way('list jobs', call('list jobs')),
   uploads: way('upload a file', call('upload', 'FILE')),
-  graph: way('print the dependencies as Mermaid', call('status', '--graph')),
   diff: way('show what differs from a commit', call('plan', '--compare', 'HEAD')),
-  unpick: way('take back a pick or a rejection', call('pick', 'ADDRESS', '--undo')),
-  unpin: way('remove a pin', call('pin', 'ADDRESS', '--undo')),
   import: way('give a step a paid job', call('adopt', 'ADDRESS', '--job', 'ID')),
   completion: way('list commands and options', call('help', 'commands')),
 };
