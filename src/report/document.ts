@@ -15,6 +15,8 @@ export interface Column {
   cut?: 'middle' | 'wrap';
   /** Where there is no room beside the others it stands below its row. */
   below?: true;
+  /** Cut, then left out, before any other column is cut. */
+  spare?: true;
   /** One space separates it from the next column, not two. */
   close?: true;
 }

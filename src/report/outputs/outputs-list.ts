@@ -164,13 +164,13 @@ export function outputsView({ files, folder }: OutputsList): Document {
   const columns = [
     { title: 'step', least: 8, cut: 'middle' as const },
     { title: 'file', least: 12, cut: 'middle' as const },
-    { title: 'measures' },
+    { title: 'measures', spare: true as const },
     { title: 'size', align: 'right' as const },
     { title: 'credits', align: 'right' as const },
     { title: 'verdict' },
     { title: 'note', least: 6 },
     { title: 'state' },
-    { title: 'prompt', least: 8 },
+    { title: 'prompt', least: 16, spare: true as const },
   ];
   const cells = files.map((file): Text[] => [
     file.address,

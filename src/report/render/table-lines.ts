@@ -14,22 +14,27 @@ const mostLines = 20;
 const belowIndent = 4;
 
 /**
- * Rows in columns. Where the terminal is too narrow, what may stand below its row gives way first, and goes there; then the widest
- * column, and at last each row becomes a block of lines.
+ * Rows in columns. Where the terminal is too narrow, spare columns are cut and left out first. What may stand below its row
+ * goes there next. Then the widest column is cut, and at last each row becomes a block of lines.
  */
 export function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[] {
-  const shown = columns.flatMap((column, index): Shown[] => {
+  const all = columns.flatMap((column, index): Shown[] => {
     const cells = rows.map((row) => trimmed(row[index] ?? ''));
     const title = hasHead === false ? '' : faint(column.title);
     return cells.some((cell) => wordsOf(cell) !== '') ? [{ column, cells, title }] : [];
   });
-  if (shown.length === 0) return [];
+  if (all.length === 0) return [];
+  const shown = withoutSpare(all, screen);
   const isBelow = ({ column }: Shown) => column.below === true;
-  const widths = fitWidths(shown, screen, shown.some(isBelow) ? isBelow : undefined);
+  const widths = fitWidths(
+    shown,
+    screen,
+    [isSpare, isBelow].find((is) => shown.some(is)),
+  );
   if (widths !== undefined) return linesIn(shown, widths, screen);
   const beside = shown.filter((one) => !isBelow(one));
   const narrow = beside.length < shown.length ? fitWidths(beside, screen) : undefined;
-  if (narrow === undefined) return blockLines(shown, rows.length, screen);
+  if (narrow === undefined) return blockLines(all, rows.length, screen);
   const under = shown.filter(isBelow);
   return linesIn(beside, narrow, screen, (row) => {
     const text = under.flatMap(({ cells }) => cells[row] ?? []);
@@ -39,6 +44,18 @@ export function tableLines({ columns, rows, hasHead }: Table, screen: Screen): s
         : wrap(text, { ...screen, room: screen.room - belowIndent }, { mark: 'faint', isHard: true });
     return lines.map((line) => ' '.repeat(belowIndent) + paintLine(line, screen.style));
   });
+}
+
+const isSpare = ({ column }: Shown) => column.spare === true;
+
+/** Leaves spare columns out, the last one first, until no other column has to be cut. */
+function withoutSpare(shown: readonly Shown[], screen: Screen): readonly Shown[] {
+  const last = shown.findLast(isSpare);
+  if (last === undefined || fitWidths(shown, screen, isSpare) !== undefined) return shown;
+  return withoutSpare(
+    shown.filter((one) => one !== last),
+    screen,
+  );
 }
 
 function trimmed(cell: Text): Text {
