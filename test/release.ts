@@ -9,7 +9,7 @@ const verdicts = [
   'npm run --silent test:cluster',
   'npm run --silent test:controls',
   'npm run --silent test:soak',
-  'npx tsx bench/big-files.ts',
+  'npx tsx test/bench/big-files.ts',
 ].map((command) => {
   const start = Date.now();
   const [program = '', ...words] = command.split(' ');
