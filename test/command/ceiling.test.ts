@@ -40,7 +40,7 @@ describe('the approved total is a limit', () => {
     const first = await run('apply', 'campaign.yaml', '--yes', '--max-credits', '1000');
     expect([first.code, charged()]).toEqual([4, 10]);
     expect(first.err).toContain('was charged 10, where 3 was expected: the rest would come to 50, and 13 is left');
-    expect(first.err).toContain('estimate 3 for 1 job · 10 charged, 7 more than estimated');
+    expect(first.err).toMatch(/estimate +3 for 1 job · 10 charged, 7 more than estimated/);
     expect(first.err).toContain('nothing more is bought at a price that would pass what was agreed to');
     const next = await run('apply', 'campaign.yaml', '--yes');
     expect([next.code, charged()]).toEqual([0, 60]);
@@ -116,7 +116,7 @@ describe('estimate against charge', () => {
   test('ends every run that bought something: of unknown price, and one that the account ended with many failures', async () => {
     const unknown = await dearService(() => 3, manifest.replace('model: alpha-2', 'model: gamma-image-2'));
     const first = await unknown.run('apply', 'campaign.yaml', '--yes');
-    expect(first.err).toContain('estimate none for 6 jobs · 18 charged');
+    expect(first.err).toMatch(/estimate +unknown for 6 jobs · 18 charged/);
     const rows = Array.from({ length: 60 }, (_, nth) => `r${nth}`).join(', ');
     const poor = await dearService(() => 3, manifest.replace('a, b, c, d, e, f', rows));
     await poor.run('plan', 'campaign.yaml', '--refresh');
@@ -124,6 +124,6 @@ describe('estimate against charge', () => {
     poor.service.fate = ({ nth }) => (nth % 7 === 0 ? 500 : 'book');
     const { code, err } = await poor.run('apply', 'campaign.yaml', '--yes', '--concurrency', '4');
     expect(code).not.toBe(0);
-    expect(err).toMatch(/estimate \d+ for \d+ jobs · \d+ charged/);
+    expect(err).toMatch(/estimate +\d+ for \d+ jobs · \d+ charged/);
   });
 });

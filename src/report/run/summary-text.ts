@@ -285,7 +285,7 @@ function estimateFact({ estimated, money }: RunView): Fact | undefined {
   const { jobs, likely, charged, unpriced } = estimated;
   const label = 'estimate';
   if (jobs === 0)
-    return { label, text: `none for ${countOf(unpriced, 'job')} · ${creditsText(money.spentNow)} charged` };
+    return { label, text: `unknown for ${countOf(unpriced, 'job')} · ${creditsText(money.spentNow)} charged` };
   const off = charged - likely;
   const how = off === 0 ? 'as estimated' : `${creditsText(Math.abs(off))} ${off > 0 ? 'more' : 'less'} than estimated`;
   const others = unpriced > 0 ? ` · ${countOf(unpriced, 'job')} had no estimate` : '';
