@@ -443,8 +443,8 @@ export function smallSchemas(): { name: string; schema: Schema }[] {
       title: `mediabatch ${name}`,
       description,
       ...object({
-        mediabatch: ['Names the kind of document.', { const: name }],
-        version: ['Version of this form.', { const: 1 }],
+        mediabatch: ['Document type.', { const: name }],
+        version: ['Version of this document format.', { const: 1 }],
         ...parts,
       }),
     },
