@@ -14,10 +14,11 @@ const silentMs = 20_000;
 /** Ended runs that are still shown. */
 const mostEnded = 10;
 
-const age = (column: string) => `(extract(epoch FROM now() - ${column}) * 1000)::float8`;
+/** A time in the future is as old as the change of the server's clock that put it there. */
+const age = (column: string) => `abs(extract(epoch FROM now() - ${column}) * 1000)::float8`;
 
 /** A leader whose lease has run out leads no more. */
-const isLeading = `account.beat > now() - interval '${leaseMs} ms'`;
+const isLeading = `${age('account.beat')} < ${leaseMs}`;
 
 /** Which runs are shown: those of a campaign, those in a state. */
 export interface Shown {
@@ -127,7 +128,7 @@ async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
 function readWorkers(sql: Sql): Promise<EngineWorker[]> {
   return sql.query<EngineWorker>(
     `SELECT worker.id, worker.account, host, pid, protocol, version, store, files, ${age('worker.beat')} AS "beatMs",
-       worker.beat < now() - interval '${silentMs} ms' AS "isSilent", account.id IS NOT NULL AS "isHead"
+       ${age('worker.beat')} > ${silentMs} AS "isSilent", account.id IS NOT NULL AS "isHead"
      FROM mediabatch.worker LEFT JOIN mediabatch.account ON account.head = worker.id AND ${isLeading}
        AND EXISTS (SELECT FROM mediabatch.run WHERE run.account = account.id AND state = 'open')
      ORDER BY account.id IS NULL, host, pid, worker.id`,

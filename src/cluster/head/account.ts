@@ -40,7 +40,8 @@ interface SeatOptions extends Seats {
 /** Takes the account's seat if it is free; undefined while another worker has it, or nobody needs a head. */
 export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> {
   const { db, boss, account } = options;
-  const [job] = await db.persist(() => boss.fetch(headQueue(account)));
+  // No job here has a time to start. One that the server's clock had not reached when it was set back would wait for that.
+  const [job] = await db.persist(() => boss.fetch(headQueue(account), { ignoreStartAfter: true }));
   if (job === undefined) return undefined;
   const { id, retryCount } = job;
   return openSeat({ ...options, job: { id, retryCount } });

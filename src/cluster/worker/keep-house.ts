@@ -30,7 +30,10 @@ export async function keepHouse(options: HouseOptions): Promise<void> {
   for (let step = 0; !signal.aborted; step += 1) {
     const isDue = step % seldom === 0;
     try {
-      if (db.awaySince === undefined && (isDue || !isQuiet())) await boss.supervise();
+      if (db.awaySince === undefined && (isDue || !isQuiet())) {
+        await db.query(endFuture);
+        await boss.supervise();
+      }
       if (db.awaySince === undefined && isDue) await tidy(options);
     } catch {
       // The server is away, or refuses: calls that matter say so.
@@ -38,6 +41,16 @@ export async function keepHouse(options: HouseOptions): Promise<void> {
     await clock.sleep(spread(clock, stepMs), signal);
   }
 }
+
+/**
+ * Times that lie in the future, because the clock of the server was set back, count from now on: a dead worker would be
+ * noticed only when that time has come.
+ */
+const endFuture = `WITH beats AS (
+    UPDATE mediabatch_queue.job SET heartbeat_on = now() WHERE state = 'active' AND heartbeat_on > now())
+  UPDATE mediabatch_queue.queue SET monitor_claim_on = least(monitor_claim_on, now()), monitor_on = least(monitor_on, now()),
+    maintain_on = least(maintain_on, now())
+  WHERE greatest(monitor_claim_on, monitor_on, maintain_on) > now()`;
 
 async function tidy({ db, boss, account, keepMs }: HouseOptions): Promise<void> {
   if (keepMs !== undefined) {

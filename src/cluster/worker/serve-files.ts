@@ -103,7 +103,8 @@ class Hand {
 
   async #take(most: number): Promise<Attempt[]> {
     const { db, boss, signal } = this.#options;
-    const jobs = await db.persist(() => boss.fetch<{ file: string }>(this.#queue, { batchSize: most }));
+    const options = { batchSize: most, ignoreStartAfter: true };
+    const jobs = await db.persist(() => boss.fetch<{ file: string }>(this.#queue, options));
     if (jobs.length === 0) return [];
     const files = jobs.map(({ data }) => data.file);
     const rows = await db.query<{ id: string; task: Buffer; campaign: string }>(readTasks, [files]);

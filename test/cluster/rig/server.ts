@@ -111,7 +111,7 @@ export class Server {
   }
 
   /** Until it answers. After a kill its backends may hold its memory for a while: then it is tried again. */
-  async start(): Promise<void> {
+  async start({ under = [] }: { under?: string[] } = {}): Promise<void> {
     const words = ['-D', this.data, '-p', String(this.#port), '-h', '127.0.0.1', '-k', ''];
     const owner = await asServer();
     const given =
@@ -121,7 +121,7 @@ export class Server {
     for (let tries = 0; tries < 100; tries += 1) {
       this.#postmaster = this.#processes.start(
         'postgres',
-        [...inside, ...given, join(programs, 'bin/postgres'), ...words, ...limits],
+        [...inside, ...given, ...under, join(programs, 'bin/postgres'), ...words, ...limits],
         {
           cwd: this.data,
           env: { PATH: process.env.PATH, TZ: 'UTC' },

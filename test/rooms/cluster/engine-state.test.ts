@@ -42,9 +42,12 @@ test('a leader whose lease has run out leads no more, and its runs lack one', as
   await db.query("UPDATE mediabatch.account SET head = 'one', beat = now()");
   expect(await readEngineState(db)).toMatchObject({ accounts: [{ head: 'one' }], workers: [{ isHead: true }] });
   expect(await lackIn(db)).toBeUndefined();
-  await db.query("UPDATE mediabatch.account SET beat = now() - interval '11 s'");
-  expect(await readEngineState(db)).toMatchObject({ accounts: [{ head: null }], workers: [{ isHead: false }] });
-  expect(await lackIn(db)).toBe('leader');
+  // Also where the clock of the server was set back.
+  for (const seconds of [-11, 3600]) {
+    await db.query("UPDATE mediabatch.account SET beat = now() + $1 * interval '1 s'", [seconds]);
+    expect(await readEngineState(db)).toMatchObject({ accounts: [{ head: null }], workers: [{ isHead: false }] });
+    expect(await lackIn(db), String(seconds)).toBe('leader');
+  }
 });
 
 test('counts steps by how they ended, files and credits of an ended run', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { headQueue, headQueueOptions } from '../../../src/cluster/database/boss.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
+import { takeSeat } from '../../../src/cluster/head/account.ts';
 import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { keepHouse } from '../../../src/cluster/worker/keep-house.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
@@ -45,4 +46,28 @@ test('ended runs go after the time that was said, and otherwise never', async ()
   expect(await left()).toHaveLength(3);
   await keepOnce(engine, 30 * 86_400_000);
   expect(await left()).toEqual([{ campaign: 'new' }, { campaign: 'open' }]);
+});
+
+test('a head that died before the clock of the server was set back by an hour is noticed, and its job is taken', async () => {
+  const engine = await engineHere();
+  const { db, boss } = engine;
+  await submitRun(db, boss, submission({ account: working }));
+  const take = (worker: string) => takeSeat({ db, boss, account: working, worker });
+  const setBack = async () => {
+    await db.query(`UPDATE mediabatch_queue.job SET start_after = start_after + interval '1 hour',
+      started_on = started_on + interval '1 hour', heartbeat_on = heartbeat_on + interval '1 hour'`);
+    await db.query("UPDATE mediabatch_queue.queue SET monitor_claim_on = now() + interval '1 hour'");
+  };
+  await setBack();
+  const dead = await take('dead');
+  expect(dead).toBeDefined();
+  await setBack();
+  await keepOnce(engine);
+  // From the first look on it counts as any other silence.
+  await db.query(`UPDATE mediabatch_queue.job SET heartbeat_on = heartbeat_on - interval '11 s'`);
+  await db.query("UPDATE mediabatch_queue.queue SET monitor_claim_on = monitor_claim_on - interval '11 s'");
+  expect(await take('next')).toBeUndefined();
+  await keepOnce(engine);
+  expect(await take('next')).toBeDefined();
+  expect(await dead?.beat()).toBe(false);
 });

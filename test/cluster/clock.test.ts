@@ -1,0 +1,46 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { manifestOf } from './rig/campaign.ts';
+import { applied, ClusterPlace } from './rig/place.ts';
+import { until } from './rig/processes.ts';
+
+const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
+const steps = 7;
+
+test.runIf(existsSync(library))(
+  'a head that died is noticed though the clock of the server was set back by an hour',
+  async (context) => {
+    const { expect: it, onTestFinished } = context;
+    const place = await ClusterPlace.make(onTestFinished);
+    await place.server.stop();
+    const clock = join(place.folder, 'clock');
+    const set = (offset: string) => writeFileSync(clock, `${offset}\n`);
+    set('+0');
+    const fake = [
+      `LD_PRELOAD=${library}`,
+      `FAKETIME_TIMESTAMP_FILE=${clock}`,
+      'FAKETIME_NO_CACHE=1',
+      'DONT_FAKE_MONOTONIC=1',
+    ];
+    await place.server.start({ under: ['env', ...fake] });
+    place.judge.jobMs = 2000;
+    place.write('campaign.yaml', manifestOf({ rows: 3, concurrency: 1, budget: 100 }));
+    const head = place.worker();
+    const submitter = place.submit(['--store', place.store]);
+    await until('it creates', () => place.judge.ledger.length > 0);
+    head.signal('SIGKILL');
+    await head.ended;
+    set('-1h');
+    const [row] = await place.server.ask<{ behind: number }>(
+      'SELECT ($1 - extract(epoch FROM now()) * 1000)::float8 AS behind',
+      [Date.now()],
+    );
+    it(row?.behind).toBeGreaterThan(3_500_000);
+    const next = place.worker();
+    const ran = await applied(submitter);
+    it(ran.code, ran.err + next.err()).toBe(0);
+    it(place.judge.wrong).toEqual([]);
+    it(place.judge.ledger).toHaveLength(steps);
+  },
+);
