@@ -3,10 +3,11 @@ import { call, way } from '../../ground/advice.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { recordOf } from '../../lock/join.ts';
 import type { Job, Lock, StepRecord } from '../../lock/record.ts';
+import { isJob } from '../../lock/sends.ts';
 import { idempotencyKey, nextPurchase } from '../purchases/key.ts';
 import { openSendsOf } from '../purchases/open-sends.ts';
 import type { Match } from '../situation/find-purchases.ts';
-import { resolvePurchase } from './resolve-purchase.ts';
+import { chargeRuling, resolvePurchase } from './resolve-purchase.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
 /** Records a paid job, from any source, as the purchase of a step that has none. The next run downloads it. */
@@ -41,13 +42,12 @@ export function importJob(
 const unknownCharge = 'its charge is unknown: adopt it again with --credits N once you know';
 
 /** Adds the charge of a job that is on record already. Nothing known is overwritten. */
-function recordCharge({ step, record, purchase }: Match, job: { jobId: string; credits?: number }): Ruling | undefined {
+function recordCharge({ record, purchase }: Match, job: { jobId: string; credits?: number }): Ruling | undefined {
   const { jobId, credits } = job;
-  const isOwn = record?.purchases.some((one) => one === purchase) === true && purchase?.jobId === jobId;
-  if (record === undefined || !isOwn || credits === undefined || purchase?.credits !== undefined) return undefined;
-  const purchases = record.purchases.map((one) => (one === purchase ? { ...one, credits } : one));
-  const text = `its job ${jobId} was charged ${creditsOf(credits)}`;
-  return { is: 'recorded', address: step.address, text, records: [{ ...record, purchases }] };
+  if (record === undefined || credits === undefined || purchase === undefined || !isJob(purchase)) return undefined;
+  if (!record.purchases.includes(purchase) || purchase.jobId !== jobId || purchase.credits !== undefined)
+    return undefined;
+  return chargeRuling(record, purchase, credits);
 }
 
 function newRecord(

@@ -1,9 +1,11 @@
+import { call, way } from '../../ground/advice.ts';
 import { recordOf } from '../../lock/join.ts';
-import type { Lock, LockLine, OpenSend, Purchase, StepRecord } from '../../lock/record.ts';
-import { closedSends } from '../../lock/sends.ts';
+import type { Job, Lock, LockLine, OpenSend, Purchase, StepRecord } from '../../lock/record.ts';
+import { closedSends, isJob } from '../../lock/sends.ts';
+import { chargeName, chargesByJob } from '../../lock/spent.ts';
 import { isPost } from '../posts/post-record.ts';
 import { openSendsOf } from '../purchases/open-sends.ts';
-import { type Ruling, refuse } from './ruling.ts';
+import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
 /** Error text of a create that a user resolved as not spent. */
 export function decidedText(kind: string): string {
@@ -79,7 +81,8 @@ export function ruleOnSend(
   const record = lock.steps.get(address);
   const closed = closedSends(lock);
   const all = openSendsOf(record).filter((one) => !closed.has(one.send));
-  if (record === undefined || all.length === 0) return nothingOpen(address, [...lock.steps.values()]);
+  if (record === undefined || all.length === 0)
+    return settleCharge(record, { lock, finding }) ?? nothingOpen(address, [...lock.steps.values()]);
   const [open, another] = send === undefined ? all : all.filter((one) => one.send === send);
   if (open === undefined || another !== undefined) {
     const list = all.map((one) => `--send ${one.send} (${describeSend(one)})`).join(', ');
@@ -116,6 +119,33 @@ export function ruleOnSend(
   }
   const text = isPost(kind) ? describePost(finding) : describe(finding);
   return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(record, open, finding))] };
+}
+
+/** Rules on a job whose charge the service never stated, or as 0; `undefined` where every charge is known. */
+function settleCharge(
+  record: StepRecord | undefined,
+  { lock, finding }: { lock: Lock; finding: Finding | undefined },
+): Ruling | undefined {
+  const known = chargesByJob(lock);
+  const uncharged = record?.purchases.filter(isJob).filter((one) => !known.has(chargeName(one))) ?? [];
+  const [job] = uncharged;
+  if (record === undefined || job === undefined) return undefined;
+  const found = finding?.is === 'job' ? uncharged.find(({ jobId }) => jobId === finding.jobId) : undefined;
+  if (finding?.is === 'job' && found !== undefined && finding.credits !== undefined)
+    return chargeRuling(record, found, finding.credits);
+  const { address } = record;
+  return refuse(
+    address,
+    `has job ${job.jobId}, and what that was charged is not known`,
+    way('look it up, and record it', call('resolve', address, '--job', job.jobId, '--credits', 'N')),
+  );
+}
+
+/** Adds the charge of a job that is on record already. */
+export function chargeRuling(record: StepRecord, job: Job, credits: number): Ruling {
+  const purchases = record.purchases.map((one) => (one === job ? { ...job, credits } : one));
+  const text = `its job ${job.jobId} was charged ${creditsOf(credits)}`;
+  return { is: 'recorded', address: record.address, text, records: [{ ...record, purchases }] };
 }
 
 /** Finds the record of another purchase that has the job: one job is the answer to one create. */

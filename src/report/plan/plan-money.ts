@@ -53,7 +53,7 @@ function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): s
 
 /** `48 for creates whose charge is not known`; where it is a guess, of what, and the way on. */
 function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string {
-  const text = `${creditsText(held)} for creates whose charge is not known`;
+  const text = `${creditsText(held)} for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records it)`;
   if (guessed.length === 0) return text;
   return `${text}; ${safeText(guessText(guessed, heldUnpriced))}`;
 }

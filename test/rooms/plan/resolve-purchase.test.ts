@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { joinParts, joinRecords, partOf, recordOf } from '../../../src/lock/join.ts';
 import type { LockLine, OpenSend, Purchase, StepRecord } from '../../../src/lock/record.ts';
 import { isOpenSend } from '../../../src/lock/sends.ts';
-import { type Finding, resolvePurchase } from '../../../src/plan/decisions/resolve-purchase.ts';
+import { type Finding, resolvePurchase, ruleOnSend } from '../../../src/plan/decisions/resolve-purchase.ts';
 import { nextPurchase } from '../../../src/plan/purchases/key.ts';
 import { openSendsOf } from '../../../src/plan/purchases/open-sends.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
-import { create, earlier, job, saved, sendIn, song, stepOf } from './facts.ts';
+import { create, earlier, job, lockOf, saved, sendIn, song, stepOf } from './facts.ts';
 
 const a = stepOf(graphOfSteps([song('a')]), 'a');
 const open = create(a, {
@@ -125,5 +125,28 @@ describe('the sends that wait for a decision', () => {
   ])('%s', (_name, one, expected) => {
     expect(openSendsOf(one)).toEqual(expected);
     expect(expected.every(isOpenSend)).toBe(true);
+  });
+});
+
+describe('a job whose charge the service does not state, or lists as 0', () => {
+  const { credits: _, ...uncharged } = job(a);
+  const rule = (given: Purchase, finding?: Finding) =>
+    ruleOnSend('a', {
+      ...{ lock: lockOf({ a: [given] }), finding, send: undefined },
+      canBeAskedFor: () => true,
+    });
+  const { jobId } = uncharged;
+
+  test.each([0, 7])('is settled at %i credits', (credits) => {
+    const ruling = rule(uncharged, { is: 'job', jobId, credits });
+    expect(ruling).toMatchObject({ is: 'recorded', records: [{ purchases: [{ jobId, credits }] }] });
+  });
+
+  test('says so until its charge is given, and a known one is never overwritten', () => {
+    for (const finding of [undefined, { is: 'not-spent' }, { is: 'job', jobId: 'other', credits: 1 }] as const) {
+      expect(JSON.stringify(rule(uncharged, finding))).toMatch(new RegExp(`"is":"refused".*${jobId}.*--credits`));
+    }
+    const known = { ...uncharged, credits: 5 };
+    expect(rule(known, { is: 'job', jobId, credits: 1 })).toMatchObject({ is: 'refused' });
   });
 });

@@ -76,7 +76,7 @@ describe('planMarkdown', () => {
 
       - to spend: 23 credits + 1 step of unknown price (the first of each goes alone and prices the rest)
       - already paid: 36
-      - reserved: 4 for creates whose charge is not known
+      - reserved: 4 for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records it)
       - discarded: 12 of paid work that is replaced
       - budget: 120, 80 left now, at most 57 after this plan
       - this run: at most 50 credits
