@@ -60,15 +60,44 @@ function unusable(file: string, message: string, hint: string): CampaignError {
   return new CampaignError({ code: 'MB3104', message, hint, file });
 }
 
+/** Lines above the names of the columns that are tried: a title, and what a spreadsheet leaves below it. */
+const mostTitleLines = 4;
+
+/** Reads from the first line; where only a title stands there, from the first line below with which it is a table. */
+function readBelowTitle<Read extends ReturnType<typeof readRows>>(
+  isTitled: boolean,
+  read: (header: number | undefined) => Read,
+): Read & { header?: string } {
+  const whole = read(undefined);
+  if (!isTitled || isTable(whole)) return whole;
+  for (let header = 2; header <= mostTitleLines + 1; header += 1) {
+    const below = read(header);
+    if (isTable(below)) return { ...below, header: `, header: ${header}` };
+  }
+  return whole;
+}
+
+function isTable({ rows }: ReturnType<typeof readRows>): boolean {
+  return (rows?.columns?.length ?? 0) > 1;
+}
+
+function hasOneValue(cells: readonly string[] = []): boolean {
+  return cells.filter((cell) => cell.trim() !== '').length === 1;
+}
+
 /** Reads a text by the separator that its first line tells, else by the first with which it is a table. */
 function readTextTable(file: string, text: string): Table {
-  const [first, ...others] = [undefined, ';', '\t', ','].map((separator) =>
-    readRows({ path: file, file, text, separator }),
-  );
-  const read = [first, ...others].find((one) => (one?.rows?.columns?.length ?? 0) > 1) ?? first;
-  const separator = read?.rows?.separator;
+  const isTitled = hasOneValue(/^.*/.exec(text)?.[0].split(/[;,\t]/));
+  const read = readBelowTitle(isTitled, (header) => {
+    const tried = [undefined, ';', '\t', ','].map((separator) =>
+      readRows({ path: file, file, text, separator, header }),
+    );
+    return tried.find(isTable) ?? (tried[0] as (typeof tried)[number]);
+  });
+  const separator = read.rows?.separator;
   const isSaid = separator === undefined || /\.tsv$/i.test(file);
-  return tableOf(file, { ...read, text, options: isSaid ? '' : `, separator: ${writeSeparator(separator)}` });
+  const options = `${isSaid ? '' : `, separator: ${writeSeparator(separator)}`}${read.header ?? ''}`;
+  return tableOf(file, { ...read, text, options });
 }
 
 /** Reads the first sheet of a workbook that is shown. */
@@ -78,8 +107,13 @@ async function readWorkbookTable(file: string, bytes: Uint8Array): Promise<Table
   const workbook = 'problem' in names ? names : await readWorkbook(bytes, [sheet]);
   if ('problem' in workbook) throw unusable(file, `${file} ${workbook.problem}`, 'save the sheet as CSV UTF-8');
   const start = { line: 1, column: 1, offset: 0 };
-  const read = readSheet(workbook, { file, label: file, sheet, place: { file, start, end: start } });
-  return tableOf(file, { ...read, options: another === undefined ? '' : `, sheet: ${JSON.stringify(sheet)}` });
+  const place = { file, start, end: start };
+  const cells = workbook.sheets[0]?.cells ?? [];
+  const read = readBelowTitle(hasOneValue(cells.find((row) => row.some((cell) => cell.trim() !== ''))), (header) =>
+    readSheet(workbook, { file, label: file, sheet, header, place }),
+  );
+  const options = `${another === undefined ? '' : `, sheet: ${JSON.stringify(sheet)}`}${read.header ?? ''}`;
+  return tableOf(file, { ...read, options });
 }
 
 function tableOf(
@@ -140,7 +174,7 @@ tasks:
 }
 
 const keyNames = [
-  /^(id|sku|key|slug|handle|code|ean|gtin)$/i,
+  /^(id|sku|key|slug|handle|code|ean|gtin|(article|artikel|art|item|product|produkt)\W*(no|nr|number|nummer)\.?)$/i,
   /(id|sku|key|slug|handle|code)$/i,
   /^(name|title|product)$/i,
   /(name|title)/i,

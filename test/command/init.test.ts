@@ -133,6 +133,7 @@ test.each([
     'x',
   ],
   ['a column that no template can name', 'id,ref [url]\na,x\n', ['picture@a'], 'a, product'],
+  ['an article number', 'Name,Artikel-Nr.\nLamp,1001\nVase,1002\n', ['picture@1001', 'picture@1002'], 'Lamp, product'],
   ['separators in a header', 'sku;Preis, EUR\na1;1,50\n', ['picture@a1'], 'a1, product'],
   ['numbers only', 'id,price\n1,10\n2,20\n', ['picture@1', 'picture@2'], '1, product'],
 ])('--from-csv: %s', async (_what, csv, addresses, prompt) => {
@@ -161,6 +162,19 @@ test('--from-csv: a table in the folder is named where it is', async () => {
     'data',
     'mediabatch.schema.json',
   ]);
+});
+
+test.each<[string, string | Buffer, number]>([
+  ['t.csv', 'Spring list;;\n;;\nSKU;Name;Price\na1;Lamp;39,95\nb2;Vase;12,5\n', 2],
+  ['t.csv', 'Spring list\n\nSKU,Name,Price\na1,Lamp,39\nb2,Vase,12\n', 2],
+  ['t.xlsx', workbook({ A: sheetXml([['Spring list'], [], ['SKU', 'Name'], ['a1', 'Lamp'], ['b2', 'Vase']]) }), 2],
+])('--from-csv: in %s a title stands above the names of the columns', async (file, content, header) => {
+  writeFileSync(join(workplace.folder, file), content);
+  const made = await run('init', '.', '--from-csv', file);
+  expect(made.code, made.err).toBe(0);
+  expect(read('campaign.yaml')).toContain(`, header: ${header} }`);
+  const { out } = await run('explain', '--origins', '--json');
+  expect(JSON.parse(out).steps).toMatchObject([{ address: 'picture@a1' }, { address: 'picture@b2' }]);
 });
 
 test('--from-csv: a workbook with two sheets is used by its first', async () => {
