@@ -15,7 +15,7 @@ import {
   libraryReference,
   topicReference,
 } from '../report/manual/references.ts';
-import { examples, namedCommands } from './program/examples.ts';
+import { namedCommands } from './program/command-row.ts';
 
 const pages = new URL('../manual/', import.meta.url);
 const manifestSchema = new URL('../../schemas/manifest.schema.json', import.meta.url);
@@ -69,7 +69,7 @@ async function makeReference(
 }
 
 function describeCommands(program: Command): CommandDoc[] {
-  return namedCommands(program).map(([name, command]) => {
+  return namedCommands(program).map(([name, command, { examples }]) => {
     const help = command.createHelp();
     return {
       name,
@@ -82,7 +82,7 @@ function describeCommands(program: Command): CommandDoc[] {
         flags: option.flags,
         description: help.optionDescription(option),
       })),
-      examples: (examples[name] ?? []).map(([line, about]) => ({ line, about })),
+      examples: examples.map(([line, about]) => ({ line, about })),
     };
   });
 }

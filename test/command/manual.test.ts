@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import { namedCommands } from '../../src/cli/program/examples.ts';
+import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import { readTopic } from '../../src/cli/read-manual.ts';
 import { titles } from '../../src/contract/failure.ts';

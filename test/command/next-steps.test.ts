@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { namedCommands } from '../../src/cli/program/examples.ts';
+import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 import { workplaceForEach } from './workplace.ts';

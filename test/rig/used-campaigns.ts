@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { Example } from '../../src/cli/program/examples.ts';
+import type { Example } from '../../src/cli/program/command-row.ts';
 import { bin, command, temporaryFolder } from './command.ts';
 import { gitEnvironment } from './git-environment.ts';
 

@@ -1,58 +1,72 @@
-import { type Command, Option } from 'commander';
+import type { CommandRow } from './command-row.ts';
 import { manifestsArgument } from './name-manifest.ts';
-import type { ProgramContext } from './options.ts';
-import { addVarOptions, sandboxOption, strictOption } from './options.ts';
+import { sandboxOption, strictOption, variables } from './options.ts';
 
-/** Commands around the text of a manifest. Each loads what it needs only when it runs. */
-export function addLanguageCommands(program: Command, { terminal, exit }: ProgramContext): void {
-  program.commandsGroup('Write a campaign:');
-
-  program
-    .command('init')
-    .argument('[dir]', 'folder to write into', '.')
-    .summary('write a campaign to start from')
-    .description(
+/** Commands around the text of a manifest. */
+export const languageCommands: readonly CommandRow[] = [
+  {
+    name: 'init',
+    isEveryday: true,
+    alsoCalled: ['new', 'create', 'example', 'examples'],
+    summary: 'write a campaign to start from',
+    description:
       'Writes a campaign to start from, with .gitattributes, .gitignore and .env.example. Existing files stay as they are.',
-    )
-    .option('--example <name>', 'another one than the default; --list shows them')
-    .option('--from-csv <file>', 'a campaign for the rows and columns of your own data file')
-    .option('--agents', 'write AGENTS.md, too: what a coding agent may do here')
-    .option('--list', 'show the examples')
-    .action(async (dir: string, options) =>
-      exit(await (await import('../commands/init.ts')).init(dir, options, terminal)),
-    );
-
-  addVarOptions(
-    program
-      .command('validate')
-      .addArgument(manifestsArgument())
-      .summary('check a manifest and show every error at once')
-      .description(
-        'Shows every error of a manifest, or “ok” with counts. Needs no network: requests without a built-in description are checked against the service’s document that `plan --refresh` stored, or with --sandbox against that of the sandbox.',
-      )
-      .addOption(
-        new Option('--format <format>', 'how to print it; github annotates lines').choices(['text', 'json', 'github']),
-      )
-      .option('--json', 'the same as --format json')
-      .addOption(sandboxOption())
-      .addOption(strictOption()),
-  ).action(async (files: string[], options) =>
-    exit(await (await import('../commands/validate.ts')).validate(files, options, terminal)),
-  );
-
-  program
-    .command('schema')
-    .argument(
-      '[name]',
-      'that of a document (manifest, plan, lock, event, result, status, failure and others), or helpers or kinds',
-      'manifest',
-    )
-    .summary('print a JSON Schema, the helpers or the kinds')
-    .description(
+    arguments: [['[dir]', 'folder to write into', '.']],
+    options: [
+      ['--example <name>', 'another one than the default; --list shows them'],
+      ['--from-csv <file>', 'a campaign for the rows and columns of your own data file'],
+      ['--agents', 'write AGENTS.md, too: what a coding agent may do here'],
+      ['--list', 'show the examples'],
+    ],
+    examples: [
+      ['mediabatch init spring', 'a small campaign, in a new folder'],
+      ['mediabatch init grid --example product-grid', 'another one; --list shows all'],
+      ['mediabatch init launch --from-csv products.csv', 'a picture for each row of your own table'],
+    ],
+    run: async (terminal, dir, options) => (await import('../commands/init.ts')).init(dir, options, terminal),
+  },
+  {
+    name: 'validate',
+    isEveryday: true,
+    alsoCalled: ['check', 'lint', 'test'],
+    summary: 'check a manifest and show every error at once',
+    description:
+      'Shows every error of a manifest, or “ok” with counts. Needs no network: requests without a built-in description are checked against the service’s document that `plan --refresh` stored, or with --sandbox against that of the sandbox.',
+    arguments: [manifestsArgument],
+    options: [
+      ['--format <format>', 'how to print it; github annotates lines', { words: ['text', 'json', 'github'] }],
+      ['--json', 'the same as --format json'],
+      sandboxOption,
+      strictOption,
+      ...variables,
+    ],
+    examples: [
+      ['mediabatch validate', 'campaign.yaml of this folder'],
+      ['mediabatch validate --sandbox', 'by the document of the embedded service, too'],
+      ['mediabatch validate --var-file north.yaml', 'with the variables of a market'],
+      ['mediabatch validate --format github', 'annotates lines in a pull request'],
+    ],
+    run: async (terminal, files, options) =>
+      (await import('../commands/validate.ts')).validate(files, options, terminal),
+  },
+  {
+    name: 'schema',
+    summary: 'print a JSON Schema, the helpers or the kinds',
+    description:
       'Prints a published JSON Schema, or lists what a manifest may use: `helpers` (templates) and `kinds` (with their fields). The package has the schemas of these two lists: helpers.schema.json and kinds.schema.json.',
-    )
-    .option('--json', 'helpers and kinds as one JSON document')
-    .action(async (name: string, options) =>
-      exit(await (await import('../commands/schema.ts')).schema(name, options, terminal)),
-    );
-}
+    arguments: [
+      [
+        '[name]',
+        'that of a document (manifest, plan, lock, event, result, status, failure and others), or helpers or kinds',
+        'manifest',
+      ],
+    ],
+    options: [['--json', 'helpers and kinds as one JSON document']],
+    examples: [
+      ['mediabatch schema helpers', 'what templates can do'],
+      ['mediabatch schema kinds', 'what can be made, with every field'],
+      ['mediabatch schema > mediabatch.schema.json', 'for editors, as init writes it'],
+    ],
+    run: async (terminal, name, options) => (await import('../commands/schema.ts')).schema(name, options, terminal),
+  },
+];

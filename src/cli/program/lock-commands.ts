@@ -1,41 +1,44 @@
-import { type Command, Option } from 'commander';
 import type { Verb, VerbOptions } from '../commands/decisions.ts';
+import type { CommandRow } from './command-row.ts';
 import { manifestArgument } from './name-manifest.ts';
-import type { ProgramContext } from './options.ts';
-import { addStateOptions, collectText, lockTimeoutOption, serviceMovedOption, wholeNumber } from './options.ts';
-
-type OptionParts = readonly [
-  flags: string,
-  text: string,
-  read?: (text: string, earlier: string[] | undefined) => string[] | number,
-];
+import {
+  type CommandOption,
+  jsonOption,
+  lockOption,
+  lockTimeoutOption,
+  serviceMovedOption,
+  state,
+  wholeNumber,
+  yesOption,
+} from './options.ts';
 
 /** A decision of a person, recorded in the lock. None of them costs credits. */
-interface VerbRow {
+interface Decision extends CommandRow {
   name: Exclude<Verb, `un${string}`>;
-  /** Arguments after FILE. Defaults to the named or selected steps. */
-  words?: readonly (readonly [name: string, text: string])[];
-  summary: string;
-  description: string;
-  options?: readonly (OptionParts | (() => Option))[];
 }
 
-const noteOptions: readonly OptionParts[] = [
+const noteOptions: readonly CommandOption[] = [
   ['--note <text>', 'why, for the record'],
   ['--by <name>', 'who decides; default: the name that git knows'],
 ];
-const yesOption: OptionParts = ['-y, --yes', 'do not ask'];
 
-const verbs: readonly VerbRow[] = [
+const decisions: readonly Decision[] = [
   {
     name: 'pick',
+    shortForms: { unpick: '--undo' },
     summary: 'pick outputs at their gates',
     description:
       'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick replaces the earlier one. Costs nothing.',
     options: [
       ...noteOptions,
-      ['--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', collectText],
-      () => undoOption('take back what was picked or rejected'),
+      ['--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', { takes: 'paths' }],
+      undoOption('take back what was picked or rejected'),
+    ],
+    examples: [
+      ['mediabatch pick --sandbox teaser', 'approves it', 'at gates'],
+      ["mediabatch pick --sandbox 'draft@*/1' --note 'seen by Ada'", 'of each product this take, and why', 'at gates'],
+      ['mediabatch pick --sandbox --from ada.json --from bo.json', 'where two people agree', 'at gates'],
+      ['mediabatch pick --sandbox draft@lamp/2 --undo', 'its gate is open again', 'at gates'],
     ],
   },
   {
@@ -43,22 +46,37 @@ const verbs: readonly VerbRow[] = [
     summary: 'turn outputs down at their gates',
     description: 'Rejects outputs at their gates: no step uses them. They stay on disk and in the lock. Costs nothing.',
     options: [...noteOptions, ['--reason <text>', 'why, as one of the `reasons` of the gate']],
+    examples: [
+      ['mediabatch reject --sandbox draft@lamp', 'all of its takes; --redo draft@lamp buys others', 'at gates'],
+      ['mediabatch reject --sandbox draft@lamp/1 --note dark', 'says why', 'at gates'],
+    ],
   },
   {
     name: 'accept',
     summary: 'declare outputs right as they are',
     description:
       'Accepts outputs as they are: edited by hand, made from an input that changed later, or outside of `expect`. Neither they nor the steps that use them are bought again. Costs nothing.',
+    examples: [
+      ['mediabatch accept --sandbox --select state:changed --dry-run', 'all that changed; records nothing yet'],
+      ['mediabatch accept --sandbox hero@lamp,1:1', 'a picture that was retouched by hand'],
+    ],
   },
   {
     name: 'pin',
+    shortForms: { unpin: '--undo' },
     summary: 'keep what steps have, whatever changes',
     description:
       'Keeps the current outputs of steps when the manifest changes. The plan shows what each change would cost. `pin: true` does the same for all steps of a task. Costs nothing.',
-    options: [() => undoOption('remove the pin: the manifest decides again')],
+    options: [undoOption('remove the pin: the manifest decides again')],
+    examples: [
+      ['mediabatch pin --sandbox hero@lamp,9:16', 'an approved picture stays'],
+      ['mediabatch pin --sandbox --select kind:music', 'every song'],
+      ['mediabatch pin --sandbox hero@clock,1:1 --undo', 'the manifest decides again'],
+    ],
   },
   {
     name: 'forget',
+    isDestructive: true,
     summary: 'let what was bought count as never bought',
     description:
       'Removes purchases from the plan: orphans are no longer listed, and current steps are planned again. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
@@ -66,34 +84,49 @@ const verbs: readonly VerbRow[] = [
       ['--orphans', 'everything that the manifest no longer has'],
       ['--force', 'running jobs, too: their outputs are given up'],
     ],
+    examples: [
+      ['mediabatch forget --sandbox hero@vase,1:1', 'as if it had never been bought'],
+      ['mediabatch forget --sandbox --orphans', 'everything that the manifest no longer has'],
+    ],
   },
   {
     name: 'move',
-    words: [
+    arguments: [
       ['<old>', 'the address on record'],
       ['<new>', 'the step that it is now'],
     ],
     summary: 'give what was bought a new address',
     description:
       'Moves a purchase to a new address when key and input changed together. Steps with an unchanged input are found without it. Costs nothing.',
+    examples: [
+      ['mediabatch move --sandbox song@winter song@autumn', 'it is the song of autumn now'],
+      ['mediabatch move song@winter song@autumn --dry-run', 'shows it, records nothing', 'not run'],
+    ],
   },
   {
     name: 'adopt',
-    words: [['[address]', 'a step without a job, which gets the job of --job']],
+    arguments: [['[address]', 'a step without a job, which gets the job of --job']],
     summary: 'record paid jobs that no lock contains',
     description:
       'Lists jobs at the service that no lock of this folder contains, and records each at the step with exactly its request. Asks first. With ADDRESS it records one job, of any request, after querying the service. The next apply collects it. Costs nothing.',
     options: [
-      ['--job <id>', 'the job, or one of several candidates; may be given several times', collectText],
+      ['--job <id>', 'the job, or one of several candidates; may be given several times', { takes: 'texts' }],
       ['--credits <n>', 'with ADDRESS: the charge, where the service does not report it', wholeNumber],
       ['--offline', 'with ADDRESS: do not query the service'],
       serviceMovedOption,
       yesOption,
     ],
+    examples: [
+      ['mediabatch adopt --sandbox --dry-run', 'which jobs fit; records nothing'],
+      ['mediabatch adopt --job 68d1f0c2', 'of several candidates this one', 'not run'],
+      ['mediabatch adopt hero@lamp,1:1 --job 68d1f0c2 --dry-run', 'a job that was bought elsewhere', 'not run'],
+      ['mediabatch adopt song@spring --job 68d1f0c2 --credits 5 --offline', 'without querying the service', 'not run'],
+    ],
   },
   {
     name: 'resolve',
-    words: [['<address>', 'the step, as the plan shows it']],
+    isDestructive: true,
+    arguments: [['<address>', 'the step, as the plan shows it']],
     summary: 'decide about a create whose answer was lost',
     description: 'Records what a person has found out about a create whose answer was lost. Spends nothing itself.',
     options: [
@@ -103,65 +136,121 @@ const verbs: readonly VerbRow[] = [
       ['--spend-again', 'buy it, whatever happened before'],
       ['--send <id>', 'the create that is meant, where an address has several that are open'],
     ],
+    examples: [
+      ['mediabatch resolve song@spring --job 68d1f0c2 --credits 5', 'it was charged, and this is its job', 'not run'],
+      ['mediabatch resolve song@spring --not-spent', 'it was not charged', 'not run'],
+      ['mediabatch resolve song@spring --spend-again', 'buy it, whatever happened', 'not run'],
+    ],
   },
 ];
 
-/** Commands by which a person settles what the lock cannot know. */
-export function addLockCommands(program: Command, context: ProgramContext): void {
-  program.commandsGroup('Decide and tidy up:');
-  for (const row of verbs) addVerb(program, row, context);
-  addUnlock(program, context);
-}
+/** Commands by which a person settles what the lock cannot know, and those that delete. */
+export const lockCommands: readonly CommandRow[] = [
+  ...decisions.map(asCommand),
+  {
+    name: 'unlock',
+    isDestructive: true,
+    summary: 'release the lock of a run on another machine',
+    description:
+      'Releases the lock of a run that died on another machine. A run on an engine is ended there: its purchases are added to the lock, and workers stop.',
+    arguments: [manifestArgument],
+    options: [
+      ['--id <id>', 'the id of the run, as the refusal showed it'],
+      ['--sandbox', 'the lock of the sandbox runs'],
+      lockOption,
+      jsonOption,
+      ['--force', 'of a run on an engine: although it is open there, or the engine does not answer'],
+    ],
+    examples: [
+      ['mediabatch unlock --id 4f1c2b7a', 'the id that the refusal showed', 'not run'],
+      ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same with play money', 'not run'],
+    ],
+    run: async (terminal, file, options) => (await import('../commands/unlock.ts')).unlock(file, options, terminal),
+  },
+  {
+    name: 'gc',
+    isDestructive: true,
+    summary: 'delete downloaded files that no step refers to',
+    description: 'Deletes downloaded files that no step refers to. Lists them and asks for confirmation.',
+    arguments: [manifestArgument],
+    options: [
+      ['--unpicked', 'instead: what was rejected, or not picked at a gate that is decided'],
+      ['--kept', 'instead: what newer outputs replaced, which is kept in .mediabatch/'],
+      ['--dry-run', 'list only'],
+      yesOption,
+      jsonOption,
+      lockTimeoutOption,
+      ...state,
+    ],
+    examples: [
+      ['mediabatch gc --sandbox --dry-run', 'files that no step refers to'],
+      ['mediabatch gc --sandbox --yes', 'deletes it without asking'],
+      ['mediabatch gc --sandbox --unpicked --yes', 'takes that lost at their gates', 'at gates'],
+      ['mediabatch gc --sandbox --kept --yes', 'what newer outputs replaced'],
+    ],
+    run: async (terminal, file, options) => (await import('../commands/gc.ts')).gc(file, options, terminal),
+  },
+  {
+    name: 'destroy',
+    isDestructive: true,
+    summary: 'permanently delete records at the service',
+    description:
+      'Permanently deletes records of music, thumbnails and clippings at the service. Lists them and asks for confirmation. Credits are not refunded; local files stay.',
+    arguments: [
+      manifestArgument,
+      ['[addresses...]', 'steps on record; * stands for anything. Without FILE they come first'],
+    ],
+    options: [
+      ['--orphans', 'what the manifest no longer has'],
+      serviceMovedOption,
+      yesOption,
+      jsonOption,
+      lockTimeoutOption,
+      ...state,
+    ],
+    examples: [
+      ['mediabatch destroy --sandbox song@spring --yes', 'the record of one song at the service'],
+      ['mediabatch destroy --orphans', 'what the manifest no longer has; asks first', 'not run'],
+    ],
+    run: async (terminal, file, addresses, options) =>
+      (await import('../commands/destroy.ts')).destroy(file, addresses, { options, terminal }),
+  },
+];
 
-function addVerb(program: Command, row: VerbRow, { terminal, exit }: ProgramContext): void {
-  const { name, words, summary, description, options = [] } = row;
-  const command = program.command(name).summary(summary).description(description).addArgument(manifestArgument());
-  for (const [word, text] of words ?? []) command.argument(word, text);
-  if (words === undefined) {
-    command
-      .argument('[addresses...]', 'steps or tasks; * stands for anything. Without FILE they come first')
-      .option('-s, --select <selection>', 'by selection: tag:launch, state:changed', collectText);
-  }
-  for (const option of options) command.addOption(typeof option === 'function' ? option() : optionOf(option));
-  addStateOptions(command)
-    .option('--dry-run', 'show what would be decided, record nothing')
-    .option('--json', 'one JSON document on stdout')
-    .addOption(lockTimeoutOption())
-    .action(async (file: string, ...given) => {
-      const options = command.opts<VerbOptions>();
+/** Adds what all decisions take. One without arguments of its own is about named or selected steps. */
+function asCommand(row: Decision): CommandRow {
+  const steps: CommandRow['arguments'] = [
+    ['[addresses...]', 'steps or tasks; * stands for anything. Without FILE they come first'],
+  ];
+  const select: CommandOption = [
+    '-s, --select <selection>',
+    'by selection: tag:launch, state:changed',
+    { takes: 'texts' },
+  ];
+  return {
+    ...row,
+    arguments: [manifestArgument, ...(row.arguments ?? steps)],
+    options: [
+      ...(row.arguments === undefined ? [select] : []),
+      ...(row.options ?? []),
+      ...state,
+      ['--dry-run', 'show what would be decided, record nothing'],
+      jsonOption,
+      lockTimeoutOption,
+    ],
+    async run(terminal, file, ...given) {
       // Commander passes options and command after the arguments.
+      const options: VerbOptions = given.at(-2);
       const words: string[] = given
         .slice(0, -2)
         .flat()
         .filter((word) => word !== undefined);
       const { decideBy } = await import('../commands/decisions.ts');
-      exit(await decideBy(name, file, { words, options, terminal }));
-    });
+      return decideBy(row.name, file, { words, options, terminal });
+    },
+  };
 }
 
-function undoOption(text: string): Option {
-  return new Option('--undo', text).conflicts(['note', 'by', 'from']);
-}
-
-function optionOf([flags, text, read]: OptionParts): Option {
-  const option = new Option(flags, text);
-  return read === undefined ? option : option.argParser<unknown>((given, earlier) => read(given, earlier as string[]));
-}
-
-function addUnlock(program: Command, { terminal, exit }: ProgramContext): void {
-  program
-    .command('unlock')
-    .addArgument(manifestArgument())
-    .option('--id <id>', 'the id of the run, as the refusal showed it')
-    .summary('release the lock of a run on another machine')
-    .description(
-      'Releases the lock of a run that died on another machine. A run on an engine is ended there: its purchases are added to the lock, and workers stop.',
-    )
-    .option('--sandbox', 'the lock of the sandbox runs')
-    .option('--lock <file>', 'path of the lock (default: next to the manifest)')
-    .option('--json', 'one JSON document on stdout')
-    .option('--force', 'of a run on an engine: although it is open there, or the engine does not answer')
-    .action(async (file: string, options) =>
-      exit(await (await import('../commands/unlock.ts')).unlock(file, options, terminal)),
-    );
+function undoOption(about: string): CommandOption {
+  return ['--undo', about, { conflicts: ['note', 'by', 'from'] }];
 }

@@ -1,20 +1,14 @@
 import { statSync } from 'node:fs';
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 
 /** The manifest that a command is about when none is named. */
 export const defaultManifest = 'campaign.yaml';
 
-/** The FILE argument of a command. Defaults to `campaign.yaml` in the working folder. */
-export function manifestArgument(what = 'the manifest'): Argument {
-  return new Argument('[file]', `${what} (default: ${defaultManifest})`);
-}
-
-/** The same for commands that take several. */
-export function manifestsArgument(what = 'manifests'): Argument {
-  return new Argument('[files...]', `${what} (default: ${defaultManifest})`);
-}
+/** The FILE argument of a command, and that of one that takes several. */
+export const manifestArgument = ['[file]', `the manifest (default: ${defaultManifest})`] as const;
+export const manifestsArgument = ['[files...]', `manifests (default: ${defaultManifest})`] as const;
 
 /** Whether the first word of a command is a manifest. */
 export function isAboutManifest(command: Command): boolean {

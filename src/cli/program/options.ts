@@ -13,29 +13,38 @@ import {
 } from '../../campaign/option-table.ts';
 import { groupBy } from '../../ground/values.ts';
 import type { ApplyOptions } from '../open.ts';
-import type { Terminal } from '../terminal.ts';
 
-/** Adds options in the order of their rows. */
-export function addRows(command: Command, ...groups: { readonly [name: string]: OptionRow }[]): Command {
-  for (const row of groups.flatMap((rows) => Object.values(rows))) command.addOption(optionOf(row));
-  return command;
+/** An option of one command, as a person types it. */
+type OwnOption = readonly [flags: string, about: string, more?: OptionDetails];
+
+interface OptionDetails extends Omit<Partial<OptionRow>, 'standard' | 'conflicts'> {
+  standard?: unknown;
+  conflicts?: string | string[];
+  /** Reads what no `takes` covers. */
+  read?: (text: string) => unknown;
 }
 
-/** Adds the options that give the manifest values from outside. */
-export const addVarOptions = (command: Command) => addRows(command, varOptions);
-export const addStateOptions = (command: Command) => addRows(command, lockOptions, varOptions);
-export const addSelectOptions = (command: Command) => addRows(command, selectionOptions);
-/** Adds the options for which part of a campaign a plan is about, and what it may cost. */
-export const addScopeOptions = (command: Command) => addRows(addSelectOptions(addStateOptions(command)), scopeOptions);
-/** Adds the options that `plan` and `apply` share. */
-export const addPlanOptions = (command: Command) => addRows(addScopeOptions(command), sharedOptions);
+export type CommandOption = OptionRow | OwnOption;
 
-export const sandboxOption = () => optionOf(lockOptions.sandbox);
-export const strictOption = () => optionOf(planOptions.strict);
-export const serviceMovedOption = () => optionOf(scopeOptions.serviceMoved);
-/** Option whose value is in ms. */
-export const lockTimeoutOption = () => optionOf(applyOptions.lockTimeoutMs);
-export const engineOption = () => optionOf(applyOptions.engine);
+/** Options about which lock is meant, and what gives the manifest values from outside. */
+export const variables: readonly OptionRow[] = Object.values(varOptions);
+export const state: readonly OptionRow[] = [...Object.values(lockOptions), ...variables];
+export const selecting: readonly OptionRow[] = Object.values(selectionOptions);
+/** Options that `plan` and `apply` share. */
+export const planning: readonly OptionRow[] = [
+  ...state,
+  ...selecting,
+  ...Object.values(scopeOptions),
+  ...Object.values(sharedOptions),
+];
+
+export const { sandbox: sandboxOption, lock: lockOption } = lockOptions;
+export const { strict: strictOption } = planOptions;
+export const { serviceMoved: serviceMovedOption } = scopeOptions;
+export const { lockTimeoutMs: lockTimeoutOption, engine: engineOption } = applyOptions;
+export const { json: jsonOption } = sharedOptions;
+export const yesOption: OwnOption = ['-y, --yes', 'do not ask'];
+export const wholeNumber = { takes: 'number', range: { least: 0, whole: true } } as const;
 
 /** Options that were typed, by the names of the table: what holds otherwise is filled in where it is needed. */
 export function typedOptions(command: Command): ApplyOptions {
@@ -91,7 +100,9 @@ export function underHeadings(command: Command): Command {
   });
 }
 
-function optionOf(row: OptionRow): Option {
+export function optionOf(given: CommandOption): Option {
+  const row: OptionDetails & Pick<OptionRow, 'flags' | 'about'> =
+    'flags' in given ? given : { flags: given[0], about: given[1], ...given[2] };
   const option = new Option(row.flags, row.about);
   if (row.words !== undefined) option.choices(row.words);
   const reader = readerOf(row);
@@ -103,7 +114,8 @@ function optionOf(row: OptionRow): Option {
 type Reader = (text: string, earlier: unknown) => unknown;
 
 /** Reader of an option's value. Absent where the text is what is meant. */
-function readerOf({ takes, range = { least: 0 } }: OptionRow): Reader | undefined {
+function readerOf({ takes, read, range = { least: 0 } }: OptionDetails): Reader | undefined {
+  if (read !== undefined) return read;
   switch (takes) {
     case 'texts':
     case 'paths':
@@ -133,7 +145,7 @@ function readPair(text: string): Record<string, string> {
   return { [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-export function numberIn({ least, most, whole }: Range): (text: string) => number {
+function numberIn({ least, most, whole }: Range): (text: string) => number {
   const kind = whole ? 'a whole number' : 'a number';
   const above = least === Number.MIN_VALUE ? ' above 0' : `, ${least} or more`;
   const range = most === undefined ? above : ` from ${least} to ${most}`;
@@ -143,8 +155,6 @@ export function numberIn({ least, most, whole }: Range): (text: string) => numbe
     throw new InvalidArgumentError(`give ${kind}${range}`);
   };
 }
-
-export const wholeNumber = numberIn({ least: 0, whole: true });
 
 /** Reads seconds, and gives ms. */
 function secondsIn({ least }: Range): (text: string) => number {
@@ -158,7 +168,7 @@ function secondsIn({ least }: Range): (text: string) => number {
 }
 
 /** An option that may be given several times. */
-export function collectText(text: string, earlier: string[] = []): string[] {
+function collectText(text: string, earlier: string[] = []): string[] {
   return [...earlier, text];
 }
 
@@ -182,12 +192,6 @@ function pollInterval(text: string): number | undefined {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (value < 10) throw new InvalidArgumentError('give auto, or at least 10 ms');
   return value;
-}
-
-export interface ProgramContext {
-  terminal: Terminal;
-  /** Called by an action at its end with the exit code of the process. */
-  exit(code: number): void;
 }
 
 /** Bytes of `20MB` or `1.5 GB`. */

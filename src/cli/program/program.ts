@@ -6,14 +6,13 @@ import { safeText } from '../../report/safe-text.ts';
 import { makeStyle } from '../../report/style.ts';
 import { pasteAfter, readCall } from '../paste.ts';
 import type { Terminal } from '../terminal.ts';
-import { addExamples } from './examples.ts';
-import { addHistoryCommands } from './history-commands.ts';
-import { addLanguageCommands } from './language-commands.ts';
-import { addLockCommands } from './lock-commands.ts';
+import { addCommands, addExamples, type CommandRow, type ProgramContext, rowOf } from './command-row.ts';
+import { historyCommands } from './history-commands.ts';
+import { languageCommands } from './language-commands.ts';
+import { lockCommands } from './lock-commands.ts';
 import { defaultManifest, nameManifest } from './name-manifest.ts';
-import type { ProgramContext } from './options.ts';
-import { addRunCommands } from './run-commands.ts';
-import { addEngineCommands, addSandboxCommand, addServiceCommands } from './service-commands.ts';
+import { runCommands } from './run-commands.ts';
+import { engineCommands, serviceCommands } from './service-commands.ts';
 
 /** Other names of `--max-credits`, and options that `apply` or `plan` no longer has. */
 const isForeign = (word: string) =>
@@ -21,14 +20,32 @@ const isForeign = (word: string) =>
     word,
   );
 
-/** Short forms: other names of commands with an option. */
-const shortForms: Readonly<Record<string, readonly string[]>> = {
-  render: ['explain', '--request'],
-  expand: ['explain', '--origins'],
-  graph: ['status', '--graph'],
-  unpick: ['pick', '--undo'],
-  unpin: ['pin', '--undo'],
+const helpCommand: CommandRow = {
+  name: 'help',
+  isEveryday: true,
+  alsoCalled: ['man'],
+  summary: 'read the manual: a topic, a command or a code',
+  description: 'Shows a page of the manual, the options of a command, or the meaning of a code and its fix.',
+  arguments: [['[topic]', 'a topic of the manual, a command, or a code such as MB1203']],
+  examples: [
+    ['mediabatch help recovery', 'a page of the manual: what if it dies while paying?'],
+    ['mediabatch help validate', 'what a command can do'],
+    ['mediabatch help MB1203', 'what a code means'],
+  ],
+  run: async (terminal, topic, _options, command) =>
+    (await import('../commands/help.ts')).help(topic, command.parent, terminal),
 };
+
+/** All commands, by the heading under which help shows them. */
+const commandGroups: readonly (readonly [heading: string, rows: readonly CommandRow[]])[] = [
+  ['Write a campaign:', languageCommands],
+  ['Run a campaign:', runCommands],
+  ['Look back:', historyCommands],
+  ['Decide and tidy up:', lockCommands],
+  ['The service:', serviceCommands],
+  ['Several machines:', engineCommands],
+  ['Help:', [helpCommand]],
+];
 
 /** A command line of a person, in which FILE may be left out. */
 class CommandLine extends Command {
@@ -42,8 +59,11 @@ class CommandLine extends Command {
 
   override async parseAsync(given: readonly string[], options?: ParseOptions): Promise<this> {
     const at = given.findIndex((one) => !one.startsWith('-'));
-    const short = at < 0 ? undefined : shortForms[given[at] ?? ''];
-    const argv = short === undefined ? given : [...given.slice(0, at), ...short, ...given.slice(at + 1)];
+    const short = this.commands.flatMap((command) => {
+      const option = rowOf(command)?.shortForms?.[given[at] ?? ''];
+      return option === undefined ? [] : [command.name(), option];
+    });
+    const argv = short.length === 0 ? given : [...given.slice(0, at), ...short, ...given.slice(at + 1)];
     const word = argv.find((one) => !one.startsWith('-'));
     if (word !== undefined && this.commands.every((command) => command.name() !== word)) {
       throw (await import('./unknown-command.ts')).unknownCommand(this, word);
@@ -90,15 +110,8 @@ export function makeProgram(context: ProgramContext): Command {
     if (isMissing) throw (await import('./no-manifest.ts')).noManifest(command.name());
   });
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
-  addLanguageCommands(program, context);
-  addRunCommands(program, context);
-  addHistoryCommands(program, context);
-  addLockCommands(program, context);
-  program.commandsGroup('The service:');
-  addServiceCommands(program, context);
-  addSandboxCommand(program, context);
-  addEngineCommands(program, context);
-  addHelpCommands(program, context);
+  for (const [group, rows] of commandGroups) addCommands(program, group, rows, context);
+  program.helpCommand(false);
   addExamples(program, () => terminal.outStyle);
   return program;
 }
@@ -119,11 +132,8 @@ function termOf(command: Command): string {
   return [command.name(), ...inputs].join(' ');
 }
 
-/** Commands of the first screen, in the order in which they are needed. */
-const everyday = ['init', 'validate', 'plan', 'approve', 'apply', 'status', 'review', 'outputs', 'cost', 'help'];
-
 function firstScreen(program: Command): string {
-  const shown = everyday.flatMap((name) => program.commands.find((command) => command.name() === name) ?? []);
+  const shown = program.commands.filter((command) => rowOf(command)?.isEveryday);
   const columns = [{ title: '' }, { title: '' }];
   const document = [
     line(`Usage: ${program.name()} ${program.usage()}`),
@@ -147,17 +157,4 @@ function firstScreen(program: Command): string {
 function sayUsage(text: string, { style }: Terminal): string {
   const safe = text.split('\n').map((line) => safeText(line, 2000));
   return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);
-}
-
-function addHelpCommands(program: Command, { terminal, exit }: ProgramContext): void {
-  program.commandsGroup('Help:').helpCommand(false);
-
-  program
-    .command('help')
-    .argument('[topic]', 'a topic of the manual, a command, or a code such as MB1203')
-    .summary('read the manual: a topic, a command or a code')
-    .description('Shows a page of the manual, the options of a command, or the meaning of a code and its fix.')
-    .action(async (topic: string | undefined) =>
-      exit(await (await import('../commands/help.ts')).help(topic, program, terminal)),
-    );
 }

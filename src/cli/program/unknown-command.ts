@@ -2,24 +2,7 @@ import type { Command } from 'commander';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, shell, type Way, way } from '../../ground/advice.ts';
 import { nearestName } from '../../manifest/suggest.ts';
-import { shownCommands } from './examples.ts';
-
-/** Destructive commands: never guessed from a typo. */
-const losing: readonly string[] = ['destroy', 'gc', 'forget', 'resolve', 'unlock'];
-
-/** Names that other tools give to each command. Where several commands share one, the first command counts. */
-const alsoCalled: Readonly<Record<string, readonly string[]>> = {
-  plan: ['preview', 'dry-run', 'estimate', 'compare', 'changes'],
-  apply: ['run', 'start', 'up', 'deploy', 'build', 'resume', 'retry', 'generate'],
-  status: ['ls', 'ps', 'show', 'state', 'info'],
-  runs: ['history', 'log', 'logs'],
-  cost: ['costs', 'price', 'prices', 'spend', 'spent', 'credits'],
-  explain: ['why', 'flatten', 'resolved'],
-  validate: ['check', 'lint', 'test'],
-  init: ['new', 'create', 'example', 'examples'],
-  list: ['kinds'],
-  help: ['man'],
-};
+import { rowOf } from './command-row.ts';
 
 /** Names that people try and no command has, with the commands that do it. */
 const otherwise: Readonly<Record<string, readonly (string | Way)[]>> = {
@@ -70,11 +53,10 @@ const removed: Readonly<Record<string, Way>> = {
 
 /** The command that was meant by a word that is none. Never one by which something is lost. */
 export function nearestCommand(program: Command, word: string): string | undefined {
-  const names = shownCommands(program)
-    .map((command) => command.name())
-    .filter((name) => !losing.includes(name));
+  const rows = program.commands.flatMap((command) => rowOf(command) ?? []).filter((row) => row.isDestructive !== true);
   const wanted = word.toLowerCase();
-  return names.find((name) => alsoCalled[name]?.includes(wanted)) ?? nearestName(wanted, names);
+  const names = rows.map(({ name }) => name);
+  return rows.find(({ alsoCalled }) => alsoCalled?.includes(wanted))?.name ?? nearestName(wanted, names);
 }
 
 export function unknownCommand(program: Command, word: string): CampaignError {
