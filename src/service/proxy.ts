@@ -2,7 +2,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { buildConnector } from 'undici';
+import { Agent, type buildConnector, fetch } from 'undici';
 import { isLoopbackHost } from '../graph/address.ts';
 
 /**
@@ -72,6 +72,20 @@ export function connectThrough(proxy: URL): buildConnector.connector {
     );
   };
 }
+
+/** Fetches an https address through the proxy of the environment, and any other address as `fetch` of Node does. */
+export async function fetchByProxy(
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: Uint8Array },
+): Promise<Response> {
+  const proxy = proxyFor(new URL(url));
+  if (proxy === undefined) return globalThis.fetch(url, init);
+  const dispatcher = agents.get(proxy.href) ?? new Agent({ connect: connectThrough(proxy) });
+  agents.set(proxy.href, dispatcher);
+  return (await fetch(url, { ...init, dispatcher })) as unknown as Response;
+}
+
+const agents = new Map<string, Agent>();
 
 /** Connects to https hosts through a proxy. `check` rejects for a host that must not be reached. */
 export class TunnelAgent extends HttpsAgent {

@@ -5,6 +5,7 @@ import type { AwsClient } from 'aws4fetch';
 import type { Clock } from '../../contract/clock.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { messageOf } from '../../ground/values.ts';
+import { fetchByProxy } from '../../service/proxy.ts';
 import { loadPackage } from '../load-packages.ts';
 import { bodyOf } from './body-of.ts';
 
@@ -172,7 +173,11 @@ export class Bucket {
     const digest = { 'x-amz-content-sha256': hash('sha256', body ?? '') };
     const signed = await this.#client.sign(url, { method, headers: { ...headers, ...digest }, ...(body && { body }) });
     try {
-      return await fetch(signed);
+      return await fetchByProxy(signed.url, {
+        method,
+        headers: Object.fromEntries(signed.headers),
+        ...(body && { body }),
+      });
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
       return new BucketError(0, `${new URL(this.#endpoint).host} does not answer: ${messageOf(cause)}`);

@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseS3 } from '../../../src/cluster/store/s3-store.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import type { Clock } from '../../../src/contract/clock.ts';
-import { BucketStandIn } from '../../rig/bucket-stand-in.ts';
+import { BucketStandIn, bucketEnv } from '../../rig/bucket-stand-in.ts';
 import { makeFolder } from '../disk/folder.ts';
 import { jpeg, png } from '../disk/media.ts';
 import { chunks, failure, recorded, sha256, target } from '../disk/targets.ts';
@@ -275,4 +277,23 @@ describe('a file for a bucket', () => {
     expect(await failure(files.save(target({ save: 'b' }), { body: chunks(png) }))).toMatchObject({ why: 'disk' });
     expect(bucket.asked).toHaveLength(9 + 8);
   });
+});
+
+it('reaches a bucket by https through the proxy of the environment', async () => {
+  const asked: unknown[] = [];
+  const proxy = createServer().on('connect', ({ url }, socket) => {
+    asked.push(url);
+    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${port}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const env = { ...bucketEnv, AWS_ENDPOINT_URL_S3: 'https://storage.example' };
+  const opening = openStore(name, { makes: true, env, clock: quick().clock });
+  await expect(opening).rejects.toThrow(
+    /storage\.example does not answer: the proxy 127\.0\.0\.1:\d+ asks for a login/,
+  );
+  expect(new Set(asked)).toEqual(new Set(['storage.example:443']));
 });

@@ -15,6 +15,11 @@ test.each<[Record<string, string>, string, boolean]>([
   [{ HTTPS_PROXY: proxy, NO_PROXY: 'other.example,.example' }, address.href, false],
   [{ HTTPS_PROXY: proxy, NO_PROXY: 'api.example:443' }, address.href, true],
   [{ HTTPS_PROXY: proxy, NO_PROXY: '*' }, address.href, false],
+  [{ HTTPS_PROXY: proxy, NO_PROXY: '*.example' }, address.href, false],
+  [{ HTTPS_PROXY: proxy, NO_PROXY: 'other, api.example:8443' }, address.href, false],
+  [{ HTTPS_PROXY: proxy, NO_PROXY: '192.0.2.7' }, 'https://192.0.2.7/x', false],
+  [{ HTTPS_PROXY: proxy, NO_PROXY: '192.0.2.0/24' }, 'https://192.0.2.7/x', true],
+  [{ HTTPS_PROXY: proxy, NO_PROXY: 'ample' }, address.href, true],
   [{ HTTPS_PROXY: proxy, HTTP_PROXY: proxy }, 'http://127.0.0.1:4000/api/v1', false],
   [{ HTTPS_PROXY: proxy }, 'https://localhost:4000/api/v1', false],
 ])('%j, for %s', (env, url, isUsed) => {
