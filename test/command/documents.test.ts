@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { schemaTopics } from '../../src/cli/commands/schema.ts';
+import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import type { EngineRun } from '../../src/contract/engine-state.ts';
 import { workersJson } from '../../src/report/tables/workers-text.ts';
@@ -141,12 +140,8 @@ const others = [
 
 /** Commands that take `--json`, as they are typed. */
 function commandsWithJson(): string[] {
-  const { terminal } = bufferTerminal();
-  const found = (command: Command, path: readonly string[]): string[] => [
-    ...(command.options.some(({ long }) => long === '--json') ? [path.join(' ')] : []),
-    ...command.commands.flatMap((one) => found(one, [...path, one.name()])),
-  ];
-  return found(makeProgram({ terminal, exit: () => undefined }), []);
+  const commands = namedCommands(makeProgram({ ...bufferTerminal(), exit() {} }));
+  return commands.flatMap(([name, { options }]) => (options.some(({ long }) => long === '--json') ? [name] : []));
 }
 
 test('every command that takes --json prints a document that is described', async () => {
@@ -183,11 +178,4 @@ test('the state of an engine is described', () => {
     ...{ isSilent: false, isHead: true },
   };
   expectDescribed(workersJson({ runs: [run], accounts: [account], workers: [worker] }) as never, 'workers');
-});
-
-test('every published schema has a name under which `schema` prints it, or its document', async () => {
-  const names = readdirSync(new URL('../../schemas/', import.meta.url)).flatMap(
-    (file) => /^(.*)\.schema\.json$/.exec(file)?.[1] ?? [],
-  );
-  expect([...schemaTopics].sort()).toEqual(names.sort());
 });

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { pasteAfter } from '../../src/cli/paste.ts';
+import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import { call } from '../../src/ground/advice.ts';
 import { root } from '../rig/command.ts';
@@ -52,15 +52,11 @@ for text; do if bash -n -c "$text" 2>/dev/null; then eval "$text"; else printf '
     .map((words) => (words === '\u0002' ? undefined : words.split('\0').slice(0, -1)));
 }
 
-function everyCommand(program: Command): Command[] {
-  return [program, ...program.commands.flatMap(everyCommand)];
-}
-
 /** What the program's own command line says against these words. */
 async function refusalOf(words: readonly string[]): Promise<string | undefined> {
   const { terminal, said } = bufferTerminal();
   const program = makeProgram({ terminal, exit: () => {} });
-  for (const command of everyCommand(program)) command.action(() => {});
+  for (const [, command] of namedCommands(program)) command.action(() => {});
   try {
     await program.parseAsync([...words], { from: 'user' });
     return undefined;

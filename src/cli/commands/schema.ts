@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { exampleRow, helperDocs } from '../../manifest/template/helper-docs.ts';
@@ -9,40 +9,8 @@ import { unknownName } from '../program/unknown-command.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
 /** The JSON Schemas that are published with the package. */
-const schemaNames = [
-  'manifest',
-  'plan',
-  'lock',
-  'event',
-  'run',
-  'diagnostics',
-  'status',
-  'outputs',
-  'result',
-  'comparison',
-  'cost',
-  'runs',
-  'picks',
-  'decisions',
-  'approvals',
-  'report',
-  'unlocked',
-  'failure',
-  'doctor',
-  'models',
-  'voices',
-  'accounts',
-  'jobs',
-  'uploads',
-  'workers',
-  'gc',
-  'destroy',
-  'explanation',
-  'expansion',
-] as const;
-
-/** Everything that `schema` can print. */
-export const schemaTopics = [...schemaNames, 'helpers', 'kinds'] as const;
+const folder = new URL('../../../schemas/', import.meta.url);
+const ending = '.schema.json';
 
 export interface SchemaOptions {
   json?: boolean;
@@ -50,11 +18,8 @@ export interface SchemaOptions {
 
 /** A published JSON Schema as it is, or what a manifest may say: its kinds, its template helpers. */
 export async function schema(name: string, options: SchemaOptions, terminal: Terminal): Promise<number> {
-  const topic = schemaTopics.find((known) => known === name);
   const look = { style: terminal.outStyle, width: terminal.outWidth };
-  switch (topic) {
-    case undefined:
-      throw unknownName('no schema', name, schemaTopics);
+  switch (name) {
     case 'helpers':
       await outAs(terminal, options, {
         text: () => pageText(helperReference(), look),
@@ -66,8 +31,14 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
       await outAs(terminal, options, { text: () => pageText(kindReference(), look), json: () => kindsJson(all) });
       return exitCodes.done;
     }
-    default:
-      terminal.out(await readFile(new URL(`../../../schemas/${topic}.schema.json`, import.meta.url), 'utf8'));
+    default: {
+      const files = (await readdir(folder)).filter((file) => file.endsWith(ending)).sort();
+      if (!files.includes(`${name}${ending}`)) {
+        const known = files.map((file) => file.slice(0, -ending.length));
+        throw unknownName('no schema', name, known);
+      }
+      terminal.out(await readFile(new URL(`${name}${ending}`, folder), 'utf8'));
       return exitCodes.done;
+    }
   }
 }
