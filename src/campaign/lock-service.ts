@@ -21,6 +21,8 @@ export function belongingOf({ lock, services }: LockReading, service: string | u
   const others = services.filter((one) => one !== service);
   // What was refused counts, too: its key was used up there, and may never have been seen here.
   if (others.length > 0) return lock.steps.size > 0 ? 'elsewhere' : 'unclaimed';
+  // What was decided before any run knew the service. A sandbox names itself from the first record on.
+  if (service === sandboxService && services.length === 0 && lock.steps.size > 0) return 'elsewhere';
   return services.length === 0 ? 'unclaimed' : 'ours';
 }
 

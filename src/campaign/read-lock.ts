@@ -15,6 +15,7 @@ import { emptyLock, writeHeader } from '../lock/write.ts';
 import { belongingOf, refuseElsewhere, withoutTwoServices } from './lock-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { ownVersion } from './own-version.ts';
+import { sandboxService } from './paths.ts';
 
 export interface LoadedLock {
   lock: Lock;
@@ -46,16 +47,18 @@ export function requireLockFolder(path: string): void {
 }
 
 /**
- * The lock, or the end of the command before anything is sent. `service` is the digest that the lock must belong to;
+ * The lock, or the end of the command before anything is sent. `given` is the digest that the lock must belong to;
  * undefined when nobody knows where the service is. With `serviceMoved` it may have been made against another address:
  * before writing, the caller asks the user (`agreeToMove`).
  */
 export async function requireLock(
-  { paths, tell }: Pick<OpenCampaign, 'paths' | 'tell'>,
-  service: string | undefined,
+  { paths, sandbox, tell }: Pick<OpenCampaign, 'paths' | 'sandbox' | 'tell'>,
+  given: string | undefined,
   { serviceMoved = false, isOnlyRead = false }: { serviceMoved?: boolean | undefined; isOnlyRead?: boolean } = {},
 ): Promise<LoadedLock> {
   const shown = relative('', paths.lock) || paths.lock;
+  // Decisions ask no service, and still a rehearsal records nothing in the lock of a real one.
+  const service = sandbox ? sandboxService : given;
   requireLockFolder(paths.lock);
   let bytes: Buffer | undefined;
   try {

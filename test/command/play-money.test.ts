@@ -49,6 +49,28 @@ test('a plan for real credits is refused', async () => {
   expect(service.requests()).toEqual([]);
 });
 
+test('nothing is recorded in the lock of a real service', async () => {
+  const { service, run } = await cautious();
+  const real = (env: Record<string, string>, ...args: string[]) => command(args, { cwd: place.folder, env });
+  const named = ['--lock', 'campaign.lock.jsonl'];
+  const expectRefused = async (...args: string[]) => {
+    const before = place.read('campaign.lock.jsonl');
+    const { code, err } = await run(...args, ...named);
+    expect(code, err).toBe(65);
+    expect(err).toContain('was made against a real service, so --sandbox cannot use it');
+    expect(place.read('campaign.lock.jsonl')).toBe(before);
+  };
+  // Decided where nobody knows the service: the lock does not name it yet.
+  const adopted = await real({}, 'adopt', 'campaign.yaml', 'hero@lamp', '--job', 'paid', '--offline', '--yes');
+  expect(adopted.code, adopted.err).toBe(0);
+  await expectRefused('apply', 'campaign.yaml', '--select', 'hero@vase', ...quick);
+  await expectRefused('forget', 'campaign.yaml', 'hero@lamp', '--force');
+  const bought = await real(service.env, 'apply', 'campaign.yaml', '--select', 'hero@vase', ...quick.slice(0, 2));
+  expect(bought.code, bought.err).toBe(0);
+  await expectRefused('forget', 'campaign.yaml', 'hero@vase');
+  await expectRefused('pin', 'campaign.yaml', 'hero@vase');
+});
+
 test('is parsed strictly, and takes precedence over a key', () => {
   const key = { MEDIABATCH_API_KEY: 'k', MEDIABATCH_BASE_URL: 'https://a/api/v1' };
   expect(readEnvironment({ ...key, MEDIABATCH_SANDBOX: '1' }, '.')).toEqual({

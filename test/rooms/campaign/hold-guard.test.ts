@@ -45,7 +45,10 @@ test('refuses a lock in a folder that does not exist, or below a file', async ()
   for (const name of ['x/y/z.jsonl', 'campaign.yaml/z.jsonl']) {
     const lock = join(folder.path, name);
     const tell = () => undefined;
-    for (const used of [holdGuard(lock, 0, tell), requireLock({ paths: { lock } as CampaignPaths, tell }, undefined)]) {
+    for (const used of [
+      holdGuard(lock, 0, tell),
+      requireLock({ paths: { lock } as CampaignPaths, sandbox: false, tell }, undefined),
+    ]) {
       await expect(used).rejects.toMatchObject({ failure: { code: 'MB3407' } });
     }
   }
