@@ -190,6 +190,9 @@ describe('a service that makes jobs elsewhere', () => {
     const { env } = await serviceAt({ create: '/somewhere', missing: [404, error] });
     const { code, err } = await apply(folderWith({ 'campaign.yaml': only('film') }), env);
     expect(code, err).toBe(77);
+    expect(err).toContain('the service does not know the user of this key');
+    expect(err).toContain('create a new key');
+    expect(err).not.toContain('refuses the key');
   });
 
   test('the error of the service itself, where its document has no such operation, is about the operation', async () => {

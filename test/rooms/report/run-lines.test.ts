@@ -544,6 +544,21 @@ describe('summaryView', () => {
     expect(textOf(summaryView(view, { paste: pasteFor('campaign.yaml'), sandbox }))).toContain(words);
   });
 
+  it.each([
+    [6, 'what is left costs about 10 credits, and the account has 6: 4 missing'],
+    [20, 'what is left costs about 10 credits, and the account has 20: 0 missing'],
+    [null, 'what is left costs about 10 credits\n'],
+  ])('says how many credits are missing after a 402, at a balance of %s', (balance, words) => {
+    const view = createRunView();
+    const facts: RunFact[] = [
+      runStarted([{ id: 'hero', kind: 'image', steps: 3 }]),
+      { event: 'credits-changed', spentNow: 5, spentEver: 29, held: 0, budget: 60, balance },
+      { event: 'spending-stopped', because: 'balance', detail: '' },
+    ];
+    for (const fact of facts) foldEvent(view, at(0, fact));
+    expect(textOf(summaryView(view, { paste: pasteFor('campaign.yaml') }))).toContain(words);
+  });
+
   it('writes hints that a shell takes as they are meant', () => {
     const facts: RunFact[] = [
       { event: 'step-started', address: 'hero@$(rm x)', task: 'hero', kind: 'image', action: 'create' },
