@@ -85,7 +85,7 @@ test('every command of every golden can be pasted: it is one line, and the comma
   expect(await findUnpasteable(commands)).toEqual([]);
 });
 
-/** The arguments of each call of these functions: literals as they are, `STEP` for what is only known later. */
+/** The arguments of each call of these functions: literals as they are, `STEP` for what is only known later, 1 for `N`. */
 function argumentsOf(text: string, named: RegExp): string[][] {
   return [...text.matchAll(named)].map(({ index, 0: name }) => {
     const args = [''];
@@ -97,7 +97,7 @@ function argumentsOf(text: string, named: RegExp): string[][] {
       depth += '([{'.includes(character) ? 1 : ')]}'.includes(character) ? -1 : 0;
     }
     const written = args.map((arg) => arg.trim()).filter((arg) => arg !== '' && !arg.startsWith('...'));
-    return written.map((arg) => /^'([^']*)'$/.exec(arg)?.[1] ?? 'STEP');
+    return written.map((arg) => (arg === "'N'" ? '1' : (/^'([^']*)'$/.exec(arg)?.[1] ?? 'STEP')));
   });
 }
 
