@@ -23,7 +23,7 @@ export interface Observer extends Ending {
 }
 
 export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
-  /** Gives the graph. Called once: nobody else holds the graph while the run lasts, because it is large. */
+  /** Returns the graph. Called once, because a second reference would keep this large object alive during the run. */
   check(): Promise<CheckedGraph>;
   lockTimeoutMs?: number | undefined;
   rehearsal?: RehearsalOptions | undefined;
@@ -37,9 +37,9 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   agreement?: Agreement | undefined;
   /** Addresses that the selections matched when the plan was first made. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;
-  /** Throws when this is not the plan that somebody agreed to. Called while the campaign is held. */
+  /** Throws if this is not the approved plan. Called while the lock is held. */
   verify?: ((plan: Plan, graph: Graph) => void) | undefined;
-  /** Gives back what is to be carried out: the plan with its posts, or without those that nobody agreed to. */
+  /** Returns the plan to run, without posts that lack consent. */
   agree(plan: Plan, found: { misspelt: string | undefined }): Promise<Plan | 'no' | 'interrupted'>;
   observe(run: { plan: Plan; filesStay?: boolean }): Promise<Observer>;
   /**
@@ -47,7 +47,7 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
    * for afterwards. Called before anything is sent; `end` when the run has ended, however it did.
    */
   review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
-  /** Digest of all that the plan depends on beside files; absent when nobody will ask whether it is up to date. */
+  /** Digest of the plan's inputs other than files. Omitted if it is never compared. */
   given?: string | undefined;
   /** Limit of the process that carries the plan out, when that is not this one. */
   limitThere?: SpendingLeft | undefined;
@@ -55,7 +55,7 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   engine?: EngineChoice | undefined;
 }
 
-/** Where a run is carried out, when it is not here. */
+/** Place of a run that is not on this machine. */
 export interface EngineChoice {
   url: string;
   /** Destination of the workers' files, as the user wrote it. By default they come to the attached client. */

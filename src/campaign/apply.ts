@@ -89,7 +89,7 @@ function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, {
   });
 }
 
-/** Refuses a plan that buys what its agreement does not say. */
+/** Refuses a plan that buys more than its approval contains. */
 export function refuseUncovered(agreement: Agreement, plan: Plan): void {
   const found = findUncovered(agreement, plan);
   if (found === undefined) return;

@@ -12,7 +12,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
-/** Whether somebody has approved what is carried out. `why`: what became of their approval, as words after a colon. */
+/** Whether the plan is approved. `why`: the reason if not, as words after a colon. */
 export type Approved = { is: 'approved'; approval: Approval } | { is: 'not'; why?: string };
 
 /** Returns the approval of a plan. It counts for this plan, lock and account, in its time, until the plan is done. */
@@ -51,13 +51,13 @@ export async function keepYes(
   if (await keepApproval({ version: 1, ...bound, campaign: name, what, by, ...times })) return;
   throw new CampaignError({
     code: 'MB3301',
-    message: 'an approval cannot be kept: there is no folder of this user that can be written',
+    message: 'the approval cannot be stored: this user has no writable state folder',
     hint: 'set XDG_STATE_HOME to a folder outside of any working tree',
     path: plan,
   });
 }
 
-/** Records that a run has done what could be done of it: whatever is to be bought next takes another yes. */
+/** Records that the approved plan is complete: the next purchase needs another approval. */
 export async function endApproval(approval: Approval, now: number): Promise<void> {
   await keepApproval({ ...approval, ended: new Date(now).toISOString() });
 }

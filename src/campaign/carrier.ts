@@ -6,9 +6,9 @@ import type { RunResult } from './run.ts';
 
 /** Who carries plans out: this process, or the workers of an engine. */
 export interface Carrier {
-  /** The open run of this campaign, or one whose end is not recorded here. Undefined: there is none, so plan one. */
+  /** The open run of this campaign, or one whose end is not recorded here. Undefined if there is none. */
   attach(): Promise<Running | undefined>;
-  /** Makes everything ready for a plan that somebody agreed to, while the campaign is held. `result`: it was over before. */
+  /** Prepares an approved plan while the lock is held. `result`: the run had already ended. */
   start(plan: Plan, held: Held): Promise<Running | { result: RunResult }>;
 }
 
@@ -18,7 +18,7 @@ export interface Running {
   /** Whether anything happens that belongs into the history of runs. */
   isWork: boolean;
   engineRun?: string;
-  /** Whether what it saves stays in its store, and does not come here. */
+  /** Whether its outputs stay in its store and are not downloaded here. */
   filesStay?: boolean;
   /** Accepts decisions while it runs. Omitted when decisions wait for the next run. */
   judge?: LiveRun | undefined;

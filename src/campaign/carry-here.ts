@@ -41,7 +41,7 @@ function unasked(): never {
   throw new Error('internal error: the plan has no work for the service');
 }
 
-/** Carries plans out in this process. Its runs end with it, so that there is none to attach to. */
+/** Runs plans in this process. Its runs end with the process, so there is none to attach to. */
 export function carryHere(campaign: OpenCampaign, options: ApplyGraphOptions, scope: Scope): Carrier {
   return {
     attach: async () => undefined,
@@ -106,7 +106,7 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   }
 }
 
-/** Without a folder for it a run works, and says so once: then the lock alone knows what was bought. A limit: MB3301. */
+/** Without a state folder the run continues with one notice, and only the lock has its purchases. With a limit: MB3301. */
 async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typeof openPurchases> {
   const journal = nameOfPurchases(campaign, name);
   if (journal === undefined) return undefined;
@@ -153,7 +153,7 @@ async function openHttp(
   });
 }
 
-/** Opens the way to the service. `waits`: what people decide during the run may ask for more than the plan does. */
+/** Opens the service client. `waits`: decisions during the run can need more requests than the plan. */
 async function openService(
   campaign: OpenCampaign,
   { options, held, waits, scope }: { options: ApplyGraphOptions; held: Held; waits: boolean; scope: Scope },

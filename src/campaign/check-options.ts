@@ -12,7 +12,7 @@ import {
   type RunSettings,
 } from './options.ts';
 
-/** Refuses values that would lift a budget or stall a run: a program can pass what a command line cannot say. */
+/** Refuses values that would lift a budget or stall a run: library callers can pass values that the CLI rejects. */
 export function checkPlanning(options: PlanningOptions): void {
   checkGiven(pickPlanningOptions(options));
 }

@@ -62,7 +62,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   if (found !== undefined) throw stale(found.text);
 }
 
-/** The plan once more, with all that it was made with; the options of every command are those of the saved plan by now. */
+/** Plans again with the options of the saved plan. */
 function planAgain({ path, options }: SavedPlan): Call {
   return call('plan', ...wordsOfPlan(options), '--out', path);
 }
@@ -75,8 +75,8 @@ export function refuseReplanning(saved: SavedPlan, options: object): void {
   const given = flagOf(first.row);
   throw new CampaignError({
     code: 'MB3000',
-    message: `${given} does not go with a saved plan: what ${saved.path} does was settled when it was made`,
-    hint: way(`plan again, with ${given} beside what it was made with`, planAgain(saved)),
+    message: `${given} cannot be combined with a saved plan: ${saved.path} contains its own options`,
+    hint: way(`plan again, with ${given} and the options that it was saved with`, planAgain(saved)),
     options: [given],
   });
 }

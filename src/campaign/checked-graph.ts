@@ -30,7 +30,7 @@ export interface CheckOptions {
   againByDocument?: boolean | undefined;
 }
 
-/** A manifest, and what the service's own document has to say about it. */
+/** A manifest, with the findings of the service's OpenAPI document. */
 export interface CheckedManifest extends LoadedManifest {
   facts: ServiceFacts;
   /** Whether some requests can only be judged by the service's document. */
@@ -43,14 +43,14 @@ export interface CheckedGraph {
   graph: Graph;
   facts: ServiceFacts;
   origins?: Origins;
-  /** The manifest as it was written, with the texts of its files, to place what is found later. */
+  /** The manifest as written, with the texts of its files, for positions of later findings. */
   manifest?: Manifest;
   sources: ReadonlyMap<string, string>;
   /** Files that it was made from, relative to the folder of the manifest. */
   inputs: readonly string[];
-  /** Inputs beside the variables. Absent when the service's document played a part, or there were diagnostics. */
+  /** Inputs other than variables. Omitted if the service's document was used, or there were diagnostics. */
   asked?: readonly Asked[];
-  /** Names that this version does not know were taken, because the service lists them. */
+  /** Unknown names were accepted because the service lists them. */
   takesNames?: true;
   /** A field that is most likely misspelt, as its warning says. A service may ignore it, and charge all the same. */
   misspelt?: string;
@@ -144,7 +144,7 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   return { ...renewed, planned: await planOf(renewed, { again: true }) };
 }
 
-/** Finds facts about the service. `ask`: the facts as the service tells them now, where they may be others. */
+/** Returns facts about the service. `ask`: queries the service if they may have changed. */
 async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: CheckOptions,

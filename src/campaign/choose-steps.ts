@@ -21,7 +21,7 @@ export function chooseSteps(
   if (names.length === 0 && select === undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: 'nothing was chosen: name the steps, or select them with -s',
+      message: 'no steps are selected: name them, or use -s',
       hint: 'for example hero@lamp, hero, "hero@*" or -s tag:launch; nothing was recorded',
       options: ['--select'],
     });
@@ -49,7 +49,7 @@ export function chooseRecorded(
   if (names.length === 0 && orphans === undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: 'nothing was chosen: name addresses, or give --orphans for what the manifest no longer has',
+      message: 'no steps are selected: name addresses, or use --orphans for steps that the manifest no longer has',
       hint: way('nothing was removed; to see the orphans', call('status')),
       options: ['--orphans'],
     });

@@ -24,11 +24,11 @@ export interface CommitComparison extends Comparison {
   campaign: string;
   ref: string;
   commit: string;
-  /** The rest of the budget, and how far it covers what is left to buy. Omitted without a budget or purchases. */
+  /** The remaining budget, and whether it covers the remaining purchases. Omitted without a budget or purchases. */
   fit?: { left: number } & NonNullable<PlanTotals['fit']>;
 }
 
-/** Compares the campaign as it lies here with a commit. Checks nothing out, and asks nobody. */
+/** Compares the working tree with a commit. Checks nothing out, and sends no request. */
 export async function compareWithCommit(
   campaign: OpenCampaign,
   { graph, origins, facts }: CheckedGraph,
@@ -53,7 +53,7 @@ export async function compareWithCommit(
   return { campaign: graph.name, ref, commit, ...compared, ...(fit && { fit }) };
 }
 
-/** How the budget carries the campaign as it is here. Only credits matter, and what is on the disk costs none. */
+/** Returns how the budget covers the campaign in the working tree. Files on disk do not matter: they cost nothing. */
 function fitOf(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
   { graph, lock, hints }: { graph: Graph; lock: Lock; hints: PriceHints },
@@ -78,7 +78,7 @@ export async function compare(campaign: Campaign, ref: string): Promise<CommitCo
   return orFailure(compareWithCommit(campaign, checkedOf(campaign), { ref }));
 }
 
-/** Sums up what the campaign cost, in credits, and where they went. Sends nothing, and writes nothing. */
+/** Sums the credits of the campaign by purpose. Sends no request, and writes nothing. */
 export async function cost(campaign: Campaign, options: CostOptions = { by: ['task'] }): Promise<Cost> {
   checkCall('cost', [campaign, options]);
   checkCost(options);

@@ -30,13 +30,13 @@ export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
   if (wanted !== '' && wanted !== 'person') {
     throw new CampaignError({
       code: 'MB3000',
-      message: `MEDIABATCH_CONSENT is ${JSON.stringify(wanted)}, and knows person only`,
+      message: `MEDIABATCH_CONSENT is ${JSON.stringify(wanted)}; the only allowed value is person`,
       value: wanted,
       known: ['person'],
-      hint: 'set it to person, so that --yes and --publish count for nothing, or take it away',
+      hint: 'set it to person, which disables --yes and --publish, or unset it',
     });
   }
   if (wanted === 'person') return 'MEDIABATCH_CONSENT is person';
   const set = programIn(env);
-  return set === undefined ? undefined : `${set} says that an agent is the caller`;
+  return set === undefined ? undefined : `${set} marks the caller as an agent`;
 }

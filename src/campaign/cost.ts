@@ -25,24 +25,24 @@ import { readCommittedLock } from './read-committed.ts';
 import { requireRestoredLock } from './restore-purchases.ts';
 import { runsOfLock } from './runs-of-lock.ts';
 
-/** Names the run that a job was bought in, by the address and the id that it had there; undefined when nobody knows. */
+/** Returns the run of a job by its address and id. Undefined if unknown. */
 type RunOf = (job: { address: string; id: string }) => string | undefined;
 
 /** Costs of a campaign, and where the credits went. */
 export interface Cost {
   campaign: string;
   by: readonly CostDimension[];
-  /** Only what is not on record in this commit. */
+  /** Only purchases that this commit lacks. */
   since?: { ref: string; commit: string };
   rows: CostRow[];
   totals: CostSums;
-  /** Cost of what people picked, in the whole campaign; absent with `since`, and where nothing is picked at a gate. */
+  /** Cost of picked outputs in the whole campaign. Omitted with `since`, and without picks. */
   approved?: Approved;
 }
 
 export interface CostOptions {
   by: readonly CostDimension[];
-  /** A commit: only what was bought after it. */
+  /** A commit: only later purchases count. */
   since?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: C
   return { campaign: graph.name, by, ...found, rows: tallyCharges(charges, by, keysOf), totals: sumCharges(charges) };
 }
 
-/** The same for every campaign of the tree around `paths` that has a lock beside its manifest. */
+/** The same for every campaign of the tree around `paths` with a lock next to its manifest. */
 export async function sumUpAll(
   paths: CampaignPaths,
   { by }: Pick<CostOptions, 'by'>,
@@ -63,7 +63,7 @@ export async function sumUpAll(
   const leftOut: { shown: string; why: string }[] = [];
   for (const { shown, manifest } of await listOwnLocks(paths, { sandbox })) {
     if (manifest === undefined) {
-      leftOut.push({ shown, why: 'there is no manifest of its name beside it' });
+      leftOut.push({ shown, why: 'no manifest of its name is next to it' });
       continue;
     }
     try {

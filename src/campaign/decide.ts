@@ -29,7 +29,7 @@ export interface DecideOptions {
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
 }
 
-/** A campaign whose lock nobody else writes until the decision is made. */
+/** A campaign with its lock held until the decision is recorded. */
 export interface HeldCampaign {
   campaign: OpenCampaign;
   graph: Graph;
@@ -38,7 +38,7 @@ export interface HeldCampaign {
 }
 
 export type Decided =
-  /** For each step what was decided, or why nothing was. */
+  /** The decision of each step, or the reason for none. */
   | { is: 'recorded' | 'dry run'; rulings: Ruling[] }
   /** Nobody agreed; nothing was recorded. */
   | { is: 'no' | 'interrupted' };
@@ -84,7 +84,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
   }
 }
 
-/** Throws where nothing at all could be decided: what a person asked for was not possible. */
+/** Throws if no decision could be made. */
 function requireSome(rulings: readonly Ruling[]): void {
   const [first, ...others] = rulings.filter(({ is }) => is === 'refused');
   if (first?.is !== 'refused' || rulings.some(({ is }) => is === 'unchanged')) return;
@@ -118,7 +118,7 @@ async function record(
   }
 }
 
-/** Has the purchase journal know what was decided about purchases: what is forgotten does not come back with a lost lock. */
+/** Writes decisions to the purchase journal, so that a lost lock does not restore forgotten purchases. */
 async function noteInJournal(campaign: OpenCampaign, graph: Graph, rulings: readonly Ruling[]): Promise<void> {
   const name = nameOfPurchases(campaign, graph.name);
   const journal = name === undefined ? undefined : await openPurchases(name, { clock: systemClock });
@@ -133,7 +133,7 @@ async function noteInJournal(campaign: OpenCampaign, graph: Graph, rulings: read
   }
 }
 
-/** A line for each purchase. Of people's decisions only those about sends are of every clone on this machine. */
+/** A line for each purchase. Among decisions, only those about creates apply to every clone on this machine. */
 function* purchaseLines({ address, kind: own, purchases, decisions, closes }: StepRecord): Generator<LockLine> {
   const sends = decisions?.sends;
   for (const { kind = own, ...purchase } of purchases) {

@@ -11,11 +11,11 @@ import { findOutputs, type OutputsOptions } from './find-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
 export interface DeliverOptions extends OutputsOptions {
-  /** A folder, which is made where there is none, or `s3://BUCKET/PREFIX`. */
+  /** A folder, created if missing, or `s3://BUCKET/PREFIX`. */
   to?: string | undefined;
   /** Template of names below it, without extension. Default: those that the files have. */
   layout?: string | undefined;
-  /** Says what there is to do, and does nothing. */
+  /** Reports the copies without making them. */
   dryRun?: boolean | undefined;
 }
 
@@ -24,15 +24,15 @@ export interface Delivered {
   copied: string[];
   /** Those among them that took the place of an earlier copy. */
   replaced: string[];
-  /** Those that were there already, byte for byte. */
+  /** Files that were already there with identical bytes. */
   there: string[];
-  /** With `picked`: gates whose files were left out because nobody decided about them. */
+  /** With `picked`: undecided gates, whose files are omitted. */
   undecided: string[];
 }
 
 type Delivery = NamedDelivery<FoundOutput>;
 
-/** Name of the list beside what was delivered. */
+/** Name of the list of delivered files. */
 export const deliveryIndex = 'outputs.csv';
 const most = 5;
 
@@ -84,7 +84,7 @@ export async function deliver(
   return delivered;
 }
 
-/** State of the place of a file: nothing is there, the file itself, an earlier copy of ours, or something of somebody else. */
+/** State of a destination: free, the file itself, an earlier copy of this campaign, or a foreign file. */
 type StateThere = 'free' | 'same' | 'earlier' | 'other';
 
 const nameOf = ({ name }: Delivery) => name;
@@ -135,7 +135,7 @@ function inTheWay(to: string, names: readonly string[]): CampaignError {
   return new CampaignError({
     code: 'MB3301',
     message: `${to} has ${what} already, with other bytes: ${shortList(names, most)}`,
-    hint: 'they are no copies of this campaign, and were left as they are: deliver to another folder, or take them away',
+    hint: 'they are not copies of this campaign and were not changed: deliver to another folder, or remove them',
     path: to,
   });
 }

@@ -14,23 +14,23 @@ export interface FoundThere {
   sha256?: string | undefined;
 }
 
-/** Where files are delivered to. Everything here throws a `CampaignError` that names the place. */
+/** Destination of a delivery. All functions throw a `CampaignError` that names it. */
 export interface DeliveryPlace {
   look(name: string): Promise<FoundThere | undefined>;
-  /** Copies a file to a name, in place of what is there. False: it is not what was saved. */
+  /** Copies a file to a name, replacing an existing one. False if the source is not the file that was saved. */
   put(source: string, name: string, output: Output): Promise<boolean>;
-  /** The list of this name as it is there. Refuses one that is none of ours. */
+  /** Returns the existing list of this name. Refuses a foreign file. */
   readIndex(name: string): Promise<string | undefined>;
   putIndex(name: string, text: string): Promise<void>;
 }
 
-/** A folder, which is made where there is none. `lock`: path of the lock of the campaign. */
+/** A folder, created if missing. `lock`: path of the campaign's lock. */
 export function folderPlace(to: string, { lock }: { lock: string }): DeliveryPlace {
   const root = resolve(to);
   const hidden = findHiddenPart(root);
   const wayOut = hidden === undefined ? findWayOut(root) : `it has the hidden part ${hidden}`;
   if (wayOut !== undefined) {
-    const message = `--to: nothing is delivered to ${to}: ${wayOut}`;
+    const message = `--to: cannot deliver to ${to}: ${wayOut}`;
     throw new CampaignError({ code: 'MB3301', message, hint: 'choose another folder', path: to });
   }
   const own = (name: string) => ({
@@ -50,9 +50,9 @@ export function folderPlace(to: string, { lock }: { lock: string }): DeliveryPla
   };
 }
 
-/** Says that a place refuses; what was copied before stays. */
+/** Error for a destination that refuses; earlier copies stay. */
 export function notDelivered(to: string, why: string): CampaignError {
-  const hint = 'what was copied stays; the same command goes on';
+  const hint = 'copied files stay; run the same command again to continue';
   return new CampaignError({ code: 'MB3301', message: `--to: ${to}: ${why}`, hint, path: to });
 }
 

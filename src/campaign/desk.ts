@@ -21,7 +21,7 @@ interface Held {
   lock: Lock;
   file: LockFile;
   bench: Bench;
-  /** Tells whether the file is still the one that was left here. */
+  /** Returns whether the file is unchanged. */
   stamp: string;
   /** Lines were appended: the file is not in its normal form. */
   isLonger: boolean;
@@ -37,7 +37,7 @@ export class Desk {
   readonly #keepsOpen: boolean;
   #held: Held | undefined;
 
-  /** `keepsOpen`: between batches. Windows lets nobody replace a file that is open. */
+  /** `keepsOpen`: between batches. On Windows an open file cannot be replaced. */
   constructor(campaign: OpenCampaign, { keepsOpen }: { keepsOpen: boolean }) {
     this.#campaign = campaign;
     this.#keepsOpen = keepsOpen;

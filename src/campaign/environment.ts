@@ -29,11 +29,11 @@ export interface Environment {
   playMoney?: true;
   /** Most credits that may be spent, whatever the campaign: from `MEDIABATCH_LIMIT` alone, as a `.env` may come with a branch. */
   limits?: SpendingLimits;
-  /** Why a user must consent in person, for messages. Omitted where flags and options of a call are consent. */
+  /** Reason why a user must consent in person, for messages. Omitted if flags and options are consent. */
   consent?: string;
   /** There is a `.env`, and it is no file of this tree that can be read. */
   unread?: true;
-  /** The half that the environment lacks is in a `.env`, which is not read beside the environment. */
+  /** The `.env` has the missing half, but is not read if the environment has the other. */
   unreadHalf?: true;
   /** A `.env` names a program that prints the key: nothing runs it. */
   filedCommand?: true;
@@ -60,7 +60,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environ
   return { ...pick(filed), ...filedCommand, ...given };
 }
 
-/** Address of the service that a rehearsal stands for: nothing is sent there. */
+/** Address of the rehearsed service: nothing is sent there. */
 function rehearsedBy(env: NodeJS.ProcessEnv, folder: string): Pick<Environment, 'baseUrl'> {
   const own = pick(env);
   const filed = own.baseUrl === undefined && own.token === undefined ? readDotEnv(folder) : {};
@@ -76,7 +76,7 @@ function unreadHalf({ baseUrl, token }: Environment, folder: string): { unreadHa
   return (baseUrl === undefined ? half.baseUrl : half.token) === undefined ? {} : { unreadHalf: true };
 }
 
-/** The key is printed by a command when it is asked for first: it may ask a person. */
+/** A command prints the key on first use, possibly after a prompt. */
 function withToken(environment: Environment, command: string): Environment {
   let token: string | undefined;
   return Object.defineProperty({ ...environment }, 'token', {
@@ -95,7 +95,7 @@ export function knowsPlayMoneyOnly(env: NodeJS.ProcessEnv): boolean {
   if (value === '1') return true;
   throw new CampaignError({
     code: 'MB3000',
-    message: `MEDIABATCH_SANDBOX is ${JSON.stringify(value)}, and knows 1 and 0`,
+    message: `MEDIABATCH_SANDBOX is ${JSON.stringify(value)}; allowed are 1 and 0`,
     hint: 'set it to 1 for the sandbox only, or unset it',
     value,
     known: ['1', '0'],
@@ -134,7 +134,7 @@ function plainDotEnv(bytes: Uint8Array): string {
     .replace(/^[ \t]*(?:set[ \t]+|export[ \t]+|\$env:)?(MEDIABATCH_[A-Z_]+)[ \t]*[=:]/gim, '$1=');
 }
 
-/** Whether there is a key, or a program that prints one, which is not run for this. */
+/** Whether there is a key or a key command, which is not run. */
 export function hasKey(environment: Environment): boolean {
   return 'token' in environment;
 }
@@ -180,7 +180,7 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
   if (token === undefined) {
     throw new CampaignError({
       code: 'MB3201',
-      message: `no API key: MEDIABATCH_API_KEY is not set${environment.unread ? ', and .env here is no file of this folder that can be read' : ''}`,
+      message: `no API key: MEDIABATCH_API_KEY is not set${environment.unread ? ', and .env is not a readable file of this folder' : ''}`,
       hint:
         half ??
         `set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env; ${keyCommandName} names a program that prints the key)${rehearses ? ', or try everything without an account with --sandbox' : ''}`,
@@ -268,7 +268,7 @@ function nameOf(character: string): string {
 /** Delay before a slow request is reported, in ms. */
 const slowMs = 1000;
 
-/** Ends a run before it has begun where the service cannot be reached, in seconds, and with what is tried in sight. */
+/** Ends a run within seconds, before it starts, if the service cannot be reached. Reports each try. */
 export async function requireService(
   { baseUrl }: Access,
   { clock, tell }: { clock: Clock; tell: Tell },
@@ -300,7 +300,7 @@ export async function requireService(
 export const certificateHint =
   'nothing was sent; where a company signs its connections, set NODE_EXTRA_CA_CERTS to the file of its certificates (PEM)';
 
-/** Whether Node does not know who signed a certificate. */
+/** Whether Node does not trust the issuer of a certificate. */
 export function isUntrusted(error: string): boolean {
   return /self.signed|unable to (get|verify)|certificate chain|UNABLE_TO|SELF_SIGNED/i.test(error);
 }
@@ -322,14 +322,14 @@ export function readLimits(text: string | undefined, name = 'MEDIABATCH_LIMIT'):
 function unreadable(name: string, value: string): CampaignError {
   return new CampaignError({
     code: 'MB3000',
-    message: `${name} is ${JSON.stringify(value)}, and no limit can be read from it`,
-    hint: 'write credits for a run, a day, a month, or several of them: 100/run,400/day,2000/month',
+    message: `${name} is ${JSON.stringify(value)}, which is not a valid limit`,
+    hint: 'write credits per run, day or month: 100/run,400/day,2000/month',
     value,
     known: [...spans],
   });
 }
 
-/** The limit that leaves least now, by what was spent on this machine. Undefined: there is none. */
+/** Returns the limit with the smallest rest on this machine. Undefined without limits. */
 export async function tightestLimit(
   limits: SpendingLimits | undefined,
   now: number,

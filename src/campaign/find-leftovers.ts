@@ -24,13 +24,13 @@ interface PaidOutput {
 }
 
 export interface LeftoverFile extends Leftover {
-  /** The digests that the lock knows for this path; absent for a broken download. */
+  /** Digests of this path in the lock. Omitted for a broken download. */
   digests?: ReadonlySet<string>;
 }
 
 export interface Leftovers {
   files: LeftoverFile[];
-  /** No step owns these either, but they are not what was bought: somebody's work may be in them. */
+  /** Unowned files that differ from the purchase: they may contain edits. */
   kept: { path: string; why: string }[];
 }
 
@@ -43,7 +43,7 @@ export interface OtherLock {
 export interface LeftoverFacts {
   situation: Situation;
   others: readonly OtherLock[];
-  /** Files saved from here: a line of the lock can name any file of the tree, with its true digest. */
+  /** Files saved on this machine: a line of the lock can name any file of the tree with its digest. */
   saved: Pick<SavedFiles, 'has'>;
   now: number;
 }
@@ -75,14 +75,13 @@ export async function findLeftovers(root: string, facts: LeftoverFacts): Promise
   return found;
 }
 
-/** Adds the output at a path, if it is there: to what may be deleted, or to what is not what was bought. */
+/** Adds an existing output to the deletable or to the changed files. */
 export async function addOutput(
   found: Leftovers,
   path: string,
   known: {
     root: string;
     address: string;
-    /** Digests that it may have. */
     digests: ReadonlySet<string>;
     saved: LeftoverFacts['saved'];
     paidOf(sha256: string): Pick<PaidOutput, 'jobId' | 'credits'> | undefined;
@@ -118,7 +117,7 @@ export function samePath(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-/** Paths that other campaigns of this folder have on record, as seen from here. */
+/** Returns paths on record in other campaigns of this folder, relative to this one. */
 export function pathsOfOthers(others: readonly OtherLock[]): string[] {
   return others.flatMap(({ lock, prefix }) =>
     [...recordedFiles(lock).keys()].map((path) => samePath(`${prefix}${path}`)),
@@ -151,7 +150,7 @@ function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path:
   };
 }
 
-/** The digest of a file that may go: plain, as it was bought, and saved from here; or why it stays. */
+/** Returns the digest of a deletable file (plain, unchanged, saved on this machine), or why it stays. */
 async function lookAtLeftover(
   root: string,
   path: string,
@@ -200,7 +199,7 @@ function isAllowed(path: string): boolean {
   }
 }
 
-/** Deletes a leftover that is still what was found. False: it is gone, or somebody has changed it since. */
+/** Deletes an unchanged leftover. False if it is gone or was changed since. */
 export async function deleteLeftover(root: string, file: LeftoverFile): Promise<boolean> {
   const target = findOutputFile(root, file.path);
   if (target === undefined) return false;

@@ -40,7 +40,7 @@ export async function findLocks(folder: string, options: { sandbox: boolean }): 
   return found;
 }
 
-/** A command about the campaign that a lock belongs to: the manifest beside it, or any with this lock. */
+/** Returns a command for the campaign of a lock: the manifest next to it, or any with this lock. */
 export function callAbout(
   { path, shown }: Pick<FoundLock, 'path' | 'shown'>,
   command: string,
@@ -116,7 +116,7 @@ export async function listOwnLocks(
   });
 }
 
-/** Whether a file is a lock, by name or beginning. One that was set aside as .orig or .bak tells of the same jobs. */
+/** Whether a file is a lock, by name or first bytes, including .orig and .bak copies. */
 function isLock(folder: string, name: string): boolean {
   if (!/\.jsonl/i.test(name)) return false;
   return /lock.*\.jsonl/i.test(name) || /"mediabatch"\s*:\s*"lock"/.test(readStart(join(folder, name), 200) ?? '');

@@ -12,7 +12,7 @@ import { requireRestoredLock } from './restore-purchases.ts';
 import { makeSelector } from './select-steps.ts';
 
 export interface OutputsOptions extends Pick<PlanningOptions, 'select' | 'exclude'> {
-  /** Only what is picked at its gate; what no gate asks about stays in. */
+  /** Only picked outputs, and outputs without a gate. */
   picked?: boolean | undefined;
 }
 
@@ -22,11 +22,11 @@ export interface FoundOutputs {
   /** Whether such bytes are on record as an output of this campaign, now or before. */
   isOnRecord(sha256: string): boolean;
   without: number;
-  /** With `picked`: gates whose files were left out because nobody decided about them. */
+  /** With `picked`: undecided gates, whose files are omitted. */
   undecided: string[];
 }
 
-/** Every file of a campaign, with what manifest, lock and disk tell of it. No network. */
+/** Returns every file of a campaign with facts from manifest, lock and disk. No network. */
 export async function findOutputs(campaign: OpenCampaign, options: OutputsOptions): Promise<FoundOutputs> {
   const rows = new Map<string, Json>();
   const { graph } = await requireTracedGraph(campaign, rows);

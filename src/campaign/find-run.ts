@@ -9,7 +9,7 @@ import type { CampaignPaths } from './paths.ts';
 import { findViolations as findEventViolations } from './validate-event.generated.ts';
 import { findViolations as findLineViolations } from './validate-run-line.generated.ts';
 
-/** Earlier runs on a lock, newest first, as their first and last lines tell them. */
+/** Returns earlier runs on a lock, newest first, read from their first and last lines. */
 export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<RunStory[]> {
   const history = new RunHistory(state, runs);
   const stories: RunStory[] = [];
@@ -55,7 +55,7 @@ function beganAt({ at, id }: RunStory): string {
   return at ?? `${id.slice(0, 10)}T${id.slice(11, 13)}:${id.slice(13, 15)}`;
 }
 
-/** The lines of a run's history. The file may be anybody's: what is none of them is left out. */
+/** Returns the lines of a run's history. Foreign lines are dropped. */
 export function historyLines(values: readonly Json[]): HistoryLine[] {
   return values.filter(isLine);
 }

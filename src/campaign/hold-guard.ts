@@ -26,8 +26,8 @@ export async function holdGuard(
   if (wayOut !== undefined) {
     throw new CampaignError({
       code: 'MB3301',
-      message: `the lock ${shown} is not written: ${wayOut}`,
-      hint: 'name the manifest, or the lock, where it really is',
+      message: `the lock ${shown} cannot be written: ${wayOut}`,
+      hint: 'use the real path of the manifest or the lock',
       path: shown,
     });
   }
@@ -37,7 +37,7 @@ export async function holdGuard(
   if (answer.is === 'held') throw heldError(shown, answer, await pageOf(lockPath, answer));
   if (answer.tookOver !== undefined) {
     const { host } = answer.tookOver;
-    tell({ is: 'notice', text: `took over from a run that is gone on ${host}` });
+    tell({ is: 'notice', text: `took over the lock of a dead run on ${host}` });
   }
   const note = forEngine ? undefined : readEngineNote(lockPath);
   if (note !== undefined) {
@@ -77,7 +77,7 @@ function nameOf({ by }: Held): string {
   return `process ${by.pid} on ${by.host}, which has run since ${clockText(by.since, systemClock.now())}`;
 }
 
-/** Where the run that holds the lock lets people decide. */
+/** Address of the review page of the run that holds the lock. */
 function pageOf(lockPath: string, { by, note }: Held): Promise<string | undefined> {
   const isHere = note === undefined && by.host === hostname();
   return isHere ? findOpenPage(lockPath, by.pid).catch(() => undefined) : Promise.resolve(undefined);

@@ -4,13 +4,13 @@ import { runCommand } from '../disk/run-command.ts';
 /** The variable that names a program which prints the key. */
 export const keyCommandName = 'MEDIABATCH_API_KEY_COMMAND';
 
-/** Time for somebody to unlock a keychain. */
+/** Allows time to unlock a keychain. */
 const timeoutMs = 60_000;
 
 /** Characters that only a shell interprets: a command with one expects a shell, and none is started. */
 const shellSign = /[$`|&;<>()*?~#]/;
 
-/** Runs the command, and gives the key that it printed. Throws MB3201 where there is none; never tells what was printed. */
+/** Runs the command and returns the printed key. Throws MB3201 without one; never shows the output. */
 export function keyFromCommand(command: string, run = runCommand): string {
   const words = wordsOf(command);
   const found = run(words, timeoutMs);
@@ -47,7 +47,7 @@ function wordsOf(command: string): [string, ...string[]] {
   return [program, ...others];
 }
 
-/** A file that came with a branch must not say which program runs here. */
+/** A file of a branch must not choose the program that runs. */
 export function refuseFiledCommand(): CampaignError {
   return refused(
     'it stands in .env',

@@ -8,7 +8,7 @@ import { mostLookedThrough } from '../service/listing.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { withLibraryOf } from './with-library.ts';
 
-/** Steps of kinds that the service lists, the jobs of its lists that no lock knows, and which are whose. */
+/** Steps of listed kinds, jobs of the lists that no lock contains, and their matches. */
 export interface ListedPurchases {
   listable: readonly Match[];
   jobs: readonly ListedJob[];
@@ -33,7 +33,7 @@ export async function findListedPurchases(
   return { listable, jobs, adoption: matchListed(listable, jobs, fieldsOf) };
 }
 
-/** Nobody has paid for it yet, as far as this lock knows. */
+/** Whether this lock has no purchase of it. */
 export function isUnbought({ purchase, sharesJobOf, movedFrom, step }: Match): boolean {
   if (sharesJobOf !== undefined || movedFrom !== undefined || step.decided?.wanted !== undefined) return false;
   return purchase === undefined || ['refused', 'intent', 'unresolved', 'lost'].includes(purchase.state);

@@ -27,7 +27,7 @@ interface LiveRunOptions {
   redo: ReadonlySet<string>;
   /** The steps that the run is about. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
-  /** `took`: what the run carries out beside its plan, by address. */
+  /** `took`: orders of the run in addition to its plan, by address. */
   plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
   /** Whether the agreement covers this row, and that of a plan that was made before. */
   covers(row: PlanRow): boolean;
@@ -42,7 +42,7 @@ interface Works {
   emit(fact: RunFact): void;
 }
 
-/** State that a run shows while people look at its outputs. */
+/** State of a run for the review page. */
 interface LiveState {
   graph: Graph;
   lock: Lock;
@@ -107,7 +107,7 @@ export class LiveRun {
     this.#tell();
   }
 
-  /** Calls `listener` after everything that changes what there is to see. */
+  /** Calls `listener` after each visible change. */
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -195,7 +195,7 @@ export class LiveRun {
     return this.#carriedOut;
   }
 
-  /** Sums up a run that has ended, and tells of steps that wait no longer and were left. */
+  /** Sums up an ended run, and reports skipped steps. */
   async end(): Promise<Plan> {
     await this.close();
     const { agreed } = this.#options;
@@ -308,7 +308,7 @@ export class LiveRun {
   }
 
   #reportSkipped({ outdated, left }: Added): void {
-    const redone = 'what it is made from is not picked any more; it stays, and the next run regenerates it';
+    const redone = 'its input is no longer picked; it stays, and the next run regenerates it';
     for (const { address } of outdated) this.#notice(address, redone);
     for (const { address, blockedBy, reason } of left) {
       if (blockedBy === 'budget') this.#notice(address, `is left for the next run: ${reason.text}`);
@@ -320,7 +320,7 @@ export class LiveRun {
     const [first, ...others] = unwanted;
     if (first === undefined) return;
     const more = others.length === 0 ? '' : ` (and ${others.length} more like it)`;
-    this.#notice(first, `is left${more}: what it was to be made from is not picked any more; plan shows what follows`);
+    this.#notice(first, `is left${more}: its input is no longer picked; plan shows the result`);
   }
 
   #notice(address: string, message: string): void {

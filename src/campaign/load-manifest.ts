@@ -21,13 +21,12 @@ import { ownVersion } from './own-version.ts';
 
 export interface LoadedManifest {
   graph?: Graph;
-  /** As it was written, where it could be read at all. */
+  /** As written. Omitted if it cannot be read. */
   manifest?: Manifest;
   diagnostics: Diagnostic[];
   /** Texts by file name, for excerpts. */
   sources: Map<string, string>;
   origins?: Origins;
-  /** Questions that the disk was asked. */
   asked: readonly Asked[];
 }
 
@@ -40,7 +39,7 @@ export interface LoadOptions {
   checker?: RequestChecker | undefined;
   /** Where the files are read from, if not simply from the disk: a commit. */
   reader?: InputReader | undefined;
-  /** Lists of the service: names that this version does not know are taken from there. */
+  /** Lists of the service, as a source of newer names. */
   listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
   strict?: boolean | undefined;
@@ -142,7 +141,7 @@ async function readFacts(
   return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
 }
 
-/** Its reader is loaded where there is a workbook, and nowhere else. */
+/** Loaded only if there is a workbook. */
 async function readSheets(
   path: string,
   { inputs, sheets }: { inputs: ManifestInputs; sheets: readonly (string | undefined)[] },
@@ -175,7 +174,7 @@ export function manifestProblem(file: string, { problem, detail }: { problem: st
   }
 }
 
-/** Whether a name was refused that the service may have by now. */
+/** Whether a refused name may be new at the service. */
 export function hasUnknownNames({ diagnostics }: Pick<LoadedManifest, 'diagnostics'>): boolean {
   return diagnostics.some(({ code, severity }) => code === 'MB1503' && severity === 'error');
 }
@@ -214,7 +213,7 @@ export function mistakesOf(
   mistakes: { diagnostics: readonly Diagnostic[]; sources: ReadonlyMap<string, string> },
 ): CampaignError {
   const { errors: count } = countDiagnostics(mistakes.diagnostics);
-  const message = `${file} has ${count === 1 ? '1 mistake' : `${count} mistakes`}`;
+  const message = `${file} has ${count === 1 ? '1 error' : `${count} errors`}`;
   return new CampaignError({ code: 'MB3100', message, file, ...mistakes });
 }
 

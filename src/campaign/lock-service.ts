@@ -8,7 +8,7 @@ import { sandboxService } from './paths.ts';
 
 /** Whose lock it is, as seen from the service that is going to be asked. */
 export type Belonging =
-  /** Ours, or nobody knows where the service is. */
+  /** The lock's own service, or an unknown address. */
   | 'ours'
   /** Nothing is on record yet: it becomes ours. */
   | 'unclaimed'
@@ -26,7 +26,7 @@ export function belongingOf({ lock, services }: LockReading, service: string | u
   return services.length === 0 ? 'unclaimed' : 'ours';
 }
 
-/** Throws where no word of a person can make it the lock of this service, or none was given. */
+/** Throws if the lock cannot become one of this service, or without confirmation. */
 export function refuseElsewhere(
   { services }: Pick<LockReading, 'services'>,
   from: { shown: string; service: string; serviceMoved: boolean },
@@ -54,7 +54,7 @@ export function refuseElsewhere(
   );
 }
 
-/** Two services in one lock are one that has moved, when a person says so. */
+/** Treats two services in one lock as one that moved, if the user confirms it. */
 export function withoutTwoServices(diagnostics: readonly Diagnostic[], serviceMoved: boolean): Diagnostic[] {
   return diagnostics.filter(({ code }) => !serviceMoved || code !== 'MB2003');
 }
@@ -77,7 +77,7 @@ export async function agreeToMove(
   ask: (question: MoveQuestion) => Promise<Answer>,
 ): Promise<void> {
   if (!loaded.isMoved) {
-    tell({ is: 'notice', text: '--service-moved has no use here: the lock is of no other address' });
+    tell({ is: 'notice', text: '--service-moved has no effect: the lock already has this address' });
     return;
   }
   const { baseUrl } = requireAccess(environment);
@@ -86,7 +86,7 @@ export async function agreeToMove(
   if (agreed === 'yes') return;
   throw new CampaignError({
     code: agreed === 'no' ? 'MB2003' : 'MB3501',
-    message: 'the lock stays with the address that it was made against; nothing was sent',
+    message: 'the lock keeps its service address; nothing was sent',
     hint: 'give this service a lock of its own with --lock FILE',
     lock,
   });

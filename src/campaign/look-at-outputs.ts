@@ -12,12 +12,11 @@ export type OutputFacts = Required<SeenFiles>;
 
 type Files = Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>;
 
-/** Looks at recorded outputs on the disk, and answers what the planner asks about them. Others are missing. */
+/** Returns the state of recorded outputs on disk for the planner. Others are missing. */
 export async function lookAtOutputs(
   recorded: readonly OutputToCheck[],
   campaign: Files,
 ): Promise<{
-  /** State of each output, by path. */
   states: ReadonlyMap<string, OutputState>;
   facts: OutputFacts;
 }> {
@@ -51,7 +50,7 @@ export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campa
   return { fileState: () => 'intact', mediaFacts: await measure(expected, states, campaign) };
 }
 
-/** Measures what is as it was saved: of other files nothing is known. */
+/** Measures unchanged files only. */
 async function measure(
   recorded: readonly OutputToCheck[],
   states: ReadonlyMap<string, OutputState>,

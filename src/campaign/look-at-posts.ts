@@ -19,7 +19,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 
 const patienceMs = 5000;
 
-/** None where nobody knows them. */
+/** Empty if unknown. */
 type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
 
 /**
@@ -75,7 +75,7 @@ function isToLeave({ kind, post, later }: PlanRow): boolean {
   return post !== undefined || (kind === 'post' && later !== undefined);
 }
 
-/** Asks the service for its accounts. Undefined where it does not tell, or not all: absence would be no proof then. */
+/** Queries the accounts. Undefined if the list is missing or incomplete: absence would then prove nothing. */
 async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | undefined> {
   const { sandbox, environment, paths, service, tell } = campaign;
   const { baseUrl, token } = environment;

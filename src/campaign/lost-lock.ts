@@ -18,7 +18,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
 
 interface Question {
-  /** With what the purchase journal of this machine has restored. */
+  /** Includes purchases restored from the purchase journal of this machine. */
   lock: Lock;
   plan: Plan;
   /** Whether everything is to be bought for a new lock. */
@@ -27,7 +27,7 @@ interface Question {
 
 const mostNamed = 3;
 
-/** Reports, beside a plan, that `apply` would end with `refuseLostLock`. */
+/** Reports with a plan that `apply` would end with `refuseLostLock`. */
 export async function tellLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
   if (lost === undefined) return;

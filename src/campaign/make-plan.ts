@@ -54,13 +54,13 @@ export interface MadePlan {
   redo: ReadonlySet<string>;
   /** The steps that the plan is about. Defaults to all. */
   selected?: ReadonlySet<string>;
-  /** Facts about prices that are known beside manifest and lock. */
+  /** Price facts from sources other than manifest and lock. */
   hints: PriceHints;
 }
 
 const defaultConcurrency = 8;
 
-/** Asks the disk what the planner wants to know, and plans. */
+/** Collects the facts on disk, and plans. */
 export async function makePlan(
   campaign: OpenCampaign,
   {
@@ -120,7 +120,7 @@ export async function makePlan(
   return { plan, states: outputs.states, redo, hints, ...(selected !== undefined && { selected }) };
 }
 
-/** The tightest limit of those here and there. */
+/** Returns the tightest limit of this machine and of the engine. */
 async function limitOf(
   { environment }: OpenCampaign,
   there: SpendingLeft | undefined,
@@ -158,7 +158,7 @@ function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
   });
 }
 
-/** Checks, before anything is paid for, whether outputs can go to their places, and whether something else is there. */
+/** Checks, before anything is paid, that output paths are writable and free. */
 async function checkPlaces(
   plan: Plan,
   lock: Lock,
@@ -227,7 +227,7 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
     case 'too-long':
       return new CampaignError({
         code: 'MB1604',
-        message: `${address} cannot be saved: with the folder of the campaign, the path ${path} is longer than the system takes`,
+        message: `${address} cannot be saved: the full path ${path} is longer than the system allows`,
         hint: 'move the campaign to a folder with a shorter path, or choose a shorter `save:`',
         path,
         address,
@@ -235,7 +235,7 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
     case 'not-writable':
       return new CampaignError({
         code: 'MB3301',
-        message: `the folder ${path} cannot be written, and ${address} is to be saved there`,
+        message: `${address} cannot be saved: the folder ${path} is not writable`,
         hint: 'fix its permissions (or the read-only mount) and run again; nothing was spent',
         path,
       });

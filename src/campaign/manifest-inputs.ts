@@ -17,7 +17,7 @@ export interface InputReader {
   /** True when its files are of another time: the manifest may not declare every variable that has a value now. */
   readonly isEarlier?: true;
   manifest(path: string): Promise<Answers['manifest']>;
-  /** Reads a person's file of variables: from the commit only where it has the file. */
+  /** Reads a variable file of the user: from the commit only if it contains the file. */
   vars(path: string): Promise<Answers['vars']>;
   data(path: string): Promise<Answers['data']>;
   bytes(path: string): Promise<Answers['bytes']>;

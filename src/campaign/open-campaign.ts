@@ -7,7 +7,7 @@ import type { ReadDocuments } from './service-facts.ts';
 
 /** Whose outputs, against which service: what is known of a campaign before any of it is read. */
 export interface OpenCampaign {
-  /** The manifest, as a person named it. */
+  /** Manifest path as given by the user. */
   file: string;
   sandbox: boolean;
   paths: CampaignPaths;
@@ -27,7 +27,7 @@ export interface OpenCampaign {
   measures: KeptMeasures;
   /** Documents that it has read, kept as long as it is open, and by it alone. */
   documents: ReadDocuments;
-  /** Fields that nobody lists are mistakes, and not only warned of. */
+  /** Unlisted fields are errors instead of warnings. */
   strict: boolean;
   /** Shows a notice to the user. */
   tell: Tell;
@@ -38,14 +38,14 @@ export interface OpenCampaign {
 export interface OpenOptions {
   /** Against the embedded service, with a lock and a folder of its own. */
   sandbox?: boolean | undefined;
-  /** Path of the lock. Default: beside the manifest. */
+  /** Path of the lock. Defaults to the manifest's folder. */
   lock?: string | undefined;
   vars?: Record<string, string> | undefined;
   /** Files with values for declared variables, in YAML or JSON; of two the later one counts, `vars` before all. */
   varFiles?: readonly string[] | undefined;
   /** Fields of requests that neither this version nor the service lists are mistakes, and not only warned of. */
   strict?: boolean | undefined;
-  /** Where the service is and how to sign in; not looked at with `sandbox`. Default: nobody knows. */
+  /** Address and key of the service; ignored with `sandbox`. Defaults to none. */
   environment?: Environment | undefined;
   tell?: Tell | undefined;
   onSize?: OpenCampaign['onSize'] | undefined;

@@ -95,7 +95,7 @@ export const selectionOptions = {
   exclude: plan('-x, --exclude <selection>', 'but not these', { takes: 'texts' }),
 };
 
-/** Which part of a campaign a plan is about, and what it may cost. */
+/** The part of a campaign that is planned, and its limit. */
 export const scopeOptions = {
   serviceMoved: here('--service-moved', 'accept that the service has a new address since the lock was written'),
   /** Limit of rows of tasks that fan out: only the first ones, with what they need. */
@@ -149,7 +149,7 @@ export const planOptions = {
 export const applyOptions = {
   dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused' }),
   yes: here('-y, --yes', 'approve the credits without a prompt; posts still wait'),
-  /** Whether posts that nobody was asked about may go public. Default: no, and they wait. */
+  /** Whether posts are published without a prompt. Defaults to false: they wait. */
   publish: run('--publish', 'publish the posts of the plan, for good; without consent they wait (exit 5)'),
   review: here('--review', 'serve the review page, and wait at each gate for picks; Ctrl-C ends the wait (exit 5)'),
   quiet: here('-q, --quiet', 'print only failures and the result', { conflicts: 'verbose' }),

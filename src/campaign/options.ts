@@ -21,7 +21,7 @@ type Settling<What extends Row['settles']> = Pick<
 
 export type PlanningOptions = Values<Settling<'plan'> & Pick<Table, 'onUnknown'>>;
 
-/** How a run goes about its work. None of it changes what there is to do. Times in ms. */
+/** Settings of a run that do not change its plan. Times in ms. */
 export interface RunSettings extends Values<Settling<'run'>> {
   /** Limit for a create. Default: 120 s. */
   createTimeoutMs?: number | undefined;
@@ -74,7 +74,7 @@ type SettledSettings = { [Name in Settled]: NonNullable<RunSettings[Name]> } & {
   [Name in Exclude<keyof RunSettings, Settled>]?: NonNullable<RunSettings[Name]>;
 };
 
-/** The settings of a run, with what holds where nothing was given. */
+/** Returns the settings of a run with their defaults. */
 export function settle(given: RunSettings): SettledSettings {
   const standards = rows.flatMap(([name, { settles, standard }]) =>
     settles === 'run' && standard !== undefined ? [[name, standard]] : [],

@@ -15,7 +15,7 @@ const startBytes = 1 << 16;
 export interface OwnFile {
   /** Path of the lock of the campaign, which is never written over. */
   lock: string;
-  /** Whether a file that begins so was written here before; only such a file is written over. */
+  /** Whether a file that begins so is our own; only such a file is overwritten. */
   isOwn(start: string): boolean;
   /** The words for such a file: `graph that was drawn before`. */
   what: string;
@@ -23,20 +23,20 @@ export interface OwnFile {
   name?: { asked: string; path: string };
 }
 
-/** Writes a file of a person's choice (`--out`): a new one, or one of the same sort that was written before. */
+/** Writes a file of the user's choice (`--out`): a new one, or an earlier one of the same type. */
 export async function saveOwnFile(path: string, text: string, own: OwnFile): Promise<void> {
   refuseOther(path, own);
   try {
     await replaceFile(path, text);
   } catch (error) {
-    throw unsaved(path, own, `cannot be written: ${messageOf(error)}`, 'give a file in a folder that exists');
+    throw unsaved(path, own, `cannot be written: ${messageOf(error)}`, 'choose a path in an existing folder');
   }
 }
 
 /** Throws where `saveOwnFile` would write over something else, or through a link. */
 export function refuseOther(path: string, own: OwnFile): void {
   const wayOut = findWayOut(dirname(resolve(path)));
-  if (wayOut !== undefined) throw unsaved(path, own, `is not written: ${wayOut}`);
+  if (wayOut !== undefined) throw unsaved(path, own, `cannot be written: ${wayOut}`);
   if (resolve(path) === resolve(own.lock)) throw unsaved(path, own, 'is the lock of this campaign');
   if (!existsSync(path)) return;
   const start = readStart(path, startBytes);

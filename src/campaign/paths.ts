@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import { sameAddress } from '../ground/same-address.ts';
 
-/** Where everything of a campaign lies. */
 export interface CampaignPaths {
-  /** Path as the person gave it: messages show this one. */
+  /** Path as given by the user, shown in messages. */
   manifest: string;
   folder: string;
   lock: string;
-  /** Whether the lock is named by the person, and not by the manifest's name. */
+  /** Whether the user named the lock; otherwise it has the name of the manifest. */
   isLockNamed: boolean;
   /** Output paths are relative to this. */
   outputs: string;

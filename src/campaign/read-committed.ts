@@ -16,7 +16,7 @@ import { longestLock } from './find-locks.ts';
 import { loadWithNames } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
-/** A commit, as a person named it. */
+/** A commit as the user named it. */
 export interface NamedCommit {
   ref: string;
   commit: string;

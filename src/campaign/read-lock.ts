@@ -85,7 +85,7 @@ export async function requireLock(
     throw new CampaignError({
       code: 'MB3407',
       message: `${shown} is not a lock of mediabatch: it has no header line`,
-      hint: 'the lock stands beside the manifest, as campaign.lock.jsonl. One that was damaged is put back from git; nothing was sent, and nothing was changed',
+      hint: 'the lock is next to the manifest, as campaign.lock.jsonl. Restore a damaged lock from git; nothing was sent or changed',
       lock: shown,
     });
   }

@@ -18,7 +18,6 @@ import type { CampaignPaths } from './paths.ts';
 const mostForOne = 100;
 /** Credits of a new sandbox; people know this number. */
 const leastBalance = 1000;
-/** Default speed of a rehearsal. */
 const defaultSpeed = 5;
 
 /** Starts the embedded service for a run: with an account that covers the plan, unless it was said what it has. */
@@ -51,7 +50,7 @@ export async function rehearse(
   }
 }
 
-/** The budget, or all that the plan may come to, whichever is more: play money is never what a rehearsal ends for. */
+/** The budget, or all that the plan may come to, whichever is more: a rehearsal never runs out of sandbox credits. */
 export function creditsToCover({ rows, totals }: Plan, { withPicks = false }: { withPicks?: boolean } = {}): number {
   let most = 0;
   for (const { action, order, later, wouldCost } of rows) {
@@ -98,7 +97,7 @@ function sandboxGone(
   return new CampaignError({
     code: 'MB3404',
     message: `${shown(paths.lock)} is of a sandbox that is gone: ${shown(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
-    hint: way('it was play money: let them be made again', call('forget', ...names, '--force')),
+    hint: way('only sandbox credits are lost; create them again', call('forget', ...names, '--force')),
     lock: shown(paths.lock),
   });
 }

@@ -30,18 +30,18 @@ export async function savePlan(
   if (!path.endsWith('.json')) {
     throw unsaved('MB3000', path, {
       why: 'does not end in .json',
-      hint: 'name it as in campaign.plan.json, so that `apply` knows it for a plan',
+      hint: 'choose a name such as campaign.plan.json, so that `apply` recognizes it as a plan',
     });
   }
   const wayOut = findWayOut(dirname(resolve(path)));
   if (wayOut !== undefined) {
-    throw unsaved('MB3301', path, { why: `is not written: ${wayOut}`, hint: 'choose another name' });
+    throw unsaved('MB3301', path, { why: `cannot be written: ${wayOut}`, hint: 'choose another name' });
   }
   const { file, options, graph, service, redo } = from;
   if (!isInSameRepository(path, file)) {
     throw unsaved('MB3000', path, {
-      why: 'lies in a repository, and the manifest outside of it',
-      hint: 'save it beside the manifest, or outside of any repository',
+      why: 'is in a git repository, but the manifest is outside it',
+      hint: 'save it next to the manifest, or outside any repository',
     });
   }
   if (existsSync(path) && (await readPlanFile(path)) === undefined) {
@@ -70,7 +70,7 @@ export async function savePlan(
     throw new CampaignError({
       code: 'MB3301',
       message: `--out ${path} cannot be written: ${messageOf(error)}`,
-      hint: 'give a file in a folder that exists',
+      hint: 'choose a path in an existing folder',
       path,
     });
   }

@@ -17,7 +17,7 @@ import { findViolations, type Violation } from './validate-plan.generated.ts';
 
 /** A plan kept by `plan --out`. It is made again when it is applied, and must come out the same. */
 export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
-  /** Path as the person gave it. */
+  /** Path as given by the user. */
   path: string;
   /** Digest of all that it says, however its text is laid out. */
   digest: string;
@@ -25,7 +25,7 @@ export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options'
   addresses: ReadonlySet<string>;
   /** The steps that `--redo` named. */
   redo: readonly string[];
-  /** Gates that it shows as not decided. */
+  /** Undecided gates of the plan. */
   gates: NonNullable<WrittenPlan['gates']>;
 }
 

@@ -85,8 +85,8 @@ function sampleOf({ first, sample }: Pick<Choice, 'first' | 'sample'>): Sample |
   if (first !== undefined && sample !== undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: '--first and --sample exclude each other',
-      hint: 'write --first 2 for the first rows, or --sample 2 for drawn ones',
+      message: '--first and --sample cannot be combined',
+      hint: 'write --first 2 for the first rows, or --sample 2 for random ones',
       options: ['--first', '--sample'],
     });
   }

@@ -184,7 +184,6 @@ async function readFacts(json: Json, from: Source): Promise<ServiceFacts> {
   };
 }
 
-/** Routes of creates by the service's current document, and those that it lacks. */
 function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
   const routes: { [kind: string]: CreateRoute } = {};
   for (const [kind, { path }] of Object.entries(creates)) routes[kind] = { path, isDocumented: true };

@@ -205,7 +205,7 @@ async function askAboutPosts(
     const known = safeText(beside.address, 200);
     terminal.err(`${safeText(address, 200)} may be ${known}, which is out, under another name\n`);
     tell(terminal, sideBySide(row));
-    const question = [strong('Publish'), ` ${postsText([post])}, beside ${known}? This cannot be taken back.`];
+    const question = [strong('Publish'), ` ${postsText([post])}, in addition to ${known}? This cannot be undone.`];
     const answer = await askPerson(question, { yes: false, terminal });
     if (answer === 'interrupted') return answer;
     if (answer === 'yes') admitted.add(address);

@@ -213,7 +213,7 @@ async function printResult(
   if (end === undefined) {
     throw new CampaignError({
       code: 'MB3501',
-      message: 'the run was left at once: what was on its way stays on record',
+      message: 'the run was stopped at once: its open requests are on record',
       hint: 'run again to collect it',
     });
   }

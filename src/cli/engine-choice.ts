@@ -11,7 +11,7 @@ export function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoic
   // Files that somebody expects in a store would be saved here alone.
   throw new CampaignError({
     code: 'MB3000',
-    message: '--store goes with an engine, and none is named: without one, files are saved beside the manifest',
+    message: '--store needs an engine: without one, files are saved next to the manifest',
     hint:
       sandbox === true
         ? 'leave it out: --sandbox runs on this machine (MEDIABATCH_ENGINE is for real runs)'

@@ -39,7 +39,7 @@ function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions
   };
 }
 
-/** Which part of a campaign a plan is about, and what it may cost. */
+/** The part of a campaign that is planned, and its limit. */
 export type ScopeOptions = StateOptions & Values<typeof selectionOptions & typeof scopeOptions>;
 
 export type PlanCommandOptions = ScopeOptions & Values<typeof sharedOptions & typeof planOptions>;

@@ -21,8 +21,8 @@ export async function loadPackage<T>(name: Package, load: () => Promise<T>): Pro
     const words = wanted.map((one) => `${one}@${versions[one]}`);
     throw new CampaignError({
       code: 'MB3701',
-      message: `the package ${name} is not installed: only runs on an engine need it`,
-      hint: way('to install what is missing', shell('npm', 'i', ...words)),
+      message: `the package ${name} is not installed: runs on an engine need it`,
+      hint: way('to install it', shell('npm', 'i', ...words)),
       packages: wanted,
     });
   }

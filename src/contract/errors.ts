@@ -60,7 +60,7 @@ export class GuardLostError extends Error {
 /** Another worker has become head of the account: this one must not write, or send, anything any more. */
 export class HeadLostError extends Error {
   constructor() {
-    super('another worker has become head of this account');
+    super('another worker now leads this account');
     this.name = 'HeadLostError';
   }
 }

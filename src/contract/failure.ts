@@ -195,7 +195,7 @@ export function failureOf(error: unknown): Failure | undefined {
   const { code, path, syscall } = error as NodeJS.ErrnoException;
   if (syscall === 'uv_cwd') {
     const hint = 'go to a folder that is there, and call it again';
-    return { code: 'MB3416', message: 'the folder in which this command was called is not there any more', hint };
+    return { code: 'MB3416', message: 'the working folder of this command no longer exists', hint };
   }
   const message = `cannot write: ${error.message}`;
   if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: takeUp, lock: error.path };

@@ -14,7 +14,7 @@ import { dirname, resolve } from 'node:path';
 import { findWayOut } from './fs/own-tree.ts';
 import { isErrno, lstatOrAbsent, noFollow } from './fs/plain-file.ts';
 
-/** How every event file begins. */
+/** First bytes of every event file. */
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
 const beginningLength = 120;
 const newFile = 'give a new file, for example events.jsonl';
@@ -198,5 +198,5 @@ function refused(why: string, hint = newFile): EventsTargetError {
 
 function cannotWrite(error: unknown): EventsTargetError {
   const message = error instanceof Error ? error.message : String(error);
-  return new EventsTargetError(`cannot be written: ${message}`, 'give a file in a folder that exists');
+  return new EventsTargetError(`cannot be written: ${message}`, 'choose a path in an existing folder');
 }

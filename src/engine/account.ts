@@ -71,7 +71,7 @@ export class Account {
     this.#lostBefore = caps.some(({ name }) => name === 'budget') ? lostBefore : [];
     this.approval = options.approval;
     // Every comparison with NaN is false: such a cap would hold nothing back.
-    if (caps.some(({ left }) => Number.isNaN(left))) throw new Error('internal error: a cap that is no number');
+    if (caps.some(({ left }) => Number.isNaN(left))) throw new Error('internal error: a cap that is not a number');
   }
 
   get spentEver(): number {

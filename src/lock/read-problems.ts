@@ -30,7 +30,7 @@ function describeWhole(bytes: Uint8Array): { problem: string; hint: string } | u
   }
   const start = new TextDecoder().decode(bytes.subarray(0, 1000)).trimStart();
   if (/^\{\s*[\r\n]/.test(start) || /^\[\s*\{/.test(start)) {
-    const problem = 'an editor has formatted the file, and its records do not stand on a line each any more';
+    const problem = 'an editor has formatted the file, and its records are no longer on one line each';
     return { problem, hint: 'or write each record on one line again, as `jq -c` does' };
   }
   return undefined;

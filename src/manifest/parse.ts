@@ -301,7 +301,7 @@ function shareRows(
   if (shared === undefined || !isMap(shared)) {
     Object.assign(merged, { foreach: unknownValue, key: unknownValue });
     const place = file.places.value(taskPath(id, 'rows'));
-    const message = `task \`${id}\` names rows that do not exist: \`${shorten(name)}\``;
+    const message = `task \`${id}\` refers to unknown rows \`${shorten(name)}\``;
     const known = Object.keys(rows);
     const hint = known.length === 0 ? 'declare them under `rows:`' : suggestName(name, known, { what: 'rows' });
     const unknown: Diagnostic = { code: 'MB1103', severity: 'error', message, hint, place };

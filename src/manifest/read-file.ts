@@ -63,7 +63,7 @@ export function readManifestFile(source: { file: string; text: string }, options
 
 function describeNoMap(value: Json, places: FilePlaces): Diagnostic {
   const message = `the manifest is ${describeValue(value)}`;
-  const hint = 'it must be a map, with `tasks:` and what else belongs to a campaign';
+  const hint = 'it must be a map with `version:`, `name:` and `tasks:`';
   return { code: 'MB1103', severity: 'error', message, hint, place: places.value([]) };
 }
 
@@ -93,7 +93,7 @@ function withoutMainKeys(
     diagnostics.push({
       code: 'MB1101',
       severity: 'error',
-      message: `\`${key}\` stands in an included manifest, and it is about the whole campaign`,
+      message: `\`${key}\` is not allowed in an included manifest: it applies to the whole campaign`,
       hint: `move it into ${from.main}`,
       place: from.places.key([key]),
     });

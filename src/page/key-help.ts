@@ -1,7 +1,7 @@
 import type { KeyHelp } from './state/page.ts';
 
 export const pageKeyHelp: readonly KeyHelp[] = [
-  ['← → ↑ ↓', 'the asset beside it'],
+  ['← → ↑ ↓', 'the next asset'],
   ['Space', 'play or pause the film'],
   ['[ ]', 'group before, next group'],
   ['J K', 'next undecided group, the one before'],
@@ -17,7 +17,7 @@ export const pageKeyHelp: readonly KeyHelp[] = [
   ['Enter', 'loupe: one asset'],
   ['C', 'compare two'],
   ['B', 'blink between two'],
-  ['A', 'before and after: what it is now beside its earlier versions'],
+  ['A', 'before and after: compare with earlier versions'],
   ['M', 'matrix'],
   ['+ − Z 0', 'larger, smaller, 1:1 (each pixel of the picture), whole'],
   ['Shift arrows', 'move the picture'],

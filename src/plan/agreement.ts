@@ -63,7 +63,6 @@ export function agreementFrom(
   };
 }
 
-/** All that a row may buy. */
 function purchasesOf({ action, order }: PlanRow): Purchases | undefined {
   if (order === undefined || order.asksOnly === true) return undefined;
   const { fingerprint, repeat, retries } = order;

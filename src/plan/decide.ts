@@ -65,7 +65,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
         action: 'attach',
         reason: reasonOf(
           'job-lost',
-          `the service did not know job ${purchase.jobId} any more; it is asked once again (--redo buys it again)`,
+          `the service no longer knew job ${purchase.jobId}; it is requested once more (--redo buys it again)`,
         ),
       };
     case 'done':

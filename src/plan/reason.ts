@@ -19,7 +19,7 @@ export function jobFailed({ jobId }: Pick<Purchase, 'jobId'>, text: string): Rea
 /** Shared by all steps that it is true of: most steps of a finished campaign are up to date. */
 export const upToDate: Reason = Object.freeze(reasonOf('up-to-date', 'up to date'));
 
-/** Tells how the input of a step differs from what was bought for it. */
+/** Describes how the input of a step differs from its purchase. */
 export function tellChanges(
   code: ReasonCode,
   { bought, match }: { bought: Purchase | undefined; match: Match },

@@ -14,7 +14,7 @@ interface Means {
   spending?: PlanTotals['limit'];
 }
 
-/** Possible charges that nobody knows the amount of. */
+/** Possible charges of unknown amount. */
 export interface Doubts {
   held: readonly HeldPurchase[];
   /** Price classes that the plan finds out. */
@@ -49,7 +49,7 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   };
 }
 
-/** Returns what the budget leaves beside all that may have been charged. */
+/** Returns the rest of the budget after all possible charges. */
 export function budgetCap({ graph, lock }: Means, doubts: Doubts): number | undefined {
   if (graph.budget === undefined) return undefined;
   // A lost create has cost at least one credit, if it was charged at all.

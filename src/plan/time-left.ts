@@ -72,7 +72,7 @@ interface Schedule {
   slots: number;
   running: readonly OpenStep[];
   queue: readonly OpenStep[];
-  /** Number of steps that each waits for, and the steps that wait for each. */
+  /** Number of dependencies of each step, and its dependents. */
   needs: ReadonlyMap<OpenStep, number>;
   dependents: ReadonlyMap<OpenStep, readonly OpenStep[]>;
 }

@@ -1,4 +1,4 @@
-/** Role of a part of a text. A renderer decides how it looks. `name`: a text of somebody else, inert in Markdown. */
+/** Role of a part of a text, which renderers style. `name`: foreign text, inert in Markdown. */
 export type Mark = 'strong' | 'faint' | 'good' | 'active' | 'warning' | 'bad' | 'code' | 'name';
 
 export type Span = string | { readonly text: string; readonly mark: Mark };
@@ -9,11 +9,11 @@ export type Text = Span | readonly Span[];
 export interface Column {
   title: string;
   align?: 'right';
-  /** Narrowest width in columns when cut. Omitted: never cut, because people copy it. */
+  /** Minimum width in columns when cut. Omitted if never cut, so that it can be copied. */
   least?: number;
   /** Treatment of a text that is too long. `wrap`: it goes on in the lines below. Default: its end is left out. */
   cut?: 'middle' | 'wrap';
-  /** Where there is no room beside the others it stands below its row. */
+  /** Placed below its row if the columns do not fit. */
   below?: true;
   /** Cut, then left out, before any other column is cut. */
   spare?: true;
@@ -107,7 +107,7 @@ export function bad(text: string): Span {
   return { text, mark: 'bad' };
 }
 
-/** A text of a campaign or the service. */
+/** Text from a campaign or the service: it is escaped. */
 export function named(text: string): Span {
   return { text, mark: 'name' };
 }
@@ -116,7 +116,7 @@ export function spansOf(text: Text): readonly Span[] {
   return typeof text === 'string' || 'mark' in text ? [text] : text;
 }
 
-/** The words of a text without their marks. */
+/** Returns the text without marks. */
 export function wordsOf(text: Text): string {
   return spansOf(text)
     .map((span) => (typeof span === 'string' ? span : span.text))

@@ -14,7 +14,7 @@ import type { Style } from './style.ts';
 
 const longestText = 2000;
 
-/** A failure as people read it: its code, what was seen, what to do. */
+/** Formats a failure: code, message, hint. */
 export function failureView({ code, message, hint }: Failure, paste: Paste): Document {
   return [line([bad('error'), ` ${code} ${message}`], adviceView(hint, paste))];
 }

@@ -36,7 +36,7 @@ export function workerJsonLine({ is, ...facts }: WorkerNews, { now }: { now: num
 
 function wordsOf(news: WorkerNews, style: Style): { word: string; text: string } {
   const worker = style.green('worker');
-  const head = style.green('head');
+  const leader = style.green('leader');
   switch (news.is) {
     case 'started':
       return { word: worker, text: startText(news) };
@@ -44,38 +44,42 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
       return { word: worker, text: `serves /healthz, /readyz and /metrics on port ${news.port}` };
     case 'head': {
       const { epoch, runs, waitMs } = news;
-      const waits = waitMs > 0 ? `; what the last head may have sent is looked for in ${spanText(waitMs + 999)}` : '';
-      return { word: head, text: `of the account from now on (epoch ${epoch}), ${countOf(runs, 'open run')}${waits}` };
+      const waits =
+        waitMs > 0 ? `; unanswered creates of the last leader are searched in ${spanText(waitMs + 999)}` : '';
+      return { word: leader, text: `of the account (epoch ${epoch}), ${countOf(runs, 'open run')}${waits}` };
     }
     case 'head left':
-      return { word: news.why === 'taken over' ? style.yellow('head') : head, text: leftTexts[news.why] };
+      return { word: news.why === 'taken over' ? style.yellow('leader') : leader, text: leftTexts[news.why] };
     case 'not for it':
       return {
         word: style.yellow('notice'),
         text: `open runs are not for this worker: ${notForItTexts[news.why]}`,
       };
     case 'no store':
-      return { word: style.yellow('notice'), text: `${safeText(news.why, longestError)}: it begins when something is` };
+      return {
+        word: style.yellow('notice'),
+        text: `${safeText(news.why, longestError)}: the worker starts when there is one`,
+      };
     case 'server away':
       return {
         word: style.yellow('notice'),
-        text: `the engine is away (${safeText(news.error, longestError)}): nothing is bought until it is back`,
+        text: `the engine does not answer (${safeText(news.error, longestError)}): nothing is bought until it does`,
       };
     case 'server back':
-      return { word: worker, text: 'the engine is back' };
+      return { word: worker, text: 'the engine answers again' };
     case 'put aside': {
       return {
         word: style.red('error'),
-        text: `${runText(news)} is put aside: ${safeText(news.error, longestError)}; the next attempt is in ${spanText(news.againAfterMs)}`,
+        text: `${runText(news)} was set aside: ${safeText(news.error, longestError)}; next attempt in ${spanText(news.againAfterMs)}`,
       };
     }
     case 'run started':
-      return { word: head, text: `${runText(news)} started, ${countOf(news.steps, 'step')}` };
+      return { word: leader, text: `${runText(news)} started, ${countOf(news.steps, 'step')}` };
     case 'run ended': {
       const count = failedOutcomes.reduce((sum, outcome) => sum + (news.outcomes[outcome] ?? 0), 0);
       const failed = count === 0 ? '' : `, ${count} failed`;
       return {
-        word: head,
+        word: leader,
         text: `${runText(news)} ended (exit ${news.exit}), ${countOf(news.credits, 'credit')}${failed}`,
       };
     }
@@ -94,17 +98,17 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
     case 'failed':
       return {
         word: style.red('error'),
-        text: `${safeText(news.error, longestError)}; the next attempt is in ${spanText(news.againAfterMs)}`,
+        text: `${safeText(news.error, longestError)}; next attempt in ${spanText(news.againAfterMs)}`,
       };
     case 'leaving':
       return {
         word: worker,
-        text: `ends (${news.because}): waits for the answers of ${countOf(news.creates, 'create')}, which are paid; a second signal does not wait`,
+        text: `ends (${news.because}): waits for the answers of ${countOf(news.creates, 'paid create')}; a second signal does not wait`,
       };
     case 'draining':
       return {
         word: worker,
-        text: `ends (${news.because}) as soon as no run of the account is open; a second signal hands over`,
+        text: `ends (${news.because}) once no run of the account is open; a second signal hands over`,
       };
     case 'ending':
       return { word: worker, text: `ends: ${news.because}` };
@@ -118,9 +122,9 @@ function runText({ run, campaign }: { run: string; campaign: string }): string {
 }
 
 const leftTexts = {
-  'no run is open': 'no more: no run is open',
-  'handed over': 'no more: handed over',
-  'taken over': 'no more: another worker has the account, or may take it. Nothing is sent from here',
+  'no run is open': 'no longer: no run is open',
+  'handed over': 'no longer: handed over',
+  'taken over': 'no longer: another worker leads, or can take over. This worker sends nothing',
 };
 
 function startText({ worker, account, service, server, store, files }: Extract<WorkerNews, { is: 'started' }>): string {
@@ -129,7 +133,7 @@ function startText({ worker, account, service, server, store, files }: Extract<W
 }
 
 const notForItTexts: { [why in NotForIt]: string } = {
-  account: 'of another MEDIABATCH_API_KEY, or another MEDIABATCH_BASE_URL',
+  account: 'they have another MEDIABATCH_API_KEY or MEDIABATCH_BASE_URL',
   protocol: 'submitted by another version of mediabatch, which needs workers of that version',
   store: 'files go to a store that is not its --store',
 };

@@ -102,7 +102,7 @@ const errorMeanings: Readonly<Record<number, string>> = {
   400: 'A field, a header or the body is missing or invalid.',
   401: 'The credential is missing or invalid.',
   402: 'The balance is too small.',
-  403: 'The URL does not allow it, not any more, or not from where the caller is.',
+  403: 'The URL does not allow it, has expired, or is not valid for this caller.',
   404: 'There is nothing under this id, or no user of this token.',
   409: 'The request is at odds with an earlier one.',
   413: 'The body or the file is too large.',

@@ -29,7 +29,7 @@ export function judgeLink(text: string, ownHost: string | undefined): JudgedLink
     return { is: 'refused', message: `the link to ${url.host} carries a login` };
   if (hostname === ownHost && (protocol === 'http:' || protocol === 'https:'))
     return { is: 'allowed', url, isOwn: true };
-  const own = ownHost === undefined ? '' : `; beside public https links only those to ${ownHost} are followed`;
+  const own = ownHost === undefined ? '' : `; only public https links and links to ${ownHost} are followed`;
   if (protocol !== 'https:') return { is: 'refused', message: `the link ${shown} is not https${own}` };
   const address = hostname.replace(/^\[|\]$/g, '');
   if (isIP(address) !== 0 && isInward(address)) return { is: 'refused', message: `${notPublic(shown)}${own}` };

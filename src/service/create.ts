@@ -93,7 +93,7 @@ async function postJob(
   return confirmed;
 }
 
-/** The request that an answer is about, as far as it is known. */
+/** The request of an answer, as far as known. */
 interface Asked {
   kind?: Kind;
   route?: KnownRoute;
@@ -200,7 +200,7 @@ function readCreated(
   };
 }
 
-/** A job with what the answer says about money. */
+/** Returns the job with the charge and balance of the answer. */
 function chargedJob(job: { jobId: string; recordId?: string }, json: Json | undefined): CreatedJob {
   const { credits, balance } = envelope.created;
   return { ...job, credits: chargeOf(readAt(json, credits)), balance: chargeOf(readAt(json, balance)) };
@@ -210,7 +210,7 @@ function modelOf(model: Json | undefined, redact: Redact): { model?: string } {
   return typeof model === 'string' ? { model: redact(model).slice(0, 100) } : {};
 }
 
-/** Places where the answer may hold the job: for undocumented kinds several are searched. */
+/** Returns the objects of the answer that can contain the job; undocumented kinds have several. */
 function holdersOf(answer: Json | undefined, kind: Kind | undefined): (Json | undefined)[] {
   const { holder, otherHolders } = envelope.created;
   if (kind === undefined) return [readAt(answer, holder), answer];
@@ -232,7 +232,7 @@ function findJob(
   return undefined;
 }
 
-/** The value found in place of an ID: it may help a person find the job. */
+/** The value found instead of an id: it can help a user find the job. */
 function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | undefined {
   const { jobId, id } = envelope.created;
   return holdersOf(answer, kind).flatMap((holder) => readAt(holder, jobId) ?? readAt(holder, id) ?? [])[0];

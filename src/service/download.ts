@@ -9,7 +9,7 @@ import { describeError, mayPass } from './http.ts';
 import { createLinks } from './links.ts';
 import type { Redact } from './secrets.ts';
 
-/** Silence, while more is awaited, after which a body counts as broken. */
+/** Time without data after which a body counts as broken. */
 const silenceMs = 60_000;
 
 const mostRedirects = 3;
@@ -22,7 +22,7 @@ export interface Downloader {
 export interface DownloaderOptions {
   baseUrl: string;
   redact: Redact;
-  /** Longest wait for an answer to begin, per hop. */
+  /** Timeout of the response headers, per hop. */
   requestTimeoutMs: number;
   lookup?: Parameters<typeof createLinks>[0]['lookup'];
 }
@@ -83,7 +83,7 @@ function isWhole({ headers }: IncomingMessage): boolean {
   return Number(first) === 0 && Number(last) + 1 === Number(all);
 }
 
-/** Decompresses a body that was compressed although nobody asked. Its length is unknown then. */
+/** Decompresses a body that was compressed without being requested. Its length is then unknown. */
 function decompress(answer: IncomingMessage): Readable | undefined {
   const encoding = answer.headers['content-encoding']?.trim().toLowerCase();
   const stream =
@@ -129,7 +129,7 @@ type Next = IteratorResult<Uint8Array, undefined>;
 export function readBody(stream: Readable, { signal, now = () => performance.now() }: BodyLimits) {
   const chunks: Uint8Array[] = [];
   let ahead = 0;
-  /** Set when nothing more comes. */
+  /** Set at the end of the body. */
   let end: { error?: unknown } | undefined;
   let wake: (() => void) | undefined;
   let windowStart = now();

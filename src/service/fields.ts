@@ -113,7 +113,7 @@ function readParts(name: string, data: Json): JobResult | undefined {
   return { values, files, parts: files.length };
 }
 
-/** The whole link: a cut one leads nowhere. */
+/** Returns the complete link, never shortened. */
 function linkIn(value: Json, names: readonly string[]): string | undefined {
   return readText(value, names, Number.POSITIVE_INFINITY);
 }

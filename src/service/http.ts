@@ -141,7 +141,7 @@ export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
 }
 
-/** True when the same request may get another answer a little later. */
+/** Whether a retry of the same request can succeed. */
 export function mayPass(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }

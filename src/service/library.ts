@@ -50,10 +50,10 @@ export interface LibraryOptions {
 export interface Library {
   voices(): Promise<Voice[]>;
   catalog(): Promise<CatalogModel[]>;
-  /** The same as the service sends it: its shape is undocumented. */
+  /** The unchanged response: its shape is undocumented. */
   wholeCatalog(): Promise<Json>;
   accounts(): Promise<Account[]>;
-  /** The same, and whether these are all. */
+  /** The accounts, and whether the list is complete. */
   accountList(): Promise<{ accounts: Account[]; isWhole: boolean }>;
   /** Newest first, at most `limit`. Empty for kinds without a list. */
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
@@ -126,7 +126,7 @@ export function createLibrary(options: LibraryOptions): Library {
   };
 }
 
-/** Tries the documented place first, and the other one when it has no document. */
+/** Tries the documented path first, then the other one. */
 async function fetchDocument(get: (path: string, fromRoot?: boolean) => Promise<Json>): Promise<Json> {
   try {
     const document = await get(paths.document);

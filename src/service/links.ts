@@ -103,7 +103,7 @@ function answerTo(open: () => ClientRequest, { body, signal, silenceMs }: LinkCa
   });
 }
 
-/** Writes as fast as the host accepts, and stops when it no longer does. */
+/** Writes as fast as the host accepts, and stops if the connection closes. */
 async function send(body: AsyncIterable<Uint8Array>, request: ClientRequest, onTaken: () => void): Promise<void> {
   for await (const piece of body) {
     onTaken();

@@ -5,7 +5,7 @@ import { openTunnel, proxyFor } from './proxy.ts';
 /** Connects once and disconnects. `undefined`: it worked; otherwise the obstacle. */
 export type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
 
-/** A host that is up answers within this many tries. */
+/** Number of tries before a host counts as down. */
 const mostTries = 3;
 const timeoutMs = 4000;
 const gapMs = 1000;

@@ -5,7 +5,7 @@ import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 
 export type KeyTalk =
-  /** There is a purchase under this key already. */
+  /** The key has a purchase. */
   | 'known'
   /** A request with this key is still being handled. */
   | 'in-progress'
@@ -19,7 +19,7 @@ const reused =
 const ofOtherRequest = /\b(re ?used?|reus\w*|mismatch\w*|differ\w*|another|other|original\w*)\b/;
 const malformed =
   /\b(too (long|short)|at most|at least|characters?|length|longer|shorter|malformed|format|pattern|ascii|uuid|required|missing|empty|blank|not supported|unsupported)\b/;
-/** Words of a service that does not call its key by name. */
+/** Phrases of a service that does not name the key. */
 const repeated = [
   /(?<!\b(?:api|access|secret|private|public|license|model|storage|object|file) )\bkey (?:\w+ ){0,4}(re ?used?|reus\w*|already|used|in use|duplicat\w*|conflict\w*|mismatch\w*)\b/,
   /\b(reus\w*|duplicat\w*|conflict\w*|mismatch\w*) (?:\w+ ){0,3}key\b/,
@@ -94,7 +94,7 @@ function namesField(words: string, field: string): boolean {
   );
 }
 
-/** Names that answers about errors give their own fields, whatever the request was. */
+/** Field names that error responses use for themselves. */
 const ofAnswers = new Set([
   'code',
   'detail',

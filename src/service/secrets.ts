@@ -10,7 +10,7 @@ export function makeRedact(secret: string | undefined): Redact {
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
 }
 
-/** Tells whether a text holds the secret, in whatever spelling: it could be stored nowhere. */
+/** Returns a function that finds the secret in a text, in any encoding: such a text must not be stored. */
 export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
   const spellings = spellingsOf(secret);
   return (text) => spellings.some((spelling) => text.includes(spelling));

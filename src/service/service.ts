@@ -32,9 +32,9 @@ export interface ServiceOptions {
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
-  /** Destinations of creates, as far as the service's own document tells. */
+  /** Paths of creates in the service's OpenAPI document. */
   createRoutes?: CreateRoutes;
-  /** Asked right before a create is written; false: it is not sent. Default: it always may. */
+  /** Called right before a create is written; false prevents it. Defaults to always true. */
   mayCreate?: () => boolean;
   /** Base of relative upload paths. Default: the working folder. */
   folder?: string;
@@ -69,7 +69,7 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
   };
   /** Kinds without a create operation, and the evidence for that. */
   const missing = new Map<string, string>();
-  /** Paths that have taken a create, by kind. */
+  /** Paths that accepted a create, by kind. */
   const proven = new Map<string, string>();
   let library: Library | undefined;
   const get = async (path: string): Promise<Json> =>

@@ -36,28 +36,28 @@ export function pageOfNumbers({ trials, results, starts, goals }: Measured, extr
   const missed = goals.filter((goal) => !isMet(goal));
   return [
     '# Measured numbers',
-    'What a run takes beside the time of the service itself. The service is a stand-in on the same machine: it makes nothing, and a job is done after the time that is said.',
-    `${tellMachine(extra)} Times are medians, in seconds, with the most memory that was taken, in MiB. They differ from machine to machine; ratios of what ran side by side differ less.`,
+    'Cost of a run without the time of the service itself. A stub on the same machine replaces the service: it creates no media, and a job ends after a fixed time.',
+    `${tellMachine(extra)} Times are medians in seconds, memory is the peak in MiB. They differ between machines; ratios within one round differ less.`,
     section(
-      'Beside a script',
-      'The script is what a careful person writes in an afternoon: YAML, a queue, a look every 2 s, a JSON file that is written after each change. The least is three requests for each step and nothing else: no record that outlives a kill, no checks, no screen, no polling.',
-      [['what', 'mediabatch', 'the script', 'the least'], ...rows],
+      'Compared with a script',
+      'The script is careful work of one afternoon: YAML, a queue, a poll every 2 s, a JSON file rewritten after each change. The minimum is three requests per step and nothing else: no durable record, checks, screen or polling.',
+      [['what', 'mediabatch', 'the script', 'minimum'], ...rows],
     ),
     section(
-      'How soon an end is seen',
-      '× is the makespan beside that of the jobs alone, each begun as soon as there is a place; looks are reads for each job, lists included; late is how long after its end a job was seen to be done, on average, in seconds.',
-      [['what', '×', 'looks', 'late'], ...polled],
+      'Delay until the end of a job is detected',
+      '× is the makespan relative to the jobs alone, each started as soon as a slot is free. Polls are requests per job, including lists. Delay is the mean time in seconds until the end is detected.',
+      [['what', '×', 'polls', 'delay'], ...polled],
     ),
-    section('Start', 'From the call to its end, in ms.', [['command', 'ms', 'MiB'], ...started]),
+    section('Start', 'From call to exit, in ms.', [['command', 'ms', 'MiB'], ...started]),
     section(
-      'Goals that were missed',
+      'Missed goals',
       `${goals.length - missed.length} of ${goals.length} goals were met. W1 to W7 and the others are described in \`test/bench/README.md\`.`,
       [
         ['workload', 'what', 'goal', 'measured'],
         ...missed.map(({ trial, text, most, value }) => [trial, text, `≤ ${most}`, figure(value, 2)]),
       ],
     ),
-    'Measured again by `npm run --silent bench -- --markdown > src/manual/numbers.md`, in a clone.',
+    'To measure again, run `npm run --silent bench -- --markdown > src/manual/numbers.md`, in a clone.',
   ]
     .filter((part) => part !== '')
     .join('\n\n');

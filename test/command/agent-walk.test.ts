@@ -120,7 +120,7 @@ async function atTheDesk() {
 }
 
 test.runIf(hasTerminals)(
-  'a program with nothing but `help agents` goes from a brief to posts: it asks, a person agrees, and nothing more is bought',
+  'an agent with only `help agents` goes from a brief to posts: a user approves, and nothing else is bought',
   async () => {
     const { program, agrees, picks, bought, write, path } = await atTheDesk();
     const page = await program('mediabatch help agents');
@@ -141,7 +141,7 @@ test.runIf(hasTerminals)(
       [0, 'mediabatch status --json'],
       [0, 'mediabatch outputs --json'],
     ]);
-    // What the play money bought is nobody's.
+    // Sandbox purchases do not count.
     expect(bought()).toEqual([]);
 
     const after: string[][] = [];

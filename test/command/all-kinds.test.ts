@@ -42,7 +42,7 @@ async function launch(options: { service?: ServiceOptions } = {}): Promise<{ tri
 const kindsOf = (trial: Trial) => trial.sandbox.ledger().map(({ kind }) => kind);
 
 describe('a campaign of every kind', () => {
-  test('runs from a file of ours to posts, and again costs nothing', async () => {
+  test('runs from a local file to posts, and a rerun costs nothing', async () => {
     const { trial, apply } = await launch();
     const first = await apply();
     expect(first.code, first.err).toBe(0);
@@ -76,7 +76,7 @@ describe('a campaign of every kind', () => {
     expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
   });
 
-  test('files that are gone are fetched again; posts and uploads are not repeated', async () => {
+  test('downloads deleted files again, and repeats no post or upload', async () => {
     const { trial, apply } = await launch();
     expect((await apply()).code).toBe(0);
     const bought = trial.sandbox.ledger().length;
@@ -88,7 +88,7 @@ describe('a campaign of every kind', () => {
     expect(trial.sandbox.ledger()).toHaveLength(bought);
   });
 
-  test('an answer that is lost where nothing can be asked again waits for a person, and the rest goes on', async () => {
+  test('a lost answer without recovery waits for a user decision, and other steps continue', async () => {
     const { trial, apply } = await launch(
       withFaults([{ on: 'create', match: 'slow push in', do: { type: 'reset', booked: true } }]),
     );

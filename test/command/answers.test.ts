@@ -20,7 +20,7 @@ tasks:
 `;
 
 describe('errors for users', () => {
-  test('no such manifest, or a folder', async () => {
+  test('a missing manifest, or a folder in its place', async () => {
     const trial = await makeTrial(two);
     const missing = await trial.run(['apply', 'other.yaml']);
     expect(missing.code).toBe(65);
@@ -30,7 +30,7 @@ describe('errors for users', () => {
     expect((await trial.run(['validate', 'folder'])).code).toBe(65);
   });
 
-  test('a mistake in the manifest: shown with its place, nothing sent, nothing written', async () => {
+  test('an error in the manifest has a position; nothing is sent or written', async () => {
     const trial = await makeTrial(two.replace('prompt:', 'promt:'));
     const { code, err } = await trial.apply();
     expect(code).toBe(65);
@@ -70,7 +70,7 @@ describe('errors for users', () => {
     expect(plain.err).toContain('https');
   });
 
-  test('a .env beside a real key never says where that key goes', async () => {
+  test('a .env next to an exported key never sets the address of that key', async () => {
     const trial = await makeTrial(two);
     trial.write('.env', 'MEDIABATCH_BASE_URL=http://127.0.0.1:1/api/v1\n');
     const { code, err } = await trial.apply([], { env: { MEDIABATCH_BASE_URL: '' } });
@@ -78,7 +78,7 @@ describe('errors for users', () => {
     expect(err).toContain('MEDIABATCH_BASE_URL is not set');
   });
 
-  test('not enough credits at the service: exit 4, what was bought is collected', async () => {
+  test('an empty account exits with 4 and collects purchased jobs', async () => {
     const trial = await makeTrial(two, { service: { credits: 3 } });
     const { code, err } = await trial.apply();
     expect(code, err).toBe(4);
@@ -86,7 +86,7 @@ describe('errors for users', () => {
     expect(readdirSync(trial.path('output'))).toHaveLength(1);
   });
 
-  test('a budget that does not reach: exit 4, never above it', async () => {
+  test('a budget that is too low exits with 4 and is never exceeded', async () => {
     const trial = await makeTrial(
       two.replace('tasks:', 'budget: { credits: 3 }\ntasks:').replace('[a, b]', '[a, b, c, d]'),
     );
@@ -105,7 +105,7 @@ describe('errors for users', () => {
     expect(trial.sandbox.ledger()).toHaveLength(0);
   });
 
-  test('an unknown status word is said once and waited out', async () => {
+  test('an unknown job state is reported once, and polling continues', async () => {
     const trial = await makeTrial(
       two.replace('[a, b]', '[a]'),
       withFaults([
@@ -124,7 +124,7 @@ describe('errors for users', () => {
     expect(trial.events().filter(({ event }) => event === 'noticed')).toHaveLength(1);
   });
 
-  test('escapes in what the service says reach no terminal', async () => {
+  test('escapes in service messages never reach a terminal', async () => {
     const trial = await makeTrial(
       two,
       withFaults([
@@ -146,7 +146,7 @@ describe('errors for users', () => {
     expect(raw).toEqual([]);
   });
 
-  test('a link into a private network is refused, the id kept, the others go on', async () => {
+  test('a link into a private network is refused; its job id is recorded and other steps continue', async () => {
     const trial = await makeTrial(
       two,
       withFaults([
@@ -171,14 +171,14 @@ describe('errors for users', () => {
     expect(trial.sandbox.ledger()).toHaveLength(2);
   });
 
-  test('a body that ends early is fetched again, and nothing partial is ever seen', async () => {
+  test('a truncated body is downloaded again, and no partial file is visible', async () => {
     const trial = await makeTrial(two, withFaults([{ on: 'file', nth: 1, do: { type: 'truncate', bytes: 1000 } }]));
     const { code, err } = await trial.apply();
     expect(code, err).toBe(0);
     expect(readdirSync(trial.path('output')).sort()).toEqual(['pic-a.png', 'pic-b.png']);
   });
 
-  test('a stranger’s file in the way is said, and kept under another name', async () => {
+  test('a foreign file in the way is reported, and kept under another name', async () => {
     const trial = await makeTrial(two);
     mkdirSync(trial.path('output'));
     writeFileSync(trial.path('output/pic-a.png'), 'mine');
@@ -213,7 +213,7 @@ describe('errors for users', () => {
     expect(trial.sandbox.ledger()).toHaveLength(0);
   });
 
-  test.runIf(existsSync('/dev/full'))('a full disk under --events is said, and the run goes on', async () => {
+  test.runIf(existsSync('/dev/full'))('a full disk under --events is reported, and the run continues', async () => {
     const trial = await makeTrial(two);
     const { code, err } = await trial.run([
       'apply',
@@ -287,7 +287,7 @@ describe('errors for users', () => {
     expect([signal.aborted, signal.reason, isLeft]).toEqual([true, 'SIGTERM', false]);
   });
 
-  test('Ctrl-C twice: out at once, and the next run still knows', async () => {
+  test('Ctrl-C twice exits at once, and the next run has every record', async () => {
     const trial = await makeTrial(two, { service: { speed: 0.001 } });
     let pressed = 0;
     const first = await trial.apply(['-v'], {
@@ -304,7 +304,7 @@ describe('errors for users', () => {
     expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toContain(trial.sandbox.ledger()[0]?.key);
   });
 
-  test('wrong usage is exit 64 and says what is right', async () => {
+  test('wrong usage exits with 64 and prints the correct form', async () => {
     const trial = await makeTrial(two);
     for (const args of [
       ['aply'],

@@ -59,8 +59,8 @@ function daysLater({ folder }: Trial, days: number): Partial<CommandOptions> {
   return { preload: pathToFileURL(path).href };
 }
 
-describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
-  test('is carried out by any apply, and nothing else is', async () => {
+describe.runIf(hasTerminals)('an approved plan (python3)', () => {
+  test('runs with any apply, and nothing else does', async () => {
     const { trial, approve, run, apply } = await savedPlan();
     // Without a terminal, so that a program can show it as well.
     const rows = await run(['approve', 'shop.plan.json', '--rows']);
@@ -86,7 +86,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect((await run(['approve', '--list'])).out).toMatch(/ Ada +done /);
   });
 
-  test('is not carried out again in a new lock', async () => {
+  test('does not run again with a new lock', async () => {
     const { trial, approvals, approve, apply } = await savedPlan();
     await approve();
     expect((await apply()).code).toBe(0);
@@ -104,7 +104,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect(kinds(trial)).toEqual(['image', 'image', 'post']);
   });
 
-  test('counts for the account that was approved, and for no other', async () => {
+  test('is valid for the approved account only', async () => {
     const { trial, approve, apply } = await savedPlan();
     expect((await approve()).code).toBe(0);
     const other = await apply([], { env: { MEDIABATCH_API_KEY: 'other_live_0123456789abcdef' } });
@@ -114,7 +114,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect((await apply()).code).toBe(0);
   });
 
-  test('goes on after a kill, unasked', async () => {
+  test('continues after a kill without a prompt', async () => {
     const { trial, approve, apply } = await savedPlan();
     await approve();
     const begun = await apply(['-v'], {
@@ -128,7 +128,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect(kinds(trial)).toEqual(['image', 'image', 'post']);
   });
 
-  test('is not paid for twice when the lock is put back in between', async () => {
+  test('pays once when the lock is restored in between', async () => {
     const { trial, approve, apply } = await savedPlan(manifest.replace('[a, b]', '[a, b, c, d]'));
     await approve();
     const begun = await apply(['-v', '--concurrency', '1'], {
@@ -144,7 +144,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect(kinds(trial)).toEqual(['image', 'image', 'image', 'image', 'post']);
   });
 
-  test('counts for seven days, or as long as was said, and not before it was approved', async () => {
+  test('is valid for seven days or --valid, and not before its approval', async () => {
     const { trial, approve, apply } = await savedPlan();
     await approve();
     for (const [days, why] of [
@@ -161,7 +161,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect((await apply([], daysLater(trial, 0))).code).toBe(0);
   });
 
-  test('a post whose time is over by then waits', async () => {
+  test('a post whose time has passed waits', async () => {
     const soon = new Date(Date.now() + 3 * 86_400_000).toISOString();
     const { trial, approve, apply } = await savedPlan(manifest.replace('2030-05-01T09:00:00Z', soon));
     await approve();
@@ -170,7 +170,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect(kinds(trial)).toEqual(['image', 'image']);
   });
 
-  test('counts for nothing once the plan says anything else', async () => {
+  test('is invalid once the plan differs', async () => {
     const { trial, approve, apply } = await savedPlan();
     await approve();
     const text = readFileSync(trial.path('shop.plan.json'), 'utf8');
@@ -190,7 +190,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect((await apply()).code).toBe(0);
   });
 
-  test('is of one lock: a copy of the folder has none', async () => {
+  test('is bound to one lock: a copy of the folder has no approval', async () => {
     const { trial, approve, apply, run } = await savedPlan();
     await approve();
     mkdirSync(trial.path('copy'));
@@ -202,7 +202,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect((await apply()).code).toBe(0);
   });
 
-  test('an approval of somebody else, or that was edited or renamed, is none', async () => {
+  test('an approval of another user, or an edited or renamed one, is invalid', async () => {
     const { trial, approvals, approve, apply } = await savedPlan();
     await approve();
     const [name = ''] = readdirSync(approvals);
@@ -222,7 +222,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect((await apply()).code).toBe(0);
   });
 
-  test('can be taken back; no is no; and nobody approves without a terminal', async () => {
+  test('can be revoked, can be declined, and requires a terminal', async () => {
     const { trial, approve, apply, run } = await savedPlan();
     expect((await approve([], 'n\r')).text).toContain('nothing was approved');
     const silent = await run(['approve', 'shop.plan.json']);
@@ -239,7 +239,7 @@ describe.runIf(hasTerminals)('a plan that somebody approved (python3)', () => {
     expect(kinds(trial)).toEqual([]);
   });
 
-  test('at a price that nobody could know one is bought, and the others take another yes once it is known', async () => {
+  test('buys one step of unknown price; the others need another approval once it is known', async () => {
     const text = manifest.replace('prices: { image: 2 }\n', '').replace('budget: { credits: 50 }\n', '');
     const { trial, approve, apply } = await savedPlan(text.replace('[a, b]', '[a, b, c]'));
     await approve();

@@ -12,13 +12,13 @@ test('does not wait for a closed terminal', async () => {
   expect(await Promise.race([askPerson(question, { yes: undefined, terminal }), late])).toBe('no');
 });
 
-test('what was typed before the question is no answer to it; what is typed after it is', async () => {
+test('input before the question is ignored, input after it counts', async () => {
   const { keys, terminal } = sitAtTheKeys(() => void keys.write('n\n'));
   keys.write('y\n');
   expect(await askPerson(question, { yes: undefined, terminal })).toBe('no');
 });
 
-test('answers that come before they are asked for are taken one after the other', async () => {
+test('early answers are used one after the other', async () => {
   const { keys, terminal } = sitAtTheKeys();
   const given = await readAnswers(terminal, async (ask) => {
     const first = ask('one? ');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bugReport } from '../../src/cli/bug-report.ts';
 
-test('a report of an error of ours names version, machine, command and places in the code, and nothing of the user', () => {
+test('a bug report contains version, machine, command and stack, and no user data', () => {
   const error = new Error(`no row for "a red lamp for Ada" in ${join(homedir(), 'secret/campaign.yaml')}`);
   error.stack += `\n    at load (/srv/client/campaign.ts:3:1)\n    at next (${join(process.cwd(), 'dist/cli/main.js')}:1:2)`;
   const [first, command, ...stack] = bugReport(error, [

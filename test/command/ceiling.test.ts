@@ -46,7 +46,7 @@ describe('the approved total is a limit', () => {
     expect([next.code, charged()]).toEqual([0, 60]);
   });
 
-  test('asks again each time a charge exceeds the approval, until the user declines', async () => {
+  test('prompts each time a charge exceeds the approval, until the user declines', async () => {
     const { run, runHere, charged } = await dearService((nth) => 10 ** nth);
     await run('plan', 'campaign.yaml', '--refresh');
     const answers = ['y', 'y', 'n'];
@@ -57,7 +57,7 @@ describe('the approved total is a limit', () => {
     expect(err).toContain('nothing more was spent');
   });
 
-  test('I39 a saved plan that is applied again goes on under the same ceiling', async () => {
+  test('I39 a saved plan that is applied again keeps its maximum', async () => {
     const { run, charged } = await dearService(() => 10);
     await run('plan', 'campaign.yaml', '--refresh', '--out', 'x.plan.json');
     const codes = [];
@@ -75,7 +75,7 @@ describe('the approved total is a limit', () => {
     ['equally dear', '3', 0, ''],
     ['cheaper', '2', 0, ''],
     ['of unknown price', undefined, 65, 'would be bought now at an unknown price'],
-  ])('a saved plan buys what it named, and is refused when that is dearer: %s', async (_, price, code, why) => {
+  ])('a saved plan buys its purchases, and is refused if they cost more: %s', async (_, price, code, why) => {
     const priced = (image: string) => `${manifest}prices: { image: ${image} }\n`;
     const { run, charged, folder } = await dearService(() => Number(price), priced('3'));
     await run('plan', 'campaign.yaml', '--out', 'x.plan.json');

@@ -59,7 +59,7 @@ test('a saved plan alone is not a consent', async () => {
 test('an agent is shown what to present to the user, and no way around the approval', async () => {
   const trial = await makeTrial(manifest);
   const refused = await trial.run(['apply', 'campaign.yaml', '-s', 'hero'], program);
-  expect(refused.err).toContain('AI_AGENT says that an agent is the caller');
+  expect(refused.err).toContain('AI_AGENT marks the caller as an agent');
   expect(refused.err).toContain('mediabatch plan campaign.yaml --select hero --out campaign.plan.json');
   expect((await trial.apply(['-s', 'hero'])).code).toBe(0);
   const waiting = await trial.run(['apply', 'campaign.yaml'], program);
@@ -180,22 +180,24 @@ tasks:
   expect(nothing.err).toContain('MB3007');
 });
 
-test('the kind of caller', () => {
+test('the kind of caller is detected from the environment', () => {
   for (const name of programVariables) {
     expect(consentIn({ [name]: '1' }, { sandbox: false })).toEqual({
       flags: 'ignored',
-      because: `${name} says that an agent is the caller`,
+      because: `${name} marks the caller as an agent`,
     });
   }
   expect(consentIn({ CI: 'true', AGENT: '', TERM: 'dumb' }, { sandbox: false })).toEqual({ flags: 'count' });
   expect(consentIn({ AGENT: 'x', MEDIABATCH_CONSENT: 'person' }, { sandbox: true })).toEqual({ flags: 'count' });
-  expect(() => consentIn({ MEDIABATCH_CONSENT: 'persons' }, { sandbox: false })).toThrow('knows person only');
+  expect(() => consentIn({ MEDIABATCH_CONSENT: 'persons' }, { sandbox: false })).toThrow(
+    'the only allowed value is person',
+  );
   const options = { yes: true, publish: true, maxCredits: 3 };
   expect(withConsent(options, { flags: 'ignored', because: '' })).toEqual({ maxCredits: 3 });
 });
 
-test('doctor says which', async () => {
+test('doctor shows who can consent', async () => {
   const trial = await makeTrial(manifest);
   const { out } = await trial.run(['doctor'], { env: { CURSOR_AGENT: '1' } });
-  expect(out).toContain('CURSOR_AGENT says that an agent is the caller');
+  expect(out).toContain('CURSOR_AGENT marks the caller as an agent');
 });

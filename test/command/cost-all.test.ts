@@ -6,7 +6,7 @@ import { workplaceForEach } from './workplace.ts';
 
 const place = workplaceForEach();
 
-test('cost --all sums up every campaign of the tree, and says what it leaves out', async () => {
+test('cost --all sums every campaign of the tree, and lists what it omits', async () => {
   for (const [name, credits] of [
     ['spring', 6],
     ['autumn', 4],
@@ -32,7 +32,7 @@ test('cost --all sums up every campaign of the tree, and says what it leaves out
     ['autumn', 'music', expect.objectContaining({ spent: 1 })],
     ['spring', 'music', expect.objectContaining({ spent: 1 })],
   ]);
-  expect(json.err).toBe('left out gone.lock.jsonl: there is no manifest of its name beside it\n');
+  expect(json.err).toBe('left out gone.lock.jsonl: no manifest of its name is next to it\n');
   const text = await place.run('cost', '--all');
   expect(text.out).toContain('all campaigns: 12 credits spent');
 });

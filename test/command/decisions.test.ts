@@ -23,7 +23,7 @@ async function unresolved(): Promise<Trial> {
 }
 
 describe('resolve', () => {
-  test('the plan says that somebody must decide, apply exits 6 and buys nothing', async () => {
+  test('the plan requires a decision, and apply exits with 6 and buys nothing', async () => {
     const trial = await unresolved();
     const plan = await trial.run(['plan', 'campaign.yaml']);
     expect(plan.out).toContain('unresolved');
@@ -46,7 +46,7 @@ describe('resolve', () => {
     expect(trial.sandbox.ledger()).toHaveLength(1);
   });
 
-  test('--not-spent, which is wrong: the next apply asks under the first key, and nothing is paid twice', async () => {
+  test('a wrong --not-spent: the next apply uses the first key, and pays nothing twice', async () => {
     const trial = await unresolved();
     expect((await trial.run(['resolve', 'campaign.yaml', 'pic', '--not-spent'])).code).toBe(0);
     expect((await trial.apply()).code).toBe(0);

@@ -55,7 +55,7 @@ function contentOf(folder: string): string[] {
 const byRow = ['--layout', '{{row.sku}}/{{slug matrix.ratio}}', '-s', 'pic'];
 
 describe('deliver', () => {
-  test('copies what is chosen under names of one’s own, with a list of it; once', async () => {
+  test('copies selected files under custom names with a list, once', async () => {
     const { folder, run, to } = campaign();
     const first = await run('--to', 'handed', ...byRow);
     expect(first, first.err).toMatchObject({ code: 0, err: expect.stringContaining('copied 4 files') });
@@ -75,13 +75,13 @@ describe('deliver', () => {
     expect(existsSync(join(folder, 'campaign.sandbox/output/pic-a-1-1.png'))).toBe(true);
   });
 
-  test('--picked leaves out what lost, and files keep their paths', async () => {
+  test('--picked omits unpicked files, and files keep their paths', async () => {
     const { run } = campaign();
     const { out } = await run('--to', 'handed', '--picked', '-s', 'draft', '--dry-run');
     expect(out).toBe('handed/output/draft-2.png\n');
   });
 
-  test('--picked names the groups that nobody has decided about, and ends with 5', async () => {
+  test('--picked lists undecided groups and exits with 5', async () => {
     const { folder, run } = campaign();
     const unpicked = await command(['pick', 'draft/2', '--undo', '--sandbox'], { cwd: folder });
     expect(unpicked.code, unpicked.err).toBe(0);
@@ -107,7 +107,7 @@ describe('deliver', () => {
     expect(existsSync(to)).toBe(false);
   });
 
-  test('copies nothing where a file is not here, where others are in the way, or behind a link', async () => {
+  test('copies nothing if a file is missing, another is in the way, or the path has a link', async () => {
     const { folder, run, to } = campaign();
     mkdirSync(to);
     mkdirSync(join(to, 'b'));
@@ -143,7 +143,7 @@ describe('deliver', () => {
     expect(hidden).toMatchObject({ code: 73, err: expect.stringContaining('it has the hidden part .git') });
   });
 
-  test('puts files into a bucket, once, and leaves alone what else is there', async () => {
+  test('copies files to a bucket once, and changes no other object', async () => {
     const bucket = await BucketStandIn.start();
     const { folder } = campaign();
     const env = Object.fromEntries(Object.entries(bucket.env).map(([name, value]) => [name, value ?? '']));
@@ -189,12 +189,15 @@ describe('deliver', () => {
     expect(there()).toBe(take(2));
     writeFileSync(join(to, 'draft.png'), 'mine');
     await pick('draft/1');
-    expect(await run(...words)).toMatchObject({ code: 73, err: expect.stringContaining('no copies of this campaign') });
+    expect(await run(...words)).toMatchObject({
+      code: 73,
+      err: expect.stringContaining('not copies of this campaign'),
+    });
     expect(readFileSync(join(to, 'draft.png'), 'utf8')).toBe('mine');
   });
 
   test.each(['an empty folder', 'earlier copies'])(
-    'killed at any moment over %s and run again: the same bytes, one list, and nothing left over',
+    'killed at any moment over %s and run again: the same bytes, one list, no leftovers',
     async (over) => {
       const whole = campaign();
       await whole.run('--to', 'handed');

@@ -14,7 +14,7 @@ async function sandbox() {
 }
 
 describe('doctor', () => {
-  test('all is well in a folder with a sound lock', async () => {
+  test('reports no problem in a folder with a valid lock', async () => {
     const folder = folderWith({
       'campaign.lock.jsonl': `${header}\n${record({ jobId: 'j' })}\n`,
     });
@@ -26,7 +26,7 @@ describe('doctor', () => {
     expect(out).not.toContain('sandbox_live_local');
   });
 
-  test('says where the key comes from, and that a .env is not read', async () => {
+  test('shows the origin of the key, and that a .env is not read', async () => {
     const { env } = await scripted({ 'GET /accounts': [200, { success: true, data: [] }] });
     const text = `MEDIABATCH_BASE_URL=${env.MEDIABATCH_BASE_URL}\nMEDIABATCH_API_KEY=${key}\n`;
     const folder = folderWith({ '.env': text });
@@ -81,7 +81,7 @@ describe('doctor', () => {
     );
   });
 
-  test('a token of an identity provider: what it means, and when it ends', async () => {
+  test('explains a token of an identity provider and its expiry', async () => {
     const claims = (exp: number) => `e30.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.sig`;
     const { env } = await scripted({ 'GET /accounts': [200, { success: true, data: [] }] });
     const valid = await run(['doctor'], { ...env, MEDIABATCH_API_KEY: claims(4_000_000_000) });

@@ -22,7 +22,7 @@ async function bought(): Promise<{ trial: Trial; lock: string; write(edited: str
 }
 
 describe('a lock that something else wrote', () => {
-  test('goes on where all of it is there: line ends, order, blanks, a last line without an end', async () => {
+  test('is accepted if complete: other line ends, order, blanks, no final newline', async () => {
     const { trial, lock, write } = await bought();
     const lines = lock.trimEnd().split('\n');
     const edits = [

@@ -23,7 +23,7 @@ const commands: [string, string[]][] = [
   ['mediabatch-worker@.service', ['worker', ...ofUnit]],
 ];
 
-test.each(commands)('the command of %s is one, and a container waits for paid answers', async (_name, words) => {
+test.each(commands)('the command of %s exists, and its container waits for paid answers', async (_name, words) => {
   const { terminal } = bufferTerminal();
   const program = makeProgram({ terminal, exit: () => {} });
   const worker = program.commands.find((one) => one.name() === words[0]);
@@ -38,7 +38,7 @@ test.each(commands)('the command of %s is one, and a container waits for paid an
   expect(unit).toContain('TimeoutStopSec=150\n');
 });
 
-test('what belongs together has one name, port and version', () => {
+test('related parts use one name, port and version', () => {
   const labels = { app: 'mediabatch-worker' };
   expect([deployment.apiVersion, deployment.kind]).toEqual(['apps/v1', 'Deployment']);
   expect(deployment.spec.selector.matchLabels).toEqual(labels);

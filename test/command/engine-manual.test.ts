@@ -76,8 +76,8 @@ test('the first ten minutes go as the page says', async () => {
   const campaign = type(read('sh', 'terminal campaign'));
   expect(await campaign.ended, campaign.said()).toBe(0);
   expectSaid(campaign.said(), read('text', 'campaign'));
-  const head = workers.find((one) => one.said().includes('head of the account'));
-  await waitFor(head as Terminal, 'head no more');
+  const head = workers.find((one) => one.said().includes('leader of the account'));
+  await waitFor(head as Terminal, 'leader no longer');
   expectSaid(head?.said() ?? '', read('text', 'worker'));
   await workers[0]?.interrupt();
   expect(workers[0]?.said()).toContain('worker ends: SIGINT');

@@ -42,7 +42,7 @@ describe('packages of runs on an engine', () => {
     expect(await loadedBy(args)).toEqual([]);
   });
 
-  test('that are missing are named, with what installs them', async () => {
+  test('that are missing are named with their install command', async () => {
     const env = { ...nowhere, LOADS_MISSING: 'pg' };
     const { code, err } = await command(['workers'], { cwd, preload, env });
     expect(code).toBe(64);

@@ -117,7 +117,7 @@ describe('every option that decides what a plan is', () => {
       await save(name, row);
       const { err } = await run('apply', 'p.plan.json', ...typed(name, row));
       if (taken[name] !== undefined) return expect(err).not.toContain('does not go with');
-      expect(err).toContain(`${flagOf(row)} does not go with a saved plan`);
+      expect(err).toContain(`${flagOf(row)} cannot be combined with a saved plan`);
       const again = err.split('\n').find((one) => one.includes('mediabatch plan campaign.yaml')) ?? '';
       expect(again).toContain(` ${typed(name, row).join(' ')} `);
       expect(again).toContain(' --out p.plan.json');
@@ -137,7 +137,7 @@ describe('every option that decides what a plan is', () => {
 
   const dropped: Excused = { redo: 'what was bought again would be bought once more' };
   const printed = those(({ settles, printed: where }) => where !== undefined || ['campaign', 'plan'].includes(settles));
-  test.each(printed)('is in the commands that go on: %s', async (name, row) => {
+  test.each(printed)('is in the next commands: %s', async (name, row) => {
     const value = await read(name, row);
     const paste = pasteAfter(newProgram(), { file: 'c.yaml', options: { [name]: value } });
     const words = dropped[name] === undefined ? wordsOf(flagOf(row), value) : [];
@@ -147,14 +147,11 @@ describe('every option that decides what a plan is', () => {
   });
 });
 
-test.each(settling('plan', 'run'))(
-  'whoever attaches to a run that was made without it hears so: %s',
-  async (name, row) => {
-    const graph = { name: 'spring', steps: [] } as unknown as Graph;
-    const given = givenOf(graph, { [name]: await read(name, row) });
-    const none = givenOf(graph, {});
-    expect(notOfRunText(differencesFrom(none, given))).toMatch(new RegExp(`submitted: ${flagOf(row)}$`));
-    expect(notOfRunText(differencesFrom(given, given))).toBeUndefined();
-    expect(notOfRunText(differencesFrom(given, none))).toBeUndefined();
-  },
-);
+test.each(settling('plan', 'run'))('attaching to a run without it is reported: %s', async (name, row) => {
+  const graph = { name: 'spring', steps: [] } as unknown as Graph;
+  const given = givenOf(graph, { [name]: await read(name, row) });
+  const none = givenOf(graph, {});
+  expect(notOfRunText(differencesFrom(none, given))).toMatch(new RegExp(`submitted: ${flagOf(row)}$`));
+  expect(notOfRunText(differencesFrom(given, given))).toBeUndefined();
+  expect(notOfRunText(differencesFrom(given, none))).toBeUndefined();
+});

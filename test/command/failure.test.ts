@@ -54,7 +54,7 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
     {
       code: 'MB3100',
       file: 'campaign.yaml',
-      message: 'campaign.yaml has 1 mistake',
+      message: 'campaign.yaml has 1 error',
       diagnostics: [expect.objectContaining({ range: expect.objectContaining({ file: 'campaign.yaml' }) })],
     },
   ],
@@ -129,7 +129,7 @@ test('on a screen an error breaks at words, and a command stays whole', () => {
   expect(said.err.split('\n')[0]).toBe(`error MB3705 ${failure.message}`);
 });
 
-test('what a terminal would obey is shown, and stays as it is in the document', async () => {
+test('terminal escapes are made visible, and stay unchanged in the document', async () => {
   const { out, err } = await fail('plan campaign.yaml --json -s \u001b[31mred');
   expect(err).toContain('error MB3002 --select \\x1b[31mred');
   expect(JSON.parse(out).name).toBe('\u001b[31mred');

@@ -103,10 +103,10 @@ describe.each([...pageNames, '../../README'])('%s', (name) => {
   });
 });
 
-test('"What if it dies while paying?" is answered on one screen', async () => {
+test('recovery after a crash fits on one screen', async () => {
   const { out, code } = await run('help', 'recovery');
   expect(code).toBe(0);
-  expect(out).toMatch(/^What if it dies while paying\?\n/);
+  expect(out).toMatch(/^Recovery after a crash\n/);
   // The prompt takes a row, too. What follows below a heading is about a lost lock.
   const [screen = ''] = (await shown('recovery', 80)).split(/\n\n(?=[^\n]*lock[^\n]*\n\n)/);
   expect(screen.trimEnd().split('\n').length).toBeLessThanOrEqual(23);

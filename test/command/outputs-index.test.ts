@@ -37,7 +37,7 @@ describe('outputs: { index }', () => {
     await command(['pick', '--sandbox', 'pic@a', '--note', 'calm'], { cwd: folder });
     await apply();
     expect(text()).toMatch(/pic@a.*,picked,.*calm/);
-    expect(existsSync(join(folder, 'lists')), 'play money has a list of its own').toBe(false);
+    expect(existsSync(join(folder, 'lists')), 'the sandbox has its own list').toBe(false);
   }, 60_000);
 
   test('writes over nothing else and through no link, which the run says, and ends as it would have', async () => {

@@ -195,7 +195,7 @@ describe('outputs --out', () => {
       ['rows.csv', /already exists/],
       ['campaign.sandbox.lock.jsonl', /is the lock/],
       ['list.txt', /does not end as a list/],
-      ['nowhere/list.csv', /a folder that exists/],
+      ['nowhere/list.csv', /an existing folder/],
     ] as const) {
       const { code, err } = await run('--out', name);
       expect(code, name).not.toBe(0);

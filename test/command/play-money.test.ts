@@ -25,7 +25,7 @@ const quick = ['--yes', '--publish', '--sandbox-speed', '10000', '--poll-interva
 test('no real service is contacted, and printed commands keep the sandbox', async () => {
   const { service, run } = await cautious();
   const planned = await run('plan', 'campaign.yaml', '--out', 'a.plan.json');
-  expect(planned.out.split('\n')[0]).toBe('spring  with play money (--sandbox)');
+  expect(planned.out.split('\n')[0]).toBe('spring  with sandbox credits (--sandbox)');
   const applied = await run('apply', 'a.plan.json', ...quick);
   expect(applied.code, applied.err).toBe(0);
   expect(existsSync(join(place.folder, 'campaign.sandbox.lock.jsonl'))).toBe(true);
@@ -45,7 +45,7 @@ test('a plan for real credits is refused', async () => {
   expect(real.out.split('\n')[0]).toBe('spring');
   const refused = await run('apply', 'a.plan.json', ...quick);
   expect(refused.code, refused.err).toBe(64);
-  expect(refused.err).toContain('--sandbox does not go with a saved plan');
+  expect(refused.err).toContain('--sandbox cannot be combined with a saved plan');
   expect(service.requests()).toEqual([]);
 });
 
@@ -79,5 +79,5 @@ test('is parsed strictly, and takes precedence over a key', () => {
     baseUrl: key.MEDIABATCH_BASE_URL,
   });
   expect(readEnvironment({ ...key, MEDIABATCH_SANDBOX: '0' }, '.')).toMatchObject({ token: 'k' });
-  expect(() => knowsPlayMoneyOnly({ MEDIABATCH_SANDBOX: 'yes' })).toThrow('knows 1 and 0');
+  expect(() => knowsPlayMoneyOnly({ MEDIABATCH_SANDBOX: 'yes' })).toThrow('allowed are 1 and 0');
 });

@@ -69,7 +69,7 @@ describe('a consent of its own', () => {
     expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('posts    2 posted\n');
   });
 
-  test('is the same with play money, and its way on says which money it is', async () => {
+  test('is the same with sandbox credits, and its way on says which money it is', async () => {
     const trial = await makeTrial(alone.replace('name: shop', 'name: shop\nvars: { word: x }'));
     const sandboxed = ['apply', 'campaign.yaml', '--sandbox', '--yes', '--var', 'word=two words'];
     const booked = () => readLines<Booking>(trial.path('.mediabatch/sandbox/ledger.jsonl')).length;

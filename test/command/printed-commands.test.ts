@@ -95,7 +95,7 @@ async function expectPasteable(args: string[], folder: string): Promise<string[]
 const boughtAll = ['apply', ...called, ...quick];
 
 describe('every command that is printed can be pasted', () => {
-  test('after failures: one mends them all, and it is about play money', async () => {
+  test('after failures in the sandbox: one command with --sandbox redoes them all', async () => {
     const folder = await placeAfter([]);
     const args = ['apply', ...called, ...quick, '--sandbox-fail-rate', '1', '-s', 'hero', '--max-credits', '50'];
     const printed = await expectPasteable(args, folder);
@@ -114,7 +114,7 @@ describe('every command that is printed can be pasted', () => {
     expect(printed.some((text) => text.includes('--redo hero@vase,9:16'))).toBe(true);
   });
 
-  test('after the play money has run out', async () => {
+  test('after the sandbox credits have run out', async () => {
     const folder = await placeAfter([]);
     const args = ['apply', ...called, ...quick, '--sandbox-credits', '3'];
     const [again = ''] = (await expectPasteable(args, folder)).filter((text) => text.startsWith('mediabatch apply'));

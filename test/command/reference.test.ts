@@ -47,7 +47,7 @@ describe('help', () => {
     expect(code).toBe(0);
     expect(out).toContain('All commands, by theme:  mediabatch help commands');
     expect(out.startsWith((await run('--help')).out)).toBe(true);
-    expect(out).toMatch(/^ {2}recovery +what if it dies while paying\?$/m);
+    expect(out).toMatch(/^ {2}recovery +recovery after a crash$/m);
     expect((await run('help', 'validate')).out).toBe((await run('validate', '--help')).out);
   });
 
@@ -55,7 +55,7 @@ describe('help', () => {
     const { out } = await run('help', 'plan');
     expect(out).toMatch(/^How a plan reads\n/);
     expect(out.endsWith((await run('plan', '--help')).out)).toBe(true);
-    expect((await run('help', 'RECOVERY')).out).toMatch(/^What if it dies/);
+    expect((await run('help', 'RECOVERY')).out).toMatch(/^Recovery after a crash/);
   });
 
   test('of a kind matches the page of kinds', async () => {

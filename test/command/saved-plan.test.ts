@@ -262,7 +262,7 @@ describe('apply of a saved plan', () => {
     const applied = await trial.run(['apply', name, '--yes', ...given]);
     expect(applied).toMatchObject({
       code: 64,
-      err: expect.stringContaining(`${option} does not go with a saved plan`),
+      err: expect.stringContaining(`${option} cannot be combined with a saved plan`),
     });
     expect(booked(trial)).toBe(0);
   });
@@ -374,7 +374,7 @@ describe('apply of a saved plan', () => {
     trial.write(`repository/${name}`, text.replace('"options": {', '"options": { "lock": "../../other.lock.jsonl"'));
     expect((await trial.run(['apply', `repository/${name}`, '--yes'])).code).toBe(65);
     const out = await trial.run(['plan', 'campaign.yaml', '--out', `repository/new.plan.json`]);
-    expect(out).toMatchObject({ code: 64, err: expect.stringContaining('lies in a repository') });
+    expect(out).toMatchObject({ code: 64, err: expect.stringContaining('is in a git repository') });
     expect(booked(trial)).toBe(0);
     const applied = await trial.run(['apply', name, '--yes']);
     expect(applied).toMatchObject({ code: 0, err: expect.stringContaining(`${name} is a plan of campaign.yaml\n`) });

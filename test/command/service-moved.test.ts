@@ -127,7 +127,7 @@ describe('a lock that was made against another service', () => {
     for (const found of services) expect(found).toEqual([own]);
   }, 60_000);
 
-  test('holds play money, or is real where play money is spent: no word makes it another', async () => {
+  test('is a sandbox lock, or a real one in a rehearsal: no option changes its service', async () => {
     const campaign = makeCampaign();
     const service = await makeService();
     const record = purchase({ state: 'done', key: 'k', jobId: 'job-1', outputs: [] });
@@ -173,7 +173,7 @@ describe('a service that has moved', () => {
 
     const useless = await campaign.apply(after, '--service-moved');
     expect(useless.code, useless.err).toBe(0);
-    expect(useless.err).toContain('has no use here');
+    expect(useless.err).toContain('has no effect');
   }, 60_000);
 
   test('is recorded where nothing else is to do', async () => {

@@ -116,7 +116,7 @@ async function acceptOne(
 }
 
 export interface ForgetChosen extends Chosen {
-  /** All that the manifest no longer has. */
+  /** Selects all steps that the manifest no longer has. */
   orphans?: boolean | undefined;
   /** Running jobs, too: their outputs are given up. */
   force?: boolean | undefined;

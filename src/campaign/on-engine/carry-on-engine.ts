@@ -49,7 +49,6 @@ interface Ground {
   campaign: OpenCampaign;
   telling: TellInRun;
   options: Options;
-  /** Graph as written now. */
   graph: Graph;
   scope: Scope;
   /** Aborted: nobody waits for the engine any more. */
@@ -78,7 +77,7 @@ export async function carryOnEngine(
   const access = requireAccess(campaign.environment);
   const engine = await openEngine(given.engine.url, access, {
     onAway: (error) => tell({ is: 'notice', text: `the engine is away: ${error.message}; the run waits for it` }),
-    onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
+    onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
     signal: closing.signal,
   });
   scope.add(() => engine.close());
@@ -272,7 +271,6 @@ function detachedText({ shown }: Engine): string {
   return `detached: the run goes on at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
 }
 
-/** A notice and what it advises, as one sentence. */
 function messageWith({ text, hint }: Notice & { is: 'notice' }): string {
   const lines =
     hint === undefined

@@ -10,7 +10,7 @@ import { requireAccess } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { whoIsHere } from '../person.ts';
 
-/** A run of a campaign on an engine, and what is on record of it there. */
+/** A run of a campaign on an engine, with its records. */
 export interface RunOnEngine {
   run: RunRecord;
   lock: Lock;
@@ -62,7 +62,7 @@ async function withRun<Answer>(
   const { tell } = campaign;
   const engine = await openToSee(url, requireAccess(campaign.environment), {
     onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}` }),
-    onBack: () => tell({ is: 'notice', text: 'the engine is back' }),
+    onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
   });
   if (engine === undefined) return undefined;
   try {

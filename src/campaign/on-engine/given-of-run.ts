@@ -17,7 +17,6 @@ export function givenOf(graph: Graph, options: Partial<ApplyGraphOptions>): Give
   return { steps: digestOfSteps(graph), options: Object.fromEntries(given) };
 }
 
-/** Finds what is given now and is not what the run was submitted with. */
 export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: boolean; flags: string[] } {
   const flags = Object.entries(now.options).flatMap(([flag, value]) => {
     const before = then.options[flag];

@@ -6,7 +6,7 @@ import { call, way } from '../../ground/advice.ts';
 
 interface Telling {
   tell: Tell;
-  /** Aborted: nobody watches any more. */
+  /** Aborted: stop watching. */
   signal: AbortSignal;
 }
 

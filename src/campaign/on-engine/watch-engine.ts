@@ -124,7 +124,7 @@ async function startHand(
   const served = serveOwnFiles(engine, campaign, { name: record.campaign, access, signal: until }).catch(
     (error: unknown) => {
       if (!until.aborted)
-        campaign.tell({ is: 'notice', text: `no files are saved here any more: ${messageOf(error)}` });
+        campaign.tell({ is: 'notice', text: `files are no longer saved on this machine: ${messageOf(error)}` });
     },
   );
   return {

@@ -6,7 +6,7 @@ import { type Access, accountDigest } from '../environment.ts';
 export interface WorkOnEngineOptions {
   engine: string;
   access: Access;
-  /** As a person named it. */
+  /** As given by the user. */
   store: string | undefined;
   /** Files at once. */
   files: number;

@@ -46,7 +46,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   return applyCampaign(options, { campaign, given, terminal });
 }
 
-/** Beside a plan of play money, `MEDIABATCH_SANDBOX` says nothing that it does not say itself. */
+/** For a sandbox plan, `MEDIABATCH_SANDBOX` changes nothing. */
 function withoutAssumed(options: ApplyOptions, saved: SavedPlan): ApplyOptions {
   if (!knowsPlayMoneyOnly(process.env) || saved.options.sandbox !== true) return options;
   const { sandbox: _sandbox, ...typed } = options;
@@ -64,7 +64,7 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   return applyCampaign(planned, { campaign, given: undefined, terminal, saved });
 }
 
-/** Options of the play money say something of a run with real money that it would not do. */
+/** Sandbox options have no effect on a real run. */
 function refuseRealRehearsal(options: ApplyOptions): void {
   const [given] = findGiven(options, ({ flags }) => flags.startsWith('--sandbox-'));
   if (options.sandbox === true || given === undefined) return;

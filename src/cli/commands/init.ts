@@ -104,7 +104,7 @@ async function findStart(folder: string, options: InitOptions, terminal: Termina
 }
 
 function playMoneyWay(file: string, { paste }: Terminal): Block {
-  return command('Try it with play money', paste({ ...call('apply', '--sandbox'), file }));
+  return command('Try it with sandbox credits', paste({ ...call('apply', '--sandbox'), file }));
 }
 
 function ownMoneyWays(file: string, { paste }: Terminal): Document {
@@ -149,7 +149,7 @@ async function writeAll(
     if (wayOut === undefined) continue;
     throw new CampaignError({
       code: 'MB3301',
-      message: `${join(folder, name)} is not written: ${wayOut}`,
+      message: `${join(folder, name)} cannot be written: ${wayOut}`,
       hint: way('give another folder', call('init', 'my-campaign')),
       path: join(folder, name),
     });
@@ -281,7 +281,7 @@ interface Choice<Value> {
 const mostTables = 3;
 
 const ways: readonly Choice<Start['money']>[] = [
-  { name: 'play money', about: 'the service that is built in: no account, no key, nothing is charged', value: 'play' },
+  { name: 'sandbox credits', about: 'the embedded service: no account, no key, no charge', value: 'play' },
   { name: 'your own account', about: 'needs the address of the service and an API key', value: 'own' },
 ];
 

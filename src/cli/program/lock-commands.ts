@@ -163,7 +163,7 @@ export const lockCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch unlock --id 4f1c2b7a', 'the id that the refusal showed', 'not run'],
-      ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same with play money', 'not run'],
+      ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same with sandbox credits', 'not run'],
     ],
     run: async (terminal, file, options) => (await import('../commands/unlock.ts')).unlock(file, options, terminal),
   },

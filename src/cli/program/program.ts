@@ -28,7 +28,7 @@ const helpCommand: CommandRow = {
   description: 'Shows a page of the manual, the options of a command, or the meaning of a code and its fix.',
   arguments: [['[topic]', 'a topic of the manual, a command, or a code such as MB1203']],
   examples: [
-    ['mediabatch help recovery', 'a page of the manual: what if it dies while paying?'],
+    ['mediabatch help recovery', 'a page of the manual: recovery after a crash'],
     ['mediabatch help validate', 'what a command can do'],
     ['mediabatch help MB1203', 'what a code means'],
   ],

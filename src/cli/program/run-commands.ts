@@ -61,7 +61,7 @@ export const runCommands: readonly CommandRow[] = [
     options: [...Object.values(applyOptions), ...planning],
     hasHeadings: true,
     examples: [
-      ['mediabatch apply --sandbox', 'a rehearsal with play money', 'asks'],
+      ['mediabatch apply --sandbox', 'a rehearsal with sandbox credits', 'asks'],
       ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
       ['mediabatch apply --sandbox --review', 'draft, pick, final: a page opens, the run waits', 'not run'],
       ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
@@ -142,7 +142,7 @@ export const runCommands: readonly CommandRow[] = [
       'Writes a gallery of outputs and requests: a folder or a single file to open from disk. Viewers can pick in it and send picks.json back. Needs no network and costs nothing.',
     arguments: [manifestArgument],
     options: [
-      ['--out <dir>', 'the folder (default: beside the manifest, CAMPAIGN.report)'],
+      ['--out <dir>', 'the folder (default: CAMPAIGN.report next to the manifest)'],
       ['--copy', 'put the media into the folder, so that it can be sent'],
       ['--max-size <size>', 'with --copy: smaller pictures where it takes more, as in 20MB', { read: parseSize }],
       ['--single-file <file>', 'one HTML file with small pictures only, 20 MB at most'],
@@ -153,7 +153,7 @@ export const runCommands: readonly CommandRow[] = [
       ],
       ['--note <text>', 'with --for: a line above the pictures, such as who sends it, and until when'],
       jsonOption,
-      ['--compare <ref>', 'a commit: show each output beside what it was there'],
+      ['--compare <ref>', 'a commit: compare each output with that commit'],
       ...state,
       ...selecting,
     ],
@@ -180,7 +180,7 @@ export const runCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch explain hero@lamp,1:1', 'why it would be bought'],
-      ['mediabatch explain --sandbox song@spring', 'the same with play money'],
+      ['mediabatch explain --sandbox song@spring', 'the same with sandbox credits'],
       ['mediabatch explain hero@lamp,1:1 --request', 'the request as it is sent'],
       ['mediabatch explain hero@lamp,1:1 --origins', 'where each of its values comes from'],
       ['mediabatch explain --origins --json', 'every step with all its values, for a program'],

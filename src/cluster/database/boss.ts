@@ -4,7 +4,7 @@ import { protocol } from '../protocol.ts';
 import type { Database, Sql } from './database.ts';
 import { isMadeAlready } from './server-errors.ts';
 
-/** The job queue of PostgreSQL, beside our tables in the same database. */
+/** The job queue in PostgreSQL, in the same database as our tables. */
 export type Boss = PgBoss;
 
 export function headQueue(account: string): string {

@@ -35,14 +35,14 @@ export interface DatabaseOptions {
   signal?: AbortSignal;
   /** Connections at most. Default: 8. */
   most?: number;
-  /** Leaves the last connection that the server has free to others: to a person who cancels, above all. */
+  /** Leaves the last free connection of the server to others, such as `cancel`. */
   keepsOneFree?: boolean;
   /** Called once when the server goes away, with what was seen. */
   onAway?(error: Error): void;
   onBack?(): void;
 }
 
-/** After this time nobody waits for a statement any more, in ms. */
+/** Timeout of a statement, in ms. */
 const statementMs = 60_000;
 /**
  * Settings of each connection, whatever is set for this user or database: a fact is durable when its call resolves,
@@ -151,7 +151,7 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** A connection beside the pool. */
+  /** A connection outside the pool. */
   async #connect(): Promise<pg.Client> {
     const client = new this.#driver.Client(this.#config);
     client.on('error', () => {});
@@ -239,7 +239,7 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** A connection that broke once is no news. */
+  /** The first broken connection is not reported. */
   #note(error: Error): void {
     if (this.#awaySince !== undefined) return;
     this.#awaySince = performance.now();

@@ -10,7 +10,7 @@ export interface ListeningOptions {
   /** Waits before another attempt. */
   pause(tries: number): Promise<void>;
   quote(channel: string): string;
-  /** Aborted: nobody listens any more. */
+  /** Aborted: stop listening. */
   signal: AbortSignal;
 }
 
@@ -98,7 +98,7 @@ export class Listening {
     void this.#mend();
   }
 
-  /** Connects again as long as somebody listens, and tells them that something may have been missed. */
+  /** Reconnects while there are listeners, and notifies them that events may have been missed. */
   async #mend(): Promise<void> {
     const { pause, signal } = this.#options;
     if (this.#isMending) return;

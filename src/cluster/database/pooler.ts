@@ -48,7 +48,7 @@ async function serverOf(client: pg.ClientBase): Promise<number | undefined> {
   return rows[0]?.pid;
 }
 
-/** Result of some work; `undefined` when it takes longer than `ms`: the work goes on then, and nobody waits for it. */
+/** Returns the result of the work, or `undefined` after `ms`; the work then continues in the background. */
 export async function withinMs<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

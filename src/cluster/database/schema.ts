@@ -111,7 +111,7 @@ const migrations = [
   'ALTER TABLE mediabatch.run ADD COLUMN paused timestamptz',
 ] as const;
 
-/** Advisory lock of all programs that use this database: nobody else migrates meanwhile. */
+/** Advisory lock that prevents concurrent migrations. */
 const migrationLock = 7_268_911_430_215;
 
 /**

@@ -76,7 +76,7 @@ export function noRoomLeft(): Error {
   return Object.assign(new Error('its last free connection is kept for `cancel`'), { code: noRoom });
 }
 
-/** The failure for a server error that a person has to mend. Undefined: the error is of another sort. */
+/** Returns the failure for a server error that a user has to fix. Undefined for other errors. */
 export function refusalOf(error: unknown, url: string): CampaignError | undefined {
   const shown = showEngine(url);
   const said = messageOf(error);
@@ -97,7 +97,7 @@ export function refusalOf(error: unknown, url: string): CampaignError | undefine
   }
 }
 
-/** The same for the first statement, where every failure is for a person. */
+/** The same for the first statement, where a user has to fix every failure. */
 export function unusable(error: unknown, url: string): CampaignError {
   const known = error instanceof CampaignError ? error : refusalOf(error, url);
   if (known !== undefined) return known;

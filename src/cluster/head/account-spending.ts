@@ -28,7 +28,7 @@ const insertLines = `${held},
 
 /** Time in which lines come together that nothing waits for, in ms. */
 const gatherMs = 250;
-/** Rows that are read at once. */
+/** Rows per query. */
 const mostRows = 200;
 
 /** Credits that an account has spent and held, on the day and in the month of `at`, a time of the server. */
@@ -64,7 +64,7 @@ export class AccountSpending implements SpendingHome {
     this.#serverAheadMs = serverAheadMs;
   }
 
-  /** Reads what earlier heads have written: none of them can add to it any more. */
+  /** Reads the records of earlier leaders, which can no longer write. */
   static async open(options: SpendingOptions): Promise<AccountSpending> {
     const { db, account } = options;
     const [known] = await db.query<{ now: number; last: string | null }>(
@@ -97,7 +97,7 @@ export class AccountSpending implements SpendingHome {
     return { at, ...this.#month.sums.spentAt(at) };
   }
 
-  /** Returns the purchase journal of a run. `earlier`: what heads have recorded in earlier runs of its campaign. */
+  /** Returns the purchase journal of a run. `earlier`: records of earlier runs of its campaign. */
   of({ id, campaign }: RunRecord, earlier: Lock): PurchaseJournal {
     const { clock } = this.#options;
     const server = { now: () => this.#now(), sleep: clock.sleep.bind(clock) };
@@ -202,7 +202,7 @@ class Month {
   readonly name: string;
   readonly sums = new SpendingSums();
   readonly #writer: RowWriter;
-  /** Whether somebody waits for a line. */
+  /** Whether a line is awaited. */
   #isSoon = false;
 
   constructor(name: string, { db, account, epoch }: Term & { db: Database }) {
@@ -241,7 +241,7 @@ async function readLines(
   }
 }
 
-/** Credits left of an account's limits now, by the sums that its heads have stored. Undefined: it has no limits. */
+/** Returns the credits left of an account's limits, by the sums of its leaders. Undefined without limits. */
 export async function readLimit(sql: Sql, account: string): Promise<SpendingLeft | undefined> {
   return (await readSpendingLeft(sql, [account])).get(account);
 }

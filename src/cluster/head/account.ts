@@ -23,7 +23,7 @@ export async function openHeadQueue({ db, boss, account }: Seats): Promise<void>
   await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
 }
 
-/** Sends a job that waited so long that it was deleted. Nothing happens where there is a head, or the job waits. */
+/** Sends the leader's queue job again if it was deleted. Does nothing if there is a leader or the job waits. */
 export async function offerHead({ db, boss, account }: Seats): Promise<void> {
   await db.persist(() => boss.send(headQueue(account), { account }));
 }
@@ -37,7 +37,7 @@ interface SeatOptions extends Seats {
   worker: string;
 }
 
-/** Takes the account's seat if it is free; undefined while another worker has it, or nobody needs a head. */
+/** Takes leadership of the account if it is free. Undefined if another worker leads, or no leader is needed. */
 export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> {
   const { db, boss, account } = options;
   // No job here has a time to start. One that the server's clock had not reached when it was set back would wait for that.
@@ -51,9 +51,9 @@ type Job = { id: string; retryCount: number };
 
 interface Raised {
   epoch: string;
-  /** How long creates of the heads before may still take; 0: the last one left with nothing on its way to the service. */
+  /** Time, in ms, that creates of earlier leaders can still take; 0 if the last one left with none under way. */
   waitMs: number;
-  /** The longest of the open runs, and of what the heads before may have on its way. */
+  /** Maximum over the open runs and the creates of earlier leaders. */
   createTimeoutMs: number;
 }
 
@@ -133,12 +133,12 @@ export class Seat {
     this.#createTimeoutMs = timeoutMs;
   }
 
-  /** From now on the account's row tells what these say, at each heartbeat and when the seat is left. */
+  /** Writes these facts to the account's row at each heartbeat and at the end of leadership. */
   tellSpent(spent: () => SpentSums | undefined): void {
     this.#spent = spent;
   }
 
-  /** One heartbeat. Resolves with whether this process is still the head. */
+  /** Sends one heartbeat. Resolves with whether this process still leads. */
   async beat(): Promise<boolean> {
     const { db, boss, account, job } = this.#options;
     const touched = await db.persist(() => boss.touch(headQueue(account), job));

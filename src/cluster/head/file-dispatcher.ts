@@ -27,7 +27,7 @@ const mostLookedAt = 1000;
 const mostWritten = 200;
 /** Results that are reported within this time are read together, in ms. */
 const gatherMs = 20;
-/** Time that a file waits for a place of this process: going to other hands costs two transactions. In ms. */
+/** Time, in ms, that a file waits for a slot of this process, because other fetch workers cost two transactions. */
 const patienceMs = 1000;
 
 export interface FileDispatcherOptions extends Term {
@@ -36,7 +36,7 @@ export interface FileDispatcherOptions extends Term {
   seal: Seal;
 }
 
-/** Means of a head that reaches a store to fetch files itself. */
+/** Fetches files in the leader if it reaches the store. */
 export interface OwnHand {
   store: string;
   slots: Slots;

@@ -2,7 +2,7 @@ import { HeadLostError } from '../../contract/errors.ts';
 import { Batches } from '../../ground/batches.ts';
 import type { Database, Sql } from '../database/database.ts';
 
-/** The right of a head to write: it ends when another head of the account has a higher epoch. */
+/** Write access of a leader. It ends when another leader of the account has a higher epoch. */
 export interface Term {
   account: string;
   epoch: number;

@@ -35,7 +35,7 @@ export interface HeadRunGround {
   account: string;
   seat: Seat;
   seal: Seal;
-  /** Where files are given to hands. */
+  /** Queue of files for the fetch workers. */
   dispatcher: FileDispatcher;
   /** Means of this process to fetch files itself. */
   own: (OwnHand & { marks: Marks }) | undefined;
@@ -47,17 +47,16 @@ export interface HeadRunGround {
   /** Whether the same key gives the same job, with this credential. */
   replays: 'yes' | 'no';
   clock: Clock;
-  /** Aborted: nothing new is paid for; what is on the wire is awaited, everything is recorded, and the next head goes on. */
+  /** Aborted: nothing new is bought; open requests are awaited and recorded, and the next leader continues. */
   signal: AbortSignal;
   service: Service & Downloads;
   shared: SharedAccount;
-  /** Spending of all its runs together. */
   spending: AccountSpending;
   /** Routes of creates, which grow with each run. */
   routes: { [kind: string]: CreateRoutes[string] };
 }
 
-/** A run as the last head left it. */
+/** A run as the last leader left it. */
 interface Found {
   header: RunHeader;
   lock: Lock;
@@ -69,7 +68,7 @@ interface Found {
   reported: ReportedEvents;
 }
 
-/** One open run under a head, from what is on record of it to its end. */
+/** One open run of a leader, from its records to its end. */
 export class HeadRun {
   readonly #record: RunRecord;
   readonly #ground: HeadRunGround;
@@ -81,7 +80,7 @@ export class HeadRun {
   #failure: { error: unknown } | undefined;
   #carried: CarriedOut | undefined;
   #isCancelled = false;
-  /** It is let go of as by a head that leaves, once what runs is collected. */
+  /** Released as by a leader that leaves, once running jobs are collected. */
   #isPaused: boolean;
   #credits = { spent: 0, held: 0 };
 
@@ -105,7 +104,7 @@ export class HeadRun {
     return this.#credits;
   }
 
-  /** Whether anything of it may have been sent by this head. */
+  /** Whether this leader may have sent a request of it. */
   get hasBegun(): boolean {
     return this.#carried !== undefined;
   }
@@ -131,7 +130,7 @@ export class HeadRun {
     return this.#ground.signal.aborted || this.#failure !== undefined || this.#isPaused;
   }
 
-  /** Resolves when the run has ended, is paused and rests, or the head leaves. Rejects when it cannot go on here. */
+  /** Resolves when the run ends or is paused, or the leader leaves. Rejects if it cannot continue here. */
   async drive(): Promise<void> {
     const { db, signal } = this.#ground;
     const found = await this.#find();
@@ -242,7 +241,7 @@ export class HeadRun {
     });
   }
 
-  /** Puts an end on record, unless it comes because this head leaves: only what is done is done for all heads. */
+  /** Records an end, unless its only cause is that this leader leaves. */
   #noteEnd(name: string, end: StepEnd, reported: ReportedEvents): void {
     const fact = this.#unreported.get(name);
     this.#unreported.delete(name);
@@ -250,7 +249,7 @@ export class HeadRun {
     this.#ends.add(name, end, () => fact && this.#tell(fact, reported));
   }
 
-  /** Tells a fact, but not what begins or ends only because this head leaves: that goes on under the next one. */
+  /** Reports a fact, unless its only cause is that this leader leaves: the next leader continues it. */
   #emit(fact: RunFact, reported: ReportedEvents): void {
     if (this.#isLeaving && isLettingGo(fact)) return;
     // Whether something is done, the lock tells every head.
@@ -271,7 +270,7 @@ export class HeadRun {
     if (news !== undefined) this.#ground.tell(news);
   }
 
-  /** Tells the beginning of the run; then what is on record, and died with the head that was about to tell it. */
+  /** Reports the start of the run, then recorded facts that the last leader did not report. */
   #tellBefore({ header, lock, resumed: { plan, ends }, reported }: Found): void {
     this.#tell(
       {
@@ -316,7 +315,7 @@ export class HeadRun {
     this.#log(found.end);
   }
 
-  /** Gives up: nothing counts any more, work under way runs to its end, and the next head finds what became of it. */
+  /** Gives up leadership: running work ends without a record here, and the next leader finds its result. */
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = { error };
@@ -380,7 +379,7 @@ export function openBodies(database: Database, term: Term & { run: string }, sea
   };
 }
 
-/** In ms. Nobody waits for what the next head finds in the lines as well. */
+/** In ms. Facts that the next leader finds in the lines are not awaited. */
 const gatherMs = 50;
 
 interface Ended {

@@ -43,7 +43,7 @@ export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 
   redact(text: string): string;
 }
 
-/** A run that this head could not go on with. */
+/** A run that this leader could not continue. */
 interface PutAside {
   run: HeadRun;
   error: unknown;

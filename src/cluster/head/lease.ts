@@ -2,9 +2,9 @@ import { setMaxListeners } from 'node:events';
 import type { Service } from '../../contract/ports.ts';
 import { Condition } from '../../ground/condition.ts';
 
-/** How long a head is left alone without a heartbeat, in ms, by the clock of the database. The least that pg-boss takes. */
+/** Time, in ms by the clock of the database, after which a leader without heartbeat is replaced. The minimum of pg-boss. */
 export const leaseMs = 10_000;
-/** Time between two heartbeats of a head, in ms. */
+/** Heartbeat interval of a leader, in ms. */
 const beatEveryMs = 2000;
 /** By how much two clocks may differ over half a lease before one of them has jumped, in ms. */
 const toleranceMs = 1000;
@@ -45,7 +45,7 @@ export class Lease {
     return this.#lost.signal;
   }
 
-  /** False also after a jump of either clock, until the next heartbeat: nobody knows how long that was. */
+  /** Also false after a jump of either clock, until the next heartbeat. */
   isFresh(): boolean {
     if (this.#confirmed === undefined || this.#lost.signal.aborted) return false;
     const { monotonic, wall } = this.#now();

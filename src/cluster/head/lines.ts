@@ -9,7 +9,7 @@ const insertLine = `${held},
     SELECT $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I31
   SELECT count(*) AS held FROM held`;
 
-/** The lines of a run's lock in SQL, as its head appends them. Rejects with `HeadLostError` when another head has taken over. */
+/** The lock lines of a run in SQL. Rejects with `HeadLostError` when another leader has taken over. */
 export function openLines(database: Database, term: Term & { run: string }): LockFile {
   const writer = new RowWriter(database, term, { statement: insertLine });
   const { run, account, epoch } = term;
@@ -40,10 +40,10 @@ export function repeatable<T>(items: Iterable<T>): readonly T[] {
   return Array.isArray(items) ? items : [...items];
 }
 
-/** Rows that are read at once. */
+/** Rows per query. */
 const mostRows = 200;
 
-/** Lines that no head writes, as few rows: those that are there before any, numbered upwards, and those that are given back. */
+/** Lines that no leader writes: initial lines, numbered upwards, and lines given back. Stored in few rows. */
 export async function insertRows(
   sql: Sql,
   run: string,
@@ -125,7 +125,7 @@ interface EarlierLines {
   fingerprints: ReadonlySet<string>;
 }
 
-/** How many lines heads have written up to an epoch, with those that were submitted: the record of a run never loses any. */
+/** Number of lines written up to an epoch, including submitted ones. It never decreases. */
 export async function countLines(sql: Sql, run: string, epoch: string): Promise<number> {
   const [row] = await sql.query<{ lines: number }>(
     `SELECT coalesce(sum(length(text) - length(replace(text, E'\\n', ''))), 0)::int AS lines

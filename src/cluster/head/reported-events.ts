@@ -30,12 +30,12 @@ export class ReportedEvents {
     return this.#isStarted;
   }
 
-  /** Balance of the account when a head last knew it; `null`: none did. */
+  /** Last balance of the account that a leader received; `null` if none did. */
   get balance(): number | null {
     return this.#balance;
   }
 
-  /** Why a head stopped all spending, if one did. */
+  /** Reason why a leader stopped all spending, if one did. */
   get stopped(): StopReason | undefined {
     return [...this.#stops.keys()].find((because) => !partial.includes(because));
   }
@@ -105,7 +105,7 @@ function add(names: Set<string>, name: string): boolean {
   return isNews;
 }
 
-/** News of a worker that a fact is, for who reads its log; undefined: none. */
+/** Returns the log entry of a fact. Undefined if it has none. */
 export function newsOf(fact: RunFact, of: { campaign: string; run: string }): WorkerNews | undefined {
   switch (fact.event) {
     case 'run-started':
@@ -122,7 +122,7 @@ export function newsOf(fact: RunFact, of: { campaign: string; run: string }): Wo
   }
 }
 
-/** Whether a fact begins or ends something only because a head leaves. */
+/** Whether the only cause of a fact is that a leader leaves. */
 export function isLettingGo(fact: RunFact): boolean {
   switch (fact.event) {
     case 'step-started':
@@ -136,7 +136,7 @@ export function isLettingGo(fact: RunFact): boolean {
   }
 }
 
-/** Facts that are on record of a plan, and died with the head that was about to tell them. */
+/** Recorded facts of a plan that the last leader did not report. */
 export function* factsBefore(
   plan: Pick<Plan, 'rows'>,
   ends: ReadonlyMap<string, StepEnd>,

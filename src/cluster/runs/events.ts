@@ -13,7 +13,7 @@ const insertEvents = `${held},
 
 /** Time in which events come together into a row, in ms. */
 const gatherMs = 100;
-/** Rows that are read at once. */
+/** Rows per query. */
 const mostRows = 50;
 
 /** Writes the events of a run for attached clients. Nothing waits for it: events may be lost with their leader. */

@@ -5,7 +5,7 @@ import type { Sql } from '../database/database.ts';
 import type { Seal } from '../seal.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 
-/** Facts of a run that a head acts upon, and that stand in columns of their own: the header opens with these only. */
+/** Facts of a run that a leader uses, stored in columns: the header can be decrypted only with these. */
 export type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
 
 export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Buffer {

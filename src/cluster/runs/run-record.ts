@@ -25,14 +25,13 @@ export interface RunHeader {
   /** How many of them stand apart. */
   orders: number;
   outline: Omit<GraphOutline, 'addresses'> & { addresses: readonly string[] };
-  /** Routes of creates, as far as the service's document tells. */
+  /** Paths of creates in the service's OpenAPI document. */
   createRoutes: Json;
   prices: WrittenPrices;
   /** Source of the plan: a digest of the campaign's steps, and what was typed. */
   given: { steps: string; options: { readonly [flag: string]: Json } };
 }
 
-/** Where a run came from, for people. */
 export interface RunOrigin {
   host: string;
   user: string;
@@ -67,11 +66,11 @@ export interface RunRecord {
   submitted: Date;
   ended: Date | null;
   result: RunResultRecord | null;
-  /** Why the head has put it aside, or, of one that has ended, who gave it up; `null`: nobody has. */
+  /** Why the leader set it aside, or who gave up an ended run; otherwise `null`. */
   error: string | null;
 }
 
-/** Everything that a head needs to carry a plan out. */
+/** Everything that a leader needs to run a plan. */
 export interface Submission {
   /** Made by the submitter: a submit whose answer was lost is not made twice. */
   id: string;
@@ -80,7 +79,7 @@ export interface Submission {
   settings: ClusterSettings;
   totals: PlanTotals;
   header: RunHeader;
-  /** With the account's key: what is to be bought is nobody else's to read or change. */
+  /** Encrypted with the account's key, so that others can neither read nor change the purchases. */
   seal: Seal;
   origin: RunOrigin;
   store: string | null;

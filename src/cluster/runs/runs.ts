@@ -85,7 +85,7 @@ export async function findOpenRun(sql: Sql, account: string, campaign: string): 
   return (await sql.query<RunRecord>(text, [account, campaign]))[0];
 }
 
-/** Runs of a campaign that have ended, the last one first. */
+/** Returns ended runs of a campaign, newest first. */
 export function lastEndedRuns(
   sql: Sql,
   { account, campaign, most }: { account: string; campaign: string; most: number },
@@ -99,7 +99,7 @@ export async function readRun(sql: Sql, id: string): Promise<RunRecord | undefin
   return (await sql.query<RunRecord>(`SELECT ${columns} FROM mediabatch.run WHERE id = $1`, [id]))[0];
 }
 
-/** Open runs of an account, oldest first. */
+/** Returns open runs of an account, oldest first. */
 export function openRunsOf(sql: Sql, account: string): Promise<RunRecord[]> {
   const text = `SELECT ${columns} FROM mediabatch.run WHERE account = $1 AND state = 'open' ORDER BY submitted, id`;
   return sql.query<RunRecord>(text, [account]);
@@ -116,7 +116,6 @@ const insertEnds = `${held}, written AS (
     SELECT $3::text, one.name, held.epoch, one.stop FROM held, unnest($4::text[], $5::text[]) AS one (name, stop) ON CONFLICT DO NOTHING) -- I32
   SELECT count(*) AS held FROM held`;
 
-/** Records how orders have ended. */
 export function writeEnds(
   database: Database,
   { run, ...term }: Term & { run: string },
@@ -132,7 +131,7 @@ const updateRun = `${held}, written AS (
   , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND task IS NOT NULL AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Ends a run. What was kept for its way goes: bodies, links, files that nobody fetches any more. */
+/** Ends a run. Deletes its bodies, links and unfetched files. */
 export async function endRun(
   database: Database,
   { run, ...term }: Term & { run: string },
@@ -190,7 +189,7 @@ const updateError = `${held}, written AS (
     UPDATE mediabatch.run SET error = $4::text WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Records why a head does not go on with a run, which stays open; `null`: it does. */
+/** Records why a leader does not continue an open run; `null`: it does. */
 export async function noteRunError(
   database: Database,
   { run, ...term }: Term & { run: string },
@@ -199,7 +198,7 @@ export async function noteRunError(
   await writeAsHead(database, term, updateError, [run, error]);
 }
 
-/** Nothing more is bought for it; what runs is collected. `by`: who wants that, for people; the first one stays. `false`: it has ended. */
+/** Stops creates of the run; running jobs are collected. `by`: the first user who asked. `false` if it has ended. */
 export async function cancelRun(sql: Sql, id: string, by: string): Promise<boolean> {
   const text = `UPDATE mediabatch.run SET cancelled = coalesce(cancelled, now()),
       origin = jsonb_build_object('cancelledBy', $2::text) || origin, paused = NULL

@@ -21,11 +21,11 @@ export interface RunWatcher {
   onEvents(events: readonly RunEvent[]): void;
   /** Called when the run is paused, with the user, and when it goes on (undefined). */
   onPaused?(by: string | undefined): void;
-  /** Aborted: nobody watches any more. */
+  /** Aborted: stop watching. */
   signal: AbortSignal;
 }
 
-/** Follows a run from its beginning. Resolves with its record when it has ended, or its head has put it aside; `undefined`: the engine does not know it. */
+/** Follows a run from its start. Resolves with its record when it ends or is set aside, or with `undefined` if it is unknown. */
 export async function watchRun(
   database: Database,
   id: string,

@@ -33,13 +33,13 @@ export function parseS3(name: string): { bucket: string; prefix: string } | unde
   return { bucket, prefix: parts.map((part) => `${part}/`).join('') };
 }
 
-/** Objects of a bucket below a prefix. A marker there tells it from every other store, as in a folder. */
+/** Objects of a bucket below a prefix, identified by a marker as in a folder. */
 export async function openS3Store(
   name: string,
   { makes, env, clock }: { makes: boolean; env: NodeJS.Dict<string>; clock: Clock },
 ): Promise<Store> {
   const place = parseS3(name);
-  if (place === undefined) throw unusable(name, 'is no address of the form s3://BUCKET/PREFIX');
+  if (place === undefined) throw unusable(name, 'is not an address of the form s3://BUCKET/PREFIX');
   const { prefix } = place;
   const bucket = await Bucket.open(place.bucket, { env, clock });
   try {

@@ -202,7 +202,7 @@ async function textOf(answer: Response): Promise<string> {
   return answer.text().catch(() => '');
 }
 
-/** Only what is meant for people: other parts of such an answer repeat the request. */
+/** Only the message: other parts of such a response repeat the request. */
 function asError(status: number, text: string): BucketError {
   const [code, message] = ['Code', 'Message'].map((name) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]);
   const said = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
@@ -224,7 +224,7 @@ function noCredentials(bucket: string): CampaignError {
 function badEndpoint(endpoint: string): CampaignError {
   return new CampaignError({
     code: 'MB3705',
-    message: `AWS_ENDPOINT_URL_S3 is ${JSON.stringify(endpoint)}, which is no address of a storage`,
+    message: `AWS_ENDPOINT_URL_S3 is ${JSON.stringify(endpoint)}, which is not a valid storage address`,
     hint: 'write it as https://HOST or https://HOST:PORT',
   });
 }

@@ -8,7 +8,7 @@ import type { Output } from '../../lock/record.ts';
 export interface Store {
   /** Tells it from every other store, whatever it is called on a machine. */
   id: string;
-  /** As a person named it. */
+  /** As given by the user. */
   name: string;
   filesOf(campaign: string): StoreFiles;
   /** The mark of a run, as it was written last; `undefined`: there is none. Rejects when the store is away. */
@@ -33,7 +33,7 @@ export function readMarker(name: string, bytes: Buffer): string {
 
 /** Place of a run's mark in the folder of the store's own. The id comes from a database, and is made into a path. */
 export function placeOfMark(run: string): string {
-  if (!/^[\w-]{1,64}$/.test(run)) throw new Error(`${JSON.stringify(run)} is no id of a run`);
+  if (!/^[\w-]{1,64}$/.test(run)) throw new Error(`${JSON.stringify(run)} is not a run id`);
   return `.mediabatch/runs/${run}.json`;
 }
 

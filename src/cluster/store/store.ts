@@ -53,7 +53,7 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) throw noStore(name);
   const folder = resolve(name);
   const found = await stat(folder).catch(() => undefined);
-  if (found?.isDirectory() !== true) throw unusable(name, 'is no folder on this machine');
+  if (found?.isDirectory() !== true) throw unusable(name, 'is not a folder on this machine');
   const state = join(folder, '.mediabatch');
   const id = (await findMarker(name, join(state, marker))) ?? (makes ? await makeMarker(name, state) : undefined);
   if (id === undefined) throw missing(name);
@@ -92,13 +92,13 @@ function guarded(files: StoreFiles, check: () => void): StoreFiles {
   };
 }
 
-/** A hand has the name from the database, where others may have written it: it must not lead out of the store. */
+/** Fetch workers read the name from the database, which others can write: it must not lead out of the store. */
 function refuseName(campaign: string): void {
   const isName = /^[a-z0-9][a-z0-9\-_.]{0,63}$/.test(campaign); // I48 (name)
   if (!isName)
     throw new OutputError(
       'path',
-      `${JSON.stringify(campaign)} is no name of a campaign, so it is no folder of a store`,
+      `${JSON.stringify(campaign)} is not a valid campaign name, so it cannot be a folder of a store`,
     );
 }
 
@@ -178,7 +178,7 @@ function isMarkedAs(id: string, path: string): boolean {
   }
 }
 
-/** Finds a marker. An empty one is being written by somebody, unless it stays so. */
+/** Finds a marker. An empty one is being written by another process, unless it stays empty. */
 async function findMarker(name: string, path: string): Promise<string | undefined> {
   for (let looks = 0; ; looks += 1) {
     const bytes = readSmallFile(path, mostBytes);

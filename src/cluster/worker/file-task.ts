@@ -12,7 +12,7 @@ export const filesChannel = 'mediabatch_files';
 /** Channel with a file's id as payload, notified when its result is known. */
 export const fileChannel = 'mediabatch_file';
 
-/** Task of a hand, about one file. Kept sealed, because a link is a secret. */
+/** Task of a fetch worker for one file. Stored encrypted, because a link is a secret. */
 export type FileTask =
   | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
   | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
@@ -48,7 +48,7 @@ export function placeOf({ store, campaign }: { store: string | null; campaign: s
   return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
 }
 
-/** Id of a file: the next head finds by it what was done for the last one. */
+/** Id of a file, by which the next leader finds earlier results. */
 export function fileId(...facts: (string | number)[]): string {
   return hash('sha256', JSON.stringify(facts));
 }

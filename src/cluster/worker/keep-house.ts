@@ -17,7 +17,7 @@ export interface HouseOptions {
   keepMs?: number | undefined;
   /** Whether no run of the account is open. */
   isQuiet(): boolean;
-  /** Aborted: nobody looks any more. */
+  /** Aborted: stop. */
   signal: AbortSignal;
 }
 

@@ -14,7 +14,7 @@ export interface OperatorPort {
   note(news: WorkerNews): void;
   /** From now on figures of these are given. */
   watch(worker: Watched): void;
-  /** Takes note of a create that its head sends. */
+  /** Counts a create of the leader. */
   created(): void;
   /** Takes note of how long after its end a job was seen to be over, in ms. */
   seen(lagMs: number): void;
@@ -24,11 +24,11 @@ export interface OperatorPort {
 export interface Watched {
   db: Database;
   account: string;
-  /** Figures of its work as a head, by name; none: it is not. */
+  /** Metrics of the leader by name; empty on other workers. */
   facts(): { [name: string]: number };
 }
 
-/** Names and help texts of a head's gauges, by the names of `HeadOfRuns.facts`. */
+/** Names and help texts of the leader's gauges, by the names of `HeadOfRuns.facts`. */
 const headGauges = {
   runs: ['mediabatch_head_open_runs', 'Open runs that this head drives.'],
   paused: ['mediabatch_head_paused_runs', 'Open runs that are paused.'],

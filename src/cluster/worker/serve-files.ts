@@ -17,7 +17,7 @@ import { spread } from './worker-row.ts';
 const lookMs = 1000;
 /** The same while no run of the account is open, in ms. */
 const quietLookMs = 30_000;
-/** Time between signs of life for the files under way, in ms. After ten seconds of silence another hand gets them. */
+/** Heartbeat interval of open files, in ms. After ten seconds of silence another fetch worker gets them. */
 const touchMs = 3000;
 /** Time in ms in which results are collected, to report them and free their slots in a few statements. */
 const gatherMs = 20;
@@ -50,13 +50,13 @@ interface Attempt {
   id: string;
   retryCount: number;
   file: string;
-  /** Sealed; `undefined`: nobody wants the file any more. */
+  /** Encrypted; `undefined` if the file is no longer needed. */
   order: { task: Buffer; campaign: string } | undefined;
-  /** Aborted: it is another hand's now, or this one ends. */
+  /** Aborted: another fetch worker has it, or this one ends. */
   lost: AbortController;
 }
 
-/** Fetches files for the head of an account until the signal is aborted. */
+/** Fetches files for the leader of an account until the signal is aborted. */
 export async function serveFiles(options: ServeFilesOptions): Promise<void> {
   const hand = new Hand(options);
   await hand.serve();
@@ -180,7 +180,7 @@ class Hand {
     return outputs;
   }
 
-  /** Puts reports on record, but not for an attempt that is another hand's by now: that one tells. */
+  /** Records reports, except for attempts that another fetch worker has taken over. */
   #write(reports: readonly Ended[]): Promise<void> {
     const { db, boss, worker } = this.#options;
     return db.transaction(async (sql) => {
@@ -197,7 +197,7 @@ class Hand {
     });
   }
 
-  /** Gives signs of life. A file that is another hand's by now is let go of. */
+  /** Sends heartbeats. Releases a file that another fetch worker has taken over. */
   async #keep(signal: AbortSignal): Promise<void> {
     const { db, boss, clock } = this.#options;
     for (; !signal.aborted; await clock.sleep(touchMs, signal)) {

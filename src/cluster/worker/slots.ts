@@ -1,6 +1,5 @@
 import { Places } from '../../ground/places.ts';
 
-/** Weight of the newest file. */
 const newest = 0.2;
 
 /** Slots for files that this process fetches at once, across all queues. */
@@ -25,7 +24,7 @@ export class Slots {
     return this.#places.use(() => this.#measure(work));
   }
 
-  /** `undefined`: there is no place within so many ms, or as far as the last files tell there will be none. */
+  /** `undefined`: no slot within this many ms, or none expected from the recent files. */
   async useWithin<T>(ms: number, work: () => Promise<T>): Promise<T | undefined> {
     if (this.free > 0) return this.use(work);
     if (((this.#places.waiting + 1) * (this.#usualMs ?? 0)) / this.#most > ms) return undefined;

@@ -22,7 +22,6 @@ import { reasonOf, work } from './worker.ts';
 
 export interface StartWorkerOptions {
   engine: string;
-  /** Where the service is, and how to sign in. */
   access: { baseUrl: string; token: string };
   version: string;
   clock: Clock;
@@ -36,7 +35,7 @@ export interface StartWorkerOptions {
   onSize(known: { steps: number }): void;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
-  /** The store that this worker reaches, as a person named it. */
+  /** Store of this worker, as given by the user. */
   store: string | undefined;
   /** Files at once. */
   files: number;

@@ -16,7 +16,6 @@ export interface Registered {
   store?: string | undefined;
   /** Files at once. */
   files: number;
-  /** Its spending limits, for all campaigns together. */
   limits?: SpendingLimits | undefined;
   /** Default: that of this version. */
   protocol?: number;

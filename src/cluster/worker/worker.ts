@@ -13,7 +13,7 @@ import { type Registered, register, spread } from './worker-row.ts';
 const lookMs = 1000;
 /** The same while none is open, in ms: a fallback for missed notifications. */
 const idleLookMs = 20_000;
-/** Looks after which the job of a head is sent again, in case that it is gone. */
+/** Number of checks after which the leader's queue job is sent again, in case it was lost. */
 const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
 
@@ -30,7 +30,7 @@ export interface WorkerOptions extends Registered {
   signal: AbortSignal;
   /** End as soon as no run of the account is open. */
   exitWhenIdle: boolean;
-  /** Aborted: the same, from then on. */
+  /** Aborted: from then on the same. */
   drain?: AbortSignal | undefined;
   /** Takes secrets out of a text that is put on record. */
   redact(text: string): string;
@@ -92,9 +92,9 @@ export function reasonOf(signal: AbortSignal | undefined): string {
 }
 
 interface State {
-  /** Figures of its work as a head; none: it is not. */
+  /** Metrics of the leader; empty on other workers. */
   facts(): { [name: string]: number };
-  /** Open runs of the account, as they were looked at last; one, until somebody has looked. */
+  /** Open runs of the account at the last check; one before the first check. */
   runs: number;
 }
 
@@ -132,7 +132,7 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
   }
 }
 
-/** Result of the work; undefined when the signal aborts while the server is away: that keeps nobody from ending. */
+/** Result of the work. Undefined if the signal aborts while the server is away, so that the worker can end. */
 async function unlessAway<T>(
   work: Promise<T>,
   { db, signal }: { db: Database; signal: AbortSignal },
@@ -157,7 +157,7 @@ interface Sitting {
   state: State;
 }
 
-/** Is the head until no run is open, it is to end, or another one is. Resolves with the error that it left for. */
+/** Leads until no run is open, it has to end, or another worker leads. Resolves with the error that ended it. */
 async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
   const { clock, tell } = options;
   const { lease, epoch } = seat;

@@ -13,7 +13,6 @@ import {
 } from '../inputs.ts';
 import { askGit, type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
 
-/** The largest pointer there can be, in bytes. */
 const mostPointerBytes = 1024;
 
 /** Most bytes of an uploaded file that is hashed, because git prints it whole. Larger ones are in Git LFS. */
@@ -29,7 +28,6 @@ export class CommitTree {
   readonly #folder: string;
   /** The folder for git: `COMMIT:path/`. */
   readonly #name: string;
-  /** Plain files by their paths. */
   readonly #files: ReadonlyMap<string, GitBlob>;
   readonly #digests = new Map<string, FileDigest | undefined>();
 

@@ -57,7 +57,7 @@ export async function relocateOutput(
   // `rename` does nothing when both names already are the same file, and leaves the temporary one behind.
   await unlink(temporary).catch(() => undefined);
   if (isRemovable && !remove && source !== place) {
-    target.notice(`${from.path} stays beside ${path}: it is on record, but was not saved from here`);
+    target.notice(`${from.path} stays next to ${path}: it is on record, but was not saved from this machine`);
   }
   if (remove && source !== place) {
     await diskErrors(from.path, async () => {

@@ -22,7 +22,7 @@ const longBytes = 16 * 1024 ** 2;
 export class SavedFiles {
   readonly #state: string | undefined;
   readonly #prefix: string;
-  /** Saved by this very process. */
+  /** Files saved by this process. */
   readonly #saved = new Set<string>();
   #lines: ReadonlySet<string> | undefined;
   #isPrepared = false;

@@ -62,7 +62,7 @@ export class StatCache {
     else this.#after.delete(path);
   }
 
-  /** Notes a file that this process has just made, under a name that nobody knew before. */
+  /** Records a file that this process has just created under a new name. */
   noteOwn(path: string, stats: Stats, sha256: string): void {
     // Without a time of the last change, or with a content date that somebody set, dates prove little.
     if (stats.ctimeMs < stats.mtimeMs) return;
@@ -117,7 +117,7 @@ async function readKept(state: string, name: string): Promise<Kept> {
   return kept ?? { files: new Map(), finding: undefined };
 }
 
-/** Accepts the whole document or nothing: content that someone else wrote is ignored. */
+/** Accepts only a document written by this user. */
 function check(json: Json | undefined): Kept | undefined {
   if (!isMap(json) || json.version !== 1 || !isMap(json.files)) return undefined;
   const entries = Object.entries(json.files);

@@ -45,8 +45,8 @@ export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }>
   try {
     return (await load()).default;
   } catch (cause) {
-    const message = `the package sharp cannot be loaded: only pictures that are looked at need it`;
-    const hint = way('to install what is missing', shell('npm', 'i', '--include=optional', 'sharp'));
+    const message = `the package sharp cannot be loaded: thumbnails need it`;
+    const hint = way('to install it', shell('npm', 'i', '--include=optional', 'sharp'));
     throw new CampaignError({ code: 'MB3701', message, hint, packages: ['sharp'] }, { cause });
   }
 }

@@ -14,20 +14,20 @@ interface Form {
   bytes: number;
 }
 
-/** The samples of a WAV, and where they stand in its file. */
+/** Position and format of the samples of a WAV. */
 interface Samples {
   form: Form;
   from: number;
   bytes: number;
 }
 
-/** Reads a WAV of whole numbers or floats, slice by slice; nothing of any other. */
+/** Decodes a WAV of integers or floats slice by slice. Ignores other formats. */
 export async function decodeWav(handle: FileHandle, listener: Listener): Promise<void> {
   const samples = await findSamples(handle);
   if (samples !== undefined) await hearSamples(handle, samples, listener);
 }
 
-/** Measures the seconds of a WAV by its bytes. Undefined for a form that is not read here. */
+/** Returns the duration of a WAV in seconds by its size. Undefined for an unsupported format. */
 export async function wavSeconds(handle: FileHandle): Promise<number | undefined> {
   const { form, bytes } = (await findSamples(handle)) ?? {};
   return form && bytes ? Math.floor(bytes / (form.channels * form.bytes)) / form.rate : undefined;
@@ -51,7 +51,6 @@ async function findSamples(handle: FileHandle): Promise<Samples | undefined> {
   }
 }
 
-/** Names, as they stand there. */
 const chunks = { fmt: 0x666d7420, data: 0x64617461 } as const;
 
 function readForm(view: DataView): Form | undefined {
@@ -103,7 +102,7 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<D
 
 const sliceBytes = 64 * 1024;
 
-/** Decodes an MP3, slice by slice. What is broken of it is left out. */
+/** Decodes an MP3 slice by slice. Skips broken frames. */
 export async function decodeMp3(handle: FileHandle, listener: Listener): Promise<void> {
   // Large, and only needed if a manifest asks how something sounds.
   const { MPEGDecoder } = await import('mpg123-decoder');
@@ -172,7 +171,7 @@ const bitRates = {
   half: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 } as const;
 
-/** Reads the head of a frame. One that holds counts in the place of sound lasts no time. */
+/** Reads a frame header. A Xing or VBRI frame has no duration. */
 function readFrame(bytes: Buffer, at: number): { length: number; seconds: number } | undefined {
   const head = bytes.subarray(at, at + 4);
   if (head.length < 4 || !isMp3Frame(head)) return undefined;
@@ -187,7 +186,7 @@ function readFrame(bytes: Buffer, at: number): { length: number; seconds: number
   return { length, seconds: /Xing|Info|VBRI/.test(inside) ? 0 : samples / rate };
 }
 
-/** Whether the first frame has one channel. Before it there may be a tag, with a cover and all. */
+/** Whether the first frame, after an optional tag, has one channel. */
 async function readIsMono(handle: FileHandle): Promise<boolean> {
   const tag = new Uint8Array(tagHead);
   await handle.read(tag, 0, tag.length, 0);

@@ -22,7 +22,7 @@ export async function readKeptDurations({ state, durations: fileName }: Place): 
   return durations ?? {};
 }
 
-/** Stored out of git, like everything in this folder. Whatever cannot be kept is learned again. */
+/** Stored outside git, like the whole folder. Lost durations are learned again. */
 export async function keepDurations({ state, durations: fileName }: Place, durations: KeptDurations): Promise<void> {
   if (Object.keys(durations).length === 0) return;
   await orForgotten(async () => {

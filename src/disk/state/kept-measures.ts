@@ -34,7 +34,6 @@ export class KeptMeasures {
     this.#isNewer = true;
   }
 
-  /** Writes what was added, if anything was. */
   async keep(): Promise<void> {
     if (!this.#isNewer) return;
     this.#isNewer = false;

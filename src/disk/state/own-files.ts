@@ -18,7 +18,7 @@ async function readOwnFile(name: string, mostBytes: number): Promise<Json | unde
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as Json);
 }
 
-/** Keeps a document there. False where this person can keep nothing. */
+/** Stores a document there. False if this user has no writable state folder. */
 async function keepOwnFile(name: string, document: object): Promise<boolean> {
   const own = await makeOwnFolder();
   return own !== undefined && writeSealedFile(own, name, JSON.stringify(document));
@@ -45,7 +45,7 @@ export function lockName(path: string): string {
 
 /** The review page of a run. Its address gives the right to decide, so it is stored in a folder of this user alone. */
 interface OpenPage {
-  /** The process that holds the lock as long as the page is open. */
+  /** Process that holds the lock while the page is open. */
   pid: number;
   url: string;
 }
@@ -59,7 +59,7 @@ export async function noteOpenPage(lock: string, page: OpenPage): Promise<() => 
   return () => dropOwnFile(name);
 }
 
-/** The address of the page of the run in this process, if that is open. */
+/** Returns the page address of the run in this process, if it is open. */
 export async function findOpenPage(lock: string, pid: number): Promise<string | undefined> {
   const page = (await readOwnFile(pageName(lock), mostPageBytes)) as OpenPage | undefined;
   return page?.pid === pid ? page.url : undefined;
@@ -78,7 +78,7 @@ export function readApproval(of: Pick<Approval, 'digest' | 'lock'>): Promise<App
   return readNamed(approvalName(of));
 }
 
-/** Everything that was approved here, newest first. */
+/** Returns all approvals on this machine, newest first. */
 export async function listApprovals(): Promise<Approval[]> {
   const own = findOwnFolder();
   if (own === undefined) return [];
@@ -92,7 +92,7 @@ export async function listApprovals(): Promise<Approval[]> {
   return found.flatMap((one) => one ?? []).sort((a, b) => b.at.localeCompare(a.at));
 }
 
-/** Keeps an approval, or what has become of it. False where this person can keep nothing. */
+/** Stores an approval or its new state. False if this user has no writable state folder. */
 export function keepApproval(approval: Approval): Promise<boolean> {
   return keepOwnFile(approvalName(approval), approval);
 }

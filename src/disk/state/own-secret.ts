@@ -11,7 +11,7 @@ const fileName = 'key';
 const form = /^[0-9a-f]{64}\n$/;
 
 interface Own {
-  /** Outside of every tree, for what no commit may bring. */
+  /** Outside every working tree, for data that no commit may contain. */
   folder: string;
   secret: Buffer;
 }
@@ -24,7 +24,7 @@ export function readOwnSecret(): Buffer | undefined {
   return findOwn()?.secret;
 }
 
-/** The folder of that secret. Undefined as long as there is none. */
+/** Returns the folder of that secret. Undefined if there is none. */
 export function findOwnFolder(): string | undefined {
   return findOwn()?.folder;
 }
@@ -89,7 +89,7 @@ function findHome(): string | undefined {
   }
 }
 
-/** Written whole or not at all, even if two runs do it at once. */
+/** Written atomically, even by two runs at once. */
 async function writeSecret(folder: string, path: string): Promise<void> {
   const temporary = join(folder, temporaryName('tmp'));
   try {

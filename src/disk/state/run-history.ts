@@ -6,7 +6,6 @@ import type { Json } from '../../ground/json.ts';
 import { isErrno, lstatOrAbsent, openPlainFile, orAbsent } from '../fs/plain-file.ts';
 import { hasRealFolders } from './state-folder.ts';
 
-/** How much history is kept. */
 export interface HistoryLimits {
   runs: number;
   bytes: number;
@@ -29,7 +28,7 @@ export function makeRunId(now: number, random: () => number): string {
 
 export interface Lines {
   values: Json[];
-  /** Position, in bytes, at which to go on. */
+  /** Position, in bytes, at which to continue. */
   next: number;
   /** Bytes of the file. */
   size: number;
@@ -67,12 +66,12 @@ export class RunHistory {
     }
   }
 
-  /** Values of the lines of a run, without those that are no JSON. Undefined when it cannot be read. */
+  /** Returns the lines of a run that are valid JSON. Undefined if the file cannot be read. */
   async read(id: string): Promise<Json[] | undefined> {
     return (await this.readFrom(id, 0, 2 * historyLimits.bytes))?.values;
   }
 
-  /** The same for the first and the last lines only. */
+  /** As `read`, for the first and the last lines only. */
   async readEnds(id: string): Promise<Json[] | undefined> {
     const first = await this.readFrom(id, 0, endBytes);
     if (first === undefined || first.size <= endBytes) return first?.values;
@@ -130,7 +129,7 @@ function orNothing<T>(error: unknown, nothing: T): T {
   throw error;
 }
 
-/** Skips what is no JSON: half a line, or text of somebody else. */
+/** Skips lines that are not JSON: partial lines or foreign text. */
 function valuesOfLines(text: string): Json[] {
   const values: Json[] = [];
   for (const line of text.split('\n')) {

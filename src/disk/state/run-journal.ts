@@ -13,7 +13,7 @@ export class RunJournal {
   readonly #stream: WriteStream;
   readonly #mostCharacters: number;
   #length = 0;
-  /** Number of lines left out because the file has all that it may. */
+  /** Number of lines dropped because the file is full. */
   dropped = 0;
 
   private constructor(stream: WriteStream, mostCharacters: number) {
@@ -46,7 +46,7 @@ export class RunJournal {
     if (this.#stream.writable) this.#stream.write(`${line}\n`);
   }
 
-  /** Writes `last`, however much there is already, and closes the file. Never rejects. */
+  /** Writes `last` even if the file is full, and closes it. Never rejects. */
   async close(last: string): Promise<void> {
     if (this.#stream.writable) this.#stream.end(`${last}\n`);
     await finished(this.#stream).catch(() => undefined);

@@ -51,7 +51,7 @@ export function readSmallSealedFile(
   }
 }
 
-/** Writes a file with its seal. False when it cannot be sealed, and so is not kept. */
+/** Writes a file with its seal. False if it cannot be sealed; it is then not written. */
 export async function writeSealedFile(state: string, name: string, content: string | Uint8Array): Promise<boolean> {
   const secret = await makeOwnSecret();
   if (secret === undefined) return false;

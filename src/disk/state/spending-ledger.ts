@@ -7,14 +7,14 @@ import type { ChargeLine, Finder, HoldLine, SpendingLine, UnknownHold, Verdict }
 
 export type SpendingClock = Pick<Clock, 'now' | 'sleep'>;
 
-/** How long one waits for a price that another one finds out, before it asks again. */
+/** Interval, in ms, at which the price of another probe is checked. */
 const waitMs = 200;
 
-/** Where lines of what is spent are kept: in one order, for all who spend from there. */
+/** Storage of spending lines, in one order for all runs. */
 export interface SpendingHome {
-  /** Those of a day and a month hold everybody back there. */
+  /** The limits of a day and a month apply to all its runs. */
   readonly limits: SpendingLimits;
-  /** Name of these limits, for people. */
+  /** Name of these limits in messages. */
   readonly named: string;
   /** Resolves when the line is durable, with the verdict on a hold. One that does not fit need not be written. */
   add(line: SpendingLine): Promise<Verdict>;
@@ -79,7 +79,7 @@ export class SpendingLedger {
     }
   }
 
-  /** Learns from a line of the lock what became of a create that is held. */
+  /** Reads the result of a reserved create from a line of the lock. */
   note(line: LockLine): void {
     const held = this.#held.get(line.key);
     if (held === undefined) return;
@@ -92,7 +92,7 @@ export class SpendingLedger {
     this.#settle(held.line, isUnsent(line) ? unsent : { credits: line.credits ?? held.line.credits });
   }
 
-  /** Nothing is under way under this key any more: it did not leave, or nobody learns here what became of it. */
+  /** No create is under way under this key: it was not sent, or its result is not recorded here. */
   release(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;
@@ -104,7 +104,7 @@ export class SpendingLedger {
     }
   }
 
-  /** A probe that died will not report its price. */
+  /** A dead probe does not report its price. */
   async #await(other: UnknownHold): Promise<void> {
     if (await this.#home.isGone(other.unknown.by)) this.#settle(other, { credits: other.credits, isLost: true });
     else await this.#of.clock.sleep(waitMs);

@@ -3,24 +3,24 @@ import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import type { ProcessIdentity } from '../lock/process-identity.ts';
 
-/** Who finds a price out: a process of this machine, or, on an engine, a run. */
+/** Owner of a price probe: a process of this machine, or a run on an engine. */
 export type Finder = ProcessIdentity | string;
 
 export type SpendingLine = HoldLine | ChargeLine;
 
-/** A purchase that is about to leave. */
+/** A purchase that is about to be sent. */
 export interface HoldLine {
   at: string;
   hold: string;
-  /** Tells its key from the same key of another campaign. */
+  /** Distinguishes equal keys of different campaigns. */
   campaign: string;
-  /** Tells this line from every other. */
+  /** Unique id of the line. */
   line: string;
-  /** The amount that counts: the expected one where nobody knows. */
+  /** Reserved credits: the expected amount if the price is unknown. */
   credits: number;
   /** Nobody knows its price, and it may cost all that is left: who finds it out, and for which lock or campaign. */
   unknown?: { by: Finder; path: string };
-  /** Its create left before, and is asked about again. */
+  /** Its create was sent before and is retried. */
   isSent?: true;
   limits?: Pick<SpendingLimits, 'day' | 'month'>;
 }
@@ -31,18 +31,18 @@ export interface ChargeLine {
   charged: string;
   campaign: string;
   credits: number;
-  /** Credits that counted until now: in another month, if its hold stands there. */
+  /** Credits counted so far, in the month of its hold. */
   held?: number;
   isUnsent?: true;
   isLost?: true;
 }
 
-/** How a hold was judged at its place among all lines. */
+/** Result of a hold, given all lines before it. */
 export type Verdict =
   | { is: 'held' }
-  /** Another one finds its price out. */
+  /** Another purchase probes its price. */
   | { is: 'later'; other: UnknownHold }
-  /** Another one may have been charged anything, and only a run for its campaign tells. */
+  /** Another purchase has an unknown charge, which only a run of its campaign can find out. */
   | { is: 'lost'; path: string }
   | { is: 'over'; per: 'day' | 'month'; most: number; left: number };
 
@@ -67,7 +67,7 @@ export class SpendingSums {
   readonly #entries = new Map<string, Entry>();
   readonly #unknown = new Set<Entry>();
 
-  /** Takes a line in. Gives the verdict on a hold. */
+  /** Adds a line. Returns how it was judged if it is a hold. */
   add(value: Json | undefined): { line: string; verdict: Verdict } | undefined {
     const line = readLine(value);
     if (line === undefined) return undefined;
@@ -133,7 +133,7 @@ export class SpendingSums {
     return { is: 'held' };
   }
 
-  /** One that is lost before all others: it will not say its price while somebody waits. */
+  /** Prefers a lost probe, which will not report its price. */
   #findUnknown(): Entry | undefined {
     return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
   }
@@ -168,7 +168,7 @@ function dayOf(at: string): string {
   return at.slice(0, 10);
 }
 
-/** Half a line, or one that somebody else has written, is none. */
+/** Undefined for a partial or foreign line. */
 function readLine(value: Json | undefined): SpendingLine | undefined {
   if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return undefined;
   const { credits, campaign, hold, charged, line, held = 0 } = value;

@@ -1,7 +1,7 @@
 import type { CellFault, Sheet, Workbook } from '../../manifest/rows/rows.ts';
 import { unzip, zip } from './zip.ts';
 
-/** Most cells that merged ones stand for. */
+/** Most cells covered by merged cells. */
 const maxMergedCells = 1_000_000;
 
 interface Part {
@@ -104,7 +104,7 @@ function plainXml(xml: Buffer): Buffer {
   return plain === text ? xml : Buffer.from(plain);
 }
 
-/** Writes lengths of time, whose hours go beyond a day, as their format shows them. */
+/** Writes durations, which can exceed 24 hours, in their format. */
 function showDurations(cells: string[][], { numbers }: SheetNotes, styles: Buffer | undefined): void {
   const xml = styles?.toString('utf8') ?? '';
   const formats = new Map(tagsOf(styles, 'numFmt').map((one) => [one.get('numFmtId'), one.get('formatCode') ?? '']));
@@ -168,9 +168,9 @@ const maxArea = 2_000_000;
 /** Finds what a reader of values does not tell of a sheet: cells with errors, formulas that nobody has calculated, merged cells. */
 interface SheetNotes {
   faults: CellFault[];
-  /** Cells that are one: rows and columns count from 1. */
+  /** Merged cells: rows and columns count from 1. */
   merged: { top: number; bottom: number; left: number; right: number }[];
-  /** Cells with a style of their own and no type: numbers, dates and lengths of time. */
+  /** Styled cells without a type: numbers, dates and durations. */
   numbers: { row: number; column: number; style: number; value: string }[];
   hiddenRows: number[];
 }
@@ -180,7 +180,7 @@ interface OpenCell {
   column: number;
   isError: boolean;
   isNumber: boolean;
-  /** Its style. Omitted for texts and truth values. */
+  /** Style. Omitted for texts and booleans. */
   style?: number;
   hasFormula: boolean;
   hasValue: boolean;

@@ -1,10 +1,10 @@
 import { inflateRawSync } from 'node:zlib';
 
-/** Most bytes of a workbook's parts together, as they are unpacked. */
+/** Limit of the unpacked size of all parts. */
 export const maxUnpackedBytes = 12 * 1024 ** 2;
 const maxParts = 5000;
 
-/** Why an archive cannot be read, in words that follow the name of the file. */
+/** Reason why an archive cannot be read, as it follows the file name. */
 export interface ZipProblem {
   problem: string;
 }
@@ -45,7 +45,7 @@ const tooLarge: ZipProblem = {
   problem: `holds more than ${maxUnpackedBytes / 1024 ** 2} MiB when it is unpacked`,
 };
 
-/** The files of an archive, by its directory at the end. */
+/** Reads the entries of an archive from its central directory. */
 function readEntries(bytes: Buffer): Entry[] | ZipProblem {
   const end = findEnd(bytes);
   if (end === undefined) return damaged;

@@ -202,7 +202,7 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
     return {
       code: 'MB1202',
       message: `\`${path.written}\` cannot be given to a helper or a block: it is known only when the task has run`,
-      hint: `let it stand by itself: {{${path.written}}}`,
+      hint: `use it alone: {{${path.written}}}`,
     };
   }
   if (task === undefined) {

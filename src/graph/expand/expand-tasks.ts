@@ -92,8 +92,8 @@ function pickPartSteps(
     }
     const roots = findTemplates(value, path).flatMap(({ text }) => templates.get(text)?.paths ?? []);
     if (roots.some(({ parts }) => parts[0] !== 'vars')) {
-      const message = `\`from\` of task \`${task.id}\` picks by what differs from row to row, but its rows are parts of what is picked`;
-      const hint = 'write the value itself, or use vars';
+      const message = `\`from\` of task \`${task.id}\` uses values of its rows, but its rows are parts of the selected step`;
+      const hint = 'write a constant, or use vars';
       expansion.reportError({ code: 'MB1202', message, hint, place: places.value(path) });
       isBroken = true;
       continue;
@@ -113,7 +113,7 @@ function pickPartSteps(
   const drafts = producer.drafts.filter(isMeant);
   if (drafts.length > 0 || conditions.length === 0 || producer.leftOut.some(isMeant)) return drafts;
   const asked = conditions.map(({ name, values }) => `${name} ${shorten(values.join(' or '))}`).join(', ');
-  const message = `\`from\` picks no step of \`${source.task}\`: it has none with ${asked}`;
+  const message = `\`from\` matches no step of \`${source.task}\`: none has ${asked}`;
   const known = [...producer.drafts, ...producer.leftOut].slice(0, 4).map(({ address }) => address);
   const place = places.key(taskPath(task.id, 'from', source.task));
   const hint = known.length === 0 ? 'remove it' : `it has ${known.join('  ')}`;

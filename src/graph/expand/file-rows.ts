@@ -83,7 +83,7 @@ export const fileProblems = {
   missing: {
     code: 'MB1301',
     says: 'does not exist',
-    hint: 'data files are looked up beside the manifest; check the name and its upper and lower case',
+    hint: 'data files are relative to the manifest; check the name and its case',
   },
   outside: {
     code: 'MB1303',

@@ -53,8 +53,8 @@ export function readPick(
   if (found.length === list.length) return { found };
   if (list.includes(unknownValue)) return {};
   const odd = list.find((item) => !isScalar(item)) ?? null;
-  const message = `\`from.${of.task}.${of.name}\` is ${describeValue(odd)}, and must be a value or a list of values`;
-  const hint = `name a column, as in "{{row.who}}", or make a list of a cell, as in "{{split row.who}}"`;
+  const message = `\`from.${of.task}.${of.name}\` is ${describeValue(odd)}, but must be a value or a list of values`;
+  const hint = `use a column, such as "{{row.who}}", or split a cell, as in "{{split row.who}}"`;
   return { problem: { code: 'MB1405', severity: 'error', message, hint } };
 }
 
@@ -77,11 +77,11 @@ export function explainJoin(
   const { candidates, producer, conditions } = found;
   const leftOut = findLeftOut(producer, conditions);
   if (candidates.length === 0 && leftOut !== undefined) {
-    const message = `\`${path.written}\` names no step: ${leftOut.address} is left out by its \`when\``;
+    const message = `\`${path.written}\` matches no step: ${leftOut.address} is skipped by its \`when\``;
     return { message, hint: 'give this task the same `when`, or pick another step with `from:`' };
   }
   if (producer.drafts.length === 0) {
-    const message = `\`${path.written}\` names no step: \`${path.task}\` makes no steps`;
+    const message = `\`${path.written}\` matches no step: \`${path.task}\` has no steps`;
     return { message, hint: `give \`${path.task}\` a row or a matrix cell, or remove the reference` };
   }
   const asked = conditions.map(({ name, value }) => `${name} ${value}`).join(', ');
@@ -93,14 +93,14 @@ export function explainJoin(
   const picks = telling.map((name) => `${name}: ${example === undefined ? '…' : quoted(attributeOf(example, name))}`);
   const way =
     picks.length === 0
-      ? 'the task makes one step only when it has no rows, matrix and takes'
-      : `write \`from: { ${path.task}: { ${picks.join(', ')} } }\` to say which one`;
+      ? 'a task has one step only without rows, matrix and takes'
+      : `write \`from: { ${path.task}: { ${picks.join(', ')} } }\` to select one`;
   const list = `{{tasks.${path.task}.${path.output}s}} is the list of all`;
   if (candidates.length === 0) {
-    const message = `\`${path.written}\` names no step: \`${path.task}\` has none with ${asked}`;
+    const message = `\`${path.written}\` matches no step: no step of \`${path.task}\` has ${asked}`;
     return { message, hint: `it has ${listAddresses(producer.drafts)}; ${way}` };
   }
-  const message = `\`${path.written}\` names ${candidates.length} steps of \`${path.task}\`, and must name one`;
+  const message = `\`${path.written}\` matches ${candidates.length} steps of \`${path.task}\`, but must match one`;
   return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
 }
 
@@ -122,11 +122,11 @@ export function explainEmptyList(
     return { message, hint: 'give this task the same `when`, or remove the reference' };
   }
   if (producer.drafts.length === 0) {
-    const message = `\`${path.written}\` is an empty list: \`${path.task}\` makes no steps`;
+    const message = `\`${path.written}\` is an empty list: \`${path.task}\` has no steps`;
     return { message, hint: `give \`${path.task}\` a row or a matrix cell, or remove the reference` };
   }
   const asked = picks.map(({ name, value }) => `${name} ${value}`).join(', ');
-  const message = `\`${path.written}\` lacks a step: \`${path.task}\` has none with ${asked}`;
+  const message = `\`${path.written}\` lacks a step: no step of \`${path.task}\` has ${asked}`;
   return { message, hint: `it has ${listAddresses(producer.drafts)}; change what \`from\` picks, or remove it` };
 }
 

@@ -106,7 +106,7 @@ function checkIdlePicks(task: Task, edges: readonly Edge[], expansion: Expansion
   const used = new Set(edges.map((edge) => edge.to));
   for (const { task: name } of task.from) {
     if (used.has(name) || !expansion.kinds.has(name)) continue;
-    const message = `\`from\` of task \`${task.id}\` picks a step of \`${name}\`, but nothing in the task refers to it`;
+    const message = `\`from\` of task \`${task.id}\` selects a step of \`${name}\`, but nothing in the task refers to it`;
     const place = expansion.manifest.places.key(taskPath(task.id, 'from', name));
     const hint = 'remove it, or use {{tasks.…}} in `with`';
     expansion.report({ code: 'MB1405', severity: 'warning', message, hint, place });

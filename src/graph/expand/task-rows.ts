@@ -41,7 +41,7 @@ function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansio
   const why = rows.from === 'files' ? `no file matches ${shorten(rows.pattern)}` : `${label} has no rows`;
   const hint =
     rows.from === 'files'
-      ? 'patterns are looked up beside the file that they are written in; `*` stays in one folder, `**` goes into all; hidden files are left out'
+      ? 'patterns are relative to the file that contains them; `*` matches in one folder, `**` in all; hidden files are ignored'
       : 'add a row, or remove the task';
   const message =
     tasks.length === 1 ? `task \`${task.id}\` makes no steps: ${why}` : `${tasks.length} tasks make no steps: ${why}`;
@@ -226,11 +226,11 @@ function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean
     return wrong('MB1203', message, `write foreach: "{{tasks.${source.task}.${kind.parts.name}}}"`);
   }
   if (producer.gate?.is === 'choose') {
-    const message = `\`${written}\` cannot be gone through: which \`${source.task}\` is meant is chosen at its gate, when it has run`;
+    const message = `\`${written}\` cannot be used in \`foreach\`: the output of \`${source.task}\` is picked at its gate, after it has run`;
     return wrong(
       'MB1405',
       message,
-      `write gate: approve for \`${source.task}\`, or go through the parts of a task without a gate`,
+      `write gate: approve for \`${source.task}\`, or use the parts of a task without a gate`,
     );
   }
   return true;

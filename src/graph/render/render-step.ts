@@ -258,7 +258,7 @@ class StepRendering {
       });
       if (all.length === 0 && !isLeftOut && producer.complete && producer.drafts.length > 0) {
         const place = this.#expansion.manifest.places.key(taskPath(task.id, 'from', id));
-        const message = `\`from\` picks no step of \`${id}\``;
+        const message = `\`from\` matches no step of \`${id}\``;
         this.#report({
           code: 'MB1405',
           severity: 'error',
@@ -297,8 +297,8 @@ class StepRendering {
     }
     const [picked, ...others] = picks;
     if (picked === undefined || others.length > 0) {
-      const message = `\`${path.written}\` names one step, and \`from\` picks ${picks.length} of \`${task}\``;
-      const hint = `{{tasks.${task}.${output}s}} is the list of them, in their order`;
+      const message = `\`${path.written}\` is one output, but \`from\` selects ${picks.length} steps of \`${task}\``;
+      const hint = `{{tasks.${task}.${output}s}} is the list of their outputs`;
       this.#reportFault({ code: 'MB1405', message, hint, start: path.start, end: path.end }, site);
       return unknownValue;
     }
@@ -312,7 +312,7 @@ class StepRendering {
     if (only !== undefined && another === undefined) {
       if (choose === undefined) return makeReference(only.address, field);
       if (choose === 1) return makePickReference(only.address, field, 1);
-      const message = `\`${path.written}\` names one step, and ${choose} are picked at the gate of \`${task}\``;
+      const message = `\`${path.written}\` is one output, but ${choose} are picked at the gate of \`${task}\``;
       const hint = `{{tasks.${task}.${output}s}} is the list of the picked ones; \`choose: 1\` picks one`;
       this.#reportFault({ code: 'MB1405', message, hint, start: path.start, end: path.end }, site);
       return unknownValue;

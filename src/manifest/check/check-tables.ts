@@ -34,8 +34,8 @@ export function checkTables(value: Json, places: Places): Diagnostic[] {
       diagnostics.push({ code, severity: 'error', ...words, place: places[of](['tables', name, ...at]) });
     };
     if (takenNames.includes(name) || Object.hasOwn(helpers, name)) {
-      const message = `a table cannot be named \`${name}\`, which has a meaning of its own in templates`;
-      tell([], 'key', 'MB1103', { message, hint: 'give it another name, as in copy' });
+      const message = `a table cannot be named \`${name}\`: the name is reserved in templates`;
+      tell([], 'key', 'MB1103', { message, hint: 'choose another name, such as copy' });
     }
     const at = isMap(written) ? ['file'] : [];
     const file = isMap(written) ? ownValue(written, 'file') : written;
@@ -44,20 +44,20 @@ export function checkTables(value: Json, places: Places): Diagnostic[] {
       const message = `the file of table \`${name}\` cannot be a template`;
       tell(at, 'value', 'MB1202', { message, hint: 'write the path of one file, as in file: copy.csv' });
     } else if (classifyForeach(file) === 'web address') {
-      const message = `table \`${name}\` is a web address, and tables are read from files only`;
+      const message = `table \`${name}\` is a web address: tables are read from files only`;
       const hint = 'download the file into the folder of the campaign and name it by a relative path';
       tell(at, 'value', 'MB1103', { message, hint });
     } else if (classifyForeach(file) !== 'file') {
       const message = `table \`${name}\` is not the path of one file`;
       tell(at, 'value', 'MB1103', { message, hint: 'write the path of one file, as in file: copy.csv' });
     } else if (ownValue(written, 'separator') !== undefined && extensionOf(file) !== 'csv') {
-      const message = `\`separator\` of table \`${name}\` separates nothing: ${shorten(file)} is not a csv file`;
+      const message = `\`separator\` of table \`${name}\` has no effect: ${shorten(file)} is not a csv file`;
       tell(['separator'], 'key', 'MB1103', { message, hint: 'remove it; it is for .csv and .tsv files' });
     } else if (ownValue(written, 'header') !== undefined && !['csv', 'xlsx'].includes(extensionOf(file) ?? '')) {
-      const message = `\`header\` of table \`${name}\` names no row: ${shorten(file)} has rows of names and values`;
+      const message = `\`header\` of table \`${name}\` has no effect: ${shorten(file)} is not a .csv, .tsv or .xlsx file`;
       tell(['header'], 'key', 'MB1103', { message, hint: 'remove it; it is for .csv and .xlsx files' });
     } else if (ownValue(written, 'sheet') !== undefined && extensionOf(file) !== 'xlsx') {
-      const message = `\`sheet\` of table \`${name}\` names no sheet: ${shorten(file)} is not a workbook`;
+      const message = `\`sheet\` of table \`${name}\` has no effect: ${shorten(file)} is not a workbook`;
       tell(['sheet'], 'key', 'MB1103', { message, hint: 'remove it; it is for .xlsx files' });
     }
   }

@@ -57,7 +57,7 @@ function checkSharedRows(id: string, task: JsonMap, tell: TellTask): void {
   if (rows === undefined) return;
   for (const key of ['foreach', 'maxItems', 'schema', 'key']) {
     if (ownValue(task, key) === undefined) continue;
-    const message = `task \`${id}\` has \`${key}\` beside \`rows\`, which says it already`;
+    const message = `task \`${id}\` has \`${key}\` and \`rows\`, which already sets it`;
     tell({ key, of: 'key' }, { message, hint: `remove it, or write \`foreach\` and \`key\` in place of \`rows\`` });
   }
 }
@@ -102,7 +102,7 @@ function checkFileSource(owner: string, { file, separator, header, sheet }: Json
       { message, hint: 'write the path of one file, as in file: products.csv' },
     );
   } else if (separator !== undefined && extensionOf(file) !== 'csv') {
-    const message = `\`foreach.separator\` of ${owner} separates nothing: ${shorten(file)} is not a table`;
+    const message = `\`foreach.separator\` of ${owner} has no effect: ${shorten(file)} is not a table`;
     tell(
       { key: 'foreach', part: 'separator', of: 'key' },
       { message, hint: 'remove it; it is for .csv and .tsv files' },
@@ -111,7 +111,7 @@ function checkFileSource(owner: string, { file, separator, header, sheet }: Json
     const message = `\`foreach.header\` of ${owner} names no row: ${shorten(file)} is not a table`;
     tell({ key: 'foreach', part: 'header', of: 'key' }, { message, hint: 'remove it; it is for .csv and .xlsx files' });
   } else if (sheet !== undefined && extensionOf(file) !== 'xlsx') {
-    const message = `\`foreach.sheet\` of ${owner} names no sheet: ${shorten(file)} is not a workbook`;
+    const message = `\`foreach.sheet\` of ${owner} has no effect: ${shorten(file)} is not a workbook`;
     tell({ key: 'foreach', part: 'sheet', of: 'key' }, { message, hint: 'remove it; it is for .xlsx files' });
   }
 }
@@ -130,7 +130,7 @@ function checkMaxItems(owner: string, task: JsonMap, tell: TellTask): void {
       },
     );
   } else if (whole === undefined && maxItems !== undefined && foreach !== unknownValue) {
-    const message = `\`maxItems\` of ${owner} limits nothing: its rows are no parts of another task's output`;
+    const message = `\`maxItems\` of ${owner} has no effect: its rows are not parts of another task's output`;
     const hint = 'remove it, or go through the parts of a task, as in foreach: "{{tasks.talk.clips}}"';
     tell({ key: 'maxItems', of: 'key' }, { message, hint });
   }
@@ -163,8 +163,9 @@ function checkWhen(owner: string, task: JsonMap, tell: TellTask): void {
 
 function hintForWhen(text: string): string {
   const example = 'write true, false, or a template, as in when: "{{row.active}}"';
-  if (/^(?:yes|y|on|true|1)$/i.test(text)) return `in YAML 1.2 only true and false are no texts: write when: true`;
-  if (/^(?:no|n|off|false|0)$/i.test(text)) return `in YAML 1.2 only true and false are no texts: write when: false`;
+  if (/^(?:yes|y|on|true|1)$/i.test(text)) return `YAML 1.2 reads only true and false as conditions: write when: true`;
+  if (/^(?:no|n|off|false|0)$/i.test(text))
+    return `YAML 1.2 reads only true and false as conditions: write when: false`;
   const name = /^\{?\s*((?:row|vars|matrix)\.[\w.-]+)\s*\}?$/.exec(text)?.[1];
   return name === undefined ? example : `did you mean when: "{{${name}}}"?`;
 }
@@ -328,8 +329,7 @@ function checkForm(id: string, gate: JsonMap, { takes, tell }: { takes: unknown;
   }
   const hasTakes = takes === unknownValue || (typeof takes === 'number' && takes > 1);
   if (hasTakes || (among !== undefined && among !== 'takes')) return;
-  const hint =
-    'write `takes: 4` beside it, or choose among an axis of the matrix or `all`, as in gate: { choose: 1, among: all }';
+  const hint = 'add `takes: 4`, or choose among an axis of the matrix or `all`, as in gate: { choose: 1, among: all }';
   const message = `\`gate\` of task \`${id}\` chooses among takes, and there is one`;
   tell({ key: 'gate', part: among === undefined ? 'choose' : 'among', of: 'key' }, { message, hint });
 }

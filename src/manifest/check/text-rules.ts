@@ -32,7 +32,7 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
     const place = places.value(['tasks', id, 'kind']);
     check(kind, {
       code: 'MB1103',
-      message: `task \`${id}\` has the kind "${shorten(kind)}", which is not known`,
+      message: `task \`${id}\` has the unknown kind "${shorten(kind)}"`,
       place,
     });
   }

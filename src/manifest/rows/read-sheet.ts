@@ -30,7 +30,7 @@ export function readSheet(
           name === undefined
             ? `${label} has several sheets: ${listed}`
             : `${label} has no sheet \`${shorten(name)}\`; it has ${listed}`,
-        hint: `say which, as in { file: ${label}, sheet: ${/^[\p{L}][\p{L}\p{N} _-]*$/u.test(example) ? example : JSON.stringify(example)} }`,
+        hint: `select one: { file: ${label}, sheet: ${/^[\p{L}][\p{L}\p{N} _-]*$/u.test(example) ? example : JSON.stringify(example)} }`,
         place,
       },
     ],
@@ -49,10 +49,10 @@ function readCells(
   };
   const top = cells.findIndex((row, index) => index >= header - 1 && hasValue({ cells: row }));
   if (top === -1) {
-    const hint = 'its first row names the columns, as in sku, name, price';
+    const hint = 'the first row has the column names, such as sku, name, price';
     return {
       diagnostics: [
-        fail(placeAt(1, 1), `${own} ${header === 1 ? 'is empty' : `has nothing from row ${header} on`}`, hint),
+        fail(placeAt(1, 1), `${own} ${header === 1 ? 'is empty' : `has no data from row ${header} on`}`, hint),
       ],
     };
   }
@@ -78,7 +78,7 @@ function readCells(
   });
   const hidden = sheet.hiddenRows.filter((row) => row > top + 1 && row <= cells.length);
   if (hidden.length > 0) {
-    const message = `${own} has ${hidden.length} hidden row${hidden.length === 1 ? '' : 's'}, which make${hidden.length === 1 ? 's' : ''} steps, too`;
+    const message = `${own} has ${hidden.length} hidden row${hidden.length === 1 ? '' : 's'}, which also become${hidden.length === 1 ? 's' : ''} steps`;
     const place = placeAt(hidden[0] ?? 1, 1);
     const hint = 'a filter hides rows without removing them: delete the rows, or show them again';
     read.diagnostics.push({ code: 'MB1302', severity: 'warning', message, hint, place });
@@ -101,7 +101,7 @@ function describeFault(
       ];
     case 'merged':
       return [
-        `${cell} is merged with the one beside it, so nobody knows which column its value belongs to`,
+        `${cell} is merged with the next one, so the column of its value is ambiguous`,
         isTop
           ? `where it is a title above the names of the columns, say which row has them, as in { file: ${label}, header: ${row + 1} }`
           : 'unmerge the cells',

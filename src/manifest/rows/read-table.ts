@@ -57,7 +57,7 @@ export function readTable(
     const place = (): Place => (header as TableRow).place(index + 1);
     if (column !== '' && seen.has(column)) {
       const message = `two columns of ${label} are named "${shorten(column)}"`;
-      fail(place(), { message, hint: `give each column a name of its own in the ${first}` });
+      fail(place(), { message, hint: `give each column a unique name in the ${first}` });
     } else if (column === '' && filled.some(({ cells }) => (cells[index] ?? '').trim() !== '')) {
       const message = `column ${of.nameColumn(index + 1)} of ${label} has values and no name`;
       const title =

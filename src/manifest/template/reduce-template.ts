@@ -177,7 +177,7 @@ class Reduction {
     }
     if (!values.every((value) => value !== undefined)) return undefined;
     if (helper.makesStep === true && at.direct !== true) {
-      const hint = `let it stand by itself: ${helper.usage}`;
+      const hint = `use it alone: ${helper.usage}`;
       this.#refuse(node, `\`${name}\` cannot be given to a helper or a block`, hint);
       return undefined;
     }

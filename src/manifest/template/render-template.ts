@@ -203,20 +203,20 @@ class Rendering {
   /** Checks a value before a helper or a block gets it: a link that is known only later cannot be worked on. */
   #known(value: Json | undefined, expression: Expression, isOpen: (value: Json) => boolean): Json | undefined {
     if (value === undefined || !isOpen(value)) return value;
-    const message = `\`${shorten(expression.written)}\` cannot be given to a helper or a block: it is known only when the job has run`;
-    this.#fault('MB1202', expression, message, `let it stand by itself: {{${shorten(expression.written)}}}`);
+    const message = `\`${shorten(expression.written)}\` cannot be used in a helper or a block: it is known only after the job has run`;
+    this.#fault('MB1202', expression, message, `use it alone: {{${shorten(expression.written)}}}`);
     return unknownValue;
   }
 
   #file(call: Call, path: Json | undefined, usage: string): Json | undefined {
     const { file } = this.#scope;
     if (file === undefined) {
-      this.#fault('MB1202', call, `\`${call.helper}\` can only stand in \`with\``, 'use it in the request of a task');
+      this.#fault('MB1202', call, `\`${call.helper}\` can only be used in \`with\``, 'use it in the request of a task');
       return undefined;
     }
     if (typeof path === 'string' && path !== '') return file(path, call);
     const hint = `name a file below the folder of the manifest, as in ${usage}`;
-    this.#fault('MB1204', call, `\`${call.helper}\` needs the path of a file, and got ${describeValue(path)}`, hint);
+    this.#fault('MB1204', call, `\`${call.helper}\` needs the path of a file, but got ${describeValue(path)}`, hint);
     return undefined;
   }
 
@@ -234,7 +234,7 @@ class Rendering {
     const own = path.is === 'name' && path.parts[0] === 'row' ? this.#scope.rowLabel : undefined;
     const label = row?.label ?? own;
     const where = label === undefined ? 'has no value here' : `is missing in ${label}`;
-    const hint = `give it a value, or write {{default ${path.written} "…"}} for where there is none`;
+    const hint = `give it a value, or write {{default ${path.written} "…"}} as its default`;
     this.#fault('MB1203', path, `\`${path.written}\` ${where}`, hint);
     return undefined;
   }

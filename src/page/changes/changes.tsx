@@ -192,7 +192,7 @@ function factsOf({ earlier }: Version): string {
 }
 
 function whyGone({ file }: Version): string | undefined {
-  return file === undefined ? 'its output is not on this disk any more' : problemOf(file);
+  return file === undefined ? 'its output is no longer on this disk' : problemOf(file);
 }
 
 /** How what an asset was before is looked at, beside what it is now: before is on the left. */

@@ -47,7 +47,7 @@ const words: Record<Mark, string> = { picked: 'Picked', rejected: 'Rejected', un
 export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wish): Decision {
   const asset = shown.assets.get(address);
   const group = shown.groupOf.get(address);
-  if (asset === undefined || group === undefined) return { is: 'refused', text: `${address} is not here any more.` };
+  if (asset === undefined || group === undefined) return { is: 'refused', text: `${address} no longer exists here.` };
   const { gate } = group.group;
   if (gate === undefined) return { is: 'refused', text: `${address} has no gate, so there is nothing to decide.` };
   const { job } = asset;

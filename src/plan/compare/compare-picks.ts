@@ -2,7 +2,7 @@ import { groupBy } from '../../ground/values.ts';
 import { mostNote, mostReason } from '../../lock/decisions.ts';
 import type { Situation } from '../situation/situation.ts';
 
-/** Opinion of one person about one output. `job`: the one that was looked at. */
+/** Decision of one reviewer about one output. `job`: the reviewed job. */
 export interface Opinion {
   by: string;
   address: string;
@@ -12,7 +12,7 @@ export interface Opinion {
   job?: string;
 }
 
-/** Outputs about which people agree, and those about which they do not: `text` says who says what. */
+/** Outputs on which reviewers agree, and on which they differ: `text` lists their decisions. */
 export interface Compared {
   /** `by`: everybody who says so. */
   agreed: { address: string; is: 'picked' | 'rejected'; note?: string; reason?: string; by: string }[];

@@ -32,7 +32,7 @@ export interface ComparedStep {
   follows?: string[];
   /** Its price; absent where it is not, 0 where it shares the job of another step, `null`: unknown. */
   credits: { there?: number | null; here?: number | null };
-  /** Credits of paid work there that is of no use here. */
+  /** Credits of paid work in the other version that this one discards. */
   discards?: number;
 }
 
@@ -47,7 +47,7 @@ export interface Comparison {
   /** Cost of the whole campaign, at the prices that are known or expected here. */
   there: PriceSum & { steps: number; budget?: number };
   here: PriceSum & { steps: number; budget?: number };
-  /** Sum of what is still to be bought here. */
+  /** Sum of the remaining purchases of this version. */
   toBuy: PriceSum;
   /** Jobs and sends that are on record in one version only. */
   bought: Charge[];

@@ -69,8 +69,7 @@ function describePaid(counted: readonly Purchase[]): string {
 }
 
 function describePosted(isOrphan: boolean): string {
-  if (isOrphan)
-    return '. What is online stays; new posts to its accounts are other ones, and do not wait for it any more';
+  if (isOrphan) return '. The published post stays. New posts to its accounts no longer wait for it';
   return '. What is online stays, and is not posted again under this address';
 }
 

@@ -12,7 +12,7 @@ const mostNamed = 10;
 
 type Bought = Match & { purchase: Job };
 
-/** Verdict of somebody on outputs. `undecided` takes an earlier one back. */
+/** Review decision about outputs. `undecided` removes an earlier one. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
   /** Steps were chosen by a pattern: those without an output to judge are left out, and said. */
@@ -105,7 +105,7 @@ function judgePurchase(
     if (before === undefined) return { is: 'unchanged', address, text: 'is neither picked nor rejected' };
     if (atLast !== undefined) return atLast;
     const records = withVerdict(match, record, { verdicts });
-    return { is: 'recorded', address, text: `is not ${before.is} any more`, records };
+    return { is: 'recorded', address, text: `is no longer ${before.is}`, records };
   }
   const isSame = (['note', 'reason'] as const).every((name) => [undefined, before?.[name] ?? ''].includes(words[name]));
   if (before?.is === as && isSame) {

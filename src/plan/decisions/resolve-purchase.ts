@@ -12,12 +12,12 @@ export function decidedText(kind: string): string {
   return `decided: ${isPost(kind) ? 'it is not out' : 'it was not charged'}`;
 }
 
-/** A person's finding about a create whose answer was lost. */
+/** User decision about an unresolved create. */
 export type Finding =
   | { is: 'job'; jobId: string; credits?: number; recordId?: string }
   /** It never reached the service: nothing was charged. */
   | { is: 'not-spent' }
-  /** Nobody knows, and it is to be bought (perhaps once more). */
+  /** Unknown: buy it, even if that pays twice. */
   | { is: 'spend-again' };
 
 /**

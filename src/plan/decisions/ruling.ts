@@ -2,7 +2,7 @@ import type { Advice } from '../../ground/advice.ts';
 import { mostRevision } from '../../lock/decisions.ts';
 import type { Job, StepRecord } from '../../lock/record.ts';
 
-/** The outcome of a person's decision about one step. `text` follows the step's address. */
+/** Result of a user decision about one step. `text` follows the step's address. */
 export type Ruling =
   /** `records`: records to join into the lock. */
   | {
@@ -24,7 +24,7 @@ export function refuse(address: string, text: string, hint: Advice): Ruling {
 /** A decision takes a higher revision than the one before it. `undefined`: there is one. */
 export function refuseAtLast(address: string, before: { revision: number } | undefined): Ruling | undefined {
   if (before === undefined || before.revision < mostRevision) return undefined;
-  const text = `cannot be decided any more: what was decided before has revision ${before.revision} in the lock, the highest there is`;
+  const text = `can no longer be decided: the last decision has revision ${before.revision} in the lock, which is the maximum`;
   return refuse(address, text, 'nobody decides that often: lower that number in the lock by hand');
 }
 

@@ -21,7 +21,7 @@ export interface Added {
   rows: PlanRow[];
   /** Rows that waited at gates, wait no longer, and are left all the same: with the reason. */
   left: PlanRow[];
-  /** Steps that the run has made, or is making, from what is not picked any more. */
+  /** Steps of the run whose input is no longer picked. */
   outdated: PlanRow[];
 }
 
@@ -117,7 +117,7 @@ interface Why {
 
 const lost: Why = {
   by: 'gate',
-  text: 'what it was to be made from is not picked any more; the next run regenerates it',
+  text: 'its input is no longer picked; the next run regenerates it',
 };
 
 function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): Why {

@@ -45,7 +45,7 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
   }
 }
 
-/** Whether nothing is there to be picked, nor will be after this run. `unselected`: rows that are known to be so themselves. */
+/** Whether nothing can be picked, now or after this run. `unselected`: rows that are not selected. */
 function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<string>): boolean {
   return members.every((address) => {
     const row = draft.at(address);
@@ -115,7 +115,7 @@ export function openGates(
   return found.length === 0 ? undefined : (found as Plan['gates']);
 }
 
-/** Sums up what follows open gates. Undefined when nothing does. */
+/** Sums up the steps after open gates. Undefined if there are none. */
 export function sumAfterPicks(
   rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'wouldRetry' | 'price'>[],
 ): PlanTotals['afterPicks'] {

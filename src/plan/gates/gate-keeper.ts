@@ -13,7 +13,7 @@ import { gatesByMember, type Seen, stateOfGate } from './gates.ts';
 /** Known states of the steps that gates ask about, by address. */
 export type SeenAtGates = ReadonlyMap<string, Seen>;
 
-/** Looks at what the steps at gates have. */
+/** Returns outputs and decisions of the steps at gates. */
 export function seeAtGates(matches: readonly Match[], verdicts: Verdicts, gates: readonly Gate[]): SeenAtGates {
   const gateOf = gatesByMember(gates);
   const asked = matches.filter(({ step }) => gateOf.has(step.address));

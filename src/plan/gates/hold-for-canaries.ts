@@ -40,7 +40,7 @@ function goFirst(rows: readonly PlanRow[]): void {
   for (const row of rows) if (isWork(row)) row.canary = true;
 }
 
-/** Whether it has a job, or may have one. */
+/** Whether it has a job, or an unresolved create. */
 function isSent({ action, order }: PlanRow): boolean {
   return action === 'attach' || order?.send !== undefined;
 }

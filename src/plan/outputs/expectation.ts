@@ -65,7 +65,7 @@ export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts
   return unmet;
 }
 
-/** A file that does not fit, and what is not as wanted. */
+/** An unfit file, with the failed requirements. */
 export interface Unfit {
   output: Output;
   unmet: string;
@@ -104,7 +104,7 @@ export function unfitText({ output, unmet }: Unfit): string {
   return `${output.path} does not fit \`expect\`: ${unmet}`;
 }
 
-/** Lists what has to be measured beside the recorded size and type. */
+/** Lists measurements needed in addition to the recorded size and type. */
 export function aspectsOf(expect: Expectation | undefined): Aspect[] {
   const { width, height, ratio, durationSeconds, lufs, peakDb, silentSeconds, blank } = expect ?? {};
   const rules: { readonly [aspect in (typeof aspects)[number]]: readonly unknown[] } = {

@@ -13,7 +13,7 @@ import type { Situation } from '../situation/situation.ts';
 import { type StepState, stateOfStep } from '../situation/step-state.ts';
 import type { Said } from '../situation/verdicts.ts';
 
-/** A file that was bought, with all that manifest and lock tell of it. */
+/** A purchased file, with facts from manifest and lock. */
 export interface OutputEntry {
   address: string;
   task: string;
@@ -24,7 +24,7 @@ export interface OutputEntry {
   matrix: { readonly [axis: string]: string };
   take?: number;
   output: Output;
-  /** Which of the files of its job it is, from 1, where there are several. */
+  /** Number of the file in its job, from 1, if there are several. */
   part?: number;
   state: StepState;
   verdict?: Said;
@@ -58,7 +58,7 @@ export interface ListedOutputs {
   entries: OutputEntry[];
   /** Steps that should have files but have none saved. */
   without: number;
-  /** With `picked`: gates whose files were left out because nobody decided about them. */
+  /** With `picked`: undecided gates, whose files are omitted. */
   undecided: string[];
 }
 
@@ -66,7 +66,7 @@ interface ListFacts {
   situation: Situation;
   /** Addresses. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
-  /** Leaves out what a gate asks about and nobody has picked. */
+  /** Drops unpicked outputs of gates. */
   which: 'all' | 'picked';
   rows: ReadonlyMap<string, Json>;
 }
@@ -168,7 +168,7 @@ function modelOf(kind: Kind | undefined, request: OpenRequest): string | undefin
   return kind && modelName(kind, request);
 }
 
-/** The first free text of a request: a prompt, or what is spoken. */
+/** Returns the first free text of a request: a prompt or a script. */
 function wordsOf(kind: Kind | undefined, request: OpenRequest): string | undefined {
   for (const [name, { free }] of Object.entries(kind?.fields ?? {})) {
     const value = request[name];

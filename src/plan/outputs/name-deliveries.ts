@@ -12,7 +12,6 @@ export interface NamedDelivery<File extends OutputEntry = OutputEntry> {
   name: string;
 }
 
-/** Names that a layout may use. */
 export const layoutNames = ['row', 'matrix', 'key', 'task', 'kind', 'take', 'part', 'path'] as const;
 
 interface Problem {

@@ -70,7 +70,7 @@ function sumExpected(rows: readonly PlanRow[]): number {
   return rows.reduce((sum, row) => sum + expectedCredits(row), 0);
 }
 
-/** Nobody knows what it costs, nor what to expect. */
+/** Its price is unknown, without an estimate. */
 function isUnpriced({ action, credits, price, wouldCost }: PlanRow): boolean {
   return (action === 'blocked' ? (wouldCost ?? null) : credits) === null && price?.likely === undefined;
 }

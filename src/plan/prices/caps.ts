@@ -1,6 +1,6 @@
 import type { PlanTotals } from '../plan.ts';
 
-/** Credits that may still be spent, and who says so, in the words of a reason. */
+/** Credits left, and the limit that applies, in the words of a reason. */
 export interface Cap {
   name: 'budget' | 'run-limit' | 'limit';
   left: number;
@@ -18,7 +18,7 @@ export function capsOf({ budget, maxCredits, limit }: Caps): Cap[] {
 
 type Caps = { [name in 'budget' | 'maxCredits' | 'limit']?: PlanTotals[name] | undefined };
 
-/** The cap that leaves least; of equal ones the first. Undefined: there is none. */
+/** Returns the cap with the smallest rest, the first of equal ones. Undefined without caps. */
 export function tightestCap(caps: readonly Cap[]): Cap | undefined {
   return caps.toSorted((a, b) => a.left - b.left)[0];
 }

@@ -27,7 +27,7 @@ export interface Charge {
   kind: string;
   /** `null`: the lock no longer has the request. */
   model: string | null;
-  /** `null`: the manifest has neither the step nor its task any more. */
+  /** `null`: the manifest no longer has the step or its task. */
   tags: readonly string[] | null;
   went: Whereabouts;
   /** `null`: held, and of unknown price. */

@@ -9,7 +9,7 @@ export class PriceBook {
   changes = 0;
   readonly #charged = new Map<string, number>();
 
-  /** Returns the highest charge of a class; 0: none is known. */
+  /** Returns the highest charge of a class, or 0 if unknown. */
   charged(priceClass: string): number {
     return this.#charged.get(priceClass) ?? 0;
   }
@@ -20,19 +20,19 @@ export class PriceBook {
     this.changes += 1;
   }
 
-  /** Returns what is reserved for a purchase; `null`: nobody knows. */
+  /** Returns the credits reserved for a purchase, or `null` if unknown. */
   known(price: Price): number | null {
     const charged = this.charged(price.class);
     return charged === 0 ? price.credits : Math.max(charged, price.credits ?? 0);
   }
 
-  /** Returns what a purchase is expected to cost; 0: nobody can estimate it. */
+  /** Returns the expected cost of a purchase, or 0 without an estimate. */
   expected(price: Price): number {
     return Math.max(this.charged(price.class), saidOf(price));
   }
 }
 
-/** Credits that a plan names for a purchase; 0: nobody can estimate it. */
+/** Returns the planned credits of a purchase, or 0 without an estimate. */
 export function saidOf({ credits, likely }: Price): number {
   return credits ?? likely ?? 0;
 }

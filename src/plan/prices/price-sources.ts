@@ -71,7 +71,6 @@ function highest(amounts: readonly number[]): number | undefined {
   return most > 0 ? most : undefined;
 }
 
-/** Counts what was charged in these locks, by price class. */
 export function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
   const counts = new Map<string, Map<number, number>>();
   for (const { steps } of locks) {

@@ -16,7 +16,6 @@ import {
 
 export type { PriceHints, WrittenPrices } from './price-sources.ts';
 
-/** Returns the best known price of a request. */
 export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 
 /**

@@ -2,7 +2,7 @@ import { isSpending } from '../actions.ts';
 import type { Price } from '../plan.ts';
 import { ceilingOf } from './prices.ts';
 
-/** How far charges may exceed what was only expected before somebody is asked again. */
+/** Factor by which charges can exceed an estimate before the user is prompted again. */
 const margin = 1.25;
 
 type Priced = Pick<Price, 'credits'> & Partial<Pick<Price, 'likely' | 'source' | 'high'>>;
@@ -37,7 +37,6 @@ export function sumShares(prices: Iterable<Priced>): number {
   return vouched + Math.max(highest, withMargin(expected));
 }
 
-/** The ceiling of what these rows buy. */
 export function ceilingOfRows(
   rows: readonly { action: Parameters<typeof isSpending>[0]; credits: number | null; price?: Priced }[],
 ): number {

@@ -8,7 +8,6 @@ type PriceTotals = Pick<
   'toSpend' | 'ceiling' | 'knownPrices' | 'unknownPrices' | 'discarded' | 'mayRetry' | 'estimate'
 >;
 
-/** The totals that follow from the prices of the rows alone. */
 export function sumPrices(rows: readonly Row[]): PriceTotals {
   const sum = (pick: (row: Row) => number) => rows.reduce((total, row) => total + pick(row), 0);
   const estimate = estimateOf(rows);

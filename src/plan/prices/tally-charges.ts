@@ -1,7 +1,6 @@
 import type { Situation } from '../situation/situation.ts';
 import type { Charge, Whereabouts } from './list-charges.ts';
 
-/** Dimensions by which credits are grouped. */
 export const costDimensions = ['campaign', 'task', 'kind', 'model', 'tag', 'run', 'month', 'author'] as const;
 export type CostDimension = (typeof costDimensions)[number];
 
@@ -9,7 +8,7 @@ export type CostDimension = (typeof costDimensions)[number];
 export type CostSums = { [went in Whereabouts]: number } & { spent: number; heldUnknown: number };
 
 export interface CostRow {
-  /** A value for each dimension, in their order; `null`: nobody knows. */
+  /** A value for each dimension, in order; `null` if unknown. */
   keys: (string | null)[];
   jobs: number;
   credits: CostSums;
@@ -65,7 +64,7 @@ function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[
   return 0;
 }
 
-/** Cost of getting to what people picked. */
+/** Cost of all work behind the picked outputs. */
 export interface Approved {
   assets: number;
   /** Spent on tasks with gates: drafts, rejected and redone ones included. */

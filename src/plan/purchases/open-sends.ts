@@ -103,7 +103,7 @@ export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts)
   return same.find((one) => settlingOf(one, facts).by !== 'person') ?? purchase;
 }
 
-/** Extracts what an order needs to ask about a send. */
+/** Returns the data that an order needs to recover a create. */
 export function askedSend(purchase: OpenSend): NonNullable<StepOrder['send']> {
   const { since, fence, resent, digest } = purchase;
   return {
@@ -195,7 +195,7 @@ function leftOpen(row: PlanRow, why: string): RestingRow {
   return { ...lastingFacts(row), action: 'unresolved', reason, credits: 0 };
 }
 
-/** Describes decisions that this version does not know. Undefined where it knows the kind of every one. */
+/** Describes decisions of unknown kinds. Undefined if all kinds are known. */
 function describeUnknown(decisions: Decisions | undefined): string | undefined {
   if (decisions?.unknownFields === undefined) return undefined;
   const names = Object.keys(decisions.unknownFields).sort().slice(0, 3);

@@ -93,7 +93,6 @@ export function withoutExtension(path: string): string {
   return path.replace(/\.[A-Za-z0-9]+$/, '');
 }
 
-/** Most suggestions. */
 const most = 5;
 
 /** Suggests the addresses, of the named task if it exists, that begin most alike, and the nearest one. */

@@ -134,7 +134,6 @@ function readQuotedCondition(text: string, at: number, [opening, plus, method]: 
   }
 }
 
-/** Parses a condition, or says what is wrong with it. */
 function parseCondition(text: string, { isTag }: Vocabulary): Condition | string {
   if (text === '' || /^,|,,|,$/.test(text)) return 'there is nothing before or after a comma';
   const needs = text.startsWith('+');

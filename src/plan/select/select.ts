@@ -32,7 +32,6 @@ export function matchSelection(selection: Selection, facts: SelectionFacts): Set
   return new Matching(facts).match(selection, []);
 }
 
-/** Returns the steps that one condition of a selection names. */
 export function matchCondition(condition: Condition, facts: SelectionFacts): Set<string> | { problem: string } {
   return matchSelection({ terms: [[condition]] }, facts);
 }

@@ -64,7 +64,7 @@ function decideAtGates(
   }
 }
 
-/** Tells the steps whose outputs nobody wants: others are picked, or they are rejected. */
+/** Returns the steps whose outputs are rejected, or not picked at a decided gate. */
 function markUnpicked(matches: readonly Match[], unwanted: ReadonlySet<string>): readonly Match[] {
   if (unwanted.size === 0) return matches;
   return matches.map((match): Match => {

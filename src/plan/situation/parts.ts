@@ -30,7 +30,6 @@ export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartC
   return found;
 }
 
-/** Returns the condition that fails, if one does. */
 export function findMissingPart(
   conditions: readonly PartCondition[] | undefined,
   count: CountParts,

@@ -61,13 +61,13 @@ export interface SeenFiles {
 /** State on disk of an output in the lock. */
 export type FileState = 'intact' | 'missing' | 'changed';
 
-/** A situation, and what was seen of its files. */
+/** A campaign state with the state of its files. */
 export interface SeenSituation extends Situation {
   files: SeenFiles;
   unfit: NonNullable<Situation['unfit']>;
 }
 
-/** The same campaign, by what was seen of its files. */
+/** Returns the campaign state for this state of its files. */
 export function withFiles(situation: Situation, files: SeenFiles): SeenSituation {
   const isIntact = (output: Output) => files.fileState(output) === 'intact';
   return { ...situation, files, unfit: findUnfitSteps(situation.matches, { isIntact, factsOf: files.mediaFacts }) };

@@ -55,13 +55,13 @@ export class Verdicts {
     return first === undefined ? undefined : others.reduce(laterVerdict, first);
   }
 
-  /** Returns what a gate knows of a step. */
+  /** Returns the state of a step at its gate. */
   seen(match: Match): Seen {
     if (match.purchase?.state !== 'done' || isRedone(match.step, this.#redo)) return 'none';
     return this.on(match)?.is ?? 'undecided';
   }
 
-  /** Returns what people say now of the output of a step. */
+  /** Returns the current review decision about the output of a step. */
   on(bought: Bought): Said | undefined {
     const { is, note, reason, by } = this.newest(bought) ?? {};
     if (is === undefined) return undefined;
@@ -89,7 +89,7 @@ function findHolders(matches: readonly Match[]): Map<string, string> {
   return holders;
 }
 
-/** Tells whether what a step has is given up: what is pinned never is. */
+/** Returns whether the output of a step is discarded: a pinned one never is. */
 export function isRedone({ address, decided }: DecidedStep, redo: ReadonlySet<string>): boolean {
   return redo.has(address) && decided?.pinned === undefined;
 }

@@ -14,7 +14,7 @@ export function diagnosticsGithub(
   diagnostics: readonly Diagnostic[],
   options: {
     toCheckoutPath(file: string): string;
-    /** No more than the runner shows: the others are in the text beside them. */
+    /** Limited to what the runner shows; the text has the others. */
     limit?: boolean;
   },
 ): string {

@@ -312,7 +312,7 @@ function typesOf(schema: JsonMap, definitions: JsonMap): string {
     : all.join(', ').replace(/, ([^,]*)$/, ' or $1');
 }
 
-/** A value as YAML in one line, as people write it. */
+/** Formats a value as YAML in one line. */
 function flow(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
   if (isMap(value)) {

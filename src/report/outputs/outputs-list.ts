@@ -102,7 +102,7 @@ const ownColumns: readonly { name: string; of(file: FoundOutput, folder: string)
 ];
 const ownNames = new Set(ownColumns.map(({ name }) => name));
 
-/** How a header tells that the table is one of ours. */
+/** Identifies our own table by its header. */
 const ownHeader = ownColumns
   .slice(0, 4)
   .map(({ name }) => name)
@@ -159,7 +159,6 @@ function cellOf(value: Json | undefined): Cell | undefined {
   return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
 }
 
-/** A row for each file. */
 export function outputsView({ files, folder }: OutputsList): Document {
   const columns = [
     { title: 'step', least: 8, cut: 'middle' as const },
@@ -202,7 +201,7 @@ function stateCell({ state, fileState }: FoundOutput): Text {
   return warning(notes.join(', '));
 }
 
-/** Tells people what the list does not show. */
+/** Describes what the list omits. */
 export function outputsFooter({ files, without }: { files: readonly FoundOutput[]; without: number }): string {
   const away = files.filter(({ fileState }) => fileState !== 'intact').length;
   const parts = [
@@ -221,12 +220,11 @@ interface OutputsList {
   folder: string;
 }
 
-/** One document of all files. */
 export function outputsJson({ campaign, files, folder }: OutputsList): Json {
   return { mediabatch: 'outputs', version: 1, campaign, files: files.map((file) => fileJson(file, folder)) };
 }
 
-/** One document for a single file: a line of JSON Lines, or what stands beside it. */
+/** Document of a single file: a line of JSON Lines, or a sidecar. */
 export function outputJson(file: FoundOutput, { campaign, folder }: Omit<OutputsList, 'files'>): Json {
   return { mediabatch: 'output', version: 1, campaign, ...fileJson(file, folder) };
 }
@@ -249,7 +247,7 @@ function fileJson(file: FoundOutput, folder: string): { [field: string]: Json } 
   };
 }
 
-/** Only what is known. */
+/** Drops undefined fields. */
 function given(fields: { [field: string]: Json | undefined }): { [field: string]: Json } {
   const known: { [field: string]: Json } = {};
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) known[name] = value;

@@ -85,7 +85,7 @@ function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep):
   return isDetailed ? [...all, ': ', named(safeText(text, 300))] : all;
 }
 
-/** Most mistakes that are listed: as many as a person mends before looking again. */
+/** Most diagnostics in a comment. */
 const mostMistakes = 50;
 
 /** Why there is no plan, for a comment on a pull request: as on a terminal, in a block of code in which nothing has a meaning. */

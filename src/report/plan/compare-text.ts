@@ -12,12 +12,12 @@ import { indexRows } from './item-text.ts';
 import { groupPlan } from './plan-items.ts';
 import { itemTable } from './plan-text.ts';
 
-/** A comparison with the commit that a person named. */
+/** A comparison with the commit that the user named. */
 export interface CompareView extends Comparison {
   campaign: string;
   ref: string;
   commit: string;
-  /** The rest of the budget, and how far it covers what is left to buy. Omitted without a budget or purchases. */
+  /** The remaining budget, and whether it covers the remaining purchases. Omitted without a budget or purchases. */
   fit?: Fit & { left: number };
 }
 

@@ -120,7 +120,7 @@ function writtenCanary({ first, asks }: CanaryRule): Json {
   return { first, then };
 }
 
-/** References as a person would write them, with the address of the step instead of the name of its task. */
+/** Writes references with step addresses instead of task names. */
 export function writeReferences(value: Json): Json {
   if (Array.isArray(value)) return value.map(writeReferences);
   if (value === null || typeof value !== 'object') return value;

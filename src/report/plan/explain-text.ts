@@ -82,7 +82,6 @@ function uncertainPrice({ price }: PlanRow): string {
     : `≈ ${countOf(price.likely, 'credit')}, until the first of its kind and size was charged`;
 }
 
-/** Names where a price comes from. */
 function sourceText({ price }: PlanRow): string {
   const sources: Readonly<Record<NonNullable<PlanRow['price']>['source'], string>> = {
     lock: 'as charged before',

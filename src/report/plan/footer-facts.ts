@@ -72,7 +72,7 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
 function askedText(asked: readonly PlanRow[]): string {
   const [{ address, beside } = { address: '' }] = asked;
   const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} more like it)`;
-  return `is ${safeText(address, 200)} the post that is out as ${safeText(beside?.address ?? '', 200)}${others}? That waits for a person, whatever --publish says`;
+  return `is ${safeText(address, 200)} the published post ${safeText(beside?.address ?? '', 200)}${others}? A user decides; --publish does not cover it`;
 }
 
 const shownUntimed = 3;

@@ -60,7 +60,7 @@ function isMissed({ would }: PlanRow): boolean {
   return would !== undefined && would.reason.code !== 'not-bought';
 }
 
-/** Describes kept rows. Where their reasons are of many kinds, those are counted that somebody may wonder about. */
+/** Describes kept rows. Counts the unusual reasons if there are many kinds. */
 function describeKept(rows: readonly PlanRow[]): string {
   const [first] = rows;
   if (first !== undefined && rows.every(({ reason }) => reason.text === first.reason.text)) return first.reason.text;
@@ -129,7 +129,7 @@ function formerNames(rows: readonly PlanRow[]): string {
 /** Sentences for many steps, by reasons whose own text names one step. */
 const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-running': 'their jobs are running',
-  'job-lost': 'the service did not know their jobs any more; they are asked once again (--redo buys them again)',
+  'job-lost': 'the service no longer knew their jobs; they are requested once more (--redo buys them again)',
   shared: 'same requests as other steps: one job for both',
   'not-saved': 'paid, and not saved yet',
   'bought-before': 'these very requests were bought before',

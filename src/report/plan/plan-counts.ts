@@ -43,7 +43,7 @@ export function planHeadline(plan: Plan): string {
   return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting, atGates)].join(', ');
 }
 
-/** Posts that nobody has agreed to, steps at gates that nobody has decided, and those that need them. */
+/** Posts without consent, steps at undecided gates, and their dependents. */
 function waitingWords(waiting: number, atGates: number): string[] {
   return [
     ...(waiting === 0 ? [] : [`${creditsText(waiting)} waiting for consent`]),

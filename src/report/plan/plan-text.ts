@@ -33,7 +33,7 @@ export interface PlanTextOptions {
   all?: boolean;
   /** In ms since 1970: posts whose time is over are said to go out at once. */
   now?: number;
-  /** It is a plan of play money, and its first line says so. */
+  /** A sandbox plan; its first line says so. */
   isRehearsal?: boolean;
 }
 
@@ -61,7 +61,9 @@ function planView(plan: Plan, { all = false, isRehearsal = false, now }: PlanTex
   const unchecked = plan.rows.filter((row) => row.unchecked === true);
   const headline = planHeadline(plan);
   return [
-    items.length > 0 ? line([strong(plan.campaign), isRehearsal ? '  with play money (--sandbox)' : '']) : undefined,
+    items.length > 0
+      ? line([strong(plan.campaign), isRehearsal ? '  with sandbox credits (--sandbox)' : ''])
+      : undefined,
     itemTable(items, indexRows(plan)),
     unchecked.length > 0 ? paragraph(warning(uncheckedText(unchecked))) : undefined,
     paragraph(hasWork(plan) ? strong(headline) : headline),
@@ -125,7 +127,7 @@ const marks: { readonly [action in Action]: Mark } = {
   orphan: 'faint',
 };
 
-/** `24`; `≈ 24` as it is expected; `?`, or `24 + ?`, where nobody knows the prices of some. */
+/** `24`; `≈ 24` for an estimate; `?` or `24 + ?` with unknown prices. */
 export function creditsOfItem(rows: readonly PlanRow[]): string {
   const { unknownPrices, estimate } = sumPrices(rows);
   if (estimate === undefined) return '';
@@ -134,7 +136,7 @@ export function creditsOfItem(rows: readonly PlanRow[]): string {
   return [...known, ...(unpriced > 0 ? ['?'] : [])].join(' + ');
 }
 
-/** Stated once for all of them: nobody could check these requests for errors. */
+/** One notice for all unchecked requests. */
 function uncheckedText(rows: readonly PlanRow[]): string {
   const kinds = [...new Set(rows.map(({ kind }) => kind))].join(', ');
   return `unchecked: ${countOf(rows.length, 'request')} (${kinds}). The service does not document them, nor does an OpenAPI document that is known here; \`plan --refresh\` or a run asks for its own`;

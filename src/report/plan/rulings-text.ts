@@ -11,13 +11,12 @@ import { safeText } from '../safe-text.ts';
 const mostListed = 20;
 
 interface Facts {
-  /** The command as the person wrote it. */
+  /** The command as the user wrote it. */
   command: string;
-  /** `asked`: about to be recorded, if the person agrees. */
+  /** `asked`: recorded after confirmation. */
   stage: 'recorded' | 'dry run' | 'asked';
 }
 
-/** The decisions, step by step. */
 export function rulingsView(rulings: readonly Ruling[], { command: verb, stage }: Facts): Document {
   const wordOf = (as: string) => good(stage === 'recorded' ? pastOf(as) : `would ${as}`);
   return [
@@ -79,7 +78,7 @@ function pastOf(command: string): string {
 
 const mostShown = 5;
 
-/** Jobs that may belong to a step, for a person to choose from. */
+/** Candidate jobs of a step, for the user to choose from. */
 export function candidatesView(open: Adoption<ListedRecord & { prompt?: string }>['open'], paste: Paste): Document {
   const lines = open.map(({ match, jobs }) => {
     const shown = jobs.slice(0, mostShown).map(({ job, likeness }) => {

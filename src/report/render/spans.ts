@@ -31,7 +31,6 @@ export function widthOfText(text: Text, { style }: Pick<Screen, 'style'>): numbe
   return widthOf(piecesOf(text, style));
 }
 
-/** Columns of the longest word. */
 export function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number {
   return splitWords(piecesOf(text, style)).reduce((most, word) => Math.max(most, widthOf(word)), 0);
 }
@@ -74,7 +73,7 @@ export function wrap(text: Text, { style, room }: Screen, options: Wrapping = {}
   return lines;
 }
 
-/** A line of a text that goes on. */
+/** Ends a line that continues on the next one. */
 function ended(line: Line, room: number): Line {
   const text = line.pieces.map((piece) => piece.text).join('');
   return { pieces: [{ text: cutToWidth(`${text} …`, room), mark: line.pieces[0]?.mark }], width: room };

@@ -51,7 +51,7 @@ export interface StepView {
   /** When its job was created, and when that was over. */
   createdAt?: number | undefined;
   madeAt?: number | undefined;
-  /** Its job began in another run, nobody knows when. */
+  /** Its job started in another run, at an unknown time. */
   isAttached?: boolean;
   jobId?: string;
   /** The job waits at the service. */
@@ -126,7 +126,7 @@ export interface RunView {
   askedUntil?: number;
   /** The account is empty, and until then one create is tried from time to time. */
   awaited?: { until: string; nextTryAt: string };
-  /** Nothing is left to do until people decide: the number of gates that they can decide now. */
+  /** Number of open gates while the run only waits for decisions. */
   awaitedGates?: number;
   /** Total of all pauses that ended well. */
   waitedMs: number;
@@ -156,7 +156,6 @@ export function createRunView(options: Pick<RunView, 'keepsDone'> = {}): RunView
   };
 }
 
-/** Returns when its stage began. */
 export function sinceOf({ begunAt, createdAt, madeAt }: StepView): number | undefined {
   return madeAt ?? createdAt ?? begunAt;
 }

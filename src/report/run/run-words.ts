@@ -175,7 +175,7 @@ export function isCancelled({ because, detail }: NonNullable<RunView['stopped']>
   return because === 'signal' && detail === 'cancelled';
 }
 
-/** Outcome of a send that was asked about beside the steps. */
+/** Result of an unresolved create outside the steps. */
 export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
   if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
   if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';

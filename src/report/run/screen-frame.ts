@@ -159,7 +159,7 @@ function troubleLine({ text, outcome, count, credits, address, at }: TroubleGrou
 
 /** A running job is called late from this multiple of what is usual. */
 const lateFrom = 1.5;
-/** Least time that the screen shows: less is no difference. */
+/** Shortest time shown on the screen. */
 const aSecondMs = 1000;
 
 /**

@@ -15,7 +15,7 @@ interface Signs {
   spinner: readonly string[];
 }
 
-/** Inputs of a frame, beside the view of the run. */
+/** Inputs of a frame other than the view of the run. */
 export interface Look {
   columns: number;
   /** Rows that the frame may take. */
@@ -28,7 +28,7 @@ export interface Look {
   frame: number;
   planned: PlannedWork;
   times: RunTimes;
-  /** The address at which people decide during the run. */
+  /** Address of the review page of the run. */
   page: string | undefined;
   /** Nothing more happens: what is not begun stays so. */
   isOver: boolean;

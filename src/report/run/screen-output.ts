@@ -23,7 +23,6 @@ const eraseRestOfLine = `${csi}K`;
 const eraseBelow = `${csi}J`;
 const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
-/** Most bytes of one frame. */
 const mostBytes = 4096;
 
 /**

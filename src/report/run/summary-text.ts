@@ -22,11 +22,10 @@ import { isNoUser, stopText } from './run-words.ts';
 import { shortTroubleBlocks, type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 export interface SummaryOptions extends TroubleOptions {
-  /** Base of output paths, as a person here would write it; empty for the working folder. */
+  /** Base of output paths, relative to the working folder; empty for the folder itself. */
   outputs?: string;
-  /** The money is play money. */
   sandbox?: boolean;
-  /** Workers elsewhere carry the run out, whether or not somebody watches. */
+  /** Workers of an engine execute the run, watched or not. */
   elsewhere?: boolean;
   /** Whether what was saved is in the store of the run, and not here. */
   filesStay?: boolean | undefined;
@@ -186,14 +185,13 @@ function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunVie
   return [line(`${left}, and the account has ${creditsText(balance)}: ${creditsText(missing)} missing`)];
 }
 
-/** Advice on how to continue. */
 function wayOn(stopped: NonNullable<RunView['stopped']>, { paste, sandbox }: SummaryOptions): Document {
   const { because } = stopped;
   const apply = paste(call('apply'));
   switch (because) {
     case 'balance':
       return sandbox === true
-        ? [command('it is play money: without --sandbox-credits there is enough of it', apply)]
+        ? [command('for enough sandbox credits, omit --sandbox-credits', apply)]
         : [
             command('top up the account at the service, then', apply),
             command('or let the run wait until that is done', paste(call('apply', '--wait-for-balance', '2h'))),

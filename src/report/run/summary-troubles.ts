@@ -232,7 +232,7 @@ function refusedTrouble(steps: readonly StepView[], { paste }: TroubleOptions): 
   };
 }
 
-/** `unknown`: what nobody knows of them; `ways`: the options that say it. */
+/** `unknown`: missing facts; `ways`: the options that state them. */
 function unresolvedTrouble(
   steps: readonly StepView[],
   { paste, unknown, ways }: TroubleOptions & { unknown: string; ways: string },

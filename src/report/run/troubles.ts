@@ -6,7 +6,6 @@ export interface TroubleGroup {
   text: string;
   outcome: StepOutcome;
   count: number;
-  /** Credits charged for them. */
   credits: number;
   /** The last of them, and when it was, in ms since 1970. */
   address: string;

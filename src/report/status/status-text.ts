@@ -32,7 +32,7 @@ const shownNames = 10;
 export interface StatusOptions {
   /** Writes the commands of the hints. */
   paste: Paste;
-  /** A person selected the steps: they want to know which. */
+  /** Whether the user selected the steps, so that they are listed. */
   isSelection?: boolean;
   /** Milliseconds since 1970. */
   now?: number;
@@ -84,7 +84,6 @@ export function statusView(view: StatusView, options: StatusOptions): Document {
   ];
 }
 
-/** Open gates, and how they are decided. */
 function gatesFact(gates: readonly GateStatus[], paste: Paste): Fact {
   const example = gates.find(({ state, toSee }) => state !== 'rejected' && toSee.length > 0)?.toSee[0];
   return {
@@ -203,7 +202,6 @@ function sum(tasks: TaskStatus[], pick: (task: TaskStatus) => number): number {
   return tasks.reduce((total, task) => total + pick(task), 0);
 }
 
-/** A row for each step. */
 export function stepsView(steps: readonly StepStatus[]): Document {
   const rows = steps.map((step): Text[] => [
     step.address,

@@ -58,7 +58,6 @@ export interface GateStatus {
   /** `hero@lamp`. */
   name: string;
   state: 'open' | 'contested' | 'rejected';
-  /** How many are to be picked. */
   choose: number;
   /** Bought outputs that are not rejected, and those that are picked, by address. */
   toSee: string[];

@@ -56,7 +56,7 @@ export function describePurchase(
   };
 }
 
-/** Returns a code that is stable for scripts; the sentence beside it is for people. */
+/** Returns the stable code for scripts; its sentence is for users. */
 function codeOf(state: Purchase['state'], error = ''): string | undefined {
   switch (state) {
     case 'done':

@@ -2,7 +2,7 @@ import type { Approval } from '../../contract/approval.ts';
 import { type Document, faint, good, type Text, table } from '../document.ts';
 import { clockText } from '../numbers.ts';
 
-/** A saved plan that somebody said yes to. `over`: why it counts no more. */
+/** An approved plan. `over`: why the approval is no longer valid. */
 export type ApprovalRow = Omit<Approval, 'version' | 'digest' | 'lock'> & { over: string | undefined };
 
 export function approvalsView(rows: readonly ApprovalRow[], now: number): Document {

@@ -16,7 +16,6 @@ import {
 import { limitText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/** Runs, workers and what is wrong, of an engine. */
 export function workersView(state: EngineState): Document {
   const limits = state.accounts.map(({ id, limit }) =>
     limit === undefined ? undefined : line(`limit of account ${id.slice(0, 8)}: ${limitText(limit)}`),
@@ -94,7 +93,7 @@ function workersTable(workers: readonly EngineWorker[]): Block {
 
 function roleCell({ isHead, isSilent, files }: EngineWorker): Text {
   if (isSilent) return bad('silent');
-  const words = [...(isHead ? ['head'] : []), ...(files > 0 ? ['hand'] : [])];
+  const words = [...(isHead ? ['leader'] : []), ...(files > 0 ? ['fetch'] : [])];
   const role = words.length === 0 ? 'waiting' : words.join(', ');
   return isHead ? good(role) : role;
 }
@@ -105,16 +104,16 @@ export function troublesView(state: EngineState): Document {
   ];
 }
 
-/** Things on an engine that a person has to look after. */
+/** Returns problems of an engine that need an operator. */
 export function troublesOf({ runs, accounts }: EngineState): { is: 'error' | 'notice'; text: string }[] {
   const troubles: { is: 'error' | 'notice'; text: string }[] = [];
   for (const { id, error } of accounts) {
     if (error !== undefined)
-      troubles.push({ is: 'error', text: `head of account ${id.slice(0, 8)}: ${safeText(error, 300)}` });
+      troubles.push({ is: 'error', text: `leader of account ${id.slice(0, 8)}: ${safeText(error, 300)}` });
   }
   for (const { id, campaign, error, state } of runs) {
     if (error === undefined || state === 'ended') continue;
-    const text = `run ${id.slice(0, 8)} of ${campaign} is put aside, and tried again each minute: ${error}`;
+    const text = `run ${id.slice(0, 8)} of ${campaign} was set aside, and is retried each minute: ${error}`;
     troubles.push({ is: 'error', text: safeText(text, 400) });
   }
   for (const { lacks, ...run } of runs) {

@@ -40,7 +40,7 @@ export class GalleryFolder {
   static async open(path: string, shown: string): Promise<GalleryFolder> {
     for (const name of ['', ...Object.keys(folders)]) {
       const wayOut = findWayOut(join(path, name, 'index.html'));
-      if (wayOut !== undefined) throw unwritten(shown, `is not written: ${wayOut}`);
+      if (wayOut !== undefined) throw unwritten(shown, `cannot be written: ${wayOut}`);
     }
     const index = join(path, 'index.html');
     const found = lstatOrAbsent(path);

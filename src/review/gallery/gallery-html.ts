@@ -11,7 +11,7 @@ export const galleryStart = '<!doctype html>\n<!-- mediabatch report -->\n';
 /** Stands in a new folder until the gallery is there. */
 export const unfinishedHtml = `${galleryStart}<html lang="en">
 <head><meta charset="utf-8"><title>not finished</title></head>
-<body><p>This gallery is being written. If nothing is at work any more: run mediabatch report again.</p></body>
+<body><p>This gallery is being written. If no process is writing it, run mediabatch report again.</p></body>
 </html>
 `;
 

@@ -37,7 +37,7 @@ export class SingleFile implements GalleryPlace {
       });
     }
     const wayOut = findWayOut(dirname(resolve(path)));
-    if (wayOut !== undefined) throw refused(shown, `is not written: ${wayOut}`);
+    if (wayOut !== undefined) throw refused(shown, `cannot be written: ${wayOut}`);
     const isThere = lstatOrAbsent(path) !== undefined;
     if (isThere && readStart(path, galleryStart.length) !== galleryStart) {
       throw refused(shown, 'already exists and is not a gallery written by report; it was not changed');

@@ -256,7 +256,7 @@ class Review {
     }
     const verdicts = readVerdicts(body);
     if (verdicts === undefined) {
-      return answerProblem(response, 400, 'these are no verdicts', 'reload the page; nothing was recorded');
+      return answerProblem(response, 400, 'these are not review decisions', 'reload the page; nothing was recorded');
     }
     const writing = this.#host.judge(verdicts);
     this.#writing.add(writing);

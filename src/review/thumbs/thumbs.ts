@@ -23,7 +23,7 @@ interface Wish {
   priority: number;
 }
 
-const notNeeded: Thumb = { problem: 'was not needed any more' };
+const notNeeded: Thumb = { problem: 'was no longer needed' };
 
 /** Whether small pictures are made of this one: others are shown as they are. */
 export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean {

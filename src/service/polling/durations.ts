@@ -110,7 +110,6 @@ export class Durations {
     return known;
   }
 
-  /** Returns what is to be kept for the next run. */
   keep(): KeptDurations {
     const kept: KeptDurations = { ...this.#kept };
     for (const [name, { samples }] of this.#known) {

@@ -79,7 +79,6 @@ export class JobList {
     return isNew && this.jobs.size > manyPages * this.#places.size && this.#trust.isAskable;
   }
 
-  /** Returns when to reconsider the list. */
   nextCheckAt(): number {
     if (this.jobs.size < fewestJobs || !this.#trust.isAskable) return Number.POSITIVE_INFINITY;
     const thinkAt = this.#reading > 0 ? Number.POSITIVE_INFINITY : this.#thinkAt;

@@ -52,7 +52,6 @@ export class ListPlaces {
   #added = 0;
   /** Number of other people's records that came since; noticed when a page is read. */
   #others = 0;
-  /** The number of the newest job. */
   #newest = 0;
   /** Ranks start anywhere: this is their offset from the list's own count. */
   #base: number | undefined;
@@ -60,7 +59,7 @@ export class ListPlaces {
   #lowest = 0;
   /** Largest distance of jobs from their expected place. */
   #spread = 0;
-  /** The list has none below this. */
+  /** No job of the list is below this rank. */
   #end = Number.NEGATIVE_INFINITY;
 
   /** `size`: until the list shows how many records its pages have. */
@@ -102,7 +101,7 @@ export class ListPlaces {
     return this.#isPaged ? 1 + Math.floor(Math.max(0, this.#top - rank) / this.#size) : 1;
   }
 
-  /** Finds where to look for each job. */
+  /** Returns the page on which to search each job. */
   pages(): (job: WatchedJob) => number {
     this.#findLowest();
     return (job) => {

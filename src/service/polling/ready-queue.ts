@@ -37,7 +37,6 @@ export class ReadyQueue {
     return places;
   }
 
-  /** The first in the queue. */
   takeFirst(): WatchedJob | undefined {
     while (!this.isEmpty) {
       const place = this.#places[this.#head];

@@ -33,7 +33,7 @@ test.each([
   for (const name of ['a', 'b', 'c']) expect(existsSync(place.path(`out/${name}.png`))).toBe(true);
 });
 
-test('outside of a run it is said in words, too', async () => {
+test('outside a run the error is a message as well', async () => {
   const place = await makePlace(pictures('a'));
   writeFileSync(
     place.path('library.cjs'),

@@ -22,7 +22,7 @@ function eventsOf<Name extends RunFact['event']>(events: RunFact[], name: Name):
 }
 
 describe('apply --wait-for-balance', () => {
-  test('goes on by itself when there are credits again, and nothing is paid twice', async () => {
+  test('continues when there are credits again, and pays nothing twice', async () => {
     const campaign = poorCampaign(20 * 60_000);
     const { outcomes, events, gate } = await campaign.run({ concurrency: 2, creditWaitMs: 2 * hourMs });
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
@@ -47,9 +47,9 @@ describe('apply --wait-for-balance', () => {
     expect(clone.file.read().steps.size).toBe(6);
   };
 
-  test('each try walks the keys from the first, so that a clone finds what was bought', () => buyAndClone(false));
+  test('each try uses the keys from the first, so that a clone finds the purchases', () => buyAndClone(false));
 
-  test('a refusal that the service repeats is passed by, and a clone finds what was bought', () => buyAndClone(true));
+  test('a repeated refusal is skipped, and a clone finds the purchases', () => buyAndClone(true));
 
   test('tries one create at a time, at intervals from 30 s to 5 min, and stops when the time has passed', async () => {
     const campaign = poorCampaign(Number.POSITIVE_INFINITY);
@@ -75,7 +75,7 @@ describe('apply --wait-for-balance', () => {
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['done', 'refused', 'left']));
   });
 
-  test('collects what runs meanwhile', async () => {
+  test('collects running jobs meanwhile', async () => {
     const campaign = poorCampaign(hourMs);
     const order: string[] = [];
     await campaign.run({
@@ -88,7 +88,7 @@ describe('apply --wait-for-balance', () => {
     expect(order.slice(0, 4)).toEqual(['output-saved', 'output-saved', 'output-saved', 'spending-resumed']);
   });
 
-  test('is over at once when the run is interrupted', async () => {
+  test('ends at once when the run is interrupted', async () => {
     const campaign = poorCampaign(Number.POSITIVE_INFINITY);
     let pausedAt = 0;
     let aborted = 0;

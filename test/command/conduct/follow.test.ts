@@ -35,7 +35,7 @@ async function startRun(trial: Trial): Promise<ChildProcess> {
 const follow = [process.execPath, bin, 'status', 'campaign.yaml', '--follow'];
 
 describe('status --follow', () => {
-  test('says what to type when nothing runs, with no run on record and with one', async () => {
+  test('prints the next command when nothing runs, with and without a run on record', async () => {
     const trial = await makeTrial(manifest);
     const none = await trial.run(['status', 'campaign.yaml', '--follow']);
     expect(none).toMatchObject({ code: 0, out: '' });
@@ -71,7 +71,7 @@ describe('status --follow', () => {
     expect(err).toContain('mediabatch apply campaign.yaml\n');
   });
 
-  test('what somebody else put into the history is no event', async () => {
+  test('foreign lines in the history are not events', async () => {
     const trial = await makeTrial(manifest, { service: { speed: 5 } });
     await startRun(trial);
     const [name] = readdirSync(trial.path('.mediabatch/runs'));
@@ -91,7 +91,7 @@ describe('status --follow', () => {
 
 /** Skipped where there is no python3 to make a terminal with. */
 describe.runIf(hasTerminals)('status --follow on a terminal (python3)', () => {
-  test('shows the screen of the run, and Ctrl-C ends only the looking', async () => {
+  test('shows the screen of the run, and Ctrl-C ends only the view', async () => {
     const trial = await makeTrial(manifest, { service: { speed: 0.2 } });
     const run = await startRun(trial);
     const { code, text } = await runOnTerminal(follow, {

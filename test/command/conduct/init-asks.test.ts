@@ -23,16 +23,16 @@ const manifestIn = (folder: string) => readFileSync(join(folder, 'new/campaign.y
 
 /** Skipped where there is no python3 to make a terminal with. */
 describe.runIf(hasTerminals)('init on a terminal (python3)', () => {
-  test('asks two questions, and Enter takes what stands first', async () => {
+  test('asks two questions, and Enter selects the first choice', async () => {
     const folder = temporary();
     const { status, said } = await init(folder, ['\r', '\r']);
     expect(status, said).toBe(0);
     expect(said.split('[1] ')).toHaveLength(3);
-    expect(said).toContain('Try it with play money: mediabatch apply new/campaign.yaml --sandbox');
+    expect(said).toContain('Try it with sandbox credits: mediabatch apply new/campaign.yaml --sandbox');
     expect(manifestIn(folder)).toContain('description: Product pictures in two formats');
   });
 
-  test('takes numbers and names, tables that lie here, and asks again after what is neither', async () => {
+  test('accepts numbers, names and tables of the folder, and asks again otherwise', async () => {
     const folder = temporary();
     writeFileSync(join(folder, 'things.csv'), 'sku,name\na,Lamp\n');
     const { status, said } = await init(folder, ['99\r', 'things.csv\r', '2\r']);
@@ -55,7 +55,7 @@ describe.runIf(hasTerminals)('init on a terminal (python3)', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('asks nothing where an example is named, or a campaign is in the way', async () => {
+  test('asks nothing if an example is named, or a campaign exists', async () => {
     const folder = temporary();
     expect((await init(folder, [], ['new', '--example', 'product-grid'])).said).not.toContain('?');
     const { status, said } = await init(folder, []);

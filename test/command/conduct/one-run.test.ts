@@ -39,7 +39,7 @@ async function expectWholeAndPaidOnce(place: Place, run: RunningCommand): Promis
 }
 
 describe.runIf(process.platform !== 'win32')('I13 in the whole command', () => {
-  test('I13 a run that is suspended keeps its lock, and goes on as if nothing had been', async () => {
+  test('I13 a suspended run keeps its lock and continues', async () => {
     const { place, run } = await startedRun();
     run.child.kill('SIGSTOP');
     const before = createsSeen(place.service);
@@ -57,7 +57,7 @@ describe.runIf(process.platform !== 'win32')('I13 in the whole command', () => {
     await expectWholeAndPaidOnce(place, run);
   });
 
-  test('I13 the way to the folder makes no difference: a link leads to the same lock', async () => {
+  test('I13 a link to the folder leads to the same lock', async () => {
     const { place, run } = await startedRun();
     const link = `${place.folder}-link`;
     symlinkSync(place.folder, link);
@@ -66,20 +66,23 @@ describe.runIf(process.platform !== 'win32')('I13 in the whole command', () => {
     await expectWholeAndPaidOnce(place, run);
   });
 
-  test.runIf(hasFaketime)('I13 nor does the clock: a second run two days later, or before (faketime)', async () => {
-    const { place, run } = await startedRun();
-    run.child.kill('SIGSTOP');
-    for (const step of ['+50h', '-50h']) {
-      const { status, stderr } = spawnSync(
-        'faketime',
-        ['-f', step, process.execPath, bin, ...args, '--lock-timeout', '0'],
-        { cwd: place.folder, env: place.env, encoding: 'utf8' },
-      );
-      expectRefused({ code: status, err: stderr }, run);
-    }
-    run.child.kill('SIGCONT');
-    await expectWholeAndPaidOnce(place, run);
-  });
+  test.runIf(hasFaketime)(
+    'I13 a second run is refused whatever its clock: two days later or earlier (faketime)',
+    async () => {
+      const { place, run } = await startedRun();
+      run.child.kill('SIGSTOP');
+      for (const step of ['+50h', '-50h']) {
+        const { status, stderr } = spawnSync(
+          'faketime',
+          ['-f', step, process.execPath, bin, ...args, '--lock-timeout', '0'],
+          { cwd: place.folder, env: place.env, encoding: 'utf8' },
+        );
+        expectRefused({ code: status, err: stderr }, run);
+      }
+      run.child.kill('SIGCONT');
+      await expectWholeAndPaidOnce(place, run);
+    },
+  );
 
   test('I13 a run whose guard was removed by hand buys nothing more, and the next one goes on', async () => {
     const { place, run } = await startedRun();

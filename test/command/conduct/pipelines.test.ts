@@ -14,7 +14,7 @@ tasks:
 const commandsIn = (text: string) =>
   text.split('\n').flatMap((line) => (line.trimStart().startsWith('::') || line.includes('##[') ? [line.trim()] : []));
 
-test('a job of GitHub has its log in groups, and its failures as annotations that obey nothing', async () => {
+test('a GitHub job has log groups, and failures as annotations without commands', async () => {
   const error = 'moderated\n::stop-commands::x ##[error]y';
   const faults = withFaults([
     { on: 'create', match: 'error::b', do: { type: 'status', status: 400, body: { success: false, error } } },
@@ -43,13 +43,13 @@ test('mistakes are annotations at their places, from plan and apply, ten at most
   }
 });
 
-test('elsewhere no line is written for a runner', async () => {
+test('other runners get no such lines', async () => {
   const trial = await makeTrial(pictures('a'));
   const { err } = await trial.apply();
   expect(err).not.toMatch(/::(?:group|error|warning|endgroup)/);
 });
 
-test('-q says one line of a run that went well, and what went wrong of another', async () => {
+test('-q prints one line for a successful run, and the failures of another', async () => {
   const faults = withFaults([
     { on: 'create', match: 'error::b', do: { type: 'status', status: 400, body: { success: false, error: 'no' } } },
   ]);
@@ -63,7 +63,7 @@ test('-q says one line of a run that went well, and what went wrong of another',
   expect(badly.err).not.toMatch(/to spend|done {2}/);
 });
 
-test('-v says everything that happens; neither changes the events', async () => {
+test('-v prints every event; neither option changes the events', async () => {
   const trial = await makeTrial(pictures('a'));
   const { err } = await trial.apply(['-v']);
   for (const word of ['started', 'sending', 'created', 'is', 'made', 'saved']) expect(err).toContain(`pic@a  ${word}`);

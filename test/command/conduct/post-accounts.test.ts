@@ -19,7 +19,7 @@ tasks:
 ${more}`;
 
 describe('the accounts of posts', () => {
-  test('are checked before anything is bought, with file, line, column and the near miss', async () => {
+  test('are checked before anything is bought, with position and suggestion', async () => {
     const trial = await makeTrial(campaignOf('acc_a26a6b25c78b1c8e'));
     for (const args of [
       ['apply', 'campaign.yaml', '--yes', '--publish'],
@@ -61,7 +61,7 @@ describe('the accounts of posts', () => {
     expect(trial.sandbox.ledger()).toHaveLength(2);
   });
 
-  test('of what is out are not judged again', async () => {
+  test('of published posts are not checked again', async () => {
     const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
     expect((await trial.apply(['--publish'])).code).toBe(0);
     trial.write('campaign.yaml', campaignOf('acc_nope'));
@@ -69,7 +69,7 @@ describe('the accounts of posts', () => {
     expect(again.code, again.err).toBe(0);
   });
 
-  test('that nobody can tell are a mistake of their step where the service finds it, and the run goes on', async () => {
+  test('that cannot be checked fail their step at the service, and the run continues', async () => {
     const error = { success: false, error: `Account ${account} not found` };
     const trial = await makeTrial(
       campaignOf(
@@ -85,7 +85,7 @@ describe('the accounts of posts', () => {
     expect(trial.sandbox.ledger()).toHaveLength(2);
   });
 
-  test('a time that is over is warned of with the plan, and before anything goes out', async () => {
+  test('a past time is a warning in the plan and before publishing', async () => {
     const late = '      scheduledAt: "2020-01-01T08:00:00Z"\n';
     const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098', late));
     const warned = 'warning MB1510 `scheduledAt` is 2020-01-01T08:00:00Z: its time is over, so it goes out at once';

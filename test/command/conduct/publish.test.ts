@@ -93,7 +93,7 @@ describe.runIf(hasTerminals)('on a terminal (python3)', () => {
     expect(kindsOf(trial)).toHaveLength(booked);
   });
 
-  test('a time that is over is part of the question', async () => {
+  test('the prompt marks a past time', async () => {
     const trial = await makeTrial(manifest.replace('2030-05-01', '2020-05-01'));
     const ran = await applyOnTerminal(trial, 'y,n');
     expect(ran.questions[1], ran.text).toBe(
@@ -102,7 +102,7 @@ describe.runIf(hasTerminals)('on a terminal (python3)', () => {
     expect(kindsOf(trial)).toEqual(['image']);
   });
 
-  test('what costs nothing is not bought for 0 credits', async () => {
+  test('free steps are not shown as purchases for 0 credits', async () => {
     const trial = await makeTrial('version: 1\nname: up\ntasks:\n  logo: { kind: upload, with: { file: a.txt } }\n');
     trial.write('a.txt', 'a');
     expect((await applyOnTerminal(trial, 'n')).questions).toEqual(['Carry out 1 step for 0 credits? [y/N]']);

@@ -25,8 +25,8 @@ const campaignOf = (...tasks: [name: string, caption: string, accounts?: string]
 const captions = ({ sandbox }: Trial) =>
   (sandbox.ledger() as Booking[]).flatMap(({ kind, body }) => (kind === 'post' ? [body.caption] : []));
 
-describe('a post that goes out once, whatever becomes of it', () => {
-  test('I41 its answer is lost, then it is edited and renamed: none goes to its account until somebody has looked', async () => {
+describe('a post is published once', () => {
+  test('I41 after a lost answer, an edit and a rename, no post goes to its account until a user decides', async () => {
     const lost = withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked: true } }]);
     const trial = await makeTrial(campaignOf(['share', 'Hello']), lost);
     expect((await trial.apply(['--publish'])).code).toBe(6);
@@ -49,7 +49,7 @@ describe('a post that goes out once, whatever becomes of it', () => {
     expect(captions(trial)).toEqual(['Hello']);
   });
 
-  test('I41 of several to one account none follows one whose answer was lost', async () => {
+  test('I41 after a lost answer no other post goes to the same account', async () => {
     const lost = withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked: true } }]);
     const many = campaignOf(...[1, 2, 3, 4].map((one): [string, string] => [`share${one}`, `Hello ${one}`]));
     const trial = await makeTrial(many, lost);
@@ -91,7 +91,7 @@ describe('a post that goes out once, whatever becomes of it', () => {
   });
 });
 
-describe('a new post beside one that has lost its step', () => {
+describe('a new post next to a published post without a step', () => {
   async function changed() {
     const trial = await makeTrial(campaignOf(['share', 'Hello']));
     expect((await trial.apply(['--publish'])).code).toBe(0);
@@ -99,7 +99,7 @@ describe('a new post beside one that has lost its step', () => {
     return trial;
   }
 
-  test('waits, and is shown side by side with it and with all ways on', async () => {
+  test('waits, and is shown next to it with all next commands', async () => {
     const trial = await changed();
     const waits = await trial.apply(['--publish']);
     expect(waits.code, waits.err).toBe(5);

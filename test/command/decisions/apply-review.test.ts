@@ -66,7 +66,7 @@ describe('apply --review', () => {
     expect(place.service.ledger()).toHaveLength(2);
   }, 60_000);
 
-  test('Ctrl-C at a gate leaves everything on record, and apply goes on', async () => {
+  test('Ctrl-C at a gate leaves everything on record, and apply continues', async () => {
     const place = await makePlace(manifest);
     const run = place.start(live);
     const page = await pageOf(run);
@@ -83,7 +83,7 @@ describe('apply --review', () => {
     expect(place.service.ledger()).toHaveLength(3);
   }, 60_000);
 
-  test('a gate on which nothing hangs is waited for as well, and looked at only while it is open', async () => {
+  test('a gate without dependents is waited for, and shown only while it is open', async () => {
     const place = await makePlace(manifest.replace(/ {2}(?:poster|card).*\n/g, ''));
     expect((await place.apply()).code).toBe(0);
     const run = place.start(live);
@@ -97,7 +97,7 @@ describe('apply --review', () => {
     expect(place.service.ledger()).toHaveLength(2);
   }, 60_000);
 
-  test('Ctrl-C while jobs run ends the run as ever', async () => {
+  test('Ctrl-C while jobs run ends the run as usual', async () => {
     const place = await makePlace(manifest, { speed: 1 });
     const run = place.start([...live, '-v']);
     await pageOf(run);
@@ -107,7 +107,7 @@ describe('apply --review', () => {
     expect(findLosses(remainsOf(place))).toEqual([]);
   }, 60_000);
 
-  test('a saved plan that names what follows: without anybody to ask it takes --yes', async () => {
+  test('a saved plan with steps after picks needs --yes without a terminal', async () => {
     const place = await makePlace(manifest);
     const saved = place.start(['plan', 'campaign.yaml', '--out', 'p.plan.json']);
     expect((await saved.ended).code).toBe(0);
@@ -137,7 +137,7 @@ describe('apply --review', () => {
     expect(place.service.requests()).toEqual([]);
   });
 
-  test('killed at any write: nothing is paid twice, no verdict that was answered is lost, and apply goes on', async () => {
+  test('killed at any write: nothing is paid twice, no confirmed decision is lost, and apply continues', async () => {
     let kills = 0;
     for (let write = 2; write <= 30; write += 3) {
       const place = await makePlace(manifest);

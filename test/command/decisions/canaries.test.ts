@@ -19,7 +19,7 @@ async function apply(trial: Trial, code: number, ...words: string[]): Promise<st
   return applied.out + applied.err;
 }
 
-test('buys the canary, then the others; asks about the next one, and goes on with what was picked', async () => {
+test('buys the canary, then the others; waits at the next one, and continues after the pick', async () => {
   const trial = await makeCampaign();
   const planned = await trial.run(['plan', 'campaign.yaml', '--json']);
   const rows = JSON.parse(planned.out).rows as { address: string; canary?: true; canaries?: string[] }[];
@@ -64,7 +64,7 @@ test('buys the canary, then the others; asks about the next one, and goes on wit
   expect(booked(trial)).toBe(10);
 }, 60_000);
 
-test('a canary that does not fit keeps the others back, with exit 3, until it does', async () => {
+test('an unfit canary blocks the others with exit 3 until it fits', async () => {
   const trial = await makeCampaign(unfit);
   expect(await apply(trial, 3)).toContain('waits for its canary: hero@lamp failed');
   expect(booked(trial)).toBe(1);
@@ -77,7 +77,7 @@ test('a canary that does not fit keeps the others back, with exit 3, until it do
   expect(booked(trial)).toBe(4);
 }, 60_000);
 
-test('a saved plan goes on where it stopped, and counts on its canaries', async () => {
+test('a saved plan continues where it stopped, and includes its canaries', async () => {
   const trial = await makeCampaign();
   const saved = await trial.run(['plan', 'campaign.yaml', '--out', 'p.plan.json']);
   expect(saved.code, saved.err).toBe(0);

@@ -66,7 +66,7 @@ function start(more: Parameters<typeof leaveBought>[2] = {}): void {
 }
 
 describe('pin, and pin --undo', () => {
-  test('a pinned step is kept whatever changes; taken off, it is not', async () => {
+  test('a pinned step is kept whatever changes, until it is unpinned', async () => {
     start();
     const pinned = await place.run('pin', 'campaign.yaml', 'hero@lamp');
     expect(pinned).toMatchObject({ code: 0, out: '' });
@@ -91,7 +91,7 @@ describe('pin, and pin --undo', () => {
     expect(await actions()).toEqual({ 'hero@lamp': 'redo', 'hero@vase': 'redo', cover: 'redo' });
   });
 
-  test('--redo of a pinned step is refused, with the way on', async () => {
+  test('--redo of a pinned step is refused, with the next command', async () => {
     start();
     await place.run('pin', 'campaign.yaml', '-s', 'tag:launch');
     const { code, err } = await place.run('plan', 'campaign.yaml', '--redo', 'hero@lamp');
@@ -123,7 +123,7 @@ describe('pin, and pin --undo', () => {
     expect(text).toContain('= hero@lamp');
   });
 
-  test('twice is no mistake, and leaves the same lock', async () => {
+  test('pinning twice leaves the same lock', async () => {
     start();
     await place.run('pin', 'campaign.yaml', 'hero@lamp');
     const lock = place.read('campaign.lock.jsonl');
@@ -149,7 +149,7 @@ describe('pin, and pin --undo', () => {
 });
 
 describe('accept', () => {
-  test('a file that was edited by hand is what the lock knows', async () => {
+  test('an edited file becomes the recorded output', async () => {
     start();
     writeFileSync(join(place.folder, 'output/hero-lamp.png'), png('retouched'));
     expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'download' } });
@@ -160,7 +160,7 @@ describe('accept', () => {
     expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ revision: 1, jobId: 'job-hero@lamp' });
   });
 
-  test('an output for a changed input, and what is made from it', async () => {
+  test('accepts an output for a changed input, and its dependents', async () => {
     start();
     place.write('campaign.yaml', after);
     expect(await actions()).toEqual({ 'hero@lamp': 'redo', 'hero@vase': 'redo', cover: 'redo' });
@@ -178,7 +178,7 @@ describe('accept', () => {
     expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'attach' } });
   });
 
-  test('a whole chain at once: what follows from the first is not accepted for nothing', async () => {
+  test('accepts a whole chain at once', async () => {
     start();
     place.write('campaign.yaml', after.replace('prompt: cover', 'prompt: title'));
     const { code, err } = await place.run('accept', 'campaign.yaml', '-s', 'hero cover');
@@ -188,7 +188,7 @@ describe('accept', () => {
     expect(JSON.parse(out).totals).toMatchObject({ knownPrices: 5 });
   });
 
-  test('an edited file is nobody’s to delete or to write over', async () => {
+  test('an edited file is never deleted or overwritten', async () => {
     start();
     const edited = join(place.folder, 'output/hero-vase.png');
     writeFileSync(edited, png('retouched'));
@@ -231,7 +231,7 @@ describe('accept', () => {
 });
 
 describe('forget', () => {
-  test('a step is planned as never bought; ids and credits stay', async () => {
+  test('a forgotten step is planned as new; ids and credits stay', async () => {
     start();
     const { err } = await place.run('forget', 'campaign.yaml', 'hero@vase');
     expect(err).toContain('1 job of 5 credits; the budget still counts them. To make it again costs 5 credits');
@@ -255,7 +255,7 @@ describe('forget', () => {
     expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create' } });
   });
 
-  test('nothing that another branch has bought, or may have, is forgotten with a refusal', async () => {
+  test('forgetting a refusal keeps purchases and unresolved creates of another branch', async () => {
     start({ 'hero@vase': { state: 'refused', error: 'no' } });
     const refused = place.read('campaign.lock.jsonl');
     await place.run('forget', 'campaign.yaml', 'hero@vase');
@@ -274,7 +274,7 @@ describe('forget', () => {
     expect(refused).not.toBe(ours);
   });
 
-  test('a running job takes --force, an unanswered create is never forgotten', async () => {
+  test('a running job needs --force, and an unresolved create is never forgotten', async () => {
     start({ 'hero@lamp': { state: 'running' }, 'hero@vase': { state: 'unresolved' } });
     const running = await place.run('forget', 'campaign.yaml', 'hero@lamp');
     expect(running).toMatchObject({ code: 64 });
@@ -297,7 +297,7 @@ describe('forget', () => {
 describe('move', () => {
   const renamed = before.replace('[lamp, vase]', '[lantern, vase]').replace('key: lamp', 'key: lantern');
 
-  test('key and input changed at once: what was bought goes along, with its ids', async () => {
+  test('moves purchases with their ids when key and input changed at once', async () => {
     start();
     place.write('campaign.yaml', renamed);
     expect(await actions()).toMatchObject({ 'hero@lantern': 'create', 'hero@lamp': 'orphan' });
@@ -319,7 +319,7 @@ describe('move', () => {
     expect(await plan()).toMatchObject({ 'hero@lantern': { action: 'move', wouldCost: 5 }, cover: { action: 'keep' } });
   });
 
-  test('from an address that is still there: that one counts as not bought', async () => {
+  test('a step that still exists counts as not bought afterwards', async () => {
     start({ 'hero@vase': 'not bought' });
     const tooEarly = await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@vase');
     expect(tooEarly).toMatchObject({ code: 64 });
@@ -330,7 +330,7 @@ describe('move', () => {
     expect(await actions()).toMatchObject({ 'hero@lamp': 'create', 'hero@vase': 'redo' });
   });
 
-  test('to a step that had been forgotten: what comes in counts', async () => {
+  test('a forgotten step has the moved purchases', async () => {
     start();
     await place.run('forget', 'campaign.yaml', 'hero@vase');
     place.write('campaign.yaml', after);
@@ -369,7 +369,7 @@ describe('adopt of one job, offline', () => {
   const into = (address: string, job: string, ...more: string[]) =>
     place.run('adopt', 'campaign.yaml', address, '--job', job, ...more, '--offline');
 
-  test('a step that is not bought gets the job, and what it was charged later', async () => {
+  test('an unpurchased step gets the job, and later its charge', async () => {
     start({ 'hero@lamp': 'not bought' });
     const { code, err } = await into('hero@lamp', 'paid-1');
     expect(code, err).toBe(0);
@@ -386,7 +386,7 @@ describe('adopt of one job, offline', () => {
     expect(recordOf('hero@lamp')?.purchases).toMatchObject([{ state: 'running', jobId: 'paid-1', generation: 1 }]);
   });
 
-  test('it stays answered when a branch comes back that has it open', async () => {
+  test('it stays resolved after a merge with a branch that has it open', async () => {
     start({ 'hero@lamp': { state: 'unresolved' } });
     const open = lineOf('hero@lamp');
     await into('hero@lamp', 'paid-1', '--credits', '4');
@@ -396,7 +396,7 @@ describe('adopt of one job, offline', () => {
     expect((await place.run('status', 'campaign.yaml')).out).toContain('14 spent · 86 of 100 left');
   });
 
-  test('which of several creates it answers, a person says', async () => {
+  test('the user names which of several creates it answers', async () => {
     start({ 'hero@lamp': { state: 'unresolved' } });
     const other = lineOf('hero@lamp').replace(sendAt('hero@lamp'), 'send-of-another-branch');
     appendFileSync(join(place.folder, 'campaign.lock.jsonl'), other);
@@ -410,7 +410,7 @@ describe('adopt of one job, offline', () => {
     expect(recordOf('hero@lamp')?.purchases).toHaveLength(2);
   });
 
-  test('what was forgotten can come back', async () => {
+  test('a forgotten job can be adopted again', async () => {
     start();
     await place.run('forget', 'campaign.yaml', 'hero@vase');
     expect((await into('hero@vase', 'job-hero@vase', '--credits', '5')).code).toBe(0);

@@ -33,7 +33,7 @@ async function standInJudge(asked: string[]) {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-test('the judge of the manual picks what wins in both orders, and leaves to people what it only liked for its place', async () => {
+test('the judge of the manual picks winners in both orders, and leaves others to reviewers', async () => {
   const { path: folder, remove } = temporaryFolder();
   onTestFinished(remove);
   writeFileSync(join(folder, 'campaign.yaml'), manifest);

@@ -12,7 +12,7 @@ tasks:
 `;
 
 describe('against the service', () => {
-  test('a lost lock: what was paid is adopted and imported, and nothing is bought twice', async () => {
+  test('a lost lock: paid jobs are adopted, and nothing is bought twice', async () => {
     const trial = await makeTrial(manifest);
     expect((await trial.apply()).code).toBe(0);
     const { lock } = readLock('lock', readFileSync(trial.path('campaign.lock.jsonl')));

@@ -51,7 +51,7 @@ describe('adopt', () => {
     { ...speech, id: 's1', createdAt: '2030-01-01T00:01:00.000Z' },
   ];
 
-  test('what fits exactly is adopted, with what it took; kinds without a list are named', async () => {
+  test('exact matches are adopted with their charge; kinds without a list are named', async () => {
     const { seen } = await serve(lists([video], speeches));
     const { code, err } = await place.run('adopt', 'campaign.yaml', '--yes');
     expect(code, err).toBe(0);
@@ -67,7 +67,7 @@ describe('adopt', () => {
     expect(again.err).toContain('nothing was recorded');
   });
 
-  test('nobody to ask, and nobody has agreed: nothing is recorded', async () => {
+  test('records nothing without a terminal and without consent', async () => {
     await serve(lists([video], []));
     const { code, err } = await place.run('adopt', 'campaign.yaml');
     expect(code).toBe(64);
@@ -88,7 +88,7 @@ describe('adopt', () => {
     expect(lockSteps()).toEqual({ shot: [{ jobId: 'v2', credits: 16 }] });
   });
 
-  test('what is only near, failed, or known to another lock here is not taken', async () => {
+  test('partial matches, failed jobs and jobs of another lock are not adopted', async () => {
     await serve(
       lists(
         [
@@ -111,7 +111,7 @@ describe('adopt', () => {
     expect(await place.run('adopt', 'campaign.yaml', '--yes')).toMatchObject({ code: 65 });
   });
 
-  test('--json says the same to programs', async () => {
+  test('--json contains the same', async () => {
     await serve(lists([video], []));
     const { out } = await place.run('adopt', 'campaign.yaml', '--dry-run', '--json');
     expect(JSON.parse(out)).toMatchObject({
@@ -125,7 +125,7 @@ describe('adopt', () => {
 describe('adopt of one job', () => {
   const status = (data: object): Scripted => [200, { success: true, data }];
 
-  test('asks the service for the job, and for what it took', async () => {
+  test('queries the service for the job and its charge', async () => {
     await serve({ ...lists([video], []), 'GET /video/status/v1': status({ id: 'v1', status: 'COMPLETED' }) });
     const { code, err } = await place.run('adopt', 'campaign.yaml', 'shot', '--job', 'v1');
     expect(code, err).toBe(0);
@@ -156,7 +156,7 @@ describe('adopt of one job', () => {
     expect(() => place.read('campaign.lock.jsonl')).toThrow('ENOENT');
   });
 
-  test('an answer about something else is no answer', async () => {
+  test('an answer about another job is refused', async () => {
     await serve({ 'GET /image/status/j1': status({ id: 'other', status: 'COMPLETED' }) });
     expect(await place.run('adopt', 'campaign.yaml', 'pic', '--job', 'j1')).toMatchObject({ code: 69 });
   });

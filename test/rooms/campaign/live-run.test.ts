@@ -213,9 +213,7 @@ tasks:
     const fingerprintOf = (address: string) => steps.get(address)?.purchases[0]?.fingerprint;
     expect(steps.get('film@a')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@a/1') } });
     expect(steps.get('film@b')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@b/2') } });
-    expect(told(run)).toEqual([
-      'film@a: what it is made from is not picked any more; it stays, and the next run regenerates it',
-    ]);
+    expect(told(run)).toEqual(['film@a: its input is no longer picked; it stays, and the next run regenerates it']);
     expect(campaign.plan().rows.filter(({ action }) => action !== 'keep')).toMatchObject([
       { address: 'film@a', action: 'redo', credits: 5 },
     ]);
@@ -319,7 +317,7 @@ tasks:
       expect(blockedIn(run)).toEqual({ film: 'gate', end: 'gate', share: 'gate' });
       expect(run.carriedOut.totals.posts).toBeUndefined();
       expect(told(run)).toEqual([
-        'film: is left (and 2 more like it): what it was to be made from is not picked any more; plan shows what follows',
+        'film: is left (and 2 more like it): its input is no longer picked; plan shows the result',
       ]);
     });
 

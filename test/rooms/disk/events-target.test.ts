@@ -102,7 +102,7 @@ describe('what is no place for events', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(refusal(() => find(join(folder, 'none', 'events.jsonl')))).toMatchObject({
       message: expect.stringContaining('cannot be written: ENOENT'),
-      hint: 'give a file in a folder that exists',
+      hint: 'choose a path in an existing folder',
     });
     expect(refusal(() => find(join(folder, 'file', 'events.jsonl'))).message).toContain('cannot be written');
   });

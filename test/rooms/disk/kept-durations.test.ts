@@ -12,7 +12,7 @@ const keep = async (numbers: unknown) => {
   return readKeptDurations({ state, durations });
 };
 
-test('play money has a file of its own: its jobs are as quick as it is told to be', () => {
+test('durations of the sandbox are in a separate file, because its speed is an option', () => {
   const [real, play] = [false, true].map((sandbox) => campaignPaths('campaign.yaml', { sandbox }).durations);
   expect([real, play]).toEqual([durations, 'sandbox-durations.json']);
 });

@@ -293,7 +293,7 @@ describe('rows that tasks share', () => {
       'rows, and rows of its own',
       shared(hero.replace('rows: products', 'rows: products, foreach: p.csv')),
       ['MB1103 campaign.yaml:6:40'],
-      'has `foreach` beside `rows`',
+      'has `foreach` and `rows`',
     ],
     [
       'a template for a name',

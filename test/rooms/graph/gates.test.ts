@@ -145,7 +145,7 @@ describe('a gate that cannot be', () => {
       [takes.replace('choose: 1', 'choose: 2'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
       'MB1405',
       'tasks.hero.url',
-      'names one step, and 2 are picked',
+      'is one output, but 2 are picked',
     ],
     [
       '`from` that chooses what the gate chooses',
@@ -162,7 +162,7 @@ describe('a gate that cannot be', () => {
       ],
       'MB1405',
       '"{{tasks.talk.clips}}"',
-      'cannot be gone through',
+      'cannot be used in `foreach`',
     ],
   ])('%s', (_name, lines, code, at, says) => {
     const text = tasks(...lines);

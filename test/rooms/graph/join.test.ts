@@ -125,13 +125,13 @@ it.each<[name: string, lines: string[], found: string[], says: string[]]>([
     'several candidates',
     [hero, '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" } }'],
     ['MB1405 campaign.yaml:5:56'],
-    ['names 2 steps', 'hero@A,1:1  hero@A,9:16', 'from: { hero: { r: "1:1" } }', '{{tasks.hero.urls}}'],
+    ['matches 2 steps', 'hero@A,1:1  hero@A,9:16', 'from: { hero: { r: "1:1" } }', '{{tasks.hero.urls}}'],
   ],
   [
     'several candidates by key and axis',
     [hero, '  use: { kind: image, with: { prompt: "{{tasks.hero.url}}" } }'],
     ['MB1405 campaign.yaml:5:42'],
-    ['names 4 steps', 'from: { hero: { key: A, r: "1:1" } }'],
+    ['matches 4 steps', 'from: { hero: { key: A, r: "1:1" } }'],
   ],
   [
     'several takes',
@@ -146,7 +146,7 @@ it.each<[name: string, lines: string[], found: string[], says: string[]]>([
     'no candidate',
     [hero, '  use: { kind: image, foreach: [A, z], matrix: { r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" } }'],
     ['MB1405 campaign.yaml:5:83'],
-    ['none with key z, r 1:1', 'hero@A,1:1'],
+    ['no step of `hero` has key z, r 1:1', 'hero@A,1:1'],
   ],
   [
     'an axis that is not there',
@@ -164,7 +164,7 @@ it.each<[name: string, lines: string[], found: string[], says: string[]]>([
       '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { r: "2:1" } } }',
     ],
     ['MB1405 campaign.yaml:5:56'],
-    ['none with r 2:1, key A'],
+    ['no step of `hero` has r 2:1, key A'],
   ],
   [
     '`from` that nothing uses',

@@ -148,7 +148,7 @@ testMistakes([
       '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" } }',
     ),
     'MB1408 4:39, MB1405 5:60',
-    '`a` makes no steps',
+    '`a` has no steps',
   ],
   [
     'an output of a task without rows',
@@ -157,7 +157,7 @@ testMistakes([
       '  b: { kind: image, with: { prompt: "{{tasks.a.url}}" }, needs: [a] }',
     ),
     'MB1408 4:21, MB1405 5:40',
-    '`a` makes no steps',
+    '`a` has no steps',
   ],
   [
     'outputs of which `from` leaves none',
@@ -166,7 +166,7 @@ testMistakes([
       '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: z } } }',
     ),
     'MB1405 5:60',
-    'has none with key z',
+    'no step of `a` has key z',
     'a@x',
   ],
   [
@@ -176,8 +176,8 @@ testMistakes([
       '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: [z, x, w] } } }',
     ),
     'MB1405 5:60, MB1405 5:60',
-    'has none with key z',
-    'has none with key w',
+    'no step of `a` has key z',
+    'no step of `a` has key w',
   ],
   [
     'a list for one reference',
@@ -186,7 +186,7 @@ testMistakes([
       '  b: { kind: image, with: { prompt: y, referenceImages: ["{{tasks.a.url}}"] }, from: { a: { key: [y, x] } } }',
     ),
     'MB1405 5:61',
-    'names one step, and `from` picks 2 of `a`',
+    'is one output, but `from` selects 2 steps of `a`',
     '{{tasks.a.urls}}',
   ],
   [

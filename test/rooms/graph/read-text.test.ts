@@ -64,6 +64,6 @@ testMistakes([
     text: campaign('x', '    save: "{{read row.path}}"'),
     data,
     found: ['MB1202 9:12'],
-    says: ['`read` can only stand in `with`'],
+    says: ['`read` can only be used in `with`'],
   },
 ]);

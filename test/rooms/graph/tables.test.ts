@@ -461,7 +461,7 @@ testMistakes([
     ),
     data,
     found: ['MB1103 4:27', 'MB1103 8:36', 'MB1402 9:10'],
-    says: ['`sheet` of table `copy` names no sheet', '`foreach.sheet` of task `hero` names no sheet'],
+    says: ['`sheet` of table `copy` has no effect', '`foreach.sheet` of task `hero` has no effect'],
   },
   {
     name: 'a separator that nothing tells, and a schema that is not at the table',

@@ -87,7 +87,7 @@ describe('uploads', () => {
     ['{ kind: upload, with: { url: "http://a.example/x" } }', 'MB1505', 'http://a.example/x'],
     ['{ kind: upload, with: { file: logo.png }, save: x }', 'MB1602', 'nothing to download'],
     [`{ kind: image, with: { prompt: '{{slug (upload "logo.png")}}' } }`, 'MB1202', 'helper'],
-    [`{ kind: image, with: { prompt: a }, save: '{{upload "logo.png"}}' }`, 'MB1202', 'only stand in `with`'],
+    [`{ kind: image, with: { prompt: a }, save: '{{upload "logo.png"}}' }`, 'MB1202', 'only be used in `with`'],
     [`{ kind: image, with: { prompt: '{{upload ""}}' } }`, 'MB1204', 'path of a file'],
     [`{ kind: image, with: { prompt: '{{upload vars.none}}' } }`, 'MB1203', 'vars.none'],
   ])('%s is %s', (written, code, said) => {

@@ -94,7 +94,7 @@ testMistakes([
     ),
     data: { 'products.json': '[{ "sku": "a", "name": "b" }]' },
     found: ['MB1103 6:37'],
-    says: ['separates nothing'],
+    says: ['has no effect'],
   },
   {
     name: 'semicolons in the values',

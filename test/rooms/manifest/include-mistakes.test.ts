@@ -98,7 +98,7 @@ testShapeMistakes([
     text: including('a.yaml'),
     data: { 'a.yaml': `version: 1\nname: x\nbudget: { credits: -1 }\nservice: {}\ndescription: x\n${oneTask}` },
     found: ['MB1101 a.yaml:2:1', 'MB1101 a.yaml:3:1', 'MB1101 a.yaml:4:1', 'MB1101 a.yaml:5:1'],
-    says: ['`name` stands in an included manifest', 'move it into campaign.yaml'],
+    says: ['`name` is not allowed in an included manifest', 'move it into campaign.yaml'],
   },
   {
     name: 'a later version',

@@ -141,8 +141,8 @@ describe('foreach, schema and maxItems', () => {
     ['parts without quotes', task('foreach: {{tasks.talk.clips}}, maxItems: 3'), 'MB1008 4:30'],
     ['a limit of nothing', task('foreach: "{{tasks.talk.clips}}", maxItems: 0'), 'MB1103 4:64', 'from 1 to 100'],
     ['a limit that is too high', task('foreach: "{{tasks.talk.clips}}", maxItems: 101'), 'MB1103 4:64'],
-    ['a limit for a list', task('foreach: [a], maxItems: 3'), 'MB1103 4:35', 'limits nothing', '{{tasks.talk.clips}}'],
-    ['a limit for no rows', task('maxItems: 3'), 'MB1103 4:21', 'limits nothing'],
+    ['a limit for a list', task('foreach: [a], maxItems: 3'), 'MB1103 4:35', 'has no effect', '{{tasks.talk.clips}}'],
+    ['a limit for no rows', task('maxItems: 3'), 'MB1103 4:21', 'has no effect'],
     [
       'a typing mistake in the limit',
       task('foreach: "{{tasks.talk.clips}}", maxitems: 3'),

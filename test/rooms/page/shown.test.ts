@@ -84,7 +84,7 @@ test('what cannot be judged says why', () => {
   const text = (address: string) => decide(show(data, new Map()), new Map(), { address, is: 'picked' });
   expect(text('a')).toEqual({ is: 'refused', text: 'Nothing to judge at a: not bought yet.' });
   expect(text('b')).toEqual({ is: 'refused', text: 'b has no gate, so there is nothing to decide.' });
-  expect(text('gone')).toEqual({ is: 'refused', text: 'gone is not here any more.' });
+  expect(text('gone')).toEqual({ is: 'refused', text: 'gone no longer exists here.' });
 });
 
 test('undo puts back everything that a pick changed, picks last', () => {

@@ -290,7 +290,7 @@ describe('what is done with one step', () => {
         [job(a, { state: 'lost' })],
         {
           action: 'attach',
-          reason: 'the service did not know job a-1 any more; it is asked once again (--redo buys it again)',
+          reason: 'the service no longer knew job a-1; it is requested once more (--redo buys it again)',
         },
       ],
       [

@@ -531,7 +531,7 @@ describe('summaryView', () => {
   });
 
   it.each([
-    ['balance', true, 'without --sandbox-credits there is enough of it: mediabatch apply campaign.yaml\n'],
+    ['balance', true, 'for enough sandbox credits, omit --sandbox-credits: mediabatch apply campaign.yaml\n'],
     ['balance', false, 'top up the account at the service, then: mediabatch apply campaign.yaml\n'],
     ['balance', false, 'mediabatch apply campaign.yaml --wait-for-balance 2h\n'],
     ['unreachable', false, 'what is wrong with it: mediabatch doctor'],

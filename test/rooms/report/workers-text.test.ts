@@ -14,14 +14,14 @@ const run: EngineRun = {
 
 test('a run that its head has put aside says so, with what is wrong and that it is tried again', () => {
   const text = textOf(workersView({ runs: [run], accounts: [], workers: [] }), 140);
-  expect(text).toContain('put aside');
-  expect(text).toContain(`error run 12345678 of spring is put aside, and tried again each minute: ${error}\n`);
+  expect(text).toContain('set aside');
+  expect(text).toContain(`error run 12345678 of spring was set aside, and is retried each minute: ${error}\n`);
 });
 
 test('a worker says in its log what it has put aside', () => {
   const news = { is: 'put aside', campaign: 'spring', run: run.id, error, againAfterMs: 60_000 } as const;
   expect(workerLine(news, { style: noColor, now: 0 })).toBe(
-    `1970-01-01T00:00:00Z error run 12345678 of spring is put aside: ${error}; the next attempt is in 1 min\n`,
+    `1970-01-01T00:00:00Z error run 12345678 of spring was set aside: ${error}; next attempt in 1 min\n`,
   );
 });
 

@@ -242,6 +242,6 @@ describe('what is kept', () => {
     }
     await expect.poll(() => made.indexOf('ahead')).toBe(34);
     await thumbs.close();
-    expect(await want('later')).toEqual({ problem: 'was not needed any more' });
+    expect(await want('later')).toEqual({ problem: 'was no longer needed' });
   });
 });
