@@ -72,7 +72,7 @@ async function sayWhyNot({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): 
 
 /**
  * Marks open sends that only the lock knows of, and that are asked about by sending their keys again. In a colleague's lock
- * they are right; one that was written by hand has bought what nobody agreed to. Play money is asked about in any case.
+ * they are right; one that was written by hand has bought what nobody agreed to. Sandbox creates are always recovered.
  */
 export async function markStrangeSends({ campaign, rows }: Plan, open: OpenCampaign): Promise<void> {
   // With a fence a list is looked through, and nothing is sent.

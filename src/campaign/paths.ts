@@ -13,7 +13,7 @@ export interface CampaignPaths {
   outputs: string;
   /** Our own files that do not belong into git. */
   state: string;
-  /** Name of the folder below `state` for paid files that newer ones have replaced. Play money has one of its own. */
+  /** Name of the folder below `state` for paid files that newer ones have replaced. The sandbox has its own. */
   kept: string;
   /** The same for what earlier runs did. */
   runs: string;

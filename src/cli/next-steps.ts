@@ -42,7 +42,7 @@ export function nextOfRefusal(plan: Plan, context: Context): NextStep[] {
   );
 }
 
-/** The ways to a consent, and on with it. Play money is anybody's. */
+/** Returns the commands that give consent, and the next one. Sandbox credits need none. */
 function agreeing(
   { credits, publishing }: { credits: number | null; publishing: boolean },
   { file, options, saved, terminal }: Context,

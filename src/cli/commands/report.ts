@@ -61,7 +61,7 @@ function tellInterrupted({ err, style, paste }: Terminal): number {
   return exitCodes.interrupted;
 }
 
-/** Name of the folder. Play money has one of its own, as it has a lock and outputs. */
+/** Name of the folder. The sandbox has its own, like its lock and outputs. */
 function folderName(file: string, { sandbox }: StateOptions): string {
   const name = basename(file).replace(/\.(ya?ml|json)$/i, '');
   return sandbox ? `${name}.sandbox.report` : `${name}.report`;

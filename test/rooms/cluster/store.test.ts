@@ -106,7 +106,7 @@ test.each(['../escaped', 'shop/../../escaped', '.mediabatch', '', 'Shop', 'a/b']
   async (campaign) => {
     const { store, opened } = await storeHere();
     const saved = opened.filesOf(campaign).save(target(), { body: chunks(png), bytes: png.length, type: 'image/png' });
-    expect((await failure(saved)).message).toContain('no name of a campaign');
+    expect((await failure(saved)).message).toContain('not a valid campaign name');
     expect(readdirSync(store)).toEqual(['.mediabatch']);
     expect(existsSync(join(store, '../escaped'))).toBe(false);
   },
