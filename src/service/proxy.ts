@@ -2,7 +2,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { Agent, type buildConnector, fetch } from 'undici';
+import { type buildConnector, Pool } from 'undici';
 import { isLoopbackHost } from '../graph/address.ts';
 
 /**
@@ -78,14 +78,18 @@ export async function fetchByProxy(
   url: string,
   init: { method: string; headers: Record<string, string>; body?: Uint8Array },
 ): Promise<Response> {
+  const { origin } = new URL(url);
   const proxy = proxyFor(new URL(url));
-  if (proxy === undefined) return globalThis.fetch(url, init);
-  const dispatcher = agents.get(proxy.href) ?? new Agent({ connect: connectThrough(proxy) });
-  agents.set(proxy.href, dispatcher);
-  return (await fetch(url, { ...init, dispatcher })) as unknown as Response;
+  if (proxy === undefined) return fetch(url, init);
+  const key = `${proxy.href} ${origin}`;
+  const dispatcher = pools.get(key) ?? new Pool(origin, { connect: connectThrough(proxy) });
+  pools.set(key, dispatcher);
+  // Node's own undici takes dispatchers of ours; only their types differ.
+  const through: object = { ...init, dispatcher };
+  return fetch(url, through);
 }
 
-const agents = new Map<string, Agent>();
+const pools = new Map<string, Pool>();
 
 /** Connects to https hosts through a proxy. `check` rejects for a host that must not be reached. */
 export class TunnelAgent extends HttpsAgent {
