@@ -120,8 +120,9 @@ export class Account {
 
   /** `isSent`: it has left, and is asked about together with equal ones: one list tells them apart. */
   reserve(address: string, price: Price, { isSent = false } = {}): Reservation {
-    const own = this.#heldFor(address);
+    const own = this.#flying.get(address);
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
+    this.#setAside(address);
     const spent = this.#spentOfPlan + sum(this.#flying, ({ expected }) => expected);
     const isOverPlan = this.approval?.covers(address, price, spent) === false && !isSent;
     const credits = this.prices.known(price);
@@ -134,6 +135,14 @@ export class Account {
     if (price.class === uncharged) return { is, credits };
     this.#flying.set(address, { price, credits, expected: this.prices.expected(price) });
     return { is, credits };
+  }
+
+  /** A possible charge of an earlier job of the step stays held, whatever becomes of the next one. */
+  #setAside(address: string): void {
+    const before = this.#doubtful.get(address);
+    if (before === undefined) return;
+    this.#doubtful.delete(address);
+    this.#doubtful.set(`${address}\u0000before ${this.#doubtful.size}`, before);
   }
 
   /**

@@ -118,7 +118,7 @@ const ofOutput: FieldsOf<Output> = {
 };
 const ofDecisions: FieldsOf<Decisions> = { pin: true, accepted: true, verdicts: true, sends: true };
 const ofPin: FieldsOf<NonNullable<Decisions['pin']>> = { fingerprint: true, revision: true };
-const ofAcceptance: FieldsOf<Acceptance> = { wanted: true, fingerprint: true, revision: true };
+const ofAcceptance: FieldsOf<Acceptance> = { wanted: true, fingerprint: true, job: true, revision: true };
 const ofVerdict: FieldsOf<Verdict> = {
   ...{ fingerprint: true, job: true, is: true, note: true, reason: true, by: true, revision: true },
 };

@@ -106,8 +106,8 @@ function decisionsText({ pin, accepted, verdicts, sends, unknownFields }: Decisi
     parts.push(`"pin":${objectText({ fingerprint, revision }, pin.unknownFields)}`);
   }
   if (accepted !== undefined) {
-    const texts = accepted.map(({ wanted, fingerprint, revision, ...one }) =>
-      objectText({ wanted, fingerprint, revision }, one.unknownFields),
+    const texts = accepted.map(({ wanted, fingerprint, job, revision, ...one }) =>
+      objectText({ wanted, fingerprint, job, revision }, one.unknownFields),
     );
     parts.push(`"accepted":[${texts.join(',')}]`);
   }

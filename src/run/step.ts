@@ -275,7 +275,15 @@ export function nextOrder(order: StepOrder, failed: { error: string; charged: nu
   const left = retries.credits === null ? null : retries.credits - price;
   if (left !== null && left < 0) return undefined;
   const { generation, repeat } = retries;
-  const { jobId: _jobId, credits: _credits, send: _send, sharesJobOf: _shared, outputs: _outputs, ...same } = order;
+  const {
+    jobId: _jobId,
+    credits: _credits,
+    send: _send,
+    sharesJobOf: _shared,
+    outputs: _outputs,
+    asIs: _asIs,
+    ...same
+  } = order;
   return {
     ...same,
     action: 'retry',

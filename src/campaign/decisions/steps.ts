@@ -95,7 +95,11 @@ async function acceptEach(
       ({ byAddress } = situate(written, tried));
       changed = new Set();
     }
-    const ruling = await acceptOne(mustGet(byAddress, address), { look, isUnfit: unfit?.has(address) === true });
+    const ruling = await acceptOne(mustGet(byAddress, address), {
+      look,
+      isUnfit: unfit?.has(address) === true,
+      isAlone: chosen.size === 1,
+    });
     rulings.push(ruling);
     if (ruling.is !== 'recorded') continue;
     change(address);
@@ -106,9 +110,9 @@ async function acceptEach(
 
 async function acceptOne(
   match: Match,
-  { look, isUnfit }: { look: (output: Output) => Promise<SeenOutput>; isUnfit: boolean },
+  { look, isUnfit, isAlone }: { look: (output: Output) => Promise<SeenOutput>; isUnfit: boolean; isAlone: boolean },
 ): Promise<Ruling> {
-  const found = findAcceptable(match);
+  const found = findAcceptable(match, { isAlone });
   if ('is' in found) return found;
   const seen: { path: string; file: SeenOutput }[] = [];
   for (const output of found.purchase.outputs ?? []) seen.push({ path: output.path, file: await look(output) });

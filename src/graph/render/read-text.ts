@@ -15,6 +15,12 @@ export function readTextFile(
 ): { text: string; path: string } | { wanted: string } | { diagnostic: Diagnostic } {
   const path = readPath(written, at);
   if (typeof path !== 'string') return path;
+  if (path.endsWith('.lock.jsonl') || path.endsWith('.plan.json')) {
+    const message = `${shorten(path)} changes with each run, and no request may depend on it`;
+    return {
+      diagnostic: { code: 'MB1202', severity: 'error', message, hint: 'read a text that you write', place: at.place },
+    };
+  }
   const file = facts.texts?.get(path);
   if (file === undefined) {
     unreadTexts.set(path, unreadTexts.get(path) ?? at.place);

@@ -1,5 +1,5 @@
 import { countedPurchases, mostRevision } from '../../lock/decisions.ts';
-import type { Acceptance, Job, Output, StepRecord } from '../../lock/record.ts';
+import type { Acceptance, Job, Output, Purchase, StepRecord } from '../../lock/record.ts';
 import { describeChanges, findChanges } from '../compare/changes.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { findOwn } from './pin.ts';
@@ -14,14 +14,20 @@ export type SeenOutput =
   /** The content differs; with its own digest, size and media type. */
   | { is: 'edited'; output: Output };
 
-/** Returns the finished purchase whose output can be accepted, or why there is none. */
-export function findAcceptable(match: Match): { record: StepRecord; purchase: Job } | Ruling {
+/**
+ * Returns the finished purchase whose output can be accepted, or why there is none. `isAlone`: the step was named by itself;
+ * a pattern never accepts files that are not there yet.
+ */
+export function findAcceptable(
+  match: Match,
+  { isAlone }: { isAlone: boolean },
+): { record: StepRecord; purchase: Job } | Ruling {
   const found = findOwn(match);
   if ('is' in found) return found;
   const { purchase } = found;
   if (purchase.state === 'done') return found;
   const { address, fingerprint } = match.step;
-  if (purchase.fingerprint === fingerprint) return acceptAsIs(address, found);
+  if (isAlone && purchase.fingerprint === fingerprint) return acceptAsIs(address, found);
   return refuse(
     address,
     `has no output yet: ${nameOfJob(purchase)} is running`,
@@ -31,16 +37,16 @@ export function findAcceptable(match: Match): { record: StepRecord; purchase: Jo
 
 /** Accepts the file of a job that is not saved: `apply` takes it even if it fails a check. */
 function acceptAsIs(address: string, { record, purchase }: { record: StepRecord; purchase: Job }): Ruling {
-  const { fingerprint } = purchase;
-  if (isAcceptedAsIs(record, fingerprint)) return { is: 'unchanged', address, text: 'is accepted already' };
-  const accepted = acceptanceOf(record, fingerprint, fingerprint);
+  const { fingerprint, jobId } = purchase;
+  if (isAcceptedAsIs(record, purchase)) return { is: 'unchanged', address, text: 'is accepted already' };
+  const accepted = { ...acceptanceOf(record, fingerprint, fingerprint), job: jobId };
   const text = `the file of ${nameOfJob(purchase)}: apply saves it for 0 credits, even if it is not whole or of another type`;
   return { is: 'recorded', address, text, records: [{ ...record, decisions: { accepted: [accepted] } }] };
 }
 
-/** Whether a user accepted the file of this purchase before it was saved: an acceptance for the very same request. */
-export function isAcceptedAsIs({ decisions }: StepRecord, fingerprint: string): boolean {
-  return decisions?.accepted?.some((one) => one.wanted === fingerprint && one.fingerprint === fingerprint) === true;
+/** Whether a user accepted the file of this job before it was saved. */
+export function isAcceptedAsIs({ decisions }: StepRecord, { fingerprint, jobId }: Purchase): boolean {
+  return decisions?.accepted?.some((one) => one.wanted === fingerprint && one.job === jobId) === true;
 }
 
 /**

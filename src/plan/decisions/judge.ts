@@ -47,14 +47,15 @@ export function judgeSteps(
     return isGated ? judgeStep(match, judgement, verdicts) : refuseUngated(match, graph.gates);
   });
   const isAny = judged.some(({ is }) => is !== 'refused');
-  const rulings = judgement.isPattern === true && isAny ? judged.map(leaveOut) : judged;
   const unpick = (address: string) => {
     const match = byAddress.get(address);
     return match?.record === undefined ? [] : withVerdict(match, match.record, { verdicts });
   };
-  const limited = judgement.as === 'picked' ? limitPicks(rulings, gateOf, unpick) : rulings;
-  const refused = limited.filter(({ is }) => is === 'refused');
-  return refused.length > 0 ? refused : limited;
+  const limited = judgement.as === 'picked' ? limitPicks(judged, gateOf, unpick) : judged;
+  const leavesOut = judgement.isPattern === true && isAny;
+  const rulings = limited.map((one, index) => (leavesOut && judged[index]?.is === 'refused' ? leaveOut(one) : one));
+  const refused = rulings.filter(({ is }) => is === 'refused');
+  return refused.length > 0 ? refused : rulings;
 }
 
 function leaveOut(ruling: Ruling): Ruling {

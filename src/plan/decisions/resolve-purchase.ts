@@ -81,8 +81,10 @@ export function ruleOnSend(
   const record = lock.steps.get(address);
   const closed = closedSends(lock);
   const all = openSendsOf(record).filter((one) => !closed.has(one.send));
-  if (record === undefined || all.length === 0)
-    return settleCharge(record, { lock, finding }) ?? nothingOpen(address, [...lock.steps.values()]);
+  const charge = settleCharge(record, { lock, finding });
+  if (record === undefined || all.length === 0) return charge ?? nothingOpen(address, [...lock.steps.values()]);
+  // The job of an earlier purchase is no answer to an open create.
+  if (charge?.is === 'recorded') return charge;
   const [open, another] = send === undefined ? all : all.filter((one) => one.send === send);
   if (open === undefined || another !== undefined) {
     const list = all.map((one) => `--send ${one.send} (${describeSend(one)})`).join(', ');
@@ -154,7 +156,9 @@ function findOwner(
   { lock, kind, open }: { lock: Lock; kind: string; open: OpenSend },
 ): StepRecord | undefined {
   const isOther = (one: Purchase, own: string) =>
-    one.jobId === jobId && (one.kind ?? own) === kind && one.fingerprint !== open.fingerprint;
+    one.jobId === jobId &&
+    (one.kind ?? own) === kind &&
+    (one.fingerprint !== open.fingerprint || (one.key !== undefined && one.key !== open.key));
   return [...lock.steps.values()].find((record) => record.purchases.some((one) => isOther(one, record.kind)));
 }
 

@@ -69,7 +69,8 @@ export function makeOrder(
   if (step.timeoutMs !== undefined) order.timeoutMs = step.timeoutMs;
   if (retries !== undefined && action !== 'download' && action !== 'move') order.retries = retries;
   if (step.expect !== undefined) order.expect = step.expect;
-  if (!spends && record !== undefined && isAcceptedAsIs(record, step.fingerprint)) order.asIs = true;
+  if (action === 'attach' && record !== undefined && purchase !== undefined && isAcceptedAsIs(record, purchase))
+    order.asIs = true;
   return order;
 }
 

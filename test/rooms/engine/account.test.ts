@@ -475,3 +475,15 @@ describe('the account', () => {
     expect(budget.reserve('a', { class: 'x', credits: 3 })).toEqual({ is: 'reserved', credits: 3 });
   });
 });
+
+test('a possible charge stays held when the retry of its step is refused, or charged', () => {
+  const unpriced = { class: 'u', credits: null };
+  const priced = { class: 'k', credits: 10 };
+  for (const charged of [0, 9]) {
+    const account = accountOf({ total: 10, spentEver: 0, heldBefore: 0 });
+    expect(account.reserve('a', unpriced).is).toBe('reserved');
+    account.settle('a', null);
+    if (account.reserve('a', unpriced).is === 'reserved') account.settle('a', charged);
+    expect(account.reserve('b', priced).is).toBe('over-budget');
+  }
+});

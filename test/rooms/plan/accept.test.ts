@@ -26,7 +26,7 @@ const edited: Output = { ...output('x/2.mp3'), sha256: 'by hand', edited: true }
 
 function accept(lock: Lock, ...files: SeenOutput[]): Ruling {
   const match = matchOf(graph, lock, 'a');
-  const found = findAcceptable(match);
+  const found = findAcceptable(match, { isAlone: true });
   if ('is' in found) return found;
   const seen = files.map((file, index) => ({ path: `x/${index + 1}.mp3`, file }));
   return acceptOutput(match, found, { seen, isUnfit: false });
@@ -43,7 +43,7 @@ const changedText = 'its output, although prompt: before → a';
 
 describe('an output is accepted', () => {
   test('before it is saved: its job is collected as it is', () => {
-    const own = { wanted: a.fingerprint, fingerprint: a.fingerprint, revision: 1 };
+    const own = { wanted: a.fingerprint, fingerprint: a.fingerprint, job: 'a-1', revision: 1 };
     const text =
       'the file of job a-1 (4 credits): apply saves it for 0 credits, even if it is not whole or of another type';
     expect(accept(lockOf({ a: [job(a)] }))).toStrictEqual(recorded(text, [job(a)], { accepted: [own] }));
@@ -52,6 +52,10 @@ describe('an output is accepted', () => {
     expect(accept(lock)).toMatchObject({ is: 'unchanged' });
     expect(rowOf(planOf(graph, lock), 'a').order).toMatchObject({ action: 'attach', asIs: true });
     expect(rowOf(planOf(graph, lockOf({ a: [job(a)] })), 'a').order).not.toHaveProperty('asIs');
+    const later = { ...record, purchases: [job(a, { generation: 2, jobId: 'a-2', key: 'k-2' }), saved(a)] };
+    const order = rowOf(planOf(graph, { ...lockOf({}), steps: new Map([['a', later]]) }), 'a').order;
+    expect(order).toMatchObject({ action: 'attach', jobId: 'a-2' });
+    expect(order).not.toHaveProperty('asIs');
   });
 
   test('as it was edited', () => {

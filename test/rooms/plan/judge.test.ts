@@ -234,3 +234,18 @@ describe('what several people picked', () => {
     );
   });
 });
+
+test('a pattern picks what is there, and takes no pick away for an output that is not', () => {
+  const lock = lockOf(
+    Object.fromEntries(['one/1', 'two/2'].map((address) => [address, [saved(stepOf(graph, address))]])),
+  );
+  judge(lock, 'picked', ['one/1']);
+  const pick = (addresses: string[]) => {
+    const situation = situate(graph, lock);
+    const chosen = situation.matches.filter(({ step }) => addresses.includes(step.address));
+    return judgeSteps(chosen, { as: 'picked', isPattern: true, wordsOf: () => ({}) }, situation).map(({ is }) => is);
+  };
+  expect(pick(['one/2', 'two/2'])).toEqual(['unchanged', 'recorded']);
+  expect(pick(['one/1', 'one/2', 'one/3'])).not.toContain('refused');
+  expect(situate(graph, lock).graph.gates[0]?.state.picked).toEqual(['one/1']);
+});

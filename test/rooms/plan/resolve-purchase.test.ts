@@ -150,3 +150,15 @@ describe('a job whose charge the service does not state, or lists as 0', () => {
     expect(rule(known, { is: 'job', jobId, credits: 1 })).toMatchObject({ is: 'refused' });
   });
 });
+
+test('the job of an earlier purchase gets its charge, and closes no open create', () => {
+  const { credits: _credits, ...silent } = job(a);
+  const lock = lockOf({ a: [open, silent] });
+  const given = { lock, send: undefined, canBeAskedFor: () => false };
+  const ruling = ruleOnSend('a', { ...given, finding: { is: 'job', jobId: silent.jobId, credits: 9 } });
+  expect(ruling).toMatchObject({ is: 'recorded', text: `its job ${silent.jobId} was charged 9 credits` });
+  expect(ruleOnSend('a', { ...given, finding: { is: 'job', jobId: silent.jobId } })).toMatchObject({
+    is: 'refused',
+    text: `cannot have job ${silent.jobId}, which is on record as what was bought for a`,
+  });
+});
