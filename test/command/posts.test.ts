@@ -40,6 +40,15 @@ async function posted(text = manifest): Promise<Trial> {
   return trial;
 }
 
+test('a scheduled post whose text changed since is still counted as scheduled', async () => {
+  const later = manifest.replace('caption:', 'scheduledAt: "2099-05-01T09:00:00+02:00", caption:');
+  const trial = await posted(later);
+  trial.write('campaign.yaml', later.replace('[a, b]', '[a, b, c]').replace('Hello {{row}}', 'Hi {{row}}'));
+  expect((await trial.run(['status', 'campaign.yaml'])).out).toContain(
+    'posts    2 scheduled (2 changed since; a sent post stays as it is) · 1 not posted\n',
+  );
+});
+
 describe('a consent of its own', () => {
   test('is not that for credits: neither a budget nor --yes publishes, and the rest is done', async () => {
     const trial = await makeTrial(manifest);

@@ -176,10 +176,13 @@ function postsFact({ tasks, rows }: StatusView): Fact | undefined {
   const posts = tasks.filter(({ kind }) => isPost(kind));
   const of = (state: StepState) => posts.reduce((total, { states }) => total + states[state], 0);
   const out = of('done') + of('changed') + of('running') + of('lost') - scheduled;
-  const changed = of('changed') > 0 ? ` (${creditsText(of('changed'))} changed since, and stay as they are)` : '';
-  const parts = [
+  const changed = of('changed') > 0 ? ` (${creditsText(of('changed'))} changed since; a sent post stays as it is)` : '';
+  const sent = [
     ...(scheduled > 0 ? [`${creditsText(scheduled)} scheduled`] : []),
-    ...(out > 0 || scheduled === 0 ? [`${creditsText(out)} posted${changed}`] : []),
+    ...(out > 0 || scheduled === 0 ? [`${creditsText(out)} posted`] : []),
+  ];
+  const parts = [
+    `${sent.join(' · ')}${changed}`,
     ...(of('not-bought') > 0 ? [`${creditsText(of('not-bought'))} not posted`] : []),
     ...(of('failed') > 0 ? [`${creditsText(of('failed'))} failed`] : []),
     ...(of('unresolved') > 0 ? [`${creditsText(of('unresolved'))} unresolved`] : []),

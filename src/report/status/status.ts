@@ -131,7 +131,7 @@ export function makeStatus(facts: StatusFacts): StatusView {
 
 function statusOf(match: Match, facts: StatusFacts): StepStatus {
   const { situation, now = Number.POSITIVE_INFINITY } = facts;
-  const { step, purchase } = match;
+  const { step, purchase, record } = match;
   const { address, task, kind, key, matrix, take } = step;
   const state = stateOfStep(match, situation);
   const verdict = situation.verdicts.on(match);
@@ -147,6 +147,9 @@ function statusOf(match: Match, facts: StatusFacts): StepStatus {
     ...(unfit !== undefined && { error: unfitText(unfit), code: 'unfit' }),
     ...(isPost(kind) && state === 'not-bought' && { post: targetOf(step.request) }),
     ...(state === 'done' && laterPost(kind, purchase?.request ?? step.request, now)),
+    // The time that was sent, not the one that the manifest has now.
+    ...(state === 'changed' &&
+      laterPost(kind, record?.purchases.findLast((one) => one.state === 'done')?.request ?? {}, now)),
   };
 }
 
