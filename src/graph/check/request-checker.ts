@@ -290,7 +290,9 @@ function allowance({ rule, params, message }: SchemaProblem): string {
     case 'type':
       return typeNames(params.type);
     case 'format':
-      return `texts of the form ${String(params.format)}`;
+      return params.format === 'date-time'
+        ? 'a time with seconds and a zone, such as 2030-05-01T09:00:00+02:00'
+        : `texts of the form ${String(params.format)}`;
     case 'pattern':
       return `texts that match ${shorten(String(params.pattern))}`;
     case 'false schema':

@@ -34,6 +34,7 @@ const strict: Json = {
     image: { type: 'string', format: 'uri', pattern: '\\.png$' },
     images: { type: 'array', maxItems: 2, uniqueItems: true, items: { type: 'string' } },
     loop: { type: 'boolean' },
+    at: { type: 'string', format: 'date-time' },
     seed: { type: 'integer' },
   },
 };
@@ -41,6 +42,13 @@ const strict: Json = {
 describe('mistakes, in words', () => {
   it.each<[string, Json, string, string, string[]]>([
     ['too long', { prompt: 'abc', duration: 60 }, 'duration', 'is 60; the service allows at most 12', ['“Seconds.”']],
+    [
+      'a time without seconds',
+      { prompt: 'abc', at: '2030-05-01T09:00+02:00' },
+      'at',
+      'is "2030-05-01T09:00+02:00"; the service allows a time with seconds and a zone, such as 2030-05-01T09:00:00+02:00',
+      [],
+    ],
     ['no whole number', { prompt: 'abc', duration: 1.5 }, 'duration', 'is 1.5; the service allows a whole number', []],
     ['a text for a number', { prompt: 'abc', seed: '5' }, 'seed', 'is "5"; the service allows a whole number', []],
     [
