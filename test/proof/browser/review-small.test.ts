@@ -23,6 +23,17 @@ test('nothing is cut off at 320 px, in groups, loupe and compare', async () => {
   }
 });
 
+test('no name of a view is broken within a word at 390 px, with all five of them', async () => {
+  const data = products(1, 2);
+  data.assets = data.assets.map((one) => ({ ...one, earlier: [{ changed: [], request: {}, files: [file(9)] }] }));
+  const { page } = await openReview(browser, data);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const heights = await page.locator('.views button').evaluateAll((all) => all.map(({ scrollHeight }) => scrollHeight));
+  expect(heights.length).toBe(5);
+  expect(Math.max(...heights)).toBeLessThan(40);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+});
+
 test('what is active is in sight, in groups, a matrix and among sounds of more than a screen', async () => {
   const takes = (name: string, media: 'image' | 'audio') => ({
     name,
