@@ -171,7 +171,7 @@ export function tellNotice(terminal: Terminal, text: string, hint?: Advice): voi
 
 /** Returns a `tell` that shows notices on the terminal. */
 export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'paste' | 'screen' | 'width'>): Tell {
-  const { err, style, github } = terminal;
+  const { err, style, github, screen, width } = terminal;
   return (notice) => {
     switch (notice.is) {
       case 'notice': {
@@ -185,7 +185,7 @@ export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'pa
         return err(`connecting to ${safeText(notice.text)} …\n`);
       case 'diagnostics': {
         const { diagnostics, sources } = notice;
-        err(diagnosticsText(diagnostics, sources, { style }));
+        err(diagnosticsText(diagnostics, sources, { style, ...(screen && { width }) }));
         return github?.(diagnosticsGithub(diagnostics, { toCheckoutPath, limit: true }));
       }
       default:

@@ -26,7 +26,11 @@ export function failureText(
 ): string {
   const { diagnostics = [], sources = new Map() } = 'diagnostics' in failure ? failure : {};
   return diagnostics.length > 0
-    ? diagnosticsText(diagnostics, sources, { style, ...(most !== undefined && { most }) })
+    ? diagnosticsText(diagnostics, sources, {
+        style,
+        ...(most !== undefined && { most }),
+        ...(width !== undefined && { width }),
+      })
     : terminalText(failureView(failure, paste), { style, width });
 }
 

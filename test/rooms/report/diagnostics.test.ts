@@ -3,8 +3,10 @@ import { describe, expect, it, test } from 'vitest';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
 import { diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
 import { diagnosticsText, excerptLines } from '../../../src/report/diagnostics/diagnostics-text.ts';
+import { failureText } from '../../../src/report/failure-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
+import { paste } from './paste.ts';
 import { mistake, noColor, place } from './samples.ts';
 
 const manifest = `version: 1
@@ -25,6 +27,20 @@ function show(diagnostics: Diagnostic[], more: { cwd?: string } = {}): string {
   ]);
   return diagnosticsText(diagnostics, sources, { style: noColor, ...more });
 }
+
+test('the excerpts of a failure are as wide as the terminal', () => {
+  const file = 'a'.repeat(200);
+  const diagnostics = [mistake('m', { place: place('f', [1, 1], [1, 201]) })];
+  const failure = {
+    code: 'MB3104',
+    message: 'f cannot be used',
+    file: 'f',
+    diagnostics,
+    sources: new Map([['f', file]]),
+  };
+  const carets = failureText(failure as Parameters<typeof failureText>[0], { style: noColor, paste, width: 60 });
+  expect(Math.max(...carets.split('\n').map((line) => displayWidth(line)))).toBeLessThanOrEqual(60);
+});
 
 describe('diagnosticsText', () => {
   it('shows place, code, excerpt, caret, other places, trail, hint and counts', () => {
