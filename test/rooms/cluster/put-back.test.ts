@@ -232,7 +232,7 @@ test('a folder keeps marks while it is mounted, behind no link, and under no oth
   await store.writeMark('r-1', 'one');
   await store.writeMark('r-1', 'two');
   expect(await store.readMark('r-1')).toBe('two');
-  await expect(store.writeMark('../r', 'x')).rejects.toThrow('no id of a run');
+  await expect(store.writeMark('../r', 'x')).rejects.toThrow('is not a run id');
   rmSync(join(folder, '.mediabatch/runs'), { recursive: true });
   symlinkSync(outside, join(folder, '.mediabatch/runs'));
   await store.writeMark('r-1', 'three');
