@@ -1,12 +1,12 @@
 import type { Action, Plan, PlanRow, SpendingAction, StepOrder, WorkRow } from './plan.ts';
 import { isPost } from './posts/post-record.ts';
 
-/** Recognizes the actions for which a run sends a create, and pays. */
+/** Recognizes the actions for which a run sends a create request, which costs credits. */
 export function isSpending(action: Action): action is SpendingAction {
   return action === 'create' || action === 'redo' || action === 'retry';
 }
 
-/** Tells whether carrying out this row makes something public. */
+/** Returns whether carrying out this row makes something public. */
 export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): boolean {
   return isSpending(action) && isPost(kind);
 }
@@ -16,12 +16,12 @@ export function isCarriedOut(action: Action): action is StepOrder['action'] {
   return isSpending(action) || action === 'attach' || action === 'download' || action === 'move';
 }
 
-/** Tells whether there is something to do for this row. */
+/** Returns whether a run has something to do for this row. */
 export function isWork(row: PlanRow): row is WorkRow {
   return isCarriedOut(row.action);
 }
 
-/** Tells whether a run would do anything at all. */
+/** Returns whether a run of this plan would do anything. */
 export function hasWork({ rows }: Pick<Plan, 'rows'>): boolean {
   return rows.some(isWork);
 }
@@ -30,7 +30,9 @@ export function countSteps({ rows }: Pick<Plan, 'rows'>): number {
   return rows.filter(isOfStep).length;
 }
 
-/** The same for a run, with those of each of its tasks, in the order of `tasks`: what was not selected has no row. */
+/**
+ * Counts the steps of a run, in total and by task, in the order of `tasks`. Steps that were not selected have no row.
+ */
 export function countForRun(
   { rows }: Pick<Plan, 'rows'>,
   tasks: readonly { id: string; kind: string }[],
@@ -47,17 +49,17 @@ export function countForRun(
   };
 }
 
-/** Orphans of the lock are no steps, and an open send that is asked about stands beside its step. */
+/** Rows of orphans belong to no step, and an open send that is asked about has a row beside the row of its step. */
 function isOfStep({ action, send }: PlanRow): boolean {
   return action !== 'orphan' && send === undefined;
 }
 
-/** Tells whether a step stays as it is although its input changed: it is pinned, or a post that is out. */
+/** Returns whether a step is kept although its input changed, because it is pinned or is a published post. */
 export function isHeldBack({ pinned, wouldCost, changedSince }: PlanRow): boolean {
   return (pinned === true && wouldCost !== undefined) || changedSince === true;
 }
 
-/** Tells whether every step is up to date, and none is held back. */
+/** Returns whether every step is up to date and none is kept despite a changed input. */
 export function isQuiet({ rows }: Pick<Plan, 'rows'>): boolean {
   return rows.every((row) => row.action === 'keep' && !isHeldBack(row));
 }
@@ -67,7 +69,7 @@ export function waitsFor({ needs, canaries }: Pick<StepOrder, 'needs' | 'canarie
   return canaries === undefined ? needs : [...canaries, ...needs];
 }
 
-/** State of a step whose end no run has reported and that is not up to date. */
+/** State of a step that is not up to date and whose outcome no run has reported. */
 export function stateLeft(action: Exclude<Action, 'keep'>): 'failed' | 'blocked' | 'unresolved' | 'left' {
   switch (action) {
     case 'failed':

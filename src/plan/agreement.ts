@@ -4,19 +4,21 @@ import type { Plan, PlanRow, Price, StepOrder } from './plan.ts';
 import { ceilingOf, isWithin } from './prices/prices.ts';
 import { sumPrices } from './prices/sum-prices.ts';
 
-/** All that somebody said yes to: what may be bought, each at what price, and how much all of it may be charged. */
+/** What a user approved: the purchases that may be made, the price of each, and the limit of their total charges. */
 export interface Agreement {
-  /** All that may be bought, by address, with the price of one purchase; `null`: unknown. */
+  /** Approved purchases by address, with the price of one purchase; `null`: the price is unknown. */
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
-  /** Purchases that may be made when gates are decided, by address. */
+  /** Purchases that may be made after gates are decided, by address. */
   afterPicks: ReadonlyMap<string, LaterPurchase>;
-  /** Rows as they were shown, by address. */
+  /** Plan rows as the user saw them, by address. */
   shown: ReadonlyMap<string, Row>;
-  /** Open sends that are asked about beside the steps. */
+  /** Open sends that have a row beside the row of their step. */
   sends: ReadonlySet<string>;
-  /** Posts that may go out, by address. */
+  /** Posts that may be published, by address. */
   publishes: ReadonlySet<string>;
-  /** Credits that the purchases of its rows may come to, retries aside; what nobody can estimate is in none of it. */
+  /**
+   * Limit in credits for the purchases of the plan's rows, without retries and without purchases that have no estimate.
+   */
   ceiling: number;
 }
 
@@ -24,7 +26,7 @@ export function agreementOf(plan: Plan): Agreement {
   return agreementFrom(plan.rows, { ...namedBy(plan), ceiling: plan.totals.ceiling });
 }
 
-/** Lists what somebody who says yes to a plan says yes to, as it is written down beside its rows. */
+/** Lists what an approval of this plan covers, in the form in which it is saved beside the plan's rows. */
 export function namedBy({ rows }: Pick<Plan, 'rows'>) {
   const bought = rows.flatMap((row): [string, Purchases][] => {
     const named = purchasesOf(row);
@@ -38,7 +40,7 @@ export function namedBy({ rows }: Pick<Plan, 'rows'>) {
   };
 }
 
-/** The agreement to rows as they were shown, and to what was written down beside them. */
+/** Builds the agreement from the rows that the user saw and from what was saved beside them. */
 export function agreementFrom(
   rows: readonly Row[],
   said: {
@@ -79,7 +81,9 @@ function countFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-/** Returns what is said of a step: its one purchase, those that may follow when jobs fail, and the price of each. */
+/**
+ * Returns what an agreement says of a step: its purchase, the purchases that may follow failed jobs, and their prices.
+ */
 function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder) {
   const { wouldCost = 0, wouldRetry = 0, mayRetry: retryPrice = null } = shown.get(address) ?? {};
   const later = afterPicks.get(address);
@@ -92,7 +96,9 @@ function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { 
   return { first: named.repeat, following: named.retries ?? [], price: named.credits, retryPrice };
 }
 
-/** Whether the agreement says all that this row may buy: the purchase, and those that `retry:` lets follow it. */
+/**
+ * Returns whether the agreement covers everything that this row may buy: its purchase, and those that `retry:` adds.
+ */
 export function covers(agreement: Agreement, row: PlanRow): boolean {
   const { address, kind, action, credits, mayRetry = null, order } = row;
   if (order === undefined) return true;
@@ -101,23 +107,23 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   const isLater = afterPicks.has(address);
   if ((isLater || purchases.has(address)) && shown.get(address)?.kind !== kind) return false;
   const { first, following, price, retryPrice } = saidOf(agreement, address, order);
-  // Purchases are counted by request; those after a pick by step, because nobody knew what the request would be.
+  // Purchases are counted by request, but those after a pick by step, because their requests were not known yet.
   const numberOf = (one: { generation: number; repeat: number }) => (isLater ? one.generation : one.repeat);
   if (order.retries !== undefined) {
     if (!countFrom(numberOf(order.retries), order.retries.left).every((one) => following.includes(one))) return false;
     if (!isWithin(mayRetry, retryPrice)) return false;
   }
   if (!isSpending(action)) return true;
-  // After a job that failed; or such a purchase has begun already, and its answer was lost or a refusal.
+  // The step may follow a job that failed, or an earlier attempt whose answer was lost or was a refusal.
   const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
   const number = numberOf(order);
   if (number !== first && !(mayFollow && following.includes(number))) return false;
-  // After a pick the ceiling of a list is what was shown.
+  // For a purchase after a pick, the ceiling of the price list is what the user saw.
   const most = isLater ? (credits ?? ceilingOf(order.price) ?? null) : credits;
   return isWithin(most, price) && (credits ?? 0) <= (ceilingIn(shown.get(address)) ?? Number.POSITIVE_INFINITY);
 }
 
-/** Says in words what of the plan the agreement does not cover. Undefined: all is covered. */
+/** Describes what the agreement does not cover of the plan. Returns `undefined` when it covers all of it. */
 export function findUncovered(agreement: Agreement, { rows }: Plan): { text: string; addresses: string[] } | undefined {
   const others = rows.filter((row) => !covers(agreement, row));
   const [first] = others;
@@ -129,7 +135,7 @@ export function findUncovered(agreement: Agreement, { rows }: Plan): { text: str
   return { text, addresses: others.map(({ address }) => address) };
 }
 
-/** Finds purchases that an approval names but its rows do not show: its reader approved something else. */
+/** Finds purchases that an approval names but its rows do not show, so its reader approved something else. */
 export function findHidden({ purchases, afterPicks, publishes: named, shown }: Agreement): string | undefined {
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
   for (const [address, { repeat, retries }] of purchases) {
@@ -151,15 +157,15 @@ export function findHidden({ purchases, afterPicks, publishes: named, shown }: A
   return post === undefined ? undefined : `it publishes ${post}, and its rows do not say so`;
 }
 
-/** The most that a row whose price nobody knew was to cost by the service's list; `undefined`: it does not say. */
+/** Returns the price list's ceiling for a row of unknown price; `undefined`: the row has no ceiling. */
 function ceilingIn(shown: Row | undefined): number | undefined {
   const credits = shown?.blockedBy === 'gate' ? shown.wouldCost : shown?.credits;
   return credits === null && shown?.price?.source === 'list' ? shown.price.high : undefined;
 }
 
 /**
- * Where a price was agreed to that nobody could estimate, and that is only expected by now, the purchase goes as it was
- * agreed to: the first alone, and its charge tells of the rest. Counted by the estimate, the ceiling would let none go.
+ * Where the approved price was unknown and has only an estimate by now, the price counts as unknown again: the first
+ * purchase goes alone, and its charge prices the others. With the estimate, the ceiling would let no purchase begin.
  */
 function holdToUnknown({ shown }: Agreement, plan: Plan): void {
   const blind = plan.rows.filter((row) => {
@@ -178,8 +184,8 @@ function holdToUnknown({ shown }: Agreement, plan: Plan): void {
 }
 
 /**
- * Caps single prices at the ceilings that were approved: the process that carries the plan out may have other price lists,
- * or none. Only ever lowers them.
+ * Limits each price to its approved ceiling, because the process that carries out the plan may have other price lists,
+ * or none. Never raises a ceiling.
  */
 export function holdToCeilings(agreement: Agreement, plan: Plan): void {
   holdToUnknown(agreement, plan);

@@ -42,21 +42,21 @@ export interface PlanFacts extends SendFacts {
   maxCredits?: number;
   /** The tightest limit of the payer, across campaigns. */
   spending?: NonNullable<PlanTotals['limit']>;
-  /** Steps that the limit did not reach when somebody agreed, and that are not bought whatever is left of it now. */
+  /** Steps that were beyond the limit when the user agreed. They are not bought, even if the limit reaches them now. */
   leftOut?: ReadonlySet<string>;
-  /** Tells what in the campaign made an input differ; absent where nobody asks. */
+  /** Finds the change in the campaign that made an input differ. Omitted where causes are not shown. */
   causeOf?: ChangeFacts['causeOf'] | undefined;
-  /** Hints at prices that manifest and lock do not tell. */
+  /** Price estimates from sources other than the manifest and the lock. */
   hints?: PriceHints;
 }
 
-/** A file whose state a plan needs, and what has to be measured of it. */
+/** An output file whose state a plan needs, and the measurements to make of it. */
 export interface OutputToCheck {
   output: Output;
   aspects: readonly Aspect[];
 }
 
-/** Lists the questions for the disk before `assemblePlan`. */
+/** Lists the output files to examine before `assemblePlan`. */
 export function outputsToCheck(matches: readonly Match[]): OutputToCheck[] {
   const outputs: OutputToCheck[] = [];
   for (const { purchase, step } of matches) {
@@ -70,27 +70,29 @@ export function outputsToCheck(matches: readonly Match[]): OutputToCheck[] {
 type About = PlanFacts & SeenSituation & { priceOf: PriceOf };
 type Pass = (draft: Draft, about: About) => void;
 
-/** Passes over the rows before money is given out. Each stands where it does for the reason beside it. */
+/** Passes over the rows before money is allocated. The comments give the reasons for their order. */
 const beforeMoney: readonly Pass[] = [
-  // While every row still is what was decided: what is blocked later on goes back to the same change.
+  // While all rows are as they were decided: rows that a later pass blocks are traced to the same change.
   tellFollowing,
-  // Before gates, which would name another reason for what only a newer version can decide.
+  // Before gates, which would give another reason for rows that only a newer version can decide.
   blockUndecidable,
-  // Before canaries: one that waits at a gate keeps nobody from going first.
+  // Before canaries, because a canary that waits at a gate must not delay other steps.
   blockAtGates,
-  // Before money, so that nothing is kept back for what waits for a canary that will not be done.
+  // Before money, so that no credits are reserved for steps whose canary will not be done.
   holdForCanaries,
-  // When no other pass gives an order any more.
+  // After all passes that add orders.
   spareMovedFiles,
-  // When it is known which steps ask about their sends themselves.
+  // When it is known which steps ask about their own sends.
   askAboutSends,
 ];
 
-/** And after that: what stays undone for people's sake has its credits, for they may say yes at once. */
+/**
+ * Passes after money is allocated. Rows that wait for a consent keep their credits, because it may be given at once.
+ */
 const afterMoney: readonly Pass[] = [
-  // Before what needs others, so that what needs a post waits with it.
+  // Before dependents are blocked, so that steps that need a post wait together with it.
   holdPosts,
-  // Last, when it is known of each row whether it will be done.
+  // Last, when it is known for each row whether it will be done.
   blockDependents,
 ];
 
@@ -120,7 +122,7 @@ function askAboutSends(draft: Draft, about: About): void {
   draft.asks = openSendRows(about, draft.inRun);
 }
 
-/** Blocks what the credits do not cover. Returns what may have been charged all the same, and how all of it fits. */
+/** Blocks the rows that the credits do not cover. Returns possible charges, and how everything fits into the budget. */
 function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTotals['fit'] } {
   const { graph, lock, priceOf, hints, maxCredits, spending, leftOut } = about;
   if (leftOut !== undefined) leaveOut(draft, leftOut);
@@ -134,11 +136,11 @@ function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTo
     { budget: budgetCap(about, { ...doubts, held }), maxCredits, limit: spending },
     about,
   );
-  // What there was no money to ask about is held as before.
+  // A lost create request that the plan cannot afford to retry stays a possible charge.
   return { doubts: { ...doubts, held: [...heldPurchases(lock, priceOf, sendsAsked(draft))] }, fit };
 }
 
-/** A row for each step, as if there were no others, and no end of money. */
+/** Makes the row of each step, regardless of other steps and of limits of money. */
 function makeRows(about: About): PlanRow[] {
   const { graph, lock, matches } = about;
   const shared = { ...about, postedAs: findPosted(lock), addressOf: boughtAtIn(lock) };
@@ -151,7 +153,7 @@ function makeRow(
   match: Match,
   context: {
     about: About;
-    /** Facts for steps that are bought once, and for those to be bought again. */
+    /** Facts for deciding about steps that are bought once, and about steps to be bought again. */
     decisionFacts: { once: DecisionFacts; again: DecisionFacts };
     conditions: ReadonlyMap<string, readonly PartCondition[]>;
     count: CountParts;
@@ -206,7 +208,7 @@ function makeWork(match: Match, decision: Decision, context: Parameters<typeof m
   return row;
 }
 
-/** Protects a file that a step of this plan moves to its own name from being replaced, even if a run saved it. */
+/** Protects a file that a step of this plan moves to its new name from being replaced, even if a run saved it. */
 function spareMovedFiles(draft: Draft): void {
   const rows = draft.inRun;
   const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? digestsOf(order) : [])));
@@ -230,7 +232,7 @@ function discardedCredits(record: StepRecord | undefined): number {
   return paid?.credits ?? 0;
 }
 
-/** Collects unresolved creates that this plan retries; their prices are reserved again. */
+/** Collects the unresolved create requests that this plan retries, because their prices are reserved again. */
 function sendsAsked(draft: Draft): ReadonlySet<string> {
   return new Set(
     [...draft.inRun, ...draft.asks].flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])),

@@ -27,7 +27,7 @@ export interface DecisionFacts extends SendFacts, ChangeFacts {
   postedAs?(fingerprint: string): string | undefined;
 }
 
-/** One step's action before money and other steps are considered. */
+/** Action for one step, before money and other steps are considered. */
 export interface Decision {
   action: Exclude<Action, 'blocked' | 'orphan'>;
   reason: Reason;
@@ -35,7 +35,7 @@ export interface Decision {
   purchase?: { generation: number; repeat: number };
   /** The open send to ask about first; `purchase` is absent then. */
   asks?: OpenSend;
-  /** For `keep`: it was posted, and its input has changed since. */
+  /** For `keep`: the step was posted, and its input has changed since. */
   changedSince?: true;
 }
 
@@ -44,7 +44,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
   if (posted !== undefined) return posted; // I24
   const { purchase } = match;
   if (purchase === undefined) return decideUnbought(match, facts);
-  // What is paid and not here yet comes first: the command that asked for it may have been killed, and is given again.
+  // A paid job is collected before it is bought again, because the command may have been interrupted and repeated.
   if (facts.redo && !mayBeCharged(purchase) && purchase.state !== 'running') return buyAgain(match, purchase); // I1 (redo)
   switch (purchase.state) {
     case 'intent':
@@ -123,7 +123,7 @@ function buyAgain(match: Match, purchase: Job | Refusal): Decision {
   };
 }
 
-/** Spends at most once, because what it asks for was sent before. */
+/** Decides about a create request that was sent before and has no answer. Spends at most once. */
 function decideOpenSend(purchase: OpenSend, facts: DecisionFacts): Decision {
   const settling = settlingOf(purchase, facts);
   const isKnown = settling.by === 'person' && settling.isKeyKnown === true;
@@ -174,7 +174,7 @@ function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision
   return decideSaved(facts.unfit.get(match.step.address));
 }
 
-/** Decides about a paid output that is not at its path: it comes back from where it was kept, or from the service. */
+/** Decides about a paid output that is missing at its path: it is restored from a stored copy, or downloaded again. */
 function decideGone(
   { record, movedFrom: from }: Match,
   purchase: Job,
@@ -202,7 +202,9 @@ function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): 
   return edited === true ? 'was edited by hand and is missing; the bought one is fetched' : 'is missing';
 }
 
-/** Decides about a present output, which may not meet `expect`: it is kept, and never automatically bought again. */
+/**
+ * Decides about a present output: it is kept, and never bought again automatically even if it does not fit `expect`.
+ */
 function decideSaved(unfit: Unfit | undefined): Decision {
   if (unfit === undefined) return { action: 'keep', reason: upToDate };
   const text = `${unfitText(unfit)}; change \`expect\`, take it as it is with \`accept\`, or buy it again with --redo`;
@@ -214,7 +216,7 @@ function next(match: Match): { generation: number; repeat: number } {
   return nextPurchase(match.record?.purchases ?? [], match.step.fingerprint);
 }
 
-/** A refusal by the service, or a person's word that nothing came of the create. */
+/** Describes an earlier refusal by the service, or a user's decision that a create request had no effect. */
 function refusedBefore(purchase: Refusal, { step }: Match): string {
   return purchase.decided ? decidedText(purchase.kind ?? step.kind) : `refused before${because(purchase)}`;
 }

@@ -6,16 +6,17 @@ import type { PartCondition } from './situation/parts.ts';
 
 export type { Action, Need, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
 
-/** The actions for which a run sends a create, and pays. */
+/** The actions for which a run sends a create request, which costs credits. */
 export type SpendingAction = 'create' | 'redo' | 'retry';
 
 /**
- * The price of a step's next purchase. Requests of one class cost the same. `credits` is what is reserved; `null`:
- * unknown until the first job of the class has been charged, whatever it is expected to cost. Never 0 for unknown.
+ * The price of a step's next purchase. Requests of one class cost the same. `credits` is the amount to reserve; `null`:
+ * unknown until the first job of the class has been charged, even if there is an estimate. Never 0 for an unknown
+ * price.
  */
 export type Price = RowPrice;
 
-/** Work that a run carries out for a step. Plain JSON: it may travel to another machine. */
+/** Work that a run does for a step. Plain JSON, because it may be sent to another machine. */
 export type StepOrder = Carry | Ask;
 
 /** Fields that both orders need to ask the service for one purchase, and to record it. */
@@ -26,23 +27,26 @@ interface Order {
   kind: string;
   fingerprint: string;
   generation: number;
-  /** Number of `key` among the keys of the purchase, from 1. */
+  /** Number of `key` among the idempotency keys of the purchase, from 1. */
   attempt: number;
-  /** Number of this purchase among those of its fingerprint, from 1, from which its keys are made. */
+  /** Number of this purchase among the purchases of its fingerprint, from 1; an input of its idempotency keys. */
   repeat: number;
-  /** Number of its keys, from the first, that were refused. Tried again in order, because a refusal is free. */
+  /**
+   * Number of idempotency keys, from the first, that were refused. They are tried again in order, because refusals are
+   * free.
+   */
   refused: number;
   key: string;
   take?: number;
   request: OpenRequest;
-  /** The request with references by fingerprint, as the lock keeps it. */
+  /** The request as the lock keeps it, with references by fingerprint. */
   paidRequest: OpenRequest;
   /** Output path without extension, relative to the folder of outputs. */
   save: string;
   /** Steps that must be done first. */
   needs: string[];
   price: Readonly<Price>;
-  /** The address of this step in the lock, if it is another. */
+  /** The address of this step's purchase in the lock, if it differs. */
   movedFrom?: string;
   /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
   replaces: string[];
@@ -55,7 +59,10 @@ export interface AskedSend {
   fence?: string;
   resent?: true;
   digest?: string;
-  /** Nothing on this machine says that it ever left: to send its key again may buy what nobody agreed to. */
+  /**
+   * No file of this machine shows that the request was ever sent, so sending its key again may buy something
+   * unapproved.
+   */
   isStrange?: true;
 }
 
@@ -64,34 +71,37 @@ export interface Carry extends Order {
   asksOnly?: never;
   action: SpendingAction | 'attach' | 'download' | 'move';
   send?: AskedSend;
-  /** The known job: nothing is created. */
+  /** ID of the existing job, so no create request is sent. */
   jobId?: string;
   credits?: number;
-  /** Another step with the same request, whose job is this step's job too. */
+  /** Another step with the same request, whose job this step shares. */
   sharesJobOf?: string;
   /** Files in the lock, which `download` restores and `move` renames. Usually one; none for uploads and posts. */
   outputs?: Output[];
-  /** `kind: upload`: the file whose bytes go up, relative to the manifest's folder. */
+  /** `kind: upload`: the file to upload, relative to the manifest's folder. */
   file?: { path: string; sha256: string; bytes: number };
-  /** Steps of this run that must be done and fit before this one is bought. They go first for it and its like. */
+  /** Steps of this run that go first: they must be done and fit `expect` before this one is bought. */
   canaries?: readonly string[];
   /** Parts of other steps' outputs without which this step is not needed. */
   parts?: PartCondition[];
-  /** Members of lists in the request that may turn out not to exist: then the list is shorter. */
+  /** Members of lists in the request that may turn out not to exist; the list is then shorter. */
   optional?: { [address: string]: PartCondition[] };
-  /** How long its job is watched at most, in ms. */
+  /** Maximum time in ms for which the job is polled. */
   timeoutMs?: number;
   /** Purchases that may follow in this run when its job fails. */
   retries?: Retries;
-  /** A user accepted the file of this job, whatever the checks of it say. */
+  /** A user accepted the file of this job, even if it fails the checks. */
   asIs?: true;
   /** Requirements for the downloaded files. */
   expect?: Expectation;
-  /** A user's consent to a post. Without it none is sent. */
+  /** A user's consent to publish. No post is sent without it. */
   publish?: true;
 }
 
-/** Order that only finds out what became of a send, and buys nothing. The step has a row of its own, or is gone. */
+/**
+ * Order that only asks what happened to a sent create request, and buys nothing. Its step has a row of its own, or
+ * none.
+ */
 export type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } & {
   [field in Exclude<keyof Carry, keyof Order | 'asksOnly' | 'action' | 'send'>]?: never;
 };
@@ -100,50 +110,50 @@ export type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } 
 export interface Retries {
   left: number;
   credits: number | null;
-  /** Generation of the first of them, from which its idempotency key is made. */
+  /** Generation of the first further purchase; an input of its idempotency key. */
   generation: number;
   repeat: number;
 }
 
-/** A row as it is printed, and what a run needs of it. */
+/** A row as it is printed, with the data that a run needs. */
 export type PlanRow = WorkRow | BlockedRow | RestingRow;
 
-/** Facts of a row that a run carries out, which no other row states. */
+/** Facts that only rows of work have. */
 type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
-  /** Absent where orders are kept apart, as on an engine. */
+  /** Omitted where orders are stored separately, as on an engine. */
   order?: StepOrder;
 };
 
-/** Facts of a row that something is in the way of, which no other row states. */
+/** Facts that only blocked rows have. */
 type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
-  /** The purchase that may follow, of a step that waits at a gate. Nothing carries it out. */
+  /** For a step that waits at a gate: the purchase that may follow the pick. This plan does not make it. */
   later?: LaterPurchase;
   /** Parts of other steps' outputs without which this step is not needed. */
   parts?: PartCondition[];
-  /** The row that a post which waits `beside` another one is when a person says that it is none of them. */
+  /** For a post that may be a duplicate of another (`beside`): its row once a user says that it is not. */
   asked?: WorkRow;
 };
 
-/** Facts that a row may state of its step, whatever happens to it. */
+/** Facts that any row may have of its step. */
 export type RowFacts = Omit<Row, 'action' | 'credits' | 'blockedBy' | keyof Work | keyof Waiting>;
 
 type None<Facts> = { [field in keyof Facts]?: never };
 
-/** Row of a step that a run buys or collects, or whose file it brings where it belongs. */
+/** Row of a step that a run buys or collects, or whose file it restores or renames. */
 export interface WorkRow extends RowFacts, Work, None<Waiting> {
   action: StepOrder['action'];
   credits: number | null;
   blockedBy?: never;
 }
 
-/** Row of a step that would be bought, but for what is in the way. So it spends nothing, and has no order. */
+/** Row of a step that would be bought if it were not blocked. It spends nothing and has no order. */
 export interface BlockedRow extends RowFacts, Waiting, None<Work> {
   action: 'blocked';
   credits: 0;
   blockedBy: NonNullable<Row['blockedBy']>;
 }
 
-/** Nothing is to be done, or only people can do it. */
+/** Row of a step for which nothing is to be done, or only users can do it. */
 export interface RestingRow extends RowFacts, None<Work>, None<Waiting> {
   action: Exclude<Action, StepOrder['action'] | 'blocked'>;
   credits: 0;
@@ -155,12 +165,14 @@ export function withoutSend(order: Carry): Carry {
   return order.send === undefined ? order : rest;
 }
 
-/** Identifies an order within a run: that of a step by its address, so that what needs the step finds it. */
+/** Returns the ID of an order within a run. That of a step's order is its address, by which dependents find it. */
 export function orderId(order: StepOrder): string {
   return rowId(order.asksOnly ? { address: order.address, send: order.send.id } : { address: order.address });
 }
 
-/** The same for a row. A send that is asked about has a row, and an order, beside those of its step. */
+/**
+ * Returns the ID of a row, equal to that of its order (`orderId`). An open send has a row of its own beside its step's.
+ */
 export function rowId({ address, send }: { address: string; send?: string | undefined }): string {
   return send === undefined ? address : `${address}\u0000${send}`;
 }
@@ -169,8 +181,8 @@ export function addressOf(id: string): string {
   return id.split('\u0000')[0] ?? id;
 }
 
-/** An action, a reason and a price for every step. `apply` does what is written here and nothing else. */
+/** An action, a reason and a price for every step. `apply` does exactly this. */
 export interface Plan extends Omit<WrittenPlan, 'rows' | 'saved'> {
-  /** Rows in the graph's order; then open sends that no step asks about, and orphans last. */
+  /** Rows in the order of the graph, then those of open sends that no step asks about, then orphans. */
   rows: PlanRow[];
 }

@@ -11,12 +11,12 @@ export function reasonOf(code: ReasonCode, text: string): Reason {
   return { code, text };
 }
 
-/** Names the job, by which the sentence differs from that of another step. */
+/** Includes the job ID, because the text would otherwise be the same for several steps. */
 export function jobFailed({ jobId }: Pick<Purchase, 'jobId'>, text: string): Reason {
   return { ...reasonOf('job-failed', text), ...(jobId !== undefined && { job: jobId }) };
 }
 
-/** Shared by all steps that it is true of: most steps of a finished campaign are up to date. */
+/** Shared by all up-to-date steps, because these are most steps of a finished campaign. */
 export const upToDate: Reason = Object.freeze(reasonOf('up-to-date', 'up to date'));
 
 /** Describes how the input of a step differs from its purchase. */

@@ -17,9 +17,9 @@ interface Means {
 /** Possible charges of unknown amount. */
 export interface Doubts {
   held: readonly HeldPurchase[];
-  /** Price classes that the plan finds out. */
+  /** Price classes whose price this plan finds out. */
   lostPrices: readonly string[];
-  /** Credits held for each purchase for whose kind nothing names a price. */
+  /** Credits held for each possible charge for which no price of its kind is known. */
   heldUnpriced: number;
 }
 
@@ -49,21 +49,21 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   };
 }
 
-/** Returns the rest of the budget after all possible charges. */
+/** Returns what is left of the budget after all possible charges. */
 export function budgetCap({ graph, lock }: Means, doubts: Doubts): number | undefined {
   if (graph.budget === undefined) return undefined;
-  // A lost create has cost at least one credit, if it was charged at all.
+  // A lost create request cost at least one credit, if it was charged.
   const found = doubts.lostPrices.length;
   return Math.max(0, graph.budget - spentCredits(lock) - sumDoubts(doubts, graph.budget) - found);
 }
 
-/** Credits held for what may have been charged, guesses included where they count. */
+/** Sums the credits held for possible charges, including guessed amounts where a budget counts them. */
 export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
   const guessed = budget === undefined ? 0 : findGuessed(doubts).length;
   return sumHeld(doubts.held).credits + guessed * doubts.heldUnpriced;
 }
 
-/** Charges that nothing prices, and that this plan does not find out. */
+/** Finds possible charges without a known price that this plan does not find out. */
 function findGuessed({ held, lostPrices }: Doubts): readonly HeldPurchase[] {
   return lostPrices.length > 0 ? [] : held.filter(({ credits }) => credits === null);
 }

@@ -6,7 +6,10 @@ import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import type { Draft } from './draft.ts';
 
-/** The rows that are of no use without what they need: those that buy, and those that take over another step's job. */
+/**
+ * Returns the rows that are useless without the steps that they need: purchases, and rows that share another step's
+ * job.
+ */
 export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[]): PlanRow[] {
   const sharing = new Set(
     matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
@@ -17,7 +20,7 @@ export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[
 /** Blocks a step that would be bought if it needs one that will not be done. */
 export function blockDependents(draft: Draft, { matches }: Pick<Situation, 'matches'>): void {
   const waiting = new Set(dependentRows(draft.inRun, matches));
-  // A step follows those it needs, except that the step whose job it shares may follow it.
+  // A step comes after the steps that it needs, but may come before the step whose job it shares.
   for (let found = true; found; ) {
     found = false;
     for (const row of waiting) {
@@ -43,7 +46,7 @@ interface Hindrance {
   reason: Reason;
 }
 
-/** Returns `undefined` for a canary that is done, or that the run brings to an end. */
+/** Returns why a canary holds back other steps, or `undefined` if it is done or the run finishes it. */
 export function whyCanaryHolds({ address, action, reason }: PlanRow, isInRun: boolean): Hindrance | undefined {
   const is = (what: string) => reasonOf('canary', `waits for its canary: ${address} ${what}`);
   if (action === 'keep') return undefined;
@@ -54,7 +57,7 @@ export function whyCanaryHolds({ address, action, reason }: PlanRow, isInRun: bo
   return isInRun ? undefined : { by: 'selection', reason: is('is neither done nor selected') };
 }
 
-/** Returns `undefined` for a step that is done, or will be. */
+/** Returns why a step will not be done, or `undefined` if it is done or will be. */
 function whyNotDone({ address, action, blockedBy }: PlanRow, isInRun: boolean): Hindrance | undefined {
   if (blockedBy === 'consent') {
     return { by: 'consent', reason: reasonOf('consent', `needs ${address}, which waits to be published`) };

@@ -1,22 +1,22 @@
 import type { Reason } from '../plan.generated.ts';
 import type { BlockedRow, PlanRow, RowFacts } from '../plan.ts';
 
-/** The rows of a plan while passes go over them: a pass puts another row in the place of one. */
+/** The rows of a plan while passes work on them. A pass replaces rows. */
 export class Draft {
-  /** Open sends that are asked about, beside the rows of their steps. */
+  /** Rows of open sends to ask about, beside the rows of their steps. */
   asks: PlanRow[] = [];
   readonly #rows: PlanRow[];
   readonly #places: ReadonlyMap<string, number>;
   readonly #selected: ReadonlySet<string> | undefined;
 
-  /** `selected`: addresses that the run is about. Defaults to all. */
+  /** `selected`: addresses of the run. Defaults to all. */
   constructor(rows: PlanRow[], selected?: ReadonlySet<string>) {
     this.#rows = rows;
     this.#places = new Map(rows.map(({ address }, place) => [address, place]));
     this.#selected = selected;
   }
 
-  /** A row for each step, in the order of the graph, as they are at any time. */
+  /** Returns the current row of each step, in the order of the graph. */
   get all(): readonly PlanRow[] {
     return this.#rows;
   }
@@ -44,7 +44,7 @@ export class Draft {
   }
 }
 
-/** Returns what stays true of a step for which nothing is done. */
+/** Returns the facts of a row that stay true when nothing is done for its step. */
 export function lastingFacts(row: PlanRow): RowFacts {
   const { address, task, kind, reason } = row;
   const facts: RowFacts = { address, task, kind, reason };
@@ -62,7 +62,7 @@ export function lastingFacts(row: PlanRow): RowFacts {
   return facts;
 }
 
-/** The row of a step that would be bought, but for what is in the way. */
+/** Returns a blocked row for a step that would otherwise be bought. */
 export function blocked(row: PlanRow, blockedBy: BlockedRow['blockedBy'], reason: Reason): BlockedRow {
   const held: BlockedRow = { ...lastingFacts(row), action: 'blocked', blockedBy, reason, credits: 0 };
   if (blockedBy === 'budget' && row.credits !== 0) held.wouldCost = row.credits;

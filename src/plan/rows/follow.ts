@@ -3,7 +3,7 @@ import { describeChanges } from '../compare/changes.ts';
 import type { PlanRow } from '../plan.ts';
 import type { Draft } from './draft.ts';
 
-/** Completes the reasons of steps that are redone because others are: names the changes that began it. */
+/** Completes the reasons of steps that are redone because other steps are: names the changes that caused it. */
 export function tellFollowing(draft: Draft): void {
   const rows = draft.all;
   const following = rows.filter(({ reason }) => reason.code === 'changed' && reason.follows !== undefined);
@@ -15,10 +15,10 @@ export function tellFollowing(draft: Draft): void {
   }
 }
 
-/** The step where a change began: the one that this one follows, and those that it follows. */
+/** Finds the step whose change caused this one to be redone, directly or through a chain of steps. */
 export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): PlanRow | undefined {
   let row = rows.get(address);
-  // A step follows only steps before it, so this ends.
+  // Ends, because a step follows only steps before it.
   for (let next = row; next !== undefined; ) {
     row = next;
     const { reason } = next;
@@ -29,7 +29,7 @@ export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): P
   return row;
 }
 
-/** `many`: the address stands for several whose changes began alike. */
+/** `many`: the address represents several steps whose changes have the same origin. */
 export function describeFollowed(address: string, rows: ReadonlyMap<string, PlanRow>, { many = false } = {}): string {
   const root = findRoot(address, rows);
   if (root === undefined) return '';

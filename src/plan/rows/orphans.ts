@@ -10,7 +10,10 @@ import { reasonOf } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 
-/** Makes rows for addresses that the manifest no longer has, unless their purchases are, or will be, at another. */
+/**
+ * Makes rows for addresses that are no longer in the manifest, unless their purchases have, or will have, another
+ * address.
+ */
 export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] {
   return orphanRecords(matches, lock).flatMap((record): RestingRow[] => {
     const { address, kind } = record;
@@ -32,13 +35,16 @@ export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] 
   });
 }
 
-/** Finds the records of addresses that the manifest no longer has, and whose purchases no other address has, or will have. */
+/**
+ * Finds the records of addresses that are no longer in the manifest and whose purchases have, and will have, no other
+ * address.
+ */
 export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
   const addresses = new Set(matches.map(({ step }) => step.address));
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
   const left = [...lock.steps.keys()].filter((address) => !addresses.has(address) && !movedAway.has(address));
   if (left.length === 0) return [];
-  // What was renamed twice is on record at both old names, and moves away from one of them.
+  // A purchase that was renamed twice is on record at both old addresses, and is moved from only one of them.
   const held = purchasesHeldBy(new Set([...addresses, ...movedAway]), lock);
   return left.sort().flatMap((address) => {
     const record = lock.steps.get(address);
@@ -46,16 +52,18 @@ export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord
   });
 }
 
-/** Mentions a pin, which cannot hold what the manifest no longer has, so that this does not go unnoticed. */
+/**
+ * Mentions a pin in the description of an orphan, because a pin has no effect on a step that is not in the manifest.
+ */
 function describeOrphan(record: StepRecord): string {
   const kept = 'in the lock, not in the manifest; kept';
   return pinnedFingerprint(record) === undefined ? kept : `${kept}; it was pinned: \`move\` gives it to another step`;
 }
 
 /**
- * Returns the lock without the records that a rename left behind: addresses that the manifest does not have, whose
- * every purchase is also on record at one that it has. Paid purchases are never left out, and what is known, or was
- * decided, about them goes along.
+ * Returns the lock without the records that a rename left behind: those of addresses that are not in the manifest, and
+ * whose purchases are all on record at an address that is. Paid purchases are never dropped, and facts and decisions
+ * about them move along.
  */
 export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 'addresses'>): Lock {
   const lock = agreeOnSends(given);
@@ -64,7 +72,7 @@ export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 
   for (const [address, record] of lock.steps) {
     if (addresses.has(address) || !isHeld(record, held)) continue;
     const heirs = new Set(record.purchases.flatMap((one) => held.get(nameOf(one)) ?? held.get(purchaseOf(one)) ?? []));
-    // A branch that still has the send open may come back.
+    // A branch on which the send is still open may be merged later.
     if (heirs.size === 0 && record.decisions?.sends !== undefined) continue;
     steps.delete(address);
     for (const heir of heirs) bequeath(steps, record, heir);
@@ -72,7 +80,7 @@ export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 
   return { ...lock, steps };
 }
 
-/** Passes knowledge of purchases, and decisions about them, to the addresses that have them now. */
+/** Moves facts and decisions about purchases to the addresses that have the purchases now. */
 function bequeath(
   steps: Map<string, StepRecord>,
   { kind, purchases, decisions, ...record }: StepRecord,
@@ -82,7 +90,7 @@ function bequeath(
   if (heir === undefined) return;
   const forgotten = forgottenApart({ ...record, kind, purchases });
   const facts = new Set(heir.purchases.map(factOf));
-  // A decision that a send was not charged stands with the refusal that says so: neither is written without a purchase.
+  // The decision that a send was not charged belongs to its refusal: neither is written without a purchase.
   const goesAlong = (one: Purchase) =>
     facts.has(factOf(one)) || (one.state === 'refused' && decisions?.sends !== undefined); // I22
   const known = purchases.filter(goesAlong).map(({ forgotten: _forgotten, ...one }) => one);
@@ -92,15 +100,17 @@ function bequeath(
 }
 
 /**
- * Names the purchases forgotten here, when only some were. When all were, somebody moved them to another address on
- * purpose, and there they count.
+ * Names the purchases forgotten at this address, if only some were. If all were, a user moved them to another address
+ * on purpose, and they count there.
  */
 function forgottenApart(record: StepRecord): ReadonlySet<string> {
   const forgotten = record.purchases.filter((purchase) => purchase.forgotten);
   return new Set(countedPurchases(record).length === 0 ? [] : forgotten.map(nameOf));
 }
 
-/** Maps the purchases at these addresses to their address; a refused one also by the job that it led to in the end. */
+/**
+ * Maps the purchases at these addresses to their address; a refused purchase also by the job that it led to in the end.
+ */
 function purchasesHeldBy(addresses: ReadonlySet<string>, lock: Lock): ReadonlyMap<string, string> {
   const held = new Map<string, string>();
   for (const address of addresses) {
@@ -116,7 +126,7 @@ function isHeld(record: StepRecord, held: ReadonlyMap<string, string>): boolean 
   return record.purchases.every((purchase) => purchase.state === 'refused' || held.has(nameOf(purchase)));
 }
 
-/** Names a purchase, equal wherever it is recorded. */
+/** Names a purchase. The name is the same at every address where the purchase is recorded. */
 function nameOf(purchase: Purchase): string {
   if (isJob(purchase)) return `job ${purchase.fingerprint} ${purchase.jobId}`;
   return mayBeCharged(purchase) ? `send ${purchase.send}` : `key ${purchase.key}`;
@@ -126,7 +136,7 @@ function purchaseOf({ generation, fingerprint }: Purchase): string {
   return `purchase ${generation} ${fingerprint}`;
 }
 
-/** Addresses in the lock that the manifest no longer has; without those whose purchases a rename brings to another address. */
+/** Finds addresses in the lock that are no longer in the manifest, except those whose purchases a rename moves. */
 export function findOrphans({ matches, written, lock }: Situation): string[] {
   const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
   const addresses = new Set([...outlineOf(written).addresses, ...known]);

@@ -5,16 +5,16 @@ import { type Reason, reasonOf } from '../reason.ts';
 import { blocked } from './draft.ts';
 
 /**
- * Removes from the plan what waits for a consent, and what needs it. `why`: the reason of what waits itself; `until`: what
- * that waits for, in the reason of what needs it.
+ * Removes from the plan the rows that wait for a consent, and the rows that need them. `why`: reason of the waiting
+ * rows; `until`: what they wait for, used in the reason of the rows that need them.
  */
 export function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
   const waiting = plan.rows.filter(waits);
   if (waiting.length === 0) return plan;
-  // A send that is asked about beside its step is in nobody's way.
+  // An open send with a row of its own blocks no other row.
   const ofSteps = waiting.filter(({ order }) => order?.send?.isStrange !== true || order.asksOnly !== true);
   const reasons = new Map(ofSteps.map(({ address }) => [address, words.why]));
-  // A step that shares the job of another one may precede it.
+  // A step may come before the step whose job it shares.
   for (let before = 0; before < reasons.size; ) {
     before = reasons.size;
     for (const row of plan.rows) {
@@ -30,7 +30,7 @@ export function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { 
   return { ...plan, rows, totals: withoutWithheld(plan.totals, rows) };
 }
 
-/** Lists what a row waits for: nothing, unless its step is still to be made, or takes over another step's job. */
+/** Lists the steps that a row needs. Empty unless its step is still to be made or shares another step's job. */
 function needOf({ action, order }: PlanRow): string[] {
   if (order === undefined || !(isSpending(action) || order.sharesJobOf !== undefined)) return [];
   return order.needs;
@@ -48,6 +48,6 @@ function withheld(row: PlanRow, reason: Reason): PlanRow {
 function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
   const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
   const sums = sumPrices(rows);
-  // Less may be left of an earlier approval.
+  // Less of the ceiling of an earlier approval may be left.
   return { ...rest, ...sums, ceiling: Math.min(rest.ceiling, sums.ceiling) };
 }

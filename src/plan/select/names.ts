@@ -1,22 +1,21 @@
 import { kinds } from '../../kinds/index.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 
-/** A user's name for steps: an address or a task, either with `*` as a wildcard. */
+/** A name of steps as a user writes it: an address or a task, either with `*` as a wildcard. */
 export interface Name {
   text: string;
-  /** Every character is meant as it is, `*` too. */
+  /** Every character is literal, even `*`. */
   literal: boolean;
 }
 
-/** A thing that a name may mean: a step, or an address that only the lock has. */
+/** Something that a name can match: a step, or an address that only the lock has. */
 export interface Named {
   address: string;
   task: string;
 }
 
 /**
- * Reads a single name. An existing address is always that address. Otherwise, in double quotes every character is
- * literal.
+ * Reads a single name. An existing address is always read as that address. Other names are literal if they are quoted.
  */
 export function readName(text: string, isAddress: (text: string) => boolean): Name {
   const exact = findAddress(text, isAddress);
@@ -27,7 +26,7 @@ export function readName(text: string, isAddress: (text: string) => boolean): Na
     : { text, literal: false };
 }
 
-/** Finds the address written here, either literally or as messages show it, with escapes for invisible characters. */
+/** Finds the address written here, either literally or as messages print it, with escapes for invisible characters. */
 export function findAddress(text: string, isAddress: (text: string) => boolean): string | undefined {
   if (isAddress(text)) return text;
   if (!text.includes('\\')) return undefined;
@@ -40,7 +39,7 @@ export function findAddress(text: string, isAddress: (text: string) => boolean):
 
 const shownEscape = /\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}/g;
 
-/** Writes a name that means this address and nothing else, anywhere in a selection. */
+/** Writes a name that matches only this address, wherever it is in a selection. */
 export function writeName(address: string): string {
   const isPlain = /^[^\s"*+,:@]+(@[^\s"*@]*[^\s"*@+,])?$/.test(address) && !startsOther.test(address);
   return isPlain ? address : `"${address.replaceAll(/["\\]/g, '\\$&')}"`;
@@ -61,14 +60,14 @@ export function readQuoted(text: string, start: number): { text: string; end: nu
   return undefined;
 }
 
-/** Finds the items that a name means: the one with exactly this address, or else all that fit by address or task. */
+/** Finds the items that a name matches: the one with exactly this address, else all that match by address or task. */
 export function findNamed<T extends Named>(name: Name, among: readonly T[]): T[] {
   const exact = among.filter(({ address }) => address === name.text);
   if (exact.length > 0) return exact; // I25
   return among.filter(({ address, task }) => fits(address, name) || fits(task, name));
 }
 
-/** Matches a pattern in which `*` stands for anything, without backtracking, whatever the pattern. */
+/** Matches a pattern in which `*` matches any characters. Does not backtrack, so its time is bounded. */
 export function fits(text: string, { text: pattern, literal }: Name): boolean {
   const parts = literal ? [pattern] : pattern.split('*');
   const [first = '', ...others] = parts;
@@ -95,7 +94,10 @@ export function withoutExtension(path: string): string {
 
 const most = 5;
 
-/** Suggests the addresses, of the named task if it exists, that begin most alike, and the nearest one. */
+/**
+ * Suggests similar addresses: those with the longest common beginning (in the named task if it exists), and the
+ * nearest.
+ */
 export function nearNames(written: string, known: readonly Named[]): string[] {
   const text = written.replace(/^\+|\+$/g, '').replaceAll('"', '');
   const addresses = known.map(({ address }) => address);
@@ -106,7 +108,7 @@ export function nearNames(written: string, known: readonly Named[]): string[] {
   return [...new Set([...(nearest === undefined ? [] : [nearest]), ...alike])].slice(0, most);
 }
 
-/** Finds those that share the longest beginning with a text, if that is at least three characters or all of it. */
+/** Finds the addresses with the longest common beginning, if it has at least three characters or is the whole text. */
 function longestStart(text: string, addresses: readonly string[]): string[] {
   let longest = Math.min(3, text.length);
   let found: string[] = [];

@@ -12,16 +12,16 @@ export interface Selection {
   terms: Term[];
 }
 
-/** Conditions that must all hold. */
+/** Conditions that must all be met. */
 export type Term = Condition[];
 
-/** `needs` and `users` add the steps that these need and those that need them. */
+/** `needs` adds the steps that the matched steps need; `users` adds the steps that need them. */
 export type Condition = Criterion & { needs: boolean; users: boolean };
 
 type Criterion =
   | ({ is: 'name' | 'kind' | 'tag' } & Name)
   | { is: 'state'; state: StepState }
-  /** `credits` null: the price is unknown. */
+  /** `credits` is `null` for an unknown price. */
   | { is: 'cost'; operator: '>' | '>=' | '<' | '<=' | '='; credits: number | null }
   | { is: 'selector'; name: string };
 
@@ -37,7 +37,7 @@ export interface Vocabulary {
   isTag(text: string): boolean;
 }
 
-/** Parses a selection. The problem's text states the broken rule, ready to be shown. */
+/** Parses a selection. The text of a problem names the violated rule, and can be shown as it is. */
 export function parseSelection(text: string, vocabulary: Vocabulary): Selection | SelectionProblem {
   const whole = findAddress(text.trim(), vocabulary.isAddress);
   if (whole !== undefined) return { terms: [[exactly(whole, { needs: false, users: false })]] };
@@ -78,7 +78,7 @@ function readCondition(text: string, at: number, vocabulary: Vocabulary): Read {
   return typeof parsed === 'string' ? { problem: parsed, at } : { condition: parsed, end: at + end };
 }
 
-/** Lists where the first condition of a word may end, nearest first. */
+/** Lists the offsets at which the first condition of a word may end, nearest first. */
 function endsIn(word: string): number[] {
   const first = word.indexOf(',');
   if (first < 0) return [word.length];
@@ -90,7 +90,7 @@ function endsIn(word: string): number[] {
   return ends;
 }
 
-/** Relies on keys and matrix values never containing an `@`. */
+/** Relies on row keys and matrix values, which never contain `@`. */
 const conditionAfterComma = /,(?=\+?(?:(?:kind|tag|state|cost|selector):|"|[^\s,@"]*@))/g;
 
 function readExact(text: string, { isAddress }: Vocabulary): Condition | undefined {

@@ -10,24 +10,24 @@ export interface SelectionFacts {
   stateOf(address: string): StepState;
   /** Credits of the step's next purchase; `null`: unknown. */
   costOf(address: string): number | null | undefined;
-  /** Returns the step whose job serves this one too: it must be done first, like the needs of a step. */
+  /** Returns the step whose job this step shares. It must be done first, like the steps that this one needs. */
   ownerOf?(address: string): string | undefined;
 }
 
-/** Collects the names that a selection of this graph may use. */
+/** Collects the names that a selection of this graph can use. */
 export function vocabularyOf({ steps }: Graph): Vocabulary {
   const addresses = new Set(steps.map(({ address }) => address));
   const tags = new Set(steps.flatMap((step) => step.tags));
   return { isAddress: (text) => addresses.has(text), isTag: (text) => tags.has(text) };
 }
 
-/** The addresses that a name means. A gate's name means all its steps, where it is no step's: `hero@lamp` its takes. */
+/** Returns the addresses that a name matches. The name of a gate that is not a step's matches all steps of the gate. */
 export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly string[] {
   const named = findNamed(name, steps).map(({ address }) => address);
   return named.length > 0 ? named : (gates.find((gate) => gate.name === name.text)?.members ?? []);
 }
 
-/** Returns the addresses that a selection names. A problem is that of a named selection that it uses. */
+/** Returns the addresses that a selection matches, or the problem of a named selection that it uses. */
 export function matchSelection(selection: Selection, facts: SelectionFacts): Set<string> | { problem: string } {
   return new Matching(facts).match(selection, []);
 }
@@ -41,9 +41,9 @@ class Matching {
   #vocabulary: Vocabulary | undefined;
   #needs: Map<string, readonly string[]> | undefined;
   #users: Map<string, string[]> | undefined;
-  /** Steps that named selections mean: each selection is read once, however often others use it. */
+  /** Steps of the named selections that were evaluated, so that each is evaluated once. */
   readonly #selected = new Map<string, Set<string>>();
-  /** Gates that steps need by a name that is no step's. */
+  /** Gates that steps need and that have no step's name. */
   readonly #gates: readonly Gate[];
 
   constructor(facts: SelectionFacts) {
@@ -53,7 +53,7 @@ class Matching {
     this.#gates = gates.filter(({ name }) => !addresses.has(name));
   }
 
-  /** `trail`: the chain of named selections so far. */
+  /** `trail`: names of the enclosing named selections. */
   match(selection: Selection, trail: readonly string[]): Set<string> | { problem: string } {
     const chosen = new Set<string>();
     for (const term of selection.terms) {
@@ -119,7 +119,7 @@ class Matching {
     return found;
   }
 
-  /** Returns what a step needs, or, for a gate that others need, what it asks about. */
+  /** Returns the addresses that a step needs, or the steps of a gate. */
   #needsOf(name: string): readonly string[] {
     this.#needs ??= new Map([
       ...this.#gates.map((gate) => [gate.name, gate.members] as const),
@@ -184,8 +184,8 @@ function compareCost(cost: number | null, { operator, credits }: Extract<Conditi
 }
 
 /**
- * Adds the needs of its steps to a selection; `undefined` when that cannot be written: conditions that must all hold
- * are one step, and each `+` stands for one of them.
+ * Adds `+` to each condition of a selection, so that it includes the steps that its steps need. Returns `undefined`
+ * when that cannot be written, because a term with several conditions would need one `+` for all of them.
  */
 export function withNeeds(text: string, vocabulary: Vocabulary): string | undefined {
   const selection = parseSelection(text, vocabulary);
@@ -199,14 +199,14 @@ export function withNeeds(text: string, vocabulary: Vocabulary): string | undefi
   return words.map((word) => (word.startsWith('+') ? word : `+${word}`)).join(' ');
 }
 
-/** How many rows of each task that fans out a trial is about, and which. */
+/** Size of a trial for each task with several rows, and how its rows are chosen. */
 export type Sample = { is: 'first'; count: number } | { is: 'drawn'; count: number };
 
 /**
- * Narrows a campaign to a trial. Of a task that fans out, whole rows stay, with all their cells and takes: the first
- * ones, or those with the smallest digests of their keys, which are the same on every machine, and for every task of
- * these keys. What they need stays; of the other steps those whose every need does. `chosen`: the steps that it may be
- * about at all. `undefined`: no task fans out.
+ * Selects a trial of a campaign. Of each task with several rows, some rows are selected with all their cells and takes:
+ * the first ones, or those with the smallest digests of their row keys, which are the same on every machine and in
+ * every task with these row keys. The steps that they need are added, and other steps if everything that they need is
+ * selected. `chosen`: steps that may be selected. Returns `undefined` if no task has several rows.
  */
 export function sampleSteps(
   { steps, gates }: Pick<Graph, 'steps' | 'gates'>,
@@ -228,7 +228,7 @@ export function sampleSteps(
   }
   if (!isFannedOut) return undefined;
   const stepsOf = needFinder(gates);
-  // Needs stand before their users, so one pass each way is enough.
+  // Steps come after those that they need, so one pass in each direction is enough.
   const followed = new Set<string>();
   for (const { address, needs } of known.toReversed()) {
     if (!kept.has(address)) continue;
@@ -245,7 +245,7 @@ export function sampleSteps(
   return new Set(known.filter(({ address }) => kept.has(address)).map(({ address }) => address));
 }
 
-/** The key of its row; without one the values of its matrix. Takes belong together. */
+/** Returns the row key of a step, or without one its matrix values. Takes of one cell have the same. */
 function rowOf({ key, matrix }: Step): string {
   return key ?? JSON.stringify(matrix);
 }

@@ -11,7 +11,7 @@ import type { Decided, DecidedGraph, DecidedStep } from './decided-graph.ts';
 import { findPurchases, type Match } from './find-purchases.ts';
 import { Verdicts } from './verdicts.ts';
 
-/** A graph that holds people's decisions, what its steps have in the lock, and what people think of that. */
+/** A graph with users' decisions applied, with what the lock has for its steps and the verdicts about it. */
 export interface Decision {
   graph: DecidedGraph;
   matches: readonly Match[];
@@ -19,11 +19,11 @@ export interface Decision {
 }
 
 /**
- * Applies people's decisions to the graph: a step that is pinned, or whose output was accepted for a new input, takes
- * on the request and the fingerprint of that purchase, and the steps that refer to it refer to what was really bought.
- * A decision about a step therefore never causes its users to be bought again. What is picked at a gate takes the place of
- * references to the gate, and steps behind an open one are blocked. `redo`: steps to be bought again, for which no
- * acceptance and no verdict counts.
+ * Applies users' decisions to the graph. A step that is pinned, or whose output was accepted for a new input, gets the
+ * request and the fingerprint of the purchase that it has, and steps that refer to it refer to that purchase. So a
+ * decision about a step never causes its dependents to be bought again. References to a gate are replaced by what is
+ * picked there, and steps behind an open gate are blocked. `redo`: steps to be bought again, for which earlier
+ * acceptances and verdicts do not count.
  */
 export function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): Decision {
   const forms = new KeptForms(lock);
@@ -40,9 +40,9 @@ export function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string
 }
 
 /**
- * Decides the gates in rounds: what is picked tells what is asked for behind a gate, and this tells whose purchase was
- * renamed, until both agree. Each round settles one gate more at least, in the order in which they hang on each other.
- * Where two exchanged purchases contradict each other for ever, what was seen last counts.
+ * Decides the gates in rounds, because picks determine the requests behind a gate, and these requests determine which
+ * purchase was renamed. Ends when both agree. Each round settles at least one more gate, in the order of their
+ * dependencies. If two exchanged purchases contradict each other forever, the last state counts.
  */
 function decideAtGates(
   written: Graph,
@@ -79,7 +79,7 @@ function decideSteps(
 ): DecidedStep[] {
   const known = new Map<string, string>();
   const changed = new Set<string>();
-  // Steps come after those that they use; what stands at a gate is not known by its own address.
+  // Steps come after those that they use. A reference to a gate has the gate's fingerprint instead of a step's.
   const fingerprintOf = (address: string): string =>
     (known.has(address) ? undefined : keeper?.fingerprintOf(address, known)) ?? mustGet(known, address);
   return graph.steps.map((written) => {
@@ -103,18 +103,18 @@ function hasDecisions(graph: Graph, lock: Lock): boolean {
   return false;
 }
 
-/** Tells whether a step refers to one that its decisions changed. */
+/** Returns whether a step refers to a step that decisions changed. */
 function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boolean {
   if (changed.size === 0) return false;
   const isPartChanged = part !== undefined && changed.has(part.of);
   return isPartChanged || findReferences(request).some((address) => changed.has(address));
 }
 
-/** Follows decisions through references. Steps are in topological order, so a step's references were decided before. */
+/** Applies decisions to a step's references. Steps are in topological order, so these were decided before. */
 function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) => string): Any {
   const { part, file } = step;
   const referred = replaceReferences(step.request, fingerprintOf);
-  // Both forms differ only in the file, whose bytes replace its path in one.
+  // The two forms of the request differ only in the file: one has its path, the other its content.
   const bytes = step.paidRequest.file;
   const paidRequest = file === undefined || bytes === undefined ? referred : { ...referred, file: bytes };
   const taken = step.take === undefined ? {} : { take: step.take };
@@ -126,7 +126,7 @@ function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) 
   };
 }
 
-/** Holds the step to the purchase that its decisions name, if they do and that purchase gives something. */
+/** Fixes the step to the purchase that its decisions name, if they name one that has or will have an output. */
 function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedStep {
   const pinned = step.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
   const accepted = isRedone ? undefined : acceptedFor(record, step.fingerprint);
@@ -157,8 +157,8 @@ export function findKept(purchases: readonly Purchase[], fingerprint?: string): 
 }
 
 /**
- * Holds a step to a purchase. The lock may no longer have the request of an earlier purchase. Nothing is sent for a
- * held step, so `retry` is dropped: it would automatically send the new request as the old one.
+ * Fixes a step to a purchase. The lock may no longer have the request of an earlier purchase. Nothing is sent for such
+ * a step, so `retry` is dropped: it would send the new request in the name of the old one.
  */
 function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'wanted'>): DecidedStep {
   if (fingerprint === step.fingerprint) return { ...step, decided: by };
@@ -168,15 +168,15 @@ function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'want
   return { ...rest, fingerprint, paidRequest: bought, decided: { ...by, wanted } };
 }
 
-/** A request as it was paid for with documented defaults written out. */
+/** A paid request with documented defaults written out. */
 interface Form {
   fingerprint: string;
   request: OpenRequest;
 }
 
 /**
- * Purchases from before documented defaults were left out of requests. A step that asks for the same goes on under the
- * fingerprint, the key and the bytes that were paid for.
+ * Purchases made before documented defaults were left out of requests. A step that asks for the same keeps the
+ * fingerprint, the idempotency key and the bytes of the paid request.
  */
 class KeptForms {
   readonly #lock: Lock;
@@ -194,7 +194,7 @@ class KeptForms {
     return this.#anywhere.size === 0;
   }
 
-  /** The step as it was paid for, if that differs; else the step itself. */
+  /** Returns the step with the request as it was paid for, or the step itself if the two do not differ. */
   apply(step: Step): Step {
     if (this.isEmpty) return step;
     const form = this.#formOf(step);
@@ -234,7 +234,7 @@ class KeptForms {
       const short = fingerprintStep({ kind, paidRequest, take });
       const own = this.#own.get(record.address) ?? new Map<string, Form>();
       this.#own.set(record.address, own);
-      // Newest first.
+      // Purchases are visited from the newest to the oldest.
       if (!own.has(short)) own.set(short, form);
       if (!this.#anywhere.has(short)) this.#anywhere.set(short, form);
     }

@@ -1,26 +1,26 @@
 import type { Gate, Graph, OpenRequest, Step } from '../../graph/graph.ts';
 
-/** A graph with the decisions that people made about it in a lock. Only `situate` makes one. */
+/** A graph to which users' decisions from a lock are applied. Only `situate` makes one. */
 export interface DecidedGraph extends Graph {
   steps: DecidedStep[];
-  /** Gates in the order in which their steps are written; those of canaries last. */
+  /** Gates in the order in which their steps are written; gates of canaries are last. */
   gates: readonly DecidedGate[];
-  /** Decisions count once: what has them already is no graph to be decided. */
+  /** Marks the graph, because decisions must not be applied twice. */
   decided: true;
 }
 
 export interface DecidedStep extends Step {
-  /** Gates that must be decided before anything is bought for it. At least one. */
+  /** Names of gates that must be decided before anything is bought for this step. At least one. */
   waits?: string[];
-  /** People picked others, or rejected its output: its file may be deleted. */
+  /** Other outputs were picked, or this one was rejected, so its file may be deleted. */
   unpicked?: true;
-  /** Decisions of people about it that count now. */
+  /** Decisions about this step that are in effect. */
   decided?: Decided;
 }
 
-/** The decision that holds a step to a purchase, whose `paidRequest` and `fingerprint` the step then has. */
+/** The decision that fixes a step to a purchase. The step then has its `paidRequest` and `fingerprint`. */
 export interface Decided {
-  /** Who pinned it; absent when it is held by an acceptance alone. */
+  /** Where the step is pinned; omitted when it is fixed by an acceptance alone. */
   pinned?: 'manifest' | 'lock';
   accepted?: true;
   /** The request that the manifest asks for now, when it differs. */
@@ -32,8 +32,9 @@ export interface DecidedGate extends Gate {
 }
 
 /**
- * State of a gate by the decisions so far. `open`: `toSee` steps are not rejected, and fewer than asked for are picked.
- * `contested`: more are picked than asked for, as after a merge. `rejected`: fewer are left than are to be picked.
+ * State of a gate after the decisions so far. `open`: fewer outputs are picked than requested, and `toSee` steps are
+ * not rejected. `contested`: more are picked than requested, as after a merge. `rejected`: fewer are left than are to
+ * be picked.
  */
 export type GateState =
   | { is: 'decided' | 'contested'; picked: readonly string[] }

@@ -5,24 +5,27 @@ import { isOpenSend } from '../../lock/sends.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
 import type { DecidedStep } from './decided-graph.ts';
 
-/** The lock's knowledge of one step. */
+/** What the lock has for one step. */
 export interface Match {
   step: DecidedStep;
-  /** Everything ever bought under this address and under `movedFrom`: repeats and attempts continue from it. */
+  /**
+   * Everything bought under this address and under `movedFrom`: the numbers of repeats and attempts continue from it.
+   */
   record?: StepRecord;
   /** The purchase of exactly this step's request, if there is one. */
   purchase?: Purchase;
-  /** The address of `purchase` in the lock; absent when it is this step's own. */
+  /** The address of `purchase` in the lock; omitted when it is the step's own address. */
   movedFrom?: string;
   /** Another step of the manifest with the same fingerprint, whose job serves this one too. */
   sharesJobOf?: string;
 }
 
 /**
- * Finds each step's purchase: by address, then (also where that one was refused, or led to nothing) by a purchase with
- * the same fingerprint that no step of the manifest claims at its own address. So a renamed task, a changed key or two
- * swapped names cost nothing. Steps with equal fingerprints share one job: the first of them (one that is bought, if
- * any) owns it. Decisions of people count: `steps` hold them already, and forgotten purchases are ignored.
+ * Finds each step's purchase: first by address, then (also if the purchase at the address was refused or gave nothing)
+ * by a purchase with the same fingerprint that no step of the manifest has at its own address. So a renamed task, a
+ * changed row key, or two swapped names cost nothing. Steps with equal fingerprints share one job, which belongs to the
+ * first of them that is bought, or else to the first. Decisions count: they are already applied to `steps`, and
+ * forgotten purchases are ignored.
  */
 export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[] {
   const matches = steps.map((step): Match => {
@@ -70,8 +73,8 @@ function claimUnclaimed(matches: Match[], lock: Lock): void {
 }
 
 /**
- * Prefers a purchase bought elsewhere to a failed one, which gives nothing. A refused one cost nothing, but counts as
- * an attempt: its key must not be used again.
+ * Prefers a purchase made at another address to a failed one, which gave nothing. A refused purchase was free, but
+ * counts as an attempt: its idempotency key must not be used again.
  */
 function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
   switch (own?.state) {
@@ -88,16 +91,16 @@ function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
 }
 
 /**
- * Joins the old record of a renamed step into its own, as the journal will write it. Otherwise a rename would count the
- * attempts of `retry:` from 0, and number the next purchase like one that was paid before.
+ * Joins the old record of a renamed step into its new record, as the journal will write it. Otherwise a rename would
+ * count the attempts of `retry:` from 0, and give the next purchase the number of a paid one.
  */
 function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
   return joinParts(step.address, [{ kind, purchases }, ...(record === undefined ? [] : [record])]);
 }
 
 /**
- * Ranks a match. 2: a create of its own gave something, or may yet. 1: that was refused, and counts as an attempt. -1:
- * nothing will come, because it posted something else before.
+ * Ranks a match. 2: the step's own create request gave something, or may yet. 1: it was refused, and counts as an
+ * attempt. -1: nothing can come of it, because another post was sent from this address before.
  */
 function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
   if (purchase === undefined) return isPost(step.kind) && record !== undefined && sendsOf(record).length > 0 ? -1 : 0;
@@ -119,8 +122,8 @@ function shareJobs(matches: Match[]): void {
 }
 
 /**
- * Picks the purchase of this request that counts: the newest that is bought or running, else an open send, which is
- * asked about before anything is bought, else the newest failure, else the newest refusal.
+ * Picks the purchase of this request that counts: the newest that is bought or running, else an open send, which must
+ * be asked about before anything is bought, else the newest failure, else the newest refusal.
  */
 export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
   const same = countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint);
@@ -135,7 +138,7 @@ export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | 
 /** Finds the address under which a request was bought, by its fingerprint. */
 export type BoughtAt = (fingerprint: string) => string | undefined;
 
-/** Makes a finder whose index is made when it is first asked. */
+/** Makes a finder that builds its index when it is first called. */
 export function boughtAtIn(lock: Lock): BoughtAt {
   let addresses: Map<string, string> | undefined;
   return (fingerprint) => {

@@ -3,8 +3,8 @@ import type { Json } from '../../ground/json.ts';
 import type { Match } from './find-purchases.ts';
 
 /**
- * A condition for a step to be needed: that a part of another step's output exists, counted from 0. The number of parts
- * is known when that step is done.
+ * A condition for a step to be needed: the output of another step has a part of this number, counted from 0. How many
+ * parts exist is known when that step is done.
  */
 export interface PartCondition {
   of: string;
@@ -15,7 +15,9 @@ export interface PartCondition {
 /** Returns how many parts the output of a step has; `undefined` while unknown. */
 export type CountParts = (address: string, fingerprint: string) => number | undefined;
 
-/** Finds the steps that may turn out not to be needed, and the parts on which that depends, own and inherited. */
+/**
+ * Finds the steps that may turn out not to be needed, and the parts on which that depends, directly or through others.
+ */
 export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartCondition[]> {
   const found = new Map<string, readonly PartCondition[]>();
   if (!graph.steps.some(({ part }) => part !== undefined)) return found;
@@ -58,7 +60,7 @@ export function partCounter(matches: readonly Match[]): CountParts {
   };
 }
 
-/** Finds list members of a request that may turn out not to be needed: then the list is shorter. */
+/** Finds members of lists in a request that may turn out not to exist; the list is then shorter. */
 export function findOptional(
   request: OpenRequest,
   conditions: ReadonlyMap<string, readonly PartCondition[]>,
@@ -77,7 +79,7 @@ function singleReferences(request: OpenRequest): Set<string> {
   return collectReferences(request).single;
 }
 
-/** Finds the steps whose outputs are members of a list. */
+/** Finds the steps whose outputs are members of a list in the request. */
 function listedReferences(request: OpenRequest): Set<string> {
   const { single, listed } = collectReferences(request);
   for (const address of single) listed.delete(address);
@@ -89,7 +91,7 @@ function collectReferences(request: OpenRequest): { single: Set<string>; listed:
   const listed = new Set<string>();
   const visit = (value: Json, inList: boolean): void => {
     if (value === null || typeof value !== 'object') return;
-    // A list of one counts as its single member: without it nothing would be left.
+    // A list of one member counts as that member, because without it the list would be empty.
     if (Array.isArray(value)) for (const item of value) visit(item, inList || value.length > 1);
     else if (typeof value.$ref === 'string') (inList ? listed : single).add(value.$ref);
     else if (Array.isArray(value.$text)) for (const part of value.$text) visit(part, false);

@@ -9,16 +9,19 @@ import type { DecidedGate, DecidedGraph } from './decided-graph.ts';
 import type { Match } from './find-purchases.ts';
 import type { Verdicts } from './verdicts.ts';
 
-/** A campaign as its lock has it: what people decided, and what each step has. Made once for each command and look. */
+/**
+ * State of a campaign by its lock: users' decisions, and the purchases of each step. Made once for each command or
+ * page.
+ */
 export interface Situation extends Limits {
   lock: Lock;
   written: Graph;
-  /** The graph with people's decisions, and with gates for canaries that they are asked about. */
+  /** The graph with users' decisions applied, and with gates for canaries that need a pick. */
   graph: DecidedGraph;
-  /** Matches, in the order of the graph. */
+  /** Purchases of each step, in the order of the graph. */
   matches: readonly Match[];
   byAddress: ReadonlyMap<string, Match>;
-  /** The gate that asks about each step. */
+  /** The gate of each step that is a choice at one. */
   gateOf: ReadonlyMap<string, DecidedGate>;
   verdicts: Verdicts;
   /** Steps with a file that does not fit `expect`. Omitted when the files were not checked. */
@@ -49,10 +52,10 @@ export function situate(
   };
 }
 
-/** The outputs on record, as they were seen on the disk. */
+/** The recorded outputs as they were found on the disk. */
 export interface SeenFiles {
   fileState(output: Output): FileState;
-  /** Returns whether an intact copy of a missing or changed output is stored. Without it, none is. */
+  /** Returns whether an intact copy of a missing or changed output is stored. If omitted, no copies exist. */
   isKept?(output: Output): boolean;
   /** Measurements of a file; asked for only where `expect:` is written. */
   mediaFacts?(output: Output): MediaFacts | undefined;
@@ -73,7 +76,7 @@ export function withFiles(situation: Situation, files: SeenFiles): SeenSituation
   return { ...situation, files, unfit: findUnfitSteps(situation.matches, { isIntact, factsOf: files.mediaFacts }) };
 }
 
-/** The same campaign within limits. Which canaries go first depends on what is selected. */
+/** Limits a campaign to a scope. Which canaries go first depends on what is selected. */
 export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
   const { written, lock, files } = situation;
   const reseats = limits.selected !== undefined && written.canaries !== undefined;

@@ -5,9 +5,9 @@ import type { Match } from './find-purchases.ts';
 import type { Situation } from './situation.ts';
 
 /**
- * The progress of the purchase of a step's present request. `changed`: something was bought for it, but not what the
- * manifest asks for now; `not-bought` includes what was refused; `unneeded`: a part that it is made of is not there.
- * `failed` includes what was made and does not fit `expect`, as far as somebody has looked at the files.
+ * State of the purchase of a step's present request. `changed`: something was bought for the step, but with another
+ * request than the manifest's. `not-bought` includes refusals. `unneeded`: a part that the step uses does not exist.
+ * `failed` includes outputs that do not fit `expect`, if the files were examined.
  */
 export type StepState = 'done' | 'running' | 'failed' | 'lost' | 'unresolved' | 'changed' | 'not-bought' | 'unneeded';
 
@@ -22,7 +22,7 @@ export const stepStates: readonly StepState[] = [
   'unneeded',
 ];
 
-/** Returns the state of a step; one that shares another step's job has the state of that job. */
+/** Returns the state of a step. A step that shares another step's job has the state of that job. */
 export function stateOfStep(
   match: Match | undefined,
   { byAddress, unneeded, unfit }: Pick<Situation, 'byAddress' | 'unneeded' | 'unfit'>,
