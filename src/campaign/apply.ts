@@ -79,7 +79,7 @@ function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, {
   if (hasWork(collected) || !(plan.rows.some(isBought) || plan.rows.some(publishes))) return collected;
   throw new CampaignError({
     code: 'MB3007',
-    message: `apply() bought and published nothing: ${consent}, and a call of the library is not a consent`,
+    message: `apply() bought and published nothing: ${consent}, and calling the library is not consent`,
     hint: [
       way('save the plan', { ...call('plan', '--out', 'campaign.plan.json'), file }),
       way('a user approves it on an interactive terminal', { ...call('approve', 'campaign.plan.json'), bare: true }),

@@ -135,7 +135,7 @@ function inTheWay(to: string, names: readonly string[]): CampaignError {
   return new CampaignError({
     code: 'MB3301',
     message: `${to} has ${what} already, with other bytes: ${shortList(names, most)}`,
-    hint: 'they are not copies of this campaign and were not changed: deliver to another folder, or remove them',
+    hint: 'this campaign did not deliver them, so they were left as they are: deliver to another folder, or remove them',
     path: to,
   });
 }

@@ -251,7 +251,7 @@ export function whyNotKey(token: string): { problem: string; hint: string } | un
   }
   const odd = /[^\x21-\x7e]/u.exec(token)?.[0];
   if (odd !== undefined) {
-    const hint = 'copy the key again from the dashboard, alone and in one line';
+    const hint = 'copy the key again from the dashboard: only the key, on one line';
     return { problem: `holds ${nameOf(odd)}, which no key has`, hint };
   }
   if (/[,;]$/.test(token)) return { problem: `ends with ${token.at(-1)}`, hint: 'leave that out' };

@@ -73,7 +73,7 @@ function refuseOthers(options: PlanCommandOptions): void {
   const first = flagOf(given.row);
   throw new CampaignError({
     code: 'MB3000',
-    message: `--compare shows two versions of a whole campaign, and ${first} is about one run`,
+    message: `--compare does not go with ${first}: it compares two versions of a whole campaign`,
     hint: `leave one of them out; \`plan\` without --compare takes ${first}`,
     options: ['--compare', first],
   });

@@ -21,7 +21,7 @@ export async function loadPackage<T>(name: Package, load: () => Promise<T>): Pro
     const words = wanted.map((one) => `${one}@${versions[one]}`);
     throw new CampaignError({
       code: 'MB3701',
-      message: `the package ${name} is not installed: runs on an engine need it`,
+      message: `the package ${name} is not installed; it is required to run on an engine`,
       hint: way('to install it', shell('npm', 'i', ...words)),
       packages: wanted,
     });

@@ -98,7 +98,7 @@ export function tornTail(source: Source, torn: { start: number; number: number }
   return {
     code: 'MB2004',
     severity: 'warning',
-    message: `the end of ${source.file} was torn: line ${torn.number} was written only in part, and its last ${bytes} bytes are cut off`,
+    message: `${source.file} ends in an incomplete line (line ${torn.number}), as after an interrupted write; its ${bytes} bytes are ignored`,
     hint: 'A run was probably cut off while it wrote. No request leaves before its line is complete, so nothing is lost',
     place: placeOf(source, { text: '', ...torn }),
   };

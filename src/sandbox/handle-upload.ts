@@ -230,7 +230,7 @@ function decodeBase64(text: string): UploadSource {
     return {
       type: 'refused',
       code: 'validation_error',
-      message: 'base64 holds no data, or signs that are not base64.',
+      message: 'The base64 value is empty, or contains characters that are not base64.',
     };
   }
   const bytes = Buffer.from(digits, 'base64');

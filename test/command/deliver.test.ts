@@ -191,7 +191,7 @@ describe('deliver', () => {
     await pick('draft/1');
     expect(await run(...words)).toMatchObject({
       code: 73,
-      err: expect.stringContaining('not copies of this campaign'),
+      err: expect.stringContaining('this campaign did not deliver them'),
     });
     expect(readFileSync(join(to, 'draft.png'), 'utf8')).toBe('mine');
   });

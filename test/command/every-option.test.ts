@@ -130,7 +130,7 @@ describe('every option that decides what a plan is', () => {
   };
   test.each(settling('plan'))('does not go with --compare: %s', async (name, row) => {
     const { code, err } = await run('plan', 'campaign.yaml', '--compare', 'HEAD', ...typed(name, row));
-    const refusal = `--compare shows two versions of a whole campaign, and ${flagOf(row)} is about one run`;
+    const refusal = `--compare does not go with ${flagOf(row)}: it compares two versions of a whole campaign`;
     if (ignored[name] !== undefined) return expect(err).not.toContain(refusal);
     expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(refusal) });
   });

@@ -38,7 +38,7 @@ export async function resolve(campaign: OpenCampaign, found: FoundOut, options: 
 function nothingFound(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3405',
-    message: `what became of the create of ${address} is not known yet: look at the service's dashboard`,
+    message: `it is not known yet whether the create request of ${address} succeeded: look for its job in the service's dashboard`,
     hint: [
       'if it shows the job, add --job and its id',
       way('if it does not', call('resolve', address, '--not-spent')),

@@ -130,7 +130,7 @@ export async function storeOfRun(
   if (store?.id === record.store) return store.filesOf(run.campaign);
   throw new CampaignError({
     code: 'MB3705',
-    message: `the store ${name} is not that of the run, which was submitted with another --store`,
+    message: `the run was submitted with another --store than ${name}`,
     hint: 'give that one; without --store the run is watched, and a later `apply` fetches its files. Nothing was sent',
   });
 }

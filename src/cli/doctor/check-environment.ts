@@ -95,7 +95,7 @@ function keyFinding(token: string, now: number): Finding {
     return { about, state: 'problem', text, hint, exit: exitCodes.keyRefused };
   }
   const until = expiresAt === undefined ? '' : `; it expires at ${new Date(expiresAt).toISOString()}`;
-  const text = `the key is a token of an identity provider, for which the service replays nothing${until}`;
+  const text = `the API key is a token of an identity provider: with it, a lost answer cannot be recovered by its idempotency key${until}`;
   return { about, state: 'warning', text, hint };
 }
 

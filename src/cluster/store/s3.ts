@@ -217,7 +217,7 @@ function noCredentials(bucket: string): CampaignError {
   return new CampaignError({
     code: 'MB3705',
     message: `no credentials for the bucket ${bucket}: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set`,
-    hint: 'set both in the environment; AWS_ENDPOINT_URL_S3 names a storage other than that of AWS',
+    hint: 'set both in the environment; for S3 storage outside AWS, set AWS_ENDPOINT_URL_S3, too',
   });
 }
 

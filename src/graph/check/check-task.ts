@@ -202,7 +202,10 @@ function explainJoin(
 ): { message: string; hint: string } | undefined {
   if (table.on.length === 0) {
     const message = `table \`${table.name}\` is joined by nothing, so no row of it belongs to a step`;
-    return { message, hint: `say by which columns: ${table.name}: { file: ${table.file}, on: [sku] }` };
+    return {
+      message,
+      hint: `name the columns to join on, for example ${table.name}: { file: ${table.file}, on: [sku] }`,
+    };
   }
   if (row === 'unknown' || axes === 'unknown') return undefined;
   const columns = row === 'none' ? [] : (row.columns ?? []);

@@ -237,7 +237,10 @@ function sayWhat(problem: GatheredProblem, about: About): { message: string; gue
     case 'anyOf':
     case 'oneOf': {
       if (problem.forms === undefined) {
-        return { message: `${name} fits several forms; the service allows one at a time`, at: path };
+        return {
+          message: `${name} matches several variants in the schema of the service; set the fields of one of them`,
+          at: path,
+        };
       }
       const forms = [...new Set(problem.forms.map((form) => sayWhat(form, about).message))];
       const more = forms.length > mostForms ? ` and ${forms.length - mostForms} more` : '';

@@ -64,7 +64,10 @@ export function checkSavePath(path: string): { code: DiagnosticCode; message: st
 function checkSegment(segment: string): { what: string; hint: string } | undefined {
   const shown = () => `\`${shorten(segment)}\``;
   if (segment === '')
-    return { what: 'has an empty part', hint: 'remove the double or the last /, or fill in what is empty' };
+    return {
+      what: 'has an empty part',
+      hint: 'remove the double or trailing /; if a template in the path is empty, give it a value',
+    };
   if (segment === '.') return { what: 'has the part `.`', hint: 'remove it' };
   if (segment.startsWith('.'))
     return { what: `has the hidden part ${shown()}`, hint: 'start the name with another character' };

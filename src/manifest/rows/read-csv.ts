@@ -45,7 +45,7 @@ export function readCsv(
     const message = `the columns of ${label} may be separated by ${names.join(' or ')}: its first line holds both`;
     const file = `{ file: ${label}, separator: ${writeSeparator(found.either.at(-1) ?? '')} }`;
     const said = name === undefined ? `foreach: ${file}` : `tables: { ${name}: ${file} }`;
-    const hint = `say which, as in ${said}, or put names that hold one in double quotes`;
+    const hint = `name the separator, as in ${said}; or put column names that contain one in double quotes`;
     return { diagnostics: [fail(firstLine(whole), message, hint)] };
   }
   const conflict = whole.search(/^<{7}(?: .*)?$/m);

@@ -243,7 +243,7 @@ function notJson(source: Source, problem: { error: string; offset: number }, lab
     code: 'MB1302',
     severity: 'error',
     message: `${label} is not valid JSON: ${shorten(words, 80)}`,
-    hint: 'names and texts stand in double quotes, and there is no comma after the last entry',
+    hint: 'put names and strings in double quotes, and remove any comma after the last entry',
     place: placeBetween(source, problem.offset, problem.offset + 1),
   };
 }

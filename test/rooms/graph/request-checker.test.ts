@@ -178,7 +178,7 @@ describe('choices', () => {
   it('two forms at a time', () => {
     const one: Json = { oneOf: [{ required: ['prompt'] }, { required: ['image'] }] };
     expect(check(one, { prompt: 'abc', image: 'x' }).map(({ message }) => message)).toEqual([
-      'the request fits several forms; the service allows one at a time',
+      'the request matches several variants in the schema of the service; set the fields of one of them',
     ]);
     expect(check(one, { prompt: 'abc' })).toEqual([]);
   });

@@ -476,7 +476,7 @@ testMistakes([
     found: ['MB1103 10:5', 'MB1302 copy.csv:1:1'],
     says: [
       'write it at the table, as in tables: { locales: { file: …, schema: … } }',
-      'say which, as in tables: { copy: { file: copy.csv, separator: ";" } }',
+      'name the separator, as in tables: { copy: { file: copy.csv, separator: ";" } }',
     ],
   },
   {

@@ -76,7 +76,7 @@ describe('what a reader is told about a file, to the letter:', () => {
   it('a torn end', () => {
     expect(told(`${header}${line}{"address":"he`)).toMatchInlineSnapshot(`
       [
-        "MB2004 warning 3:1 (228) to 3:1 (228): the end of campaign.lock.jsonl was torn: line 3 was written only in part, and its last 14 bytes are cut off",
+        "MB2004 warning 3:1 (228) to 3:1 (228): campaign.lock.jsonl ends in an incomplete line (line 3), as after an interrupted write; its 14 bytes are ignored",
         "A run was probably cut off while it wrote. No request leaves before its line is complete, so nothing is lost",
       ]
     `);
