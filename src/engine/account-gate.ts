@@ -5,19 +5,22 @@ import { Places } from '../ground/places.ts';
 import { CreditWait } from './credit-wait.ts';
 
 /**
- * Tells what a create was charged by the balance before it and after it, where nothing else of this account was on the
- * wire meanwhile, as far as it is known here. Others may use the account, too.
+ * Infers the charge of a create request from the account balance before and after it, if this process had no other
+ * create request of the account in flight meanwhile. Other programs may use the account, too.
  */
 export class BalanceWatch {
-  /** After the newest answer; unknown once something may have been charged since. */
+  /** Balance after the newest answer; `undefined` once another charge may have happened since. */
   #balance: number | undefined;
   readonly #onWire = new Set<string>();
-  /** Whether any of those on the wire had company. */
+  /** Whether any of the create requests now in flight overlapped another one. */
   #isShared = false;
-  /** The create that is on the wire alone, and the balance before it. */
+  /** The create request that is in flight alone, and the balance before it. */
   #alone: { name: string; before: number } | undefined;
 
-  /** `isAsked`: it asks for the answer of an earlier create, which may have been charged long ago. */
+  /**
+   * Records that a create request leaves. `isAsked`: it only asks for the answer of an earlier create request, which
+   * may have been charged long ago.
+   */
   left(name: string, { isAsked }: { isAsked: boolean }): void {
     this.#isShared = this.#onWire.size > 0;
     this.#onWire.add(name);
@@ -25,19 +28,19 @@ export class BalanceWatch {
     this.#alone = this.#isShared || isAsked || before === undefined ? undefined : { name, before };
   }
 
-  /** Takes the balance after a create that is on the wire. Returns by how much it fell; `undefined`: nobody knows. */
+  /** Records the balance in the answer to a create request. Returns by how much it fell; `undefined` if unknown. */
   answered(name: string, balance: number | null): number | undefined {
     const fall = this.#alone?.name === name && balance !== null ? this.#alone.before - balance : undefined;
     this.#alone = undefined;
-    // The next one may leave before this one is recorded.
+    // The next request may leave before this answer is recorded.
     this.#onWire.delete(name);
-    // Of answers to creates side by side the lowest is the newest.
+    // When several requests were in flight at once, the lowest balance is the newest.
     const lowest = this.#isShared ? (this.#balance ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
     this.#balance = balance === null ? undefined : Math.min(balance, lowest);
     return fall;
   }
 
-  /** `isAnswered`: what it was charged is in the balance. */
+  /** Records that a create request is back. `isAnswered`: the recorded balance already includes its charge. */
   returned(name: string, { isAnswered }: { isAnswered: boolean }): void {
     if (!this.#onWire.delete(name) || isAnswered) return;
     this.#alone = undefined;
@@ -45,7 +48,10 @@ export class BalanceWatch {
   }
 }
 
-/** Gate that all creates of an account share, of whatever run: its rate, its credits, its lists, the wire. */
+/**
+ * Gate that all create requests of an account pass, from all its runs: limits the rate, waits for credits, keeps
+ * creates out while a list is read, and limits requests in flight.
+ */
 export class AccountGate {
   readonly turns: CreateTurns;
   readonly creditWait: CreditWait;
@@ -56,9 +62,9 @@ export class AccountGate {
 
   constructor(options: {
     clock: Clock;
-    /** Creates in flight at once: each may have a connection of its own. */
+    /** Create requests in flight at once: each may have a connection of its own. */
     places: number;
-    /** How long to wait for an empty account, in ms. Default: not at all. */
+    /** How long to wait for credits when the account is empty, in ms. Default: 0, no wait. */
     creditWaitMs?: number;
   }) {
     const { places, creditWaitMs = 0 } = options;
@@ -75,12 +81,12 @@ export class AccountGate {
     return this.#wire.taken;
   }
 
-  /** Resolves when no create of this kind is in flight; none leaves until the returned function is called. */
+  /** Resolves when no create request of this kind is in flight; none leaves until the returned function is called. */
   close(kind: string): Promise<() => void> {
     return this.#ofKind(kind).close();
   }
 
-  /** Resolves when a create of this kind may go on the wire, with what is to be called when it is back. */
+  /** Resolves when a create request of this kind may leave, with a function to call when it is back. */
   async enter(kind: string): Promise<() => void> {
     const leaveKind = await this.#ofKind(kind).take();
     const leaveWire = await this.#wire.take();
@@ -97,10 +103,13 @@ export class AccountGate {
   }
 }
 
-/** Creates per second: some services allow only a few per minute. */
+/** Lowest rate of create requests per second: some services allow only a few per minute. */
 const leastCreates = 0.05;
 
-/** Adaptive rate limiter for creates. Only one waits at a time: hundreds would all wake up for each turn. */
+/**
+ * Adaptive rate limiter for create requests. Only the first in the queue waits for its turn: otherwise hundreds would
+ * all wake up for each turn.
+ */
 class CreateTurns {
   readonly #clock: Clock;
   readonly #rate: AdaptiveRate;
@@ -111,7 +120,10 @@ class CreateTurns {
     this.#rate = new AdaptiveRate(clock, { least: leastCreates });
   }
 
-  /** Resolves at the caller's turn, or when it need not wait any more: `isOff` is checked again after each wait. */
+  /**
+   * Resolves with `came` at the caller's turn, with `off` when it no longer needs one: `isOff` is checked again after
+   * each wait.
+   */
   next(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
     const isFree = this.#front.taken + this.#front.waiting === 0 && this.#rate.nextAt <= this.#clock.now();
     return isFree ? this.#wait(signal, isOff) : this.#front.use(() => this.#wait(signal, isOff));
@@ -139,7 +151,7 @@ class CreateTurns {
     this.#rate.left();
   }
 
-  /** A 429. */
+  /** Slows down after an answer with status 429. */
   penalize(ms: number): void {
     this.#rate.complain(ms, 0);
   }

@@ -9,30 +9,30 @@ import type { Approval } from './approval.ts';
 /** Result of an attempt to reserve credits. */
 export type Reservation =
   | { is: 'reserved'; credits: number | null }
-  /** Wait until `changed()` resolves, then retry: a charge that is not known yet decides, or a price that is found out. */
+  /** Wait until `changed()` resolves, then retry: the decision depends on a charge or a price that is not known yet. */
   | { is: 'later' }
   | { is: 'over-budget' }
-  /** It would pass what was agreed to. */
+  /** The reservation would exceed what the user approved. */
   | { is: 'over-plan' };
 
-/** A reservation; `null`: of unknown price. */
+/** A reservation. `credits` is `null` if the price is unknown. */
 interface Held {
   price: Price;
   credits: number | null;
-  /** Expected cost: what counts against the approved plan. */
+  /** Expected cost, which counts against the approved plan. */
   expected: number;
-  /** True when it was charged, and the service did not say how much. */
+  /** True if the step was charged an amount that the service did not report. */
   isUnreported?: true;
 }
 
-/** The class of what no answer can charge: nothing else waits for it, and it for nothing. */
+/** Price class of requests that are never charged: they wait for no other step, and no other step waits for them. */
 export const uncharged = 'upload';
 
 /**
- * The account of one run's credits. Invariant: spent + held never exceeds a cap, for any interleaving, while no charge
- * is more than `worstFactor` times what was reserved for it – except by what one step is charged that nobody can price:
- * that is why it goes alone. What a charge beyond that factor costs is bounded by the ramp: creates whose charge is not
- * known yet are few until charges have met their reservations.
+ * Credit account of one run. Invariant: spent + held credits never exceed a cap, in any interleaving, while no charge
+ * is more than `worstFactor` times its reservation. The exception is the charge of a step of unknown price, which
+ * therefore runs alone. The ramp bounds the cost of charges beyond that factor: few create requests of unknown charge
+ * are in flight until charges have matched their reservations.
  */
 export class Account {
   spentNow = 0;
@@ -40,23 +40,23 @@ export class Account {
   readonly prices: PriceBook;
   readonly approval: Approval | undefined;
   readonly #spentBefore: number;
-  /** Steps whose answer is to come. */
+  /** Reservations of steps whose answers are still to come, by order id. */
   readonly #flying = new Map<string, Held>();
-  /** Steps that may have been charged, and this run will not find out for how much. */
+  /** Reservations of steps that may have been charged an amount that this run will not learn. */
   readonly #doubtful = new Map<string, Held>();
   readonly #lostBefore: readonly string[];
   readonly #heldUnpriced: number;
-  /** Steps of unknown price that wait for a price probe. */
+  /** Steps of unknown price that wait to run as a price probe. */
   readonly #waitingCanaries = new Set<string>();
-  /** Charges in a row that met their reservations, by price class. */
+  /** Number of charges in a row that matched their reservations, by price class. */
   readonly #met = new Map<string, number>();
   readonly #changes = new Condition();
 
   constructor(options: {
     caps: readonly Cap[];
-    /** Credits that earlier runs were charged. */
+    /** Credits charged to earlier runs. */
     spentBefore: number;
-    /** Price classes of creates whose answers earlier runs lost, and whose prices this run finds out. */
+    /** Price classes of create requests whose answers earlier runs lost, and whose prices this run will learn. */
     lostBefore?: readonly string[] | undefined;
     /** Credits reserved for a possible charge without a price. Default: the whole budget. */
     heldUnpriced?: number | undefined;
@@ -70,7 +70,7 @@ export class Account {
     this.#heldUnpriced = options.heldUnpriced ?? Number.POSITIVE_INFINITY;
     this.#lostBefore = caps.some(({ name }) => name === 'budget') ? lostBefore : [];
     this.approval = options.approval;
-    // Every comparison with NaN is false: such a cap would hold nothing back.
+    // Every comparison with NaN is false, so such a cap would limit nothing.
     if (caps.some(({ left }) => Number.isNaN(left))) throw new Error('internal error: a cap that is not a number');
   }
 
@@ -78,32 +78,35 @@ export class Account {
     return this.#spentBefore + this.spentNow;
   }
 
-  /** Credits that the caps leave beside what was charged. */
+  /** Credits that the caps leave after all known charges. */
   get unspent(): number {
     return Math.min(...this.caps.map(({ left }) => left)) - this.spentNow;
   }
 
-  /** Credits that a step of known price may still reserve, beside all that may have been charged. */
+  /** Credits that a step of known price may still reserve, after all actual and possible charges. */
   get left(): number {
     if (!this.#isCapped) return Number.POSITIVE_INFINITY;
     const isUnknown = this.#lostBefore.some((name) => this.prices.charged(name) === 0);
     return isUnknown ? 0 : this.#leftBesideGuesses - this.#guessed;
   }
 
-  /** The same, where what nobody prices is about to be found out. */
+  /**
+   * Credits left as in `left`, but without possible charges of unknown price: for a step that is about to reveal that
+   * price.
+   */
   get #leftBesideGuesses(): number {
-    // What earlier runs lost counts over all runs.
+    // Possible charges of earlier runs count only against the budget, which covers all runs.
     const caps = this.caps.map(({ name, left }) => (name === 'budget' ? left - this.#heldBefore : left));
     return Math.min(...caps) - this.spentNow - this.#heldNow;
   }
 
-  /** Credits of all reservations whose amount is known by now, or was named or guessed. */
+  /** Credits of all reservations whose amount is known, estimated or guessed. */
   get held(): number {
     const guessed = this.#guessed;
     return this.#heldNow + this.#heldBefore + (Number.isFinite(guessed) ? guessed : 0);
   }
 
-  /** Credits held for what earlier runs lost, as far as its price is known by now. */
+  /** Credits held for create requests whose answers earlier runs lost, as far as their prices are known by now. */
   get #heldBefore(): number {
     return this.#lostBefore.reduce((sum, name) => sum + this.prices.charged(name), 0);
   }
@@ -113,12 +116,15 @@ export class Account {
     return sum(this.#flying, ({ credits }) => credits ?? 0) + doubtful;
   }
 
-  /** Credits held for possible charges that nothing prices. */
+  /** Credits held for possible charges of unknown price. */
   get #guessed(): number {
     return sum(this.#doubtful, (one) => (this.#isGuessed(one) ? this.#amountOf(one) : 0));
   }
 
-  /** `isSent`: it has left, and is asked about together with equal ones: one list tells them apart. */
+  /**
+   * Tries to reserve the price of a step. `isSent`: its request has already left, and is looked up together with
+   * identical ones, because only one walk of the list can match them to jobs.
+   */
   reserve(address: string, price: Price, { isSent = false } = {}): Reservation {
     const own = this.#flying.get(address);
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
@@ -137,7 +143,7 @@ export class Account {
     return { is, credits };
   }
 
-  /** A possible charge of an earlier job of the step stays held, whatever becomes of the next one. */
+  /** Keeps the possible charge of an earlier job of the step held, independent of the next job. */
   #setAside(address: string): void {
     const before = this.#doubtful.get(address);
     if (before === undefined) return;
@@ -146,9 +152,9 @@ export class Account {
   }
 
   /**
-   * Records a charge, or the proof that there was none (0). `null`: the service did not say, so the reservation counts
-   * – and if the price was not known either, the step may have cost anything. `proves`: the price of its class holds
-   * from now on; a refusal proves nothing.
+   * Records a charge, or the proof that there was none (0). `null`: the service did not report the charge, so the
+   * reservation counts; if the price was unknown, too, the step may have cost any amount. `proves`: the price of its
+   * class is confirmed; a refusal confirms nothing.
    */
   settle(address: string, charged: number | null, proves = charged !== 0): void {
     const own = this.#heldFor(address);
@@ -167,7 +173,7 @@ export class Account {
         this.prices.learn(price.class, charged);
         this.approval?.charge(address, price, { charged, before, spent: this.#spentOfPlan });
       }
-      // Without a budget, nothing waits for a price that may never be reported.
+      // Without a budget, no step waits for a price that may never be reported.
       const isBorneOut = proves || (charged === null && !this.#isCapped);
       if (charged !== null && reserved !== null && charged > reserved) this.#met.delete(price.class);
       else if (isBorneOut && reserved !== null)
@@ -176,12 +182,12 @@ export class Account {
     this.#changes.notify();
   }
 
-  /** Credits of the approved plan that were charged, or may have been. */
+  /** Credits of the approved plan that were charged, or may have been charged. */
   get #spentOfPlan(): number {
     return this.spentNow + sum(this.#doubtful, ({ expected }) => expected);
   }
 
-  /** Credits held for a step; `null` when unknown. */
+  /** Credits held for a step; `null` if unknown. */
   reserved(address: string): number | null {
     return this.#heldFor(address)?.credits ?? null;
   }
@@ -191,7 +197,10 @@ export class Account {
     this.#changes.notify();
   }
 
-  /** Keeps a step's credits held: nobody knows its charge, unless the next of its price tells. Nobody waits for it. */
+  /**
+   * Keeps a step's credits held because its charge is unknown, unless the next charge of its price class reveals it. No
+   * other step waits for it.
+   */
   doubt(address: string): void {
     const own = this.#heldFor(address);
     if (own !== undefined) this.#doubt(address, own);
@@ -201,11 +210,14 @@ export class Account {
     this.#drop(address);
     this.approval?.ended(address);
     this.#doubtful.set(address, { ...held, expected: this.prices.expected(held.price) });
-    // The next price probe begins first: others would reserve the whole budget.
+    // The next price probe starts first: other steps would reserve the whole budget.
     setImmediate(() => this.#changes.notify());
   }
 
-  /** Ends the wait of a step. When the last of them stops waiting, steps that wait for its result check again. */
+  /**
+   * Stops counting a step as waiting for a price probe. When the last such step stops, the steps that wait for the
+   * price check again.
+   */
   waitNoLonger(address: string): void {
     if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#changes.notify();
   }
@@ -221,8 +233,8 @@ export class Account {
   }
 
   /**
-   * Judges a step of known price: it goes when it fits, and what is on its way leaves room for a price that has risen:
-   * without a cap as the ramp has it, because what was agreed to is a cap, too.
+   * Decides on a step of known price. It may start if it fits the caps, and if the requests in flight would still fit
+   * after a price rise. Without a cap, the ramp applies all the same, because the approved plan is a limit, too.
    */
   #judge(price: Price & { credits: number }, isSent: boolean): Reservation['is'] {
     if (price.class === uncharged) return 'reserved';
@@ -236,9 +248,10 @@ export class Account {
   }
 
   /**
-   * Whether one more of this class may be on its way: 1, 2, 4, … with each charge that meets its reservation, and 1 again
-   * after one that does not. Prices may have risen since they were charged, and a lock that came with a branch may name
-   * any. Of classes that no charge has borne out, one goes at a time.
+   * Whether one more request of this price class may be in flight: the limit is 1, 2, 4, … doubling with each charge
+   * that matches its reservation, and 1 again after a charge that does not. Prices may have risen since they were
+   * recorded, and a lock merged from a branch may contain any price. Of classes that no charge has confirmed, one
+   * request at a time is in flight.
    */
   #admits(name: string): boolean {
     const flying = [...this.#flying.values()].map(({ price }) => price.class);
@@ -256,7 +269,7 @@ export class Account {
     return source === 'documented' || this.#leftBesideGuesses >= 0; // I14 (free)
   }
 
-  /** Whether the cap bears it when all charges that are not known yet turn out `worstFactor` times as high. */
+  /** Whether the cap suffices if all charges that are not known yet turn out `worstFactor` times as high. */
   #canPayWorst({ credits }: { credits: number }): boolean {
     if (credits === 0) return true;
     const unknown = sum([...this.#flying, ...this.#doubtful], (one) => one.credits ?? 0);
@@ -264,21 +277,22 @@ export class Account {
   }
 
   /**
-   * Judges a step of unknown price, which finds it out: one at a time, and under a cap with nothing else in flight,
-   * because it may cost everything that is left. What is said of its price only holds it back.
+   * Decides on a step of unknown price, which reveals it. One runs at a time, and under a cap with no other request in
+   * flight, because it may cost all that is left. An estimated price can only delay or refuse it.
    */
   #judgeCanary({ likely = 1 }: Price): Reservation['is'] {
     if (!this.#isCapped) return this.#hasCanary ? 'later' : 'reserved';
     if (this.#flying.size > 0) return 'later'; // I14 (price)
     const unpriced = this.#unpriced();
     const isUnreported = [...this.#doubtful.values()].some((one) => one.isUnreported === true && this.#isGuessed(one));
-    // A lost one has cost something, if it was charged at all, and this one tells. Where it would not, guesses count.
+    // Each lost request cost at least 1 credit if it was charged, and this step reveals the price. If it cannot reveal
+    // the prices of all of them, the guesses count.
     const isTelling = !isUnreported && new Set(unpriced).size === unpriced.length;
     const left = isTelling ? this.#leftBesideGuesses - unpriced.length : this.left;
     return Math.max(1, likely) <= left ? 'reserved' : 'over-budget'; // I14 (listed)
   }
 
-  /** Why a step is over the budget: what it costs, what is left, and what is held for nobody knows how much. */
+  /** Explains why a step exceeds the budget: its cost, the credits left, and the credits held for unknown charges. */
   describeShortage(address: string, price: Price): string {
     const known = this.prices.known(price);
     const cost = known ?? (price.likely === undefined ? undefined : `≈ ${price.likely}`);
@@ -300,17 +314,17 @@ export class Account {
     this.#flying.delete(address);
   }
 
-  /** Credits held for a possible charge. */
+  /** Credits held for a possible charge: its reservation, a known price, or a guess. */
   #amountOf({ credits, price }: Held): number {
     return credits ?? (this.prices.charged(price.class) || price.held) ?? this.#heldUnpriced;
   }
 
-  /** Whether neither a charge nor anything said prices it. */
+  /** Whether the amount is a guess: neither a charge nor an estimate gives its price. */
   #isGuessed({ credits, price }: Held): boolean {
     return credits === null && price.held === undefined && this.prices.charged(price.class) === 0;
   }
 
-  /** Price classes, with repetitions, of possible charges that nothing prices. */
+  /** Price classes, with repetitions, of possible charges of unknown price. */
   #unpriced(): string[] {
     const held = [...this.#doubtful.values()].filter((one) => this.#isGuessed(one)).map(({ price }) => price.class);
     return [...held, ...this.#lostBefore.filter((name) => this.prices.charged(name) === 0)];
@@ -325,13 +339,13 @@ export class Account {
     return [...this.#flying.values()].some(({ credits }) => credits === null);
   }
 
-  /** Whether a step of unknown price is in flight, or goes next. */
+  /** Whether a step of unknown price is in flight, or is the next to start. */
   get #isPriceAwaited(): boolean {
     return this.#waitingCanaries.size > 0 || this.#hasCanary;
   }
 }
 
-/** Number of charges beyond which one more makes no difference. */
+/** Number of matching charges after which further ones do not raise the limit. */
 const mostMet = 20;
 
 function sum(held: Iterable<[string, Held]>, creditsOf: (one: Held) => number): number {

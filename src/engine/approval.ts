@@ -7,21 +7,21 @@ import { shareOf, withMargin } from '../plan/prices/shares.ts';
 import type { LocalGate } from './create-gate.ts';
 
 /**
- * The approved plan as a cap: no create leaves whose price, with what is on its way, would pass it (I39). A charge that
- * shows that the rest of its price would pass it ends that price; so does one above what its own price was vouched for.
- * Where nobody could estimate a price, the first charge tells what the others are expected to cost, and they are agreed
- * to with the usual margin – or somebody is asked again.
+ * Enforces the approved plan as a cap: no create request leaves if its price, added to all that is in flight, would
+ * exceed it (I39). A charge closes its price class if it shows that the remaining purchases of the class would exceed
+ * the plan, or if it is above the approved price. If no price could be estimated, the first charge sets the expected
+ * cost of the others: they are approved with the usual margin, or the user is asked again.
  */
 export class Approval {
-  /** Credits that were agreed to, with what was agreed to beside the plan since. */
+  /** Approved credits, including what was approved during the run in addition to the plan. */
   #most: number;
   readonly #asksAgain: boolean;
   readonly #prices: PriceBook;
   readonly #gate: Pick<LocalGate, 'closePrice' | 'isClosed'>;
   readonly #emit: (fact: RunFact) => void;
-  /** Prices of purchases that are still to be made, by the order's id. */
+  /** Prices of purchases that are still to be made, by order id. */
   readonly #open = new Map<string, Price>();
-  /** Classes that nobody could estimate: their share is agreed to when the first is charged. */
+  /** Price classes without an estimate: their share is approved when the first of them is charged. */
   readonly #unpriced = new Set<string>();
 
   constructor(options: {
@@ -42,7 +42,7 @@ export class Approval {
     this.#closeAsBefore(orders);
   }
 
-  /** Closes the price classes that an earlier charge of this run has already closed. */
+  /** Closes the price classes that earlier charges of this run have shown to exceed the plan. */
   #closeAsBefore(orders: readonly StepOrder[]): void {
     let rest = this.#rest;
     for (const { price } of orders) {
@@ -57,10 +57,14 @@ export class Approval {
     }
   }
 
-  /** Whether the price of this purchase fits. `spent`: what was charged, may have been charged, or is on its way. */
+  /**
+   * Whether the price of this purchase fits the approved plan. `spent`: credits charged, possibly charged, or in
+   * flight.
+   */
   covers(id: string, price: Price, spent: number): boolean {
     if (!this.#open.has(id)) {
-      // A purchase after a failed job, or after a pick: agreed to beside the others, for as much as it was shown with.
+      // A purchase after a failed job, or after a pick. It is approved in addition to the plan, at the price that was
+      // shown for it.
       this.#most += shareOf(price) ?? withMargin(this.#prices.charged(price.class));
       this.#expect(id, price);
     }
@@ -69,8 +73,9 @@ export class Approval {
   }
 
   /**
-   * Takes note of a charge. Where it shows that more would be paid than was agreed to, no other create of its price leaves.
-   * `before`: the highest charge of its class before it; `spent`: what was charged, this one included, or may have been.
+   * Records a charge. If it shows that the total would exceed the approval, no other create request of its price class
+   * leaves. `before`: the highest earlier charge of its class; `spent`: credits charged, including this charge, or
+   * possibly charged.
    */
   charge(
     id: string,
@@ -90,7 +95,7 @@ export class Approval {
     else if (isToAsk)
       why = `which nobody could estimate: the others would come to ${this.#sum(others)}, which takes a new yes`;
     else if (isTooMuch) {
-      // What was on its way when a price rose may be charged above it.
+      // Requests in flight when a price rises may be charged the higher price.
       const rest = left > 0 ? `${left} is` : 'nothing is';
       why = `where ${expected} was expected: the rest would come to ${this.#rest}, and ${rest} left of what was agreed to`;
     } else return;
@@ -99,7 +104,7 @@ export class Approval {
     this.#emit({ event: 'noticed', address: addressOf(id), message });
   }
 
-  /** The order buys nothing any more. */
+  /** Records that the order buys nothing more. */
   ended(id: string): void {
     this.#open.delete(id);
   }
@@ -109,7 +114,7 @@ export class Approval {
     if (price.credits === null && price.likely === undefined) this.#unpriced.add(price.class);
   }
 
-  /** Expected cost of everything that is still to be bought. */
+  /** Expected cost of all purchases that are still to be made. */
   get #rest(): number {
     return this.#sum([...this.#open.values()].filter((price) => !this.#gate.isClosed(price.class)));
   }

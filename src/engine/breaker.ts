@@ -6,39 +6,39 @@ import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { isBought } from './chains.ts';
 
-/** Failures for one reason, with none done, after which others like them wait. */
+/** Number of failures for one reason, without a success, after which similar orders wait. */
 const mostFailures = 5;
 
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'lost'];
 
-/** Steps of one task at one price. */
+/** State of the steps of one task at one price. */
 interface Group {
   /** Orders that have begun, and have not ended. */
   underWay: Set<string>;
-  /** Whether one of them is done: whatever fails, it is not all of them. */
+  /** Whether one of the steps succeeded, which shows that the failures do not affect all of them. */
   isProven: boolean;
-  /** Failures by reason, in words without names and numbers. */
+  /** Failures by reason; the reason's text is stripped of names and numbers. */
   reasons: Map<string, { count: number; error: string }>;
   /** Whether the pause of this group was reported. */
   isReported: boolean;
 }
 
-/** A reason for a failure. `unmet`: of an output that does not fit, without the name of its file. */
+/** Reason for a failure. `unmet`: the requirement that an output does not meet, without its file name. */
 interface Failed {
   error?: string | undefined;
   unmet?: string | undefined;
 }
 
-/** The orders of a run by id, and the ends of those that have ended. */
+/** Orders of a run by id, and the ends of those that have ended. */
 interface Orders {
   orders: ReadonlyMap<string, StepOrder>;
   ended: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Keeps a run from buying forty times what fails forty times: while none of a task and price is done, with each failure
- * fewer of them are under way at once, and after five for one reason none is begun. What failed in earlier runs, and
- * was left as it is, counts as four at most: so one goes alone and shows whether it fails still.
+ * Circuit breaker for repeated paid failures. As long as no step of a task and price succeeds, each failure for one
+ * reason lowers the number of such steps that may run at once; after five, none is started. Failures of earlier runs
+ * that were not repaired count as four at most, so that one step runs alone and shows whether it still fails.
  */
 export class Breaker {
   readonly #groups = new Map<string, Group>();
@@ -50,7 +50,7 @@ export class Breaker {
     for (const { action, address, task, reason } of rows) {
       if ((action !== 'failed' && action !== 'retry') || lively.has(task)) continue;
       const record = lock.steps.get(address);
-      // The job of an output that does not fit is done all the same.
+      // A job counts as done even if its output does not meet the requirements.
       const isUnfit = reason.code === 'unfit';
       const states = isUnfit ? ['done'] : ['failed', 'lost'];
       const failed = record?.purchases.find(({ state }) => states.includes(state));
@@ -61,7 +61,7 @@ export class Breaker {
     }
   }
 
-  /** Whether the order waits for others like it to end. */
+  /** Whether the order has to wait until similar orders end. */
   holds(order: StepOrder): boolean {
     if (!isNew(order)) return false;
     const { isProven, reasons, underWay } = this.#group(nameOf(order));
@@ -75,13 +75,13 @@ export class Breaker {
     if (isNew(order) || order.action === 'attach') group.underWay.add(orderId(order));
   }
 
-  /** Whether a job that failed for this reason is bought again: with it there are not enough failures alike. */
+  /** Whether to retry a job that failed for this reason: true while this failure does not reach the limit. */
   allowsRetry(order: StepOrder, error: string): boolean {
     const { isProven, reasons } = this.#group(nameOf(order));
     return isProven || (reasons.get(likenessOf(error))?.count ?? 0) + 1 < mostFailures;
   }
 
-  /** Takes note of a job that has failed, and is bought again: it counts, too. */
+  /** Counts a failed job that is retried. */
   note(fact: RunFact): void {
     const group = fact.event === 'job-retried' ? this.#groupsByAddress.get(fact.address) : undefined;
     if (fact.event === 'job-retried' && group !== undefined) this.#count(group, fact);
@@ -97,8 +97,8 @@ export class Breaker {
   }
 
   /**
-   * Says why an order is not begun any more, and tells it once: enough have failed, and none is under way that could prove
-   * otherwise. `undefined`: it may be begun, sooner or later.
+   * Returns why an order is not started in this run, and reports it once for its group: enough have failed, and none is
+   * running that could prove the opposite. `undefined`: it may still be started.
    */
   giveUp(order: StepOrder, run: Orders & { emit(fact: RunFact): void }): string | undefined {
     const group = this.#group(nameOf(order));
@@ -133,7 +133,7 @@ export class Breaker {
   }
 }
 
-/** Whether an order is a new purchase: a send of an earlier run is asked about whatever becomes of others like it. */
+/** Whether an order is a new purchase: a create request of an earlier run is looked up even if similar orders fail. */
 function isNew(order: StepOrder): boolean {
   return isBought(order) && order.send === undefined;
 }

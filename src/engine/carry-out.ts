@@ -22,7 +22,7 @@ import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
 import type { SharedSlots } from './shared-slots.ts';
 
 export interface CarryOutOptions {
-  /** The lock as read; grows with the run. */
+  /** The lock as it was read; the run adds to it. */
   lock: Lock;
   file: LockFile;
   bodies: RequestBodies;
@@ -30,33 +30,36 @@ export interface CarryOutOptions {
   service: Service;
   clock: Clock;
   emit(fact: RunFact): void;
-  /** Aborted: nothing new is paid for; what is on the wire is awaited. */
+  /** When aborted, no new purchase starts; requests in flight are awaited. */
   signal: AbortSignal;
-  /** Purchases under this campaign name and account, whatever the lock, and limits. Omitted for sandbox credits. */
+  /**
+   * Journal of all purchases under this campaign name and account, from any lock, with spending limits. Omitted for
+   * sandbox credits.
+   */
   purchases?: PurchaseJournal | undefined;
-  /** Digest of a send's id and the credential of this run. */
+  /** Returns a digest of a create request's id and the credential of this run. */
   accountOf(send: string): string | undefined;
-  /** Whether this run still holds the lock. */
+  /** Returns whether this run still owns the lock. */
   isAlone(): Promise<boolean>;
-  /** How a create whose answer was lost is looked for. */
+  /** Timing of the search for a create request whose answer was lost. */
   times: LookUpTimes;
-  /** How long an empty account is waited for, in ms; 0: not at all. */
+  /** How long to wait for credits when the account is empty, in ms; 0: no wait. */
   creditWaitMs: number;
-  /** Longest pause that the service may request between creates. Defaults to 10 minutes. */
+  /** Longest pause between create requests that is accepted from the service. Default: 10 minutes. */
   patienceMs?: number | undefined;
-  /** Treatment of creates whose answers were lost. */
+  /** What to do with create requests whose answers were lost. */
   onUnknown: 'ask' | 'hold';
   onError: OnError;
-  /** Creates on the wire at once. Default: 64. */
+  /** Create requests in flight at once. Default: 64. */
   creates?: number;
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
   onEnd?: DriveOptions['onEnd'];
-  /** Parts that several runs of one account share. Defaults to parts of this run alone. */
+  /** Parts shared by several runs of one account. Default: new parts for this run alone. */
   account?: SharedAccount | undefined;
-  /** Charges of earlier heads of this run, by price class. */
+  /** Charges by price class that earlier leaders of this run recorded. */
   learned?: PriceBook | undefined;
-  /** Tells runs apart in what they share. */
+  /** Identifies this run in the shared parts. */
   run?: string;
 }
 
@@ -69,11 +72,11 @@ export interface SharedAccount {
 export interface CarriedOut {
   ledger: LocalLedger;
   gate: LocalGate;
-  /** The plan under way. Its `ends` say how each step has ended, by address. */
+  /** The running plan. Its `ends` resolve with the end of each step, by address. */
   driven: Drive;
 }
 
-/** Puts ledger, gate and the search for lost creates together, and lets the engine carry the plan out with them. */
+/** Assembles ledger, gate and the search for lost create requests, and runs the plan with them. */
 export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { lock, file, bodies, outputs, service, clock, emit, signal, accountOf, isAlone } = options;
   const { account, run = '' } = options;
@@ -126,7 +129,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   return { ledger, gate, driven: drive(plan, ports, driving) };
 }
 
-/** The search of an account, for a run that may leave lost creates to a person. */
+/** Returns the search of an account. With `hold`, it searches nothing and leaves lost create requests to a person. */
 function holding(lost: LostCreates, hold: boolean): LostCreates {
   if (!hold) return lost;
   return { fence: (kind) => lost.fence(kind), lookUp: async () => ({ do: 'held' }) };

@@ -2,40 +2,39 @@ import { isSpending, waitsFor } from '../plan/actions.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { chainOf } from '../plan/prices/fund.ts';
 
-/** Facts about money when deciding who goes first. */
+/** Credits and prices that decide the order in which purchases start. */
 interface Means {
   /** Credits that may still be spent; infinite while no limit is known. */
   left: number;
-  /** Price of a purchase, as far as known by now. */
+  /** Price of a purchase; `null` if not known yet. */
   priceOf(order: StepOrder): number | null;
-  /** Purchases are in flight, and `left` may or may not include their cost. */
+  /** True if purchases are in flight, whose cost may not be subtracted from `left` yet. */
   isMoving?: boolean;
 }
 
-/** Who may start now, and in which order: `all`, in the plan's order, or chain after chain. */
+/** Which orders may start, and in which order: `all`, in the plan's order, or one chain after the other. */
 export type Allotment =
   | { is: 'all'; places?: never }
-  /** `places`: orders of the chains that the credits carry, first chain first. Others that would spend wait. */
+  /** `places`: position of each order whose chain the credits can pay for. Other orders that spend credits wait. */
   | { is: 'chains'; places: ReadonlyMap<string, number> };
 
 /**
- * Decides who may start. When the credits carry everything, order does not matter. When they do not, or nobody knows,
- * started work is finished before more is started: a wanted output, with everything it still needs, before another one.
- * Outputs of one row stand together, so that a product is complete early. Pure.
- *
- * @param open what is still to be bought, in topological order
- * @param ends in the order in which they are wanted
+ * Decides which orders may start, and in which order. If the credits suffice for everything, the order does not matter.
+ * If they do not, or if this is unknown, outputs are finished one by one: each with everything that it still needs.
+ * Outputs of one row are adjacent, so that a product is complete early. Pure function.
+ * @param open purchases that are still to be made, in topological order
+ * @param ends outputs, most wanted first
  */
 export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepOrder[], means: Means): Allotment {
   const { left, priceOf } = means;
   if (left === Number.POSITIVE_INFINITY) return { is: 'all' };
   const known = [...open.values()].map(priceOf);
-  // An unknown price is what is expected of it, else assumed to be the highest known one.
+  // An unknown price is replaced by its estimate, or by the highest known price.
   const guess = known.reduce<number>((most, price) => Math.max(most, price ?? 0), 1);
   const costOf = (order: StepOrder) => priceOf(order) ?? order.price.likely ?? guess;
   const total = [...open.values()].reduce((sum, order) => sum + costOf(order), 0);
   if (total <= left && !known.includes(null)) return { is: 'all' };
-  // Credits that seem too few now may carry the next product in a moment: then a later one must not get them.
+  // Credits that seem too few now may suffice for the next product in a moment, so a later product must not use them.
   const isSure = !known.includes(null) && means.isMoving !== true;
   const places = new Map<string, number>();
   let room = left;
@@ -55,12 +54,12 @@ export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepO
   return { is: 'chains', places };
 }
 
-/** True when a run pays for it. An order that shares a job, or has one, is free. */
+/** True if a run pays for the order. An order that has a job, or shares one, is free. */
 export function isBought({ action, jobId, sharesJobOf, asksOnly }: StepOrder): boolean {
   return isSpending(action) && jobId === undefined && sharesJobOf === undefined && !asksOnly;
 }
 
-/** Outputs that nothing else of this run is made from, row by row: rows in the order of their first step. */
+/** Outputs that no other output of this run depends on, row by row; rows in the order of their first step. */
 export function findEnds(
   orders: ReadonlyMap<string, StepOrder>,
   dependents: ReadonlyMap<string, unknown>,

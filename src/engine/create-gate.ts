@@ -4,20 +4,20 @@ import { orderId, type StepOrder } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
 
 /**
- * The only way for a create of a run to leave: at the rate that the service bears, within the limit of requests in flight,
- * not while the account is empty, not while the list of its kind is being read, and not after spending was stopped. All but
- * the last belongs to the account, which several runs may share.
+ * The only path on which create requests of a run leave. It enforces the service's rate limit and the limit of requests
+ * in flight, and keeps requests back while the account is empty, while the list of their kind is being read, and after
+ * spending was stopped. All but the stop is state of the account, which several runs may share.
  */
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;
-  /** Mark of this run in names that the runs of an account have in common. */
+  /** Prefix that identifies this run in the state shared by the runs of an account. */
   readonly #prefix: string;
   readonly #emit: (fact: RunFact) => void;
-  /** Takes each create out again, by name. */
+  /** Functions that release the place of each create request in flight, by name. */
   readonly #inside = new Map<string, () => void>();
   readonly #stop = new AbortController();
   #stopped: StopReason | undefined;
-  /** Price classes that passed what was agreed to. */
+  /** Price classes in which charges exceeded the approved plan. */
   readonly #closedPrices = new Set<string>();
   readonly #heldPrices = new Set<string>();
 
@@ -28,7 +28,7 @@ export class LocalGate implements CreateGate {
     account.listeners.add(emit);
   }
 
-  /** Called when the run is over: stops listening to its account. */
+  /** Stops listening to the account's events. Called when the run is over. */
   close(): void {
     this.#account.listeners.delete(this.#emit);
   }
@@ -42,7 +42,7 @@ export class LocalGate implements CreateGate {
     return this.#stop.signal;
   }
 
-  /** Lets nothing more of this price leave: a plan that knows the charge has to be agreed to first. */
+  /** Stops all further create requests of this price class: a new plan with the known charge must be approved first. */
   closePrice(priceClass: string): void {
     this.#closedPrices.add(priceClass);
   }
@@ -51,21 +51,21 @@ export class LocalGate implements CreateGate {
     return this.#closedPrices.has(priceClass);
   }
 
-  /** Returns whether creates of this price are paused. Reports it once for each price. */
+  /** Returns whether create requests of this price class are stopped. Reports it once for each class. */
   holdsPrice({ price }: StepOrder): boolean {
     if (!this.isClosed(price.class)) return false;
     this.tellHeld(price.class);
     return true;
   }
 
-  /** Tells, once, that a create of this price is held back. */
+  /** Reports once that create requests of this price class are held back. */
   tellHeld(priceClass: string): void {
     if (this.#heldPrices.has(priceClass)) return;
     this.#heldPrices.add(priceClass);
     this.#emit({ event: 'spending-stopped', because: 'price', detail: priceClass });
   }
 
-  /** True when creates were held back by their price. */
+  /** True if create requests were held back because of their price. */
   get hasHeldPrices(): boolean {
     return this.#heldPrices.size > 0;
   }
@@ -81,7 +81,7 @@ export class LocalGate implements CreateGate {
         this.leave(order, { is: 'undecided' });
         return 'stop';
       }
-      // Permission given before the wait for a place may be gone by now.
+      // Permission given before the wait for a place may have been withdrawn by now.
       if (isAsked || !this.#isHeldBack(name)) {
         account.turns.left();
         account.balance.left(name, { isAsked });
@@ -117,7 +117,7 @@ export class LocalGate implements CreateGate {
     }
   }
 
-  /** By how much the balance fell with this create, which is on the wire; `undefined`: nobody knows. */
+  /** By how much the balance fell with this create request; `undefined` if unknown. */
   fallOfBalance(order: StepOrder, after: number | null): number | undefined {
     return this.#account.balance.answered(this.#nameOf(order), after);
   }
@@ -125,13 +125,13 @@ export class LocalGate implements CreateGate {
   stop(because: StopReason, detail: string, until?: string): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
-    // Other runs go on waiting.
+    // Wakes the waiting requests: those of this run give up, those of other runs wait again.
     this.#account.creditWait.nudge();
     this.#stop.abort();
     this.#emit({ event: 'spending-stopped', because, detail, ...(until !== undefined && { until }) });
   }
 
-  /** Doors that keep creates of a kind, of whatever run, from being in flight while its list is read. */
+  /** Closes a kind for create requests of all runs while its list is read. */
   get doors(): Pick<AccountGate, 'close'> {
     return this.#account;
   }

@@ -10,13 +10,13 @@ interface Pause {
   nextTryMs: number;
   intervalMs: number;
   detail: string;
-  /** The step whose create is being tried. */
+  /** Address of the step whose create request is being tried. */
   tried?: string;
 }
 
 /**
- * Handles creates while the account is empty and a person may be refilling it. One create at a time is tried, at
- * growing intervals; the first accepted one lets all others go on. Reads no balance and sends nothing itself.
+ * Holds back create requests while the account is empty and a person may be refilling it. One request at a time is
+ * tried, at growing intervals; the first accepted one releases all others. Reads no balance and sends nothing itself.
  */
 export class CreditWait {
   readonly #waitMs: number;
@@ -25,14 +25,14 @@ export class CreditWait {
   #pause: Pause | undefined;
   #news = new AbortController();
 
-  /** `waitMs` 0: do not wait for an empty account. */
+  /** `waitMs` is 0 if the run does not wait for an empty account. */
   constructor(options: { waitMs: number; clock: Clock; emit(fact: RunFact): void }) {
     this.#waitMs = options.waitMs;
     this.#clock = options.clock;
     this.#emit = options.emit;
   }
 
-  /** A create of this step was refused for lack of credits. `over`: there is no waiting (any more). */
+  /** Records that a create request was refused for lack of credits. `over`: the wait is disabled, or has ended. */
   refused(address: string, detail: string): 'waiting' | 'over' {
     if (this.#waitMs <= 0) return 'over';
     const now = this.#clock.now();
@@ -41,7 +41,7 @@ export class CreditWait {
       this.#schedule({ sinceMs: now, untilMs: now + this.#waitMs, intervalMs: firstIntervalMs, detail });
       return 'waiting';
     }
-    // Others that were in flight when the pause began prove nothing new.
+    // Refusals of requests that were in flight when the pause began give no new information.
     if (pause.tried !== address) return 'waiting';
     if (now >= pause.untilMs) {
       this.#end();
@@ -53,8 +53,8 @@ export class CreditWait {
   }
 
   /**
-   * Resolves when this step's create may leave, when the wait is over, when the signal is aborted, or when it is `isOff`,
-   * which is asked again at every change.
+   * Resolves when this step's create request may leave, when the wait is over, when the signal is aborted, or when
+   * `isOff` returns true; `isOff` is called again at every change.
    */
   async admit(address: string, signal: AbortSignal, isOff: () => boolean): Promise<void> {
     for (;;) {
@@ -81,14 +81,14 @@ export class CreditWait {
     this.#emit({ event: 'spending-resumed', waitedMs: this.#clock.now() - pause.sinceMs });
   }
 
-  /** The create that was tried failed for another reason: the next one may be tried instead. */
+  /** Records that the tried create request failed for another reason, so the next one may be tried. */
   undecided(address: string): void {
     if (this.#pause?.tried !== address) return;
     delete this.#pause.tried;
     this.#wake();
   }
 
-  /** Ends all waiting. */
+  /** Ends the pause: all waiting requests go on. */
   #end(): void {
     this.#pause = undefined;
     this.#wake();
@@ -104,7 +104,7 @@ export class CreditWait {
     this.#wake();
   }
 
-  /** Makes every waiting create check again. */
+  /** Makes every waiting create request check again. */
   nudge(): void {
     this.#wake();
   }

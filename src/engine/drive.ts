@@ -12,42 +12,45 @@ import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf }
 import { Queue } from './queue.ts';
 import { SharedSlots } from './shared-slots.ts';
 
-/** Outcomes that a person has to look at; all others follow from these, or are for the next run. */
+/** Outcomes that a person has to deal with; all others follow from these, or are left to the next run. */
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
-/** Orders whose files wait to be saved. More finish nothing sooner: their links expire meanwhile, and each takes memory. */
+/**
+ * Most orders whose files may wait to be saved. More would finish nothing sooner: their download links would expire
+ * meanwhile, and each uses memory.
+ */
 const mostSaving = 1000;
 
 /**
- * Carries a plan out in this process: fills the slots with ready orders, and when something ends, starts what it held
- * up. A slot is held from before the create until the job has ended, not until its file is saved.
+ * Runs a plan in this process: fills the slots with ready orders, and starts dependent orders when an order ends. An
+ * order occupies its slot from before its create request until its job has ended, not until its file is saved.
  */
 export function drive(plan: Plan, ports: Ports, options: DriveOptions): Drive {
   for (const row of plan.rows) if (row.order === undefined) reportSkipped(row, ports);
   return new Drive(plan, ports, options);
 }
 
-/** A dependent order, and how the one that it waited for has ended. */
+/** A dependent order, and the end of the order that it waited for. */
 interface Link {
   dependent: StepOrder;
   on: StepOrder;
   how: StepEnd;
 }
 
-/** One plan under way. An order waits for others, is ready, takes a slot, gives it back, and ends. */
+/** One running plan. An order waits for others, becomes ready, takes a slot, frees it, and ends. */
 export class Drive {
-  /** Resolves when every order has ended, and the run does not go on. */
+  /** Resolves when every order has ended and no more will be added. */
   readonly ends: Promise<DriveResult>;
-  /** Exceptions of our own code. Each ended one step; the others went on. */
+  /** Exceptions caused by defects of this program. Each ended only its own step. */
   readonly defects: unknown[] = [];
   readonly #options: DriveOptions;
   readonly #ports: Ports;
-  /** The orders of the run, needs first. */
+  /** Orders of the run by id, dependencies first. */
   readonly #orders: Map<string, StepOrder>;
   #dependents: ReadonlyMap<string, string[]>;
-  /** Gates that were open when the plan was made: people wait for what they ask about. */
+  /** Gates that were open when the plan was made: reviewers wait for the results of these steps. */
   readonly #gates: Plan['gates'];
-  /** Number of others that each order still waits for. */
+  /** Number of orders that each order still waits for. */
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
   /** Ids of orders that were added during the run. */
@@ -56,11 +59,11 @@ export class Drive {
   readonly #ready: Queue;
   readonly #ended: DriveResult = new Map();
   readonly #errors: unknown[] = [];
-  /** Orders that have begun, and have not ended. */
+  /** Number of orders that have begun and not ended. */
   #underWay = 0;
   readonly #slots: SharedSlots;
   #slotsTaken = 0;
-  /** Slots it has asked for: one at a time, and none once the run is over. */
+  /** Whether this run waits for a slot: it waits for one at a time, and for none once the run is over. */
   #asks: 'nothing' | 'a slot' | 'no more' = 'nothing';
   readonly #finished = new Condition();
 
@@ -89,7 +92,7 @@ export class Drive {
     return this.#underWay;
   }
 
-  /** The order of this step, if it has begun. */
+  /** The order with this id, if it has begun. */
   begun(address: string): StepOrder | undefined {
     return this.#begun.has(address) ? this.#orders.get(address) : undefined;
   }
@@ -99,9 +102,9 @@ export class Drive {
   }
 
   /**
-   * Merges orders into the run, needs first: they begin when what they need is done. Those that were merged before, are
-   * not among these, and have not begun yet are not wanted any more. `unwanted`: ids of orders of the plan that are
-   * dropped, too, unless they have begun.
+   * Merges orders into the run, dependencies first; they begin when their dependencies are done. Orders that an earlier
+   * call added, that have not begun and that are missing from `orders`, are dropped. `unwanted`: ids of planned orders
+   * that are dropped, too, unless they have begun.
    */
   takeIn(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
     const given = new Map(orders.map((order) => [orderId(order), order]));
@@ -149,7 +152,7 @@ export class Drive {
     this.#takeEnds();
     for (const [name, order] of first) if (!this.#ended.has(name)) this.#posts.ready(order);
     this.#posts.release();
-    // Only after everything that can start is ready: priority decides the order from the first slot on.
+    // Only after everything that can start is ready, so that priority decides the order from the first slot on.
     this.#fillSlots();
     try {
       return await this.#goOn();
@@ -159,7 +162,7 @@ export class Drive {
     }
   }
 
-  /** Applies ends of an earlier leader: dependents are released or blocked as they were then. */
+  /** Applies ends that an earlier leader recorded: dependents are released or blocked as they were then. */
   #takeEnds(): void {
     const links: Link[] = [];
     for (const [name, end] of this.#options.ends ?? []) {
@@ -185,7 +188,7 @@ export class Drive {
     return this.#errors.length === 0 && (await this.#options.goesOn?.()) === true;
   }
 
-  /** Wraps the ports: events may let other orders start. */
+  /** Wraps the ports, so that events may let other orders start. */
   #watchPorts(ports: Ports): Ports {
     return {
       ...ports,
@@ -201,7 +204,7 @@ export class Drive {
     return this.#ready.hasAny({ isIdle: this.#underWay === 0 });
   }
 
-  /** Begins as much as there are slots for, and then waits for one. */
+  /** Begins as many orders as there are free slots, and then waits for a slot. */
   #fillSlots(): void {
     const { breaker } = this.#options;
     const givenUp = breaker === undefined ? [] : this.#ready.giveUp(breaker, this.#ended, this.#ports.emit);
@@ -220,7 +223,7 @@ export class Drive {
     this.#slots.wait(() => this.#begin());
   }
 
-  /** Begins the order that comes next by now. It has the slot until this resolves. */
+  /** Begins the order that is next at this moment. The order occupies the slot until the promise resolves. */
   async #begin(): Promise<void> {
     if (this.#asks === 'no more') return;
     this.#asks = 'nothing';
@@ -262,13 +265,16 @@ export class Drive {
         isTaken = false;
         this.#slotsTaken -= 1;
         giveBack();
-        // Deferred: the caller first emits why the slot is free. The job is over, or spending has stopped.
+        // Deferred, so that the caller first emits why the slot is free: the job is over, or spending has stopped.
         queueMicrotask(() => this.#fillSlots());
       },
     };
   }
 
-  /** A defect of ours in one step ends that step. Any other: nothing more is bought, and work under way runs to its end. */
+  /**
+   * Handles an exception. A defect of this program ends only its step. After any other exception nothing more is
+   * bought, and running work continues to its end.
+   */
   #break(order: StepOrder, error: unknown): StepEnd {
     const end = endBroken(order, this.#ports, error);
     (end === undefined ? this.#errors : this.defects).push(error);
@@ -277,7 +283,10 @@ export class Drive {
     return { outcome: 'left', credits: null, error: String(error) };
   }
 
-  /** Lets dependents go on, or blocks them and all that depend on them. No recursion: a chain may be as long as a manifest. */
+  /**
+   * Releases dependents, or blocks them and everything that depends on them. Not recursive, because a dependency chain
+   * may be as long as a manifest.
+   */
   #follow(links: Link[]): void {
     for (let link = links.pop(); link !== undefined; link = links.pop()) {
       const { dependent, on, how } = link;
@@ -306,9 +315,9 @@ export class Drive {
     return dependents.reverse().map((dependent) => ({ dependent, on, how }));
   }
 
-  /** Blocks an order. That is no failure of its own: it only could not begin. */
+  /** Ends an order that could not begin because of another order. The blocked order itself has not failed. */
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
-    // What is done is in nobody's way: a create that is only asked about is not.
+    // A finished step blocks nothing, but an open create request that is only looked up does.
     const needed = by.asksOnly || byOutcome === 'done' ? 'left' : byOutcome;
     const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
     const outcome: StepOutcome = isOver ? 'blocked' : 'left';

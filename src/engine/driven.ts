@@ -5,37 +5,40 @@ import type { Account } from './account.ts';
 import type { Breaker } from './breaker.ts';
 import type { SharedSlots } from './shared-slots.ts';
 
-/** `wait`: goes on with everything else, but buys no more like what failed five times for one reason. */
+/** What to do after a failure. `wait`: continue, but buy no more steps similar to five that failed for one reason. */
 export type OnError = 'wait' | 'continue' | 'finish';
 
 export interface DriveOptions {
-  /** Jobs that may run at once, attached ones included. */
+  /** Jobs that may run at once, including jobs of earlier runs. */
   concurrency: number;
-  /** After a failed step: go on with everything that does not need it, or only finish what has begun. */
+  /** Whether to continue with everything that does not depend on a failed step, or only to finish what has begun. */
   onError: OnError;
-  /** Knows prices, and what the caps leave. */
+  /** Source of known prices, and of the credits that the caps leave. */
   account: Pick<Account, 'prices' | 'unspent'>;
   /** Pauses steps that resemble those that fail. Without it, nothing is paused. */
   breaker?: Breaker | undefined;
   /**
-   * Called whenever nothing is under way, until something begins: returns whether the run goes on. Without it, a run ends
-   * when nothing is under way.
+   * Called whenever no order is running, until one begins: returns whether the run continues. Without it, a run ends
+   * when no order is running.
    */
   goesOn?: (() => Promise<boolean>) | undefined;
-  /** Orders of the plan that have ended before, by id: they are not acted on, and who depends on them knows. */
+  /**
+   * Ends of planned orders that an earlier leader recorded, by id: these orders are not executed, and their dependents
+   * are released or blocked.
+   */
   ends?: ReadonlyMap<string, StepEnd> | undefined;
-  /** Slots of the account, shared with other plans. Omitted when there are none. */
+  /** Slots of the account, shared with other plans. Omitted if this plan has its own. */
   slots?: SharedSlots | undefined;
   /** Called for each end, before dependents begin. */
   onEnd?: ((id: string, end: StepEnd, order: StepOrder) => void) | undefined;
 }
 
-/** The end of every order that was acted on, by id. */
+/** End of every executed order, by id. */
 export type DriveResult = Map<string, StepEnd>;
 
 export function reportSkipped(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {
   const { address, task, kind, action, blockedBy, send, unneeded } = row;
-  // The step has a row of its own.
+  // The step is reported by its own row.
   if (send !== undefined) return;
   const { code, text: reason, need, job } = row.reason;
   const by = {

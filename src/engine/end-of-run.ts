@@ -15,35 +15,35 @@ export interface EndOfRun {
 
 /** Facts reported by earlier leaders of this run. */
 export interface EarlierHeads {
-  /** Credits. */
+  /** Credits that they spent. */
   spent: number;
-  /** Why one of them stopped all spending, if one did. */
+  /** Why an earlier leader stopped all spending, if one did. */
   stopped: StopReason | undefined;
   hasStopped(because: StopReason): boolean;
-  /** Balance of the account when one of them last knew it. */
+  /** Account balance that an earlier leader knew last. */
   balance: number | null;
 }
 
 interface About {
-  /** Plan as it was made: what is kept counts, and what waits. */
+  /** The original plan, from which kept and waiting steps are counted. */
   plan: Plan;
   ends: ReadonlyMap<string, StepEnd>;
   carried: CarriedOut;
   interrupted: boolean;
-  /** People have to look once more at what was made during the run. */
+  /** True if results made during the run need another decision by a person. */
   needsPeople: boolean;
-  /** Credits that jobs from before hold. */
+  /** Credits held for possible charges of earlier runs. */
   held: number;
   elapsedMs: number;
-  /** Omitted when the whole run was carried out by this process. */
+  /** Omitted if this process carried out the whole run. */
   earlier?: EarlierHeads;
 }
 
-/** Sums up a run: counts, credits, exit code. */
+/** Summarises a run: counts, credits, exit code. */
 export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier }: About): EndOfRun {
   const { ledger, gate, driven } = carried;
   const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
-  // What stopped an earlier head is the reason for what nobody has carried out since.
+  // The reason why an earlier leader stopped also explains the steps that were not carried out since.
   const isShort = [...outcomes.values()].some((outcome) => outcome !== 'done' && outcome !== 'unneeded');
   const before = isShort ? earlier : undefined;
   const exit = exitCodeOf({
@@ -66,7 +66,7 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     ...(unsaved > 0 && { unsaved }),
     kept: plan.rows.filter(({ action }) => action === 'keep').length,
     spentNow: ledger.account.spentNow + (earlier?.spent ?? 0),
-    // A job that another step has on record, too, is charged once: as plan, status and costs count it.
+    // A job recorded for two steps is charged once, as plan, status and costs count it.
     spentEver: spentCredits(ledger.lock),
     held: ledger.account.held + held,
     balance: ledger.balance ?? earlier?.balance ?? null,
@@ -87,18 +87,18 @@ export interface RunFindings {
   outcomes: Iterable<StepOutcome>;
   stopped: StopReason | undefined;
   overBudget: boolean;
-  /** Something was not bought, because its price was charged more than the plan says. */
+  /** True if something was not bought because charges of its price class exceeded the plan. */
   overPrice: boolean;
-  /** Something may have been charged, and nobody knows yet: in the manifest or not. */
+  /** True if a create request, of the manifest or not, may have been charged and its result is unknown. */
   hasOpenSends: boolean;
   interrupted: boolean;
-  /** A mistake of ours has ended a step. */
+  /** True if a defect of this program ended a step. */
   hasDefects: boolean;
-  /** People have to look once more at what was made during the run. */
+  /** True if results made during the run need another decision by a person. */
   needsPeople: boolean;
 }
 
-/** Exit code of a run. Of several reasons, the one that most needs a person wins. */
+/** Exit code of a run. If several apply, the one that most needs a person's action is returned. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
   const { plan, outcomes, stopped, overBudget, overPrice, hasOpenSends, interrupted, needsPeople } = findings;
   const seen = new Set(outcomes);

@@ -2,10 +2,10 @@ import { OutputError } from '../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
 import { Places } from '../ground/places.ts';
 
-/** Files written, or moved, at once. */
+/** Number of files written or moved at once. */
 const atOnce = 16;
 
-/** Outputs that this process fetches, and saves, itself. */
+/** Outputs that this process downloads and saves itself. */
 export function fetchHere(downloads: Downloads, saved: OutputFiles): Outputs {
   const places = new Places(atOnce);
   return {

@@ -3,32 +3,32 @@ import { accountsOf, mayMeet, type PostAccounts } from '../plan/posts/post-accou
 import { isPost } from '../plan/posts/post-record.ts';
 import type { StepEnd } from '../run/step-end.ts';
 
-/** A post that has left, with nobody knowing yet, or any more, whether it is out. */
+/** A post that was sent and may not be published yet. `isOver`: this run cannot find out any more. */
 interface UncertainPost {
   order: StepOrder;
   isOver: boolean;
 }
 
 /**
- * Puts posts last: they cannot be taken back, so everything else ends first, except steps that wait for a post. Posts to one
- * account go one by one. After one whose outcome is unknown, no other goes to that account.
+ * Schedules posts last, because they cannot be undone: everything else ends first, except steps that wait for a post.
+ * Posts to one account are sent one by one. After a post whose outcome is unknown, no other is sent to that account.
  */
 export function holdPosts(
   orders: ReadonlyMap<string, StepOrder>,
   act: {
     start(order: StepOrder): void;
-    /** It does not leave in this run. */
+    /** Called for a post that is not sent in this run. */
     leave(order: StepOrder, why: string): void;
   },
 ): {
-  /** Marks the step as ready: all its dependencies are done. */
+  /** Marks the step as ready, because all its dependencies are done. */
   ready(order: StepOrder): void;
   ended(order: StepOrder, how: StepEnd): void;
-  /** An order that is carried out, too. What it needs is known here. */
+  /** Adds an order. Its dependencies must be among the known orders. */
   expect(order: StepOrder): void;
-  /** An order that was expected, and is not carried out any more. */
+  /** Removes an order that was added and is not executed. */
   withdraw(id: string): void;
-  /** To be called when every order that can start on its own has been reported. */
+  /** Must be called when every order that can start on its own has been reported. */
   release(): void;
 } {
   const { before, after } = findStepsAroundPosts(orders);
@@ -41,7 +41,7 @@ export function holdPosts(
     if (!accounts.has(id)) accounts.set(id, accountsOf(order.request));
     return accounts.get(id);
   };
-  /** False: it has to wait for another one. */
+  /** Returns false if the post has to wait for another one. */
   const begin = (order: StepOrder): boolean => {
     const isFree = order.jobId !== undefined || order.sharesJobOf !== undefined;
     // I41 (run)
@@ -62,7 +62,7 @@ export function holdPosts(
     const stay = waiting.filter((order) => !begin(order));
     held = [...stay, ...held];
   };
-  /** It has not left yet, so there is nothing uncertain about it. */
+  /** Drops a post that has not been sent, so that other posts no longer wait for it. */
   const letGo = (id: string) => {
     held = held.filter((order) => orderId(order) !== id);
     uncertain.delete(id);
@@ -101,7 +101,10 @@ function whyNot({ address }: StepOrder): string {
   return `goes to an account of ${address}, which may be published already`;
 }
 
-/** `before`: ids of orders that neither are posts nor wait for one, directly or indirectly. `after`: the others' addresses. */
+/**
+ * `before`: ids of orders that neither are posts nor wait for one, directly or indirectly. `after`: addresses of all
+ * other orders.
+ */
 function findStepsAroundPosts(orders: ReadonlyMap<string, StepOrder>): { before: Set<string>; after: Set<string> } {
   const before = new Set<string>();
   const after = new Set<string>();

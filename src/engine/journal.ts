@@ -17,7 +17,10 @@ import type { StepOrder } from '../plan/plan.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/open-sends.ts';
 import { digestOfBody } from '../run/kept-body.ts';
 
-/** The lock in memory and on disk at once (write-ahead): a fact is durable first, then part of the fold. */
+/**
+ * Writes the lock in memory and on disk (write-ahead): a fact is first made durable, then applied to the lock in
+ * memory.
+ */
 export class Journal {
   readonly lock: Lock;
   /** True once anything was appended. */
@@ -25,7 +28,7 @@ export class Journal {
   readonly #file: LockFile;
   readonly #purchases: PurchaseJournal | undefined;
   readonly #keysByJob = new Map<string, string>();
-  /** Addresses of purchases by kind and key: a lock of many steps is not scanned for each job. */
+  /** Addresses of purchases by kind and idempotency key, so that a lock of many steps is not scanned for each job. */
   readonly #addressesByKey = new Map<string, Set<string>>();
 
   constructor(lock: Lock, file: LockFile, purchases: PurchaseJournal | undefined) {
@@ -40,7 +43,7 @@ export class Journal {
     }
   }
 
-  /** Resolves when the line is durable. `closes`: sends that it settles. */
+  /** Appends a line and resolves when it is durable. `closes`: ids of create requests that the line settles. */
   async append(order: StepOrder, facts: PurchaseFacts, closes: readonly string[] = []): Promise<void> {
     const line: LockLine = {
       address: order.address,
@@ -53,26 +56,29 @@ export class Journal {
       ...this.#historyOf(order),
       ...(closes.length > 0 && { closes }),
     };
-    // Before anything is sent: what is bought under a line that cannot be read is as good as not on record.
+    // Checked before anything is sent: a purchase recorded in a line that cannot be read would be lost.
     if (line.generation > mostRevision) {
       throw new Error(`${order.address} has generation ${mostRevision}, the highest there is: lower it in the lock`);
     }
     this.recorded = true;
     try {
-      // The journal has it first: whatever ends this process then, a lost lock is restored from it.
+      // The purchase journal is written first: if the process ends then, a lost lock is restored from it.
       const isPaid = !isFreelyRepeated(line.kind);
       const text = writeLine(line);
       const noted = isPaid && this.#purchases?.add(line, text); // I40 (journal)
       await Promise.all([noted, this.#file.append(text)]);
     } catch (error) {
-      // The job exists whatever the disk says: facts known here may still be saved when the lock is settled.
+      // The job exists even if the disk failed: facts known here may still be saved when the lock is settled.
       if (line.jobId !== undefined) this.#fold(line);
       throw error;
     }
     this.#fold(line);
   }
 
-  /** Adds what another run has on record of this order's key, and returns all that is known of it then. */
+  /**
+   * Adds the purchases that another run recorded under this order's idempotency key, and returns all that are known
+   * then.
+   */
   async restore(order: StepOrder, records: readonly StepRecord[]): Promise<Purchase[]> {
     const { address, kind } = order;
     for (const { purchases, closes = [] } of records) {
@@ -88,12 +94,15 @@ export class Journal {
     return this.purchasesOf(order);
   }
 
-  /** Whether the lock has the end of this unresolved create. */
+  /** Whether the lock contains the end of this unresolved create request. */
   isClosed(send: string): boolean {
     return closedSends(this.lock).has(send);
   }
 
-  /** Adds the decisions of a record to it. Resolves when they are durable. A line holds a purchase, whatever it says. */
+  /**
+   * Adds a record's decisions to the lock. Resolves when they are durable. Every line has to name a purchase, so it
+   * repeats one.
+   */
   async decide({ address, kind: own, decisions, purchases }: StepRecord): Promise<void> {
     const bought = purchases.find(isJob);
     if (bought === undefined || decisions === undefined) throw new Error('internal error: nothing to decide about');
@@ -104,7 +113,7 @@ export class Journal {
     this.#fold(line);
   }
 
-  /** Recorded purchases of this order, here or at the address where it was bought. */
+  /** Recorded purchases of this order, at its address or at its former address. */
   purchasesOf({ address, movedFrom, fingerprint, key }: StepOrder): Purchase[] {
     const addresses = [address, ...(movedFrom === undefined ? [] : [movedFrom])];
     return addresses
@@ -112,7 +121,7 @@ export class Journal {
       .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
   }
 
-  /** Purchase that an order has left on record, under whatever key: an open send, or the newest one. */
+  /** Purchase recorded for an order, under any idempotency key: an open create request, or else the newest purchase. */
   leftBy({ address, fingerprint, generation }: StepOrder): Purchase | undefined {
     const { purchases = [] } = this.lock.steps.get(address) ?? {};
     const own = purchases.filter((one) => one.fingerprint === fingerprint && one.generation >= generation);
@@ -120,8 +129,9 @@ export class Journal {
   }
 
   /**
-   * Sends that an answer closes. A key that is replayed has one job: it answers every send of this account under that
-   * key whose replay window is open. Any other job answers one send.
+   * Ids of the create requests that an answer settles. If the service replays the idempotency key, the key has one job,
+   * which answers every request of this account under that key whose replay window is open. Otherwise an answer settles
+   * one request.
    */
   closedBy(order: StepOrder, { id, replays, at }: AnsweredSend, accountOf: SendFacts['accountOf']): string[] {
     if (!replays) return [id];
@@ -131,7 +141,7 @@ export class Journal {
     return [...new Set([id, ...same.map(({ send }) => send)])];
   }
 
-  /** Open sends of this kind under this key, at any address. */
+  /** Open create requests of this kind under this idempotency key, at any address. */
   #openSends(kind: string, key: string): AwaitedSend[] {
     const addresses = [...(this.#addressesByKey.get(keyName(kind, key)) ?? [])];
     return addresses
@@ -153,7 +163,10 @@ export class Journal {
     return this.#keysByJob.get(jobName(kind, jobId));
   }
 
-  /** Claims the ID for this key. False: it belongs to another. Synchronous, so that of two answers only one gets it. */
+  /**
+   * Claims a job ID for the order's idempotency key. Returns false if it belongs to another key. Synchronous, so that
+   * of two answers only one gets the ID.
+   */
   claimJob(order: StepOrder, jobId: string): boolean {
     const name = jobName(order.kind, jobId);
     const known = this.#keysByJob.get(name);
@@ -161,7 +174,7 @@ export class Journal {
     return known === undefined || known === order.key;
   }
 
-  /** History that a step takes along when it was bought under another name: its whole record. */
+  /** Whole purchase history of a renamed step, recorded under its former address. */
   #historyOf(order: StepOrder): { earlier?: Purchase[] } {
     const old = order.movedFrom === undefined ? undefined : this.lock.steps.get(order.movedFrom);
     if (old === undefined) return {};
@@ -183,12 +196,14 @@ export class Journal {
   }
 }
 
-/** Name of a job with its kind: services may number the jobs of each kind separately. */
+/** Name of a job with its kind, because services may number the jobs of each kind separately. */
 function jobName(kind: string, jobId: string): string {
   return `${kind} ${jobId}`;
 }
 
-/** Name of a key with its kind: one key may occur under several kinds, each with jobs of its own. */
+/**
+ * Name of an idempotency key with its kind, because one key may occur under several kinds, each with jobs of its own.
+ */
 function keyName(kind: string, key: string): string {
   return `${kind} ${key}`;
 }
@@ -196,14 +211,17 @@ function keyName(kind: string, key: string): string {
 type FactsOf<Fact> = Fact extends Purchase
   ? Omit<Fact, 'kind' | 'fingerprint' | 'generation' | 'attempt' | 'key'>
   : never;
-/** A purchase without what its order says of it. */
+/** A purchase without the fields that its order contains. */
 export type PurchaseFacts = FactsOf<Purchase>;
 
 export function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {
   return { request: order.paidRequest, ...(order.take !== undefined && { take: order.take }) };
 }
 
-/** A send that is about to leave. Where its key is not replayed, it is nobody's to repeat from then on. */
+/**
+ * Facts of a create request that is about to leave. If the service does not replay its idempotency key, the request is
+ * never repeated from then on.
+ */
 export function intentFacts(
   order: StepOrder,
   { replays, at, body, fence, resent }: IntendedRequest,
@@ -236,7 +254,7 @@ export function creditsOf(order: StepOrder, before: Purchase | undefined): { cre
   return credits === undefined ? {} : { credits };
 }
 
-/** A step whose files are here. `revision`: another one than the lock says. */
+/** Facts of a step whose files are saved. `revision`: set if it differs from the revision in the lock. */
 export function doneFacts(
   order: StepOrder,
   { jobId, outputs, url }: Extract<StepResult, { state: 'done' }>,
@@ -256,7 +274,10 @@ export function doneFacts(
   };
 }
 
-/** Undefined when the lock already says exactly this. */
+/**
+ * Revision of these outputs: higher if they differ from the recorded ones. `undefined` if the lock already contains
+ * exactly these.
+ */
 export function nextRevision(before: Purchase | undefined, outputs: Output[]): number | undefined {
   const recorded = before?.outputs;
   if (recorded === undefined) return before?.revision ?? 0;

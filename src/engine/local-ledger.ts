@@ -38,11 +38,11 @@ import {
   what,
 } from './journal.ts';
 
-/** Compares what a plan expected of the jobs of a run with what they were charged. */
+/** Compares the planned cost of a run's jobs with their charges. */
 class Estimates {
   readonly #seen: Estimated = { jobs: 0, likely: 0, charged: 0, unpriced: 0 };
 
-  /** `charged`: `null` where the service did not say, which tells nothing. */
+  /** Adds a job. `charged` is `null` if the service did not report the charge; such a job is not counted. */
   note({ likely, credits }: Price, charged: number | null): void {
     const expected = likely ?? credits;
     if (charged === null || (charged === 0 && expected === 0)) return;
@@ -55,18 +55,18 @@ class Estimates {
     this.#seen.charged += charged;
   }
 
-  /** Absent when nothing was charged. */
+  /** `undefined` if nothing was charged. */
   get result(): Estimated | undefined {
     const { jobs, unpriced } = this.#seen;
     return jobs + unpriced === 0 ? undefined : this.#seen;
   }
 }
 
-/** A gate that stops the creates of one price alone, too. */
+/** A gate that can also stop the create requests of a single price class. */
 type PricedGate = CreateGate &
   Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 'isClosed' | 'holdsPrice' | 'tellHeld' | 'stopping'>;
 
-/** The ledger of one process: the lock file is its journal, and nothing is true that is not in it. */
+/** Ledger of one process. The lock file is its journal: only facts recorded there count. */
 export class LocalLedger implements Ledger {
   readonly account: Account;
   readonly estimates = new Estimates();
@@ -79,7 +79,7 @@ export class LocalLedger implements Ledger {
   readonly #purchases: PurchaseJournal | undefined;
   readonly #isAlone: () => Promise<boolean>;
   balance: number | null = null;
-  /** Whether something could not be made durable. */
+  /** Whether a write to disk failed. */
   #isBroken = false;
 
   constructor(options: {
@@ -90,13 +90,13 @@ export class LocalLedger implements Ledger {
     totals: PlanTotals;
     /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
-    /** Prices that this run was charged before. */
+    /** Prices that earlier leaders of this run were charged. */
     learned?: PriceBook | undefined;
-    /** Purchases under this campaign name, and limits over all campaigns. Omitted for sandbox credits. */
+    /** Journal of purchases under this campaign name, with limits over all campaigns. Omitted for sandbox credits. */
     purchases?: PurchaseJournal | undefined;
-    /** Digest of a send's ID and this run's credential. */
+    /** Returns a digest of a create request's ID and this run's credential. */
     accountOf?: SendFacts['accountOf'];
-    /** True while this run is the only one on this lock; checked before each create. */
+    /** Returns whether this run is the only one on this lock; called before each create request. */
     isAlone(): Promise<boolean>;
     emit(fact: RunFact): void;
   }) {
@@ -119,11 +119,11 @@ export class LocalLedger implements Ledger {
       prices,
       approval: new Approval({ ...options, prices }),
     });
-    // Steps that wait for a price need not wait any more.
+    // Steps that wait for a price no longer need to wait.
     gate.stopping.addEventListener('abort', () => this.account.nudge(), { once: true });
   }
 
-  /** The fold of everything recorded so far. */
+  /** State of the lock with everything recorded so far. */
   get lock(): Lock {
     return this.#journal.lock;
   }
@@ -137,7 +137,8 @@ export class LocalLedger implements Ledger {
     const known = this.#journal.purchasesOf(order);
     const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
     const open = known.some((one) => isOpenSend(one) && one.send === order.send?.id) ? order.send : undefined;
-    // An order that asks about a send wants its own answer, whatever else is known of its key.
+    // An order that looks up a create request needs that request's answer, even if another job of its idempotency key
+    // is known.
     if (job !== undefined && !(order.asksOnly && open !== undefined)) return attachTo(job.jobId);
     const { stopped } = this.#gate;
     if (stopped !== undefined) return { do: 'stop', because: stopped };
@@ -149,8 +150,8 @@ export class LocalLedger implements Ledger {
   }
 
   /**
-   * Reserves the key first: between the reservation of credits and the request nothing else is waited for. Each round asks
-   * about another create request than the one before, or is the last.
+   * Reserves the idempotency key before the credits, so that nothing is awaited between the reservation of credits and
+   * the request. Each round looks up another create request than the round before, or is the last.
    */
   async #reserveKey(order: StepOrder, asked: AskedSend | undefined): Promise<Begin | { open: AskedSend | undefined }> {
     if (this.#purchases === undefined || order.price.class === uncharged) return { open: asked };
@@ -206,7 +207,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Counts the credits of a create over all campaigns, before it leaves. */
+  /** Counts the credits of a create request against the limits over all campaigns, before it leaves. */
   async #holdCredits(
     { key, price }: StepOrder,
     { credits, isSent }: { credits: number | null; isSent: boolean },
@@ -222,7 +223,7 @@ export class LocalLedger implements Ledger {
     const { resent } = request;
     const send = randomUUID().replaceAll('-', '').slice(0, 16);
     const facts = intentFacts(order, request, { send, account: this.#accountOf?.(send), hasLinks });
-    // Another clone may resend the same one: each that leaves is a send of its own.
+    // Another clone may resend the same request, so each request that leaves gets an id of its own.
     await this.#record(order, facts, resent === undefined ? [] : [resent]);
     return send;
   }
@@ -231,12 +232,12 @@ export class LocalLedger implements Ledger {
     if (job.balance !== null) this.balance = job.balance;
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
     const { credits, charged } = this.#charge(order, job);
-    // Before listeners run: if the price was not reported, the next step probes it alone.
+    // Settled before listeners run, so that the next step probes the price alone if it was not reported.
     const isReported = job.credits !== null && job.isListed !== true;
     const settle = () => this.account.settle(orderId(order), charged, isReported);
     if (credits !== null) settle();
     const facts = runningFacts(order, job, credits);
-    // Recorded before it is emitted: no listener may come between an ID and the disk.
+    // Recorded before it is emitted, so that no listener can fail between receiving an ID and writing it to disk.
     await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#accountOf));
     if (credits === null) settle();
     this.#announceCredits();
@@ -244,7 +245,10 @@ export class LocalLedger implements Ledger {
     return { credits };
   }
 
-  /** `credits`: what counts, which is the reservation where nothing tells the charge. */
+  /**
+   * Returns the reported or inferred charge as `charged`. `credits`: the amount that counts, which is the reservation
+   * if the charge is unknown.
+   */
   #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
     const fall = this.#gate.fallOfBalance(order, job.balance);
     const reserved = this.account.reserved(orderId(order));
@@ -284,7 +288,10 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Reserves the price of every request under this key. All share the key's age, and so the end of its replay window. */
+  /**
+   * Reserves the price of every open create request under this idempotency key. All share the key's age, and so the end
+   * of its replay window.
+   */
   async #holdSends(order: StepOrder, { error, send }: { error: string; send: string }): Promise<void> {
     const same = this.#journal.purchasesOf(order).filter(isOpenSend);
     const open = same.filter((one) => isOwnSend(one, this.#accountOf)).map((one) => one.send);
@@ -293,7 +300,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Only bodies that name another step's output are kept. */
+  /** Marks the stored body as answered. Only bodies that refer to another step's output are stored. */
   async #keepAnswered(order: StepOrder): Promise<void> {
     if (findReferences(order.request).length > 0) await this.#bodies.answered(order.key);
   }
@@ -342,7 +349,7 @@ export class LocalLedger implements Ledger {
     return this.#journal.keyOfJob(kind, jobId);
   }
 
-  /** Reported once: a step did not fit. Cheaper ones may still. */
+  /** True after a step did not fit the caps, which is reported once. Cheaper steps may still fit. */
   overBudget = false;
   #tellOverBudget({ address, price }: StepOrder): void {
     const isLimit = tightestCap(this.account.caps)?.name === 'limit';
@@ -355,7 +362,7 @@ export class LocalLedger implements Ledger {
     this.#emit({ event: 'spending-stopped', because, detail });
   }
 
-  /** Records what people decided about steps of the lock. Their purchases stay as they are. */
+  /** Records people's decisions about steps of the lock. Their purchases stay unchanged. */
   async decide(records: readonly StepRecord[]): Promise<void> {
     await this.#durably(Promise.all(records.map((record) => this.#journal.decide(record))));
   }
@@ -390,8 +397,9 @@ type Estimated = NonNullable<Extract<RunEvent, { event: 'run-ended' }>['estimate
 const firstOf = (key: string) => `${key}-first`;
 
 /**
- * Keeps a body before it is sent. If others were sent under this key, and answered, the first of them stays beside it:
- * a key belongs to the bytes that it came with first, and a lock may have lost what became of them.
+ * Stores a request body before it is sent. If other bodies were sent under this idempotency key, the first one is kept
+ * beside it, because a service binds a key to the bytes that it first came with, and the lock may have lost the
+ * outcome.
  */
 async function keepBody(bodies: RequestBodies, { key, body }: { key: string; body: string }): Promise<void> {
   const before = await bodies.read(key);
@@ -401,17 +409,17 @@ async function keepBody(bodies: RequestBodies, { key, body }: { key: string; bod
   await bodies.keep(key, body);
 }
 
-/** The bytes that a key came with first, as far as this machine knows, where they are not those sent last. */
+/** First request body sent under an idempotency key, as far as this machine knows, if it differs from the last one. */
 function readFirstBody(bodies: RequestBodies, key: string): Promise<string | undefined> {
   return bodies.read(firstOf(key));
 }
 
 /**
- * Charge of a create. The answer says it; else the `fall` of the balance, where the create was on the wire alone:
- * others may use the account, so it is believed upwards, and not when it is beyond all measure. Nothing, beside a
- * balance that fell, is no charge. A list is believed upwards, too, where a price is known. `null`: nothing tells.
- *
- * @param reserved what was reserved for it; `null` where its price was not known
+ * Charge of a create request. The answer reports it; otherwise it is the `fall` of the balance if the request was in
+ * flight alone. Because others may use the account, a fall counts only if it is at least the reservation and not
+ * implausibly large. A reported charge of 0 does not count if the balance fell. A charge from a list counts only if it
+ * is at least the known price. `null`: the charge is unknown.
+ * @param reserved credits reserved for the request; `null` if its price was not known
  */
 export function chargeOf(
   { credits, isListed }: Pick<CreatedJob, 'credits' | 'isListed'>,
@@ -420,7 +428,7 @@ export function chargeOf(
   const isFree = price.source === 'documented' && price.credits === 0;
   const isReported = credits !== null && (credits > 0 || isFree || fall <= 0);
   if (isReported) return isListed ? Math.max(credits, reserved ?? 0) : credits; // I14 (reported)
-  // A balance that did not fall may be one that is behind.
+  // A balance that did not fall may not be up to date.
   if (isFree || fall <= 0) return null;
   const most = worstFactor * (reserved || price.held || Number.POSITIVE_INFINITY);
   return fall > most ? null : Math.max(fall, reserved ?? 0); // I14 (balance)
@@ -430,7 +438,7 @@ function contradiction({ address, key }: StepOrder): string {
   return `the purchase journal has a purchase of ${address} (${key}) that the lock gives up: nothing is bought for it`;
 }
 
-/** Goes on with a job that is on record: nothing is reserved for it. */
+/** Continues with a recorded job, for which nothing is reserved. */
 function attachTo(jobId: string): Begin {
   return { do: 'go', reserved: 0, job: { jobId, credits: 0 } };
 }

@@ -9,18 +9,21 @@ import type { StepOrder } from '../plan/plan.ts';
 import { decideLookUp, type LostCreate } from '../run/look-up.ts';
 
 export interface LookUpTimes {
-  /** Time after a request was sent in which its job may still appear in the list. */
+  /** Time in ms after a request was sent during which its job may still appear in the list. */
   graceMs: number;
-  /** Time between the two walks through the list. */
+  /** Time in ms between the two walks through the list. */
   gapMs: number;
-  /** How long a fence serves further creates: a newer one makes the walk shorter, but no fence is ever too old. */
+  /**
+   * How long, in ms, a fence (the newest listed job before a request) is reused for further create requests. A newer
+   * fence shortens the walk, but an old one is never wrong.
+   */
   fenceMs: number;
 }
 
 /**
- * Times for a search. The embedded sandbox answers, and lists, at once. Anything else may have a request on its way for
- * as long as it may take: an address of this machine may be a tunnel. `createTimeoutMs` is read when a grace is asked
- * for: it may grow.
+ * Timing of a search. The embedded sandbox answers and lists at once. Any other service may receive a request as late
+ * as its timeout, even at an address of this machine, which may be a tunnel. `createTimeoutMs` is read on each access
+ * of `graceMs`, because it may grow.
  */
 export function lookUpTimes(isSandbox: boolean, limits: { readonly createTimeoutMs: number }): LookUpTimes {
   return {
@@ -36,7 +39,7 @@ const mostWalks = 4;
 
 interface Waiting {
   lost: LostCreate & { fence: string };
-  /** Time of the send, in even time. */
+  /** Time at which the request was sent, on the monotonic clock. */
   sentAt: number;
   answer(found: LookUp): void;
   fail(error: unknown): void;
@@ -46,20 +49,20 @@ interface Waiting {
 interface Room {
   waiting: Waiting[];
   searching: boolean;
-  /** Jobs found in this run: assigned from the moment of the verdict, whenever it is recorded. */
+  /** Jobs found in this run: assigned as soon as the search has decided, even before they are recorded. */
   found: Map<string, LostCreate['request']>;
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
 }
 
-/** Keeps creates of a kind from leaving. */
+/** Keeps create requests of a kind from leaving. */
 interface KindDoors {
-  /** Resolves when none of this kind is in flight; none leaves until the returned function is called. */
+  /** Resolves when no create request of this kind is in flight; none leaves until the returned function is called. */
   close(kind: string): Promise<() => void>;
 }
 
 /**
- * Recovers creates whose answers were lost, for the kinds whose jobs can be listed. While a list is read, no create of
- * its kind is in flight, so whatever it shows is either on record or one of the lost ones.
+ * Recovers create requests whose answers were lost, for the kinds whose jobs can be listed. While a list is read, no
+ * create request of its kind is in flight, so every job that it shows is either on record or belongs to a lost request.
  */
 export class ListLookUp implements LostCreates {
   readonly #records: () => Iterable<StepRecord>;
@@ -73,18 +76,18 @@ export class ListLookUp implements LostCreates {
   readonly #rooms = new Map<string, Room>();
 
   constructor(options: {
-    /** Records of all runs of the account that are known here. */
+    /** Records of all runs of the account that this process knows. */
     records(): Iterable<StepRecord>;
     service: Pick<Service, 'newestJob' | 'walkJobs'>;
     clock: Clock;
     signal: AbortSignal;
     times: LookUpTimes;
-    /** Whether lost creates are left to a person. */
+    /** Whether lost create requests are left to a person. */
     hold: boolean;
     gate: KindDoors;
     /**
-     * Until when, in ms since 1970, a create of somebody who held the account before may still arrive: nothing is concluded
-     * from a list earlier. Default: there was nobody.
+     * Time in ms since 1970 until which a create request of a previous lease holder of the account may still arrive; no
+     * list is evaluated earlier. Default: 0, there was no previous holder.
      */
     notBefore?: () => number;
   }) {
@@ -111,7 +114,10 @@ export class ListLookUp implements LostCreates {
     return room.fence.id;
   }
 
-  /** Newest job of the list. Without this fence the create is sent all the same: a lost answer then needs a person. */
+  /**
+   * Newest job of the list. If it cannot be read, the create request is sent all the same, and a lost answer then needs
+   * a person.
+   */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
       return await this.#service.newestJob(kind);
@@ -126,7 +132,7 @@ export class ListLookUp implements LostCreates {
     const room = this.#room(order.kind);
     return new Promise((answer, fail) => {
       const lost = { id, request: order.paidRequest, fence, resent };
-      // Sends that a step still wants come first: of equal requests they get the job that was made.
+      // Requests that a step still needs come first: of identical requests, they get the job that was made.
       const waiting = { lost, sentAt: this.#evenly(sentAt), answer, fail };
       if (order.asksOnly) room.waiting.push(waiting);
       else room.waiting.unshift(waiting);
@@ -146,7 +152,7 @@ export class ListLookUp implements LostCreates {
     try {
       const quietMs = this.#notBefore() - this.#clock.now();
       if (quietMs > 0) await this.#clock.sleep(quietMs, this.#signal);
-      // Creates go on while the service adds the first one to its list.
+      // Other create requests continue while the service adds the job of the first one to its list.
       await this.#waitFor(Math.min(...room.waiting.map(({ sentAt }) => sentAt)));
       open = await this.#gate.close(kind);
       await this.#waitFor(Math.max(...room.waiting.map(({ sentAt }) => sentAt)));
@@ -185,7 +191,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** Walks through the list. An interrupted walk starts over: half of a list proves nothing. */
+  /** Walks through the list. An interrupted walk starts from the beginning, because half a list proves nothing. */
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -199,7 +205,10 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** Creates of earlier runs, of steps not asked for now: records in the list may be theirs too. */
+  /**
+   * Open create requests of earlier runs for steps that are not looked up now: jobs in the list may belong to them,
+   * too.
+   */
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
     const open = new Map<string, LostCreate>();
@@ -213,7 +222,10 @@ export class ListLookUp implements LostCreates {
     return [...open.values()];
   }
 
-  /** Jobs of this kind on record or found in this run; services may number those of each kind separately. */
+  /**
+   * Jobs of this kind that are on record or were found in this run; services may number the jobs of each kind
+   * separately.
+   */
   #known(kind: string): Map<string, LostCreate['request'] | undefined> {
     const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);
     for (const record of this.#records()) {
@@ -224,12 +236,12 @@ export class ListLookUp implements LostCreates {
     return known;
   }
 
-  /** A time of now in even time: setting the clock changes no wait. */
+  /** Converts a wall-clock time to the monotonic clock, so that setting the clock changes no wait. */
   #evenly(time: number): number {
     return elapsedOf(this.#clock) - (this.#clock.now() - time);
   }
 
-  /** Waits until its job must be in the list, if it was made. `sentAt`: in even time. */
+  /** Waits until the job of the request must be in the list, if it was made. `sentAt`: on the monotonic clock. */
   async #waitFor(sentAt: number): Promise<void> {
     const { graceMs } = this.#times;
     const leftMs = Math.min(graceMs, sentAt + graceMs - elapsedOf(this.#clock));

@@ -6,7 +6,7 @@ import type { StepEnd } from '../run/step-end.ts';
 
 export type Orders = ReadonlyMap<string, StepOrder>;
 
-/** Ids of the orders that ask about a send, by address. */
+/** Ids of the orders that look up a create request, by address. */
 function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
   const asks = new Map<string, string[]>();
   for (const [name, order] of orders) {
@@ -16,9 +16,9 @@ function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Ids of the orders that each one waits for in this run; orders that wait for none are omitted. An order with a known
- * job waits for nobody: it is only collected. Before anything else is bought at an address, its open sends are asked
- * about.
+ * Ids of the orders that each order waits for in this run; orders that wait for none are omitted. An order with a known
+ * job waits for none, because it is only collected. Open create requests of an address are looked up before anything
+ * else is bought there.
  */
 function findNeeds(orders: Orders): Map<string, readonly string[]> {
   const asks = findAsks(orders);
@@ -26,14 +26,14 @@ function findNeeds(orders: Orders): Map<string, readonly string[]> {
   for (const [name, order] of orders) {
     if (order.jobId !== undefined || order.asksOnly) continue;
     const used = waitsFor(order).filter((address) => orders.has(address)); // I28 (run)
-    // Unresolved creates are queried together: equal requests can only be matched to jobs as a set.
+    // Unresolved create requests are looked up together: identical requests can only be matched to jobs as a set.
     const own = asks.size === 0 || order.send !== undefined ? [] : (asks.get(order.address) ?? []); // I21
     if (used.length + own.length > 0) needs.set(name, own.length === 0 ? used : [...used, ...own]);
   }
   return needs;
 }
 
-/** Number of orders that each one waits for in this run, and the dependents of each. */
+/** Number of orders that each order waits for in this run, and the dependents of each order. */
 export function linkOrders(orders: Orders): { counts: Map<string, number>; dependents: Map<string, string[]> } {
   const counts = new Map<string, number>();
   const dependents = new Map<string, string[]>();
@@ -48,12 +48,12 @@ export function linkOrders(orders: Orders): { counts: Map<string, number>; depen
   return { counts, dependents };
 }
 
-/** Most that the number of steps which hang on one counts: less than a step more in the chain. */
+/** Highest number of dependents that counts in a rank: its share is less than one more step in the chain. */
 const mostHanging = 1023;
 
 /**
- * How early each step is wanted that others wait for: first by the longest chain of what waits for it, a pick included, then
- * by how many steps hang on it, where one that hangs on it in two ways counts twice.
+ * Rank of each order that others wait for; the highest starts first. It is the length of the longest chain of
+ * dependents, picks of reviewers included, then the number of dependents, where a dependent on two paths counts twice.
  */
 export function rankOrders(
   orders: Orders,
@@ -63,7 +63,7 @@ export function rankOrders(
   const behindGates = new Map(gates.flatMap(({ members, waiting }) => members.map((one) => [one, waiting] as const)));
   const hanging = new Map<string, number>();
   const ranks = new Map<string, number>();
-  // Topological order: from the back, every dependent is known before what it waits for.
+  // Reverse topological order, so that the ranks of all dependents are known before that of the step itself.
   for (const name of [...orders.keys()].reverse()) {
     const above = dependents.get(name) ?? [];
     const behind = behindGates.get(name) ?? 0;
@@ -76,7 +76,7 @@ export function rankOrders(
   return ranks;
 }
 
-/** Where an order stands among those that could start. The lowest goes first, compared number by number. */
+/** Position of an order among those that could start, compared number by number. The lowest starts first. */
 export type Place = readonly [stage: number, chain: number, rank: number, arrival: number];
 
 export function comparePlaces(a: Place, b: Place): number {
@@ -87,7 +87,10 @@ export function comparePlaces(a: Place, b: Place): number {
   return 0;
 }
 
-/** Orders already paid for come first: attach, then download, then open sends, and only then new creates. */
+/**
+ * Stage of an order. Paid orders come first: attached jobs, then downloads, then open create requests, and only then
+ * new create requests.
+ */
 export function stageOf({ action, jobId, send }: StepOrder): number {
   switch (action) {
     case 'attach':
@@ -98,7 +101,7 @@ export function stageOf({ action, jobId, send }: StepOrder): number {
     case 'create':
     case 'redo':
     case 'retry':
-      // As another head has left it: its job is one of those that an account may have at once.
+      // An earlier leader of the run created its job, which counts among those that an account may have at once.
       if (jobId !== undefined) return 0;
       return send === undefined ? 3 : 2;
     default:
@@ -107,10 +110,10 @@ export function stageOf({ action, jobId, send }: StepOrder): number {
 }
 
 /**
- * Urgency of seeing that a job is over; 1 for a job queried on its own. While others wait for slots, an idle one delays
- * them all. Otherwise steps that need it could begin at once; after that only the last job to end matters. The fewer
- * run, the likelier it is this one, and the more surely so by the time of the query, when some of the others are over
- * too: hence the square, and hence less than 1 while many run.
+ * Urgency of polling a job; 1 for a job polled on its own. While others wait for slots, a finished job that is not
+ * noticed delays them all. Otherwise it delays the dependent steps, if any; after that only the last job to end
+ * matters. The fewer jobs run, the likelier it is that this job is the last, and that the others are over at the time
+ * of the poll: hence the square, and hence less than 1 while many run.
  */
 export function urgencyOf({
   dependents,
@@ -122,9 +125,9 @@ export function urgencyOf({
 }
 
 /**
- * True when dependents of an order can go on. A step that is not needed blocks nobody: its users determine that
- * themselves. Nor does a send that was asked about, unless it can be asked about again: what is bought now is something
- * else.
+ * True if a dependent can continue after an order's end. An unneeded step blocks no dependent, because dependents
+ * decide that themselves. Nor does a create request that was looked up, unless it can be looked up again, because the
+ * next purchase is another one.
  */
 export function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
   if (isCanaryOf(dependent, order)) return provesEnough(order, end, dependent);
@@ -135,17 +138,17 @@ export function isCanaryOf({ canaries }: StepOrder, { address }: StepOrder): boo
   return canaries?.includes(address) === true;
 }
 
-/** True when what waits for this canary can go on. One that turned out not to be needed shows nothing to others. */
+/** True if the steps that wait for this canary can continue. A canary that turned out to be unneeded proves nothing. */
 function provesEnough(canary: StepOrder, end: StepEnd, { parts = [] }: StepOrder): boolean {
   if (end.outcome === 'done') return true;
   if (end.outcome !== 'unneeded') return false;
-  // Later parts of the same output are not needed either, and find that out themselves.
+  // Later parts of the same output are not needed either, and determine that themselves.
   const isLater = ({ of, fingerprint, index }: PartCondition) =>
     canary.parts?.some((one) => one.of === of && one.fingerprint === fingerprint && one.index <= index) === true;
   return parts.some(isLater);
 }
 
-/** Says why what waits for a canary does not go on: `waits for its canary: hero@lamp was refused`. */
+/** Explains why a step that waits for a canary does not start: `waits for its canary: hero@lamp was refused`. */
 export function describeHold({ address }: StepOrder, outcome: StepOutcome): string {
   return `waits for its canary: ${address} ${words[outcome] ?? outcome}`;
 }

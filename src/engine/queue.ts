@@ -7,51 +7,51 @@ import { type Allotment, allot, findEnds, isBought } from './chains.ts';
 import { comparePlaces, type Place, stageOf } from './order-of-work.ts';
 
 /**
- * Number of times that the allotment is recomputed in a large campaign, instead of at every answer. Answers cross each
- * other, so a balance may know more than the answers so far.
+ * In a large campaign the allotment is recomputed about this many times, not after every answer. Answers may arrive out
+ * of order, so a balance may include more charges than the answers so far.
  */
 const looks = 16;
 const smallCampaign = 500;
 
-/** How the orders of a run hang together. */
+/** Dependencies between the orders of a run. */
 interface Links {
   dependents: ReadonlyMap<string, string[]>;
   ranks: ReadonlyMap<string, number>;
 }
 
-/** An order that could start. `arrival`: its number among them. */
+/** An order that could start. `arrival`: sequence number in which it became ready. */
 interface Waiting {
   order: StepOrder;
   arrival: number;
 }
 
 /**
- * Queue of orders that could start, limited to those that the credits carry: while the credits do not carry everything,
- * or nobody knows, chain goes before chain. It only decides who goes first; the ledger decides what may be spent.
- * Learns the balance from events.
+ * Queue of orders that could start. While the credits do not suffice for everything, or this is unknown, it releases
+ * one dependency chain after the other, as far as the credits go. It decides only the order; the ledger decides what
+ * may be spent. Learns the balance from events.
  */
 export class Queue {
   readonly #orders: ReadonlyMap<string, StepOrder>;
   #ranks: ReadonlyMap<string, number>;
   #ends: StepOrder[];
-  /** Orders not bought and not given up yet, in topological order. */
+  /** Orders not bought and not dropped yet, in topological order. */
   readonly #open: Map<string, StepOrder>;
   readonly #account: Pick<Account, 'prices' | 'unspent'>;
-  /** Orders that have begun, and are neither bought nor given up. */
+  /** Orders that have begun, and are neither bought nor dropped. */
   readonly #begun = new Set<string>();
-  /** Classes whose price the service was asked for and did not tell. */
+  /** Price classes whose price the service did not report. */
   readonly #unreported = new Set<string>();
-  /** Classes whose price the step under way will tell. */
+  /** Address of the running step that will reveal the price, by price class. */
   readonly #askedBy = new Map<string, string>();
   #balance: number | undefined;
-  /** Purchases since the last allotment, and the prices that it knew. */
+  /** Purchases since the last allotment. */
   #bought = 0;
   #pricesSeen = 0;
   #allotment: Allotment = { is: 'all' };
   readonly #ready = new Heap<Waiting, Place>(comparePlaces);
-  /** Orders that could start, but for the credits. */
+  /** Orders that could start if there were enough credits. */
   #held: Waiting[] = [];
-  /** Orders that could start, but for others like them that fail. */
+  /** Orders that could start if similar orders did not fail. */
   #apart: Waiting[] = [];
   #arrivals = 0;
 
@@ -69,7 +69,7 @@ export class Queue {
     this.#reallot();
   }
 
-  /** Updates the chains after orders were added or removed. */
+  /** Updates dependencies and ranks after orders were added or removed. */
   relink({ dependents, ranks, added, gone }: Links & { added: readonly StepOrder[]; gone: ReadonlySet<string> }): void {
     this.#ranks = ranks;
     for (const id of gone) this.#close(id);
@@ -85,7 +85,7 @@ export class Queue {
     return this.#ready.size;
   }
 
-  /** Whether `take` may return one. */
+  /** Whether `take` may return an order. */
   hasAny({ isIdle }: { isIdle: boolean }): boolean {
     return this.#ready.size > 0 || (isIdle && this.#held.length > 0);
   }
@@ -107,7 +107,9 @@ export class Queue {
     this.#ready.push([stageOf(order), chain, -rank, arrival], waiting);
   }
 
-  /** Lets orders that were set apart go on once others like them have ended; those it returns are given up. */
+  /**
+   * Returns the orders that were set apart to the queue once similar orders have ended; returns those that are dropped.
+   */
   giveUp(
     breaker: Breaker,
     ended: ReadonlyMap<string, unknown>,
@@ -124,8 +126,8 @@ export class Queue {
   }
 
   /**
-   * Takes the next order. `isIdle`: nothing under way could let another one start. Then orders that wait for credits
-   * are tried after all. Orders that `breaker` holds are set apart.
+   * Takes the next order. `isIdle`: no running order could let another one start, so orders that wait for credits are
+   * tried after all. Orders that `breaker` holds back are set apart.
    */
   take({ isIdle, breaker }: { isIdle: boolean; breaker?: Breaker | undefined }): StepOrder | undefined {
     for (;;) {
@@ -154,7 +156,7 @@ export class Queue {
     }
   }
 
-  /** True when the event may let others start. */
+  /** Updates the queue from an event. Returns true if others may start after it. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'job-created':
@@ -163,7 +165,7 @@ export class Queue {
         return this.#close(fact.address);
       case 'create-repeated':
       case 'create-searched':
-        // Its answer may take long: another one may ask.
+        // The answer may take long, so another step may reveal the price.
         return this.#stopAsking(fact.address);
       default:
         return false;
@@ -184,7 +186,7 @@ export class Queue {
     return this.#held.length < heldBefore || this.#allotment.is === 'chains';
   }
 
-  /** Closes an order that is bought, or will not be: it takes no more credits, and nobody waits for its price. */
+  /** Closes an order that is bought, or will not be: it needs no more credits, and no order waits for its price. */
   #close(address: string): boolean {
     this.#open.delete(address);
     this.#begun.delete(address);
@@ -207,7 +209,7 @@ export class Queue {
     if (!isBought(order) || order.send !== undefined) return false;
     const { address, price } = order;
     const asked = this.#askedBy.get(price.class);
-    // It would only wait for that price in place of another.
+    // It would only wait for that price in a slot.
     if (asked !== undefined && asked !== address && this.#priceOf(order) === null) return true;
     return this.#allotment.places?.has(address) === false;
   }
@@ -224,7 +226,10 @@ export class Queue {
     this.#resort();
   }
 
-  /** Lets all orders go: the remaining credits can finish nothing more, so let them begin, as far as the credits go. */
+  /**
+   * Releases all orders: the remaining credits cannot finish another chain, so orders begin until the credits are
+   * spent.
+   */
   #letAllGo(): void {
     this.#allotment = { is: 'all' };
     this.#resort();

@@ -1,15 +1,15 @@
 import { Places } from '../ground/places.ts';
 
 /**
- * Places among the jobs that an account may have at once, for several plans: as many as the one that asks for the most
- * has. Each plan waits for one place at a time, first come, first served, so none waits for the end of another.
+ * Job slots of an account, shared by several plans: their number is the highest `concurrency` of these plans. Each plan
+ * waits for one slot at a time, in order of request, so no plan waits until another has ended.
  */
 export class SharedSlots {
   readonly #places = new Places(1);
   readonly #members = new Map<symbol, number>();
   #useful = Number.POSITIVE_INFINITY;
 
-  /** Returns what ends the membership. */
+  /** Adds a plan with its `concurrency`. Returns a function that removes it. */
   join(concurrency: number): () => void {
     const member = Symbol();
     this.#members.set(member, concurrency);
@@ -24,13 +24,13 @@ export class SharedSlots {
     return this.#places.taken;
   }
 
-  /** `useful`: places beyond which none is given. */
+  /** Limits the number of slots. `useful`: highest number that the service can use. */
   resize(useful: number): void {
     this.#useful = useful;
     this.#places.resize(Math.max(1, Math.ceil(Math.min(useful, Math.max(...this.#members.values())))));
   }
 
-  /** Calls `begin` when a place is free, perhaps at once. What it returns has the place until it resolves. */
+  /** Calls `begin` when a slot is free, perhaps at once. The slot is occupied until the promise of `begin` resolves. */
   wait(begin: () => Promise<void>): void {
     void this.#places.use(begin);
   }
