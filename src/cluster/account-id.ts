@@ -2,13 +2,15 @@ import { createHmac } from 'node:crypto';
 import { sameAddress } from '../ground/same-address.ts';
 import { accountName } from '../service/secrets.ts';
 
-/** Whose credits are spent: a key at an address. */
+/** API key and address of the service, which identify the account that pays. */
 export interface AccountFacts {
   token: string;
   baseUrl: string;
 }
 
-/** Name of an account on an engine, 32 hex digits. Nobody learns the key from it, not even by trying the keys of others. */
+/**
+ * Name of an account on an engine, 32 hex digits. A keyed hash, so the API key cannot be derived or guessed from it.
+ */
 export function accountOf({ token, baseUrl }: AccountFacts): string {
   const of = sameAddress(baseUrl) ?? baseUrl;
   return createHmac('sha256', accountName(token)).update(`mediabatch account\n${of}`).digest('hex').slice(0, 32);

@@ -9,18 +9,18 @@ import type { Sql } from './database/database.ts';
 import { readSpendingLeft } from './head/account-spending.ts';
 import { leaseMs } from './head/lease.ts';
 
-/** A living worker says so every 5 s. */
+/** Time in ms after which a worker without heartbeat counts as silent; heartbeats come every 5 to 10 s. */
 const silentMs = 20_000;
-/** Ended runs that are still shown. */
+/** Maximum number of ended runs that are shown. */
 const mostEnded = 10;
 
-/** A time in the future is as old as the change of the server's clock that put it there. */
+/** Age of a time in ms. Absolute, because times are in the future after the server's clock was set back. */
 const age = (column: string) => `abs(extract(epoch FROM now() - ${column}) * 1000)::float8`;
 
-/** A leader whose lease has run out leads no more. */
+/** SQL condition: the lease of the account's leader has not expired. */
 const isLeading = `${age('account.beat')} < ${leaseMs}`;
 
-/** Which runs are shown: those of a campaign, those in a state. */
+/** Filter for runs, by campaign and state. */
 export interface Shown {
   campaign?: string | undefined;
   state?: EngineRun['state'] | undefined;
@@ -28,7 +28,7 @@ export interface Shown {
   isCounted?: boolean;
 }
 
-/** Runs, accounts and workers of an engine: all open runs, and the last ones that have ended. */
+/** Reads accounts, workers and runs of an engine: all open runs, and the most recently ended ones. */
 export async function readEngineState(sql: Sql, shown: Shown = {}): Promise<EngineState> {
   const [runs, accounts, workers] = [await readRuns(sql, shown), await readAccounts(sql), await readWorkers(sql)];
   return {
@@ -54,7 +54,7 @@ const facts = `json_strip_nulls(json_build_object('id', id, 'account', account, 
   'paused', CASE WHEN state = 'open' THEN ${actBy('paused', 'pausedBy')} END,
   'error', CASE WHEN state = 'open' THEN error END))`;
 
-/** Counts of a run. The text of an event row is a line for each of several events. */
+/** Counts of a run as JSON. One event row has several events, one per line. */
 const counted = `json_strip_nulls(json_build_object(
   'credits', coalesce(result->'end'->>'spentNow', (SELECT substring(text FROM '.*"spentNow":([0-9]+)')
     FROM mediabatch.event WHERE run = shown.id AND text LIKE '%"spentNow":%' ORDER BY seq DESC LIMIT 1))::int,
@@ -93,7 +93,9 @@ async function readRuns(sql: Sql, { campaign, isCounted = true }: Shown): Promis
 
 type Ends = { [outcome: string]: number };
 
-/** Counts steps by outcome. A step without one waits while the run is open, and was left when it ended. */
+/**
+ * Counts steps by outcome. A step without an outcome counts as waiting while the run is open, and as left afterwards.
+ */
 function stepsOf(ends: Ends, { of, isOpen }: { of: number; isOpen: boolean }): EngineRun['steps'] {
   const { done = 0, unneeded = 0, running = 0, left = 0, blocked = 0, ...fell } = ends;
   const failed = Object.values(fell).reduce((sum, count) => sum + count, 0);

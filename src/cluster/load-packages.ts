@@ -10,7 +10,9 @@ const versions = {
 
 type Package = keyof typeof versions;
 
-/** Loads an optional package: single-machine users need none of them. Throws MB3701 with the command that installs it. */
+/**
+ * Loads an optional package, which is not needed on a single machine. Throws MB3701 with the command that installs it.
+ */
 export async function loadPackage<T>(name: Package, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

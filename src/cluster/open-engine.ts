@@ -8,9 +8,9 @@ import { hasTables, migrate } from './database/schema.ts';
 export interface Engine {
   database: Database;
   boss: Boss;
-  /** Whose runs they are. */
+  /** Id of the account, as returned by `accountOf`. */
   account: string;
-  /** Its address without what signs in. */
+  /** Address of the engine without credentials, for display. */
   shown: string;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface EngineEars {
   onBack(): void;
 }
 
-/** `signal`: aborted, every call ends. Throws MB3701 to MB3705. */
+/** Opens the engine. All calls end when `signal` aborts. Throws MB3701 to MB3705. */
 export async function openEngine(
   url: string,
   account: AccountFacts,
@@ -43,10 +43,10 @@ export async function openEngine(
   }
 }
 
-/** An engine for reading only: nothing is created. */
+/** An engine that is opened for reading only. */
 export type EngineToSee = Omit<Engine, 'boss'>;
 
-/** Undefined: nothing was ever submitted there. Throws as `openEngine` does. */
+/** Opens the engine for reading; undefined if its tables do not exist. Throws as `openEngine` does. */
 export async function openToSee(
   url: string,
   account: AccountFacts,

@@ -1,5 +1,5 @@
 /**
- * Version of what submitters, heads and hands tell each other through tables and queues. Part of the queues' names: a worker
- * of another version takes nothing.
+ * Version of the data that submitters, heads and fetch workers exchange through tables and queues. Part of the queue
+ * names, so that workers of another version get no jobs.
  */
 export const protocol = 1;

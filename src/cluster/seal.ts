@@ -5,19 +5,19 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals what a database must not learn or change (links, bodies of requests, plans), readable for holders of the same API key
- * alone. A text that was sealed with a `context` opens with the same one only: it cannot be put in the place of another.
+ * Encrypts data that the database must neither reveal nor change (links, request bodies, plans); only holders of the
+ * API key can decrypt it. A `context` binds the ciphertext to its purpose: it decrypts with the same context only.
  */
 export interface Seal {
   seal(text: string, context?: string): Buffer;
-  /** `undefined`: sealed with another key or in another context, or changed since. */
+  /** Decrypts. Returns `undefined` if the key or the context differs, or the data was changed. */
   open(sealed: Buffer, context?: string): string | undefined;
-  /** The same for a long text, which no database can make smaller once it is sealed. */
+  /** Like `seal`, with compression first: a database cannot compress encrypted data. */
   sealLong(text: string, context: string): Buffer;
   openLong(sealed: Buffer, context: string): string | undefined;
 }
 
-/** AES-256-GCM, with a key derived from the API key. */
+/** Makes a seal with AES-256-GCM and a key derived from the API key. */
 export function makeSeal(token: string): Seal {
   const key = Buffer.from(hkdfSync('sha256', token, '', 'mediabatch seal 1', 32));
   const seal = (bytes: Uint8Array, context = '') => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.ts';
 
-/** A timed wait that a notification cuts short. A notification while nothing waits is kept for the next wait. */
+/** Makes a timed wait that a notification ends early. A notification between two waits ends the next one at once. */
 export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: string): boolean }) {
   let isDue = false;
   let end = () => {};
@@ -10,7 +10,7 @@ export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: stri
   };
   return {
     wake,
-    /** `undefined`: something may have been missed. */
+    /** Handles a notification. `undefined` means that some may have been missed, and wakes as well. */
     onNotification(payload: string | undefined): void {
       if (payload === undefined || isFor(payload)) wake();
     },

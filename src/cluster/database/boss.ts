@@ -15,37 +15,37 @@ export function filesQueue(account: string, place: string): string {
   return `files-v${protocol}-${account}-${place}`;
 }
 
-/** A transaction, as the queue wants it. */
+/** Adapts a transaction to the interface of the queue. */
 export function ofBoss(tx: Sql) {
   return {
     executeSql: async (text: string, values?: unknown[]) => ({ rows: await tx.query(text, values) }),
   };
 }
 
-/** Every setting that is not the default, and why. Dead workers are noticed within 10 + 4 s, see `keepHouse`. */
+/** Queue settings that differ from the defaults. Dead workers are detected within 10 + 4 s, see `keepHouse`. */
 const settings = {
   schema: 'mediabatch_queue',
-  // Supervision runs on request only, and at most at this pace.
+  // Supervision runs only when `keepHouse` requests it, and at most at this interval.
   supervise: false,
   monitorIntervalSeconds: 2,
-  // Jobs that are over go within minutes, not within a day.
+  // Deletes finished jobs within minutes instead of a day.
   maintenanceIntervalSeconds: 60,
-  // No schedules, and no flows: nothing here happens by the clock, or after something else.
+  // Schedules and job dependencies are not used.
   schedule: false,
   flowIntervalSeconds: 3600,
 } as const;
 
-/** How often others may be quicker in making the queue before that is an error. */
+/** Number of times that other processes may win the race to create the queue, before it is an error. */
 const mostRaces = 10;
 
 export const headQueueOptions = {
-  // One head at a time, whether it waits or works.
+  // At most one queued or active job: there is one head at a time.
   policy: 'exclusive', // I37
   heartbeatSeconds: 10,
-  // Failures of steps are the ledger's business; that of a head is that another one goes on. Without end.
+  // Failures of steps are in the lock. When a head fails, another one continues, without limit.
   retryLimit: 1_000_000,
   retryDelay: 0,
-  // A head works as long as runs are open. The longest that there is; heads hand over before.
+  // A head works as long as runs are open. This is the maximum of the queue; heads hand over before.
   expireInSeconds: 86_399,
   retentionSeconds: 14 * 86_400,
   deleteAfterSeconds: 3600,
@@ -54,16 +54,19 @@ export const headQueueOptions = {
 export const filesQueueOptions = {
   policy: 'standard',
   heartbeatSeconds: 10,
-  // A file is given up by the head that wants it, never by the queue.
+  // The head decides when a file is given up, not the queue.
   retryLimit: 1_000_000,
   retryDelay: 0,
   expireInSeconds: 86_399,
   retentionSeconds: 14 * 86_400,
-  // What a file became stands in our own table.
+  // The result of a file is in our own table.
   deleteAfterSeconds: 60,
 } as const;
 
-/** Opens the queue, through the connections of the database. What it does by itself may fail: calls of ours say so. */
+/**
+ * Opens the queue on the connections of the database. Errors of its background work are ignored, because our own calls
+ * report theirs.
+ */
 export async function openBoss(database: Pick<Database, 'persist' | 'ask'>): Promise<Boss> {
   const { PgBoss: Queue } = await loadPackage('pg-boss', () => import('pg-boss'));
   const ask = async (text: string, values?: unknown[]) => (await database.ask(text, values)) as { rows: unknown[] };
@@ -82,7 +85,7 @@ export async function openBoss(database: Pick<Database, 'persist' | 'ask'>): Pro
       try {
         return await open();
       } catch (error) {
-        // Its schema, its tables, its queues: each may be made by another process meanwhile.
+        // The schema, a table or a queue may be created by another process at the same moment.
         if (tries === mostRaces || !isMadeAlready(error)) throw error;
       }
     }

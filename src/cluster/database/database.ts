@@ -11,33 +11,35 @@ export interface Sql {
 }
 
 /**
- * Postgres as a place that may be away for a while. Every call waits for it and is made again: a statement is to be
- * idempotent, or guarded. Rejects with what does not pass by itself, and when the database is closed or `signal` aborts.
+ * PostgreSQL connection pool that survives outages: each call waits for the server and is repeated, so statements must
+ * be idempotent or guarded. Rejects with permanent errors, and when the database is closed or `signal` aborts.
  */
 export interface Database extends Sql {
-  /** All or nothing; `work` may be called again, and so may what has been committed, when the answer to that was lost. */
+  /** Runs `work` in a transaction. It may run again, even after a commit: the server's answer to COMMIT may be lost. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Calls `act` until the server answers it: for calls of the queue. */
+  /** Repeats `act` until the server answers. For calls of the job queue. */
   persist<T>(act: () => Promise<T>): Promise<T>;
-  /** Asks once, and gives the driver's own answer: for the queue, whose calls are made again as a whole. */
+  /**
+   * Executes a statement without repeats, and returns the driver's result. The job queue repeats its calls as a whole.
+   */
   ask(text: string, values?: unknown[]): Promise<unknown>;
-  /** `on` receives each notification, and is called once after each new connection, because some may have been missed. */
+  /** `on` receives each notification. It is also called once after each reconnect, when some may have been missed. */
   listen(channel: string, on: (payload: string | undefined) => void): Promise<{ close(): Promise<void> }>;
-  /** Since when the server has been away, by `performance.now()`; `undefined`: it answers. */
+  /** Start of the current outage, by `performance.now()`; `undefined` while the server answers. */
   readonly awaySince: number | undefined;
   readonly connections: number;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
-  /** Shown in `pg_stat_activity`. */
+  /** `application_name` of the connections, shown in `pg_stat_activity`. */
   name: string;
   signal?: AbortSignal;
-  /** Connections at most. Default: 8. */
+  /** Maximum number of connections. Default: 8. */
   most?: number;
-  /** Leaves the last free connection of the server to others, such as `cancel`. */
+  /** Leaves the last free connection of the server to other processes, such as `cancel`. */
   keepsOneFree?: boolean;
-  /** Called once when the server goes away, with what was seen. */
+  /** Called once per outage, with the error that revealed it. */
   onAway?(error: Error): void;
   onBack?(): void;
 }
@@ -45,25 +47,25 @@ export interface DatabaseOptions {
 /** Timeout of a statement, in ms. */
 const statementMs = 60_000;
 /**
- * Settings of each connection, whatever is set for this user or database: a fact is durable when its call resolves,
- * a transaction that waited for a row sees what was committed meanwhile, and a statement ends when its caller gives up: those
- * of abandoned connections do not pile up behind a lock. A process that freezes inside a transaction
- * does not hold its locks: another head would wait for it for ever. As statements, because poolers let few settings through
- * at a session's start.
+ * Settings of each connection, which override those of the user or database. Calls resolve only after a durable commit.
+ * A transaction that waited for a row lock sees what was committed meanwhile. Statements time out with their callers,
+ * so those of abandoned connections do not pile up behind a lock. A process that freezes inside a transaction loses its
+ * locks, because another head would wait for them for ever. These are statements because poolers accept few startup
+ * parameters.
  */
 const ownSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false);
   SELECT set_config('statement_timeout', '${statementMs}', false);
   SELECT set_config('idle_in_transaction_session_timeout', '10000', false);
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
-/** Connections that the server still has for roles like this one. Everybody may read these numbers. */
+/** Number of free connections for roles without special rights. Every role may read these settings. */
 const freePlaces = `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
     - coalesce(current_setting('reserved_connections', true), '0')::int
     - (SELECT sum(numbackends) FROM pg_stat_database)::int AS free`;
-/** Time in which a first connection waits for a place on a server that has none, in ms. */
+/** Time in which the first statement waits for a free connection of the server, in ms. */
 const roomMs = 2000;
-/** A server that is frozen does not answer goodbyes. */
+/** Timeout of closing, in ms, because a frozen server does not answer. */
 const closingMs = 3000;
-/** Pauses between attempts, in ms; the last one stays. */
+/** Pauses between attempts, in ms; the last one is repeated. */
 const pauses = [50, 100, 250, 500, 1000, 2000];
 
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
@@ -98,7 +100,7 @@ class PostgresDatabase implements Database {
       max: options.most ?? 8,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
-      // A connection whose other end is gone without a word is given up.
+      // Without it, a statement waits for ever on a connection that was lost without a reset.
       query_timeout: statementMs,
       onConnect: (client) => this.#settle(client),
     };
@@ -110,9 +112,9 @@ class PostgresDatabase implements Database {
       quote: (channel) => driver.escapeIdentifier(channel),
       signal: this.#closing.signal,
     });
-    // Each call that waits for the server listens to it.
+    // Each waiting call adds a listener.
     setMaxListeners(0, this.#closing.signal);
-    // Errors of idle connections. One in use reports its error to its caller.
+    // Errors of idle connections are ignored. A connection in use reports its error to its caller.
     this.#pool.on('error', () => {});
     options.signal?.addEventListener('abort', () => this.#closing.abort(), { once: true });
     if (options.signal?.aborted) this.#closing.abort();
@@ -126,7 +128,7 @@ class PostgresDatabase implements Database {
     return this.#awaySince;
   }
 
-  /** The first statement: reports a wrong address at once, and does not wait for a server that is away. */
+  /** Executes the first statement. Reports a wrong address at once, and does not wait for a server that is away. */
   async reach(): Promise<void> {
     const since = performance.now();
     for (let tries = 0; ; tries += 1) {
@@ -151,7 +153,7 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** A connection outside the pool. */
+  /** Opens a connection outside the pool. */
   async #connect(): Promise<pg.Client> {
     const client = new this.#driver.Client(this.#config);
     client.on('error', () => {});
@@ -191,7 +193,7 @@ class PostgresDatabase implements Database {
       try {
         await client.query('BEGIN');
         const done = await work({ query: async (text, values = []) => (await client.query(text, [...values])).rows });
-        // A transaction that has failed answers with ROLLBACK.
+        // The server answers the COMMIT of a failed transaction with ROLLBACK.
         if ((await client.query('COMMIT')).command !== 'COMMIT')
           throw new Error('internal error: a failed transaction');
         return done;
@@ -239,7 +241,7 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** The first broken connection is not reported. */
+  /** Records the start of an outage. Later errors of the same outage are ignored. */
   #note(error: Error): void {
     if (this.#awaySince !== undefined) return;
     this.#awaySince = performance.now();

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { CampaignError } from '../../contract/failure.ts';
 
-/** Throws MB3705 unless it is the address of a PostgreSQL database. */
+/** Returns the text if it is the URL of a PostgreSQL database; throws MB3705 otherwise. */
 export function checkEngineUrl(text: string): string {
   let url: URL | undefined;
   try {
@@ -14,7 +14,7 @@ export function checkEngineUrl(text: string): string {
       hint: 'it looks like postgres://user@host:5432/database; the password may stand in PGPASSWORD. examples/engine/compose.yaml starts one with two workers',
     });
   }
-  // The rest of a password that has a slash of its own is taken for the path.
+  // In a URL whose password has an unescaped slash, the rest of the password is parsed as part of the path.
   if (url.pathname.includes('@')) {
     throw new CampaignError({
       code: 'MB3705',
@@ -25,10 +25,12 @@ export function checkEngineUrl(text: string): string {
   return text;
 }
 
-/** Ways of TLS that the driver carries out as `verify-full`, and warns of in words about itself. */
+/** Values of `sslmode` that the driver treats as `verify-full`, with a deprecation warning of its own. */
 const asVerified = new Set(['prefer', 'require', 'verify-ca']);
 
-/** The address as the driver takes it: whatever asks for TLS has the certificate checked. */
+/**
+ * Returns the URL for the driver: each TLS mode of `asVerified` becomes `verify-full`, so the certificate is checked.
+ */
 export function connectionString(text: string): string {
   const { searchParams } = new URL(text);
   const mode = searchParams.get('sslmode');
@@ -41,9 +43,9 @@ export function userOf(text: string): string {
   return decodeURIComponent(username) || process.env.PGUSER || userInfo().username;
 }
 
-/** The address without anything that signs in. */
+/** Returns the URL without credentials, for display. */
 export function showEngine(text: string): string {
-  // Without `//` a user name would be taken for the protocol, and a password for the path.
+  // Without `//`, the URL parser takes a user name for the protocol, and a password for the path.
   if (!/^[a-z]+:\/\//i.test(text) || !URL.canParse(text)) return 'the engine';
   const { protocol, username, host, pathname } = new URL(text);
   if (pathname.includes('@')) return 'the engine';

@@ -1,20 +1,20 @@
 import type pg from 'pg';
 
-/** `undefined`: something may have been missed. */
+/** Listener of a channel. A payload of `undefined` means that notifications may have been missed. */
 type Ear = (payload: string | undefined) => void;
 
 export interface ListeningOptions {
   open(): Promise<pg.Client>;
-  /** Calls `act` until the server answers it. */
+  /** Repeats `act` until the server answers. */
   persist<T>(act: () => Promise<T>): Promise<T>;
   /** Waits before another attempt. */
   pause(tries: number): Promise<void>;
   quote(channel: string): string;
-  /** Aborted: stop listening. */
+  /** Stops listening when aborted. */
   signal: AbortSignal;
 }
 
-/** All channels of a process, over one connection instead of one each. */
+/** LISTEN for all channels of a process, over one shared connection. */
 export class Listening {
   readonly #options: ListeningOptions;
   readonly #ears = new Map<string, Set<Ear>>();
@@ -29,7 +29,7 @@ export class Listening {
     return this.#client !== undefined;
   }
 
-  /** `ear` receives each notification, and is called once after each new connection. */
+  /** Subscribes to a channel. `ear` receives each notification, and is called once after each reconnect. */
   async listen(channel: string, ear: Ear): Promise<{ close(): Promise<void> }> {
     const ears = this.#ears.get(channel) ?? new Set();
     this.#ears.set(channel, ears.add(ear));
@@ -54,7 +54,7 @@ export class Listening {
     if (ears === undefined || ears.size > 0) return;
     this.#ears.delete(channel);
     if (this.#ears.size === 0) return this.#hangUp();
-    // Nobody waits for a server that may be frozen.
+    // Not awaited, because the server may be frozen.
     const { quote } = this.#options;
     void this.#client?.then((client) => client.query(`UNLISTEN ${quote(channel)}`)).catch(() => {});
   }
@@ -98,7 +98,7 @@ export class Listening {
     void this.#mend();
   }
 
-  /** Reconnects while there are listeners, and notifies them that events may have been missed. */
+  /** Reconnects while there are listeners, and notifies them that notifications may have been missed. */
   async #mend(): Promise<void> {
     const { pause, signal } = this.#options;
     if (this.#isMending) return;

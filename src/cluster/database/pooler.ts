@@ -2,21 +2,21 @@ import type pg from 'pg';
 import { CampaignError } from '../../contract/failure.ts';
 import { showEngine } from './engine-url.ts';
 
-/** Time that a pooler may take to find a server for a second session, in ms: without one nothing is proven. */
+/** Time in ms that a pooler has to find a server connection for a second session; after it, sharing is not proven. */
 const patienceMs = 3000;
-/** Looks from either session. A pooler gives out the connection that was used last. */
+/** Number of queries from each session. A pooler reuses the server connection that was used last. */
 const looks = 4;
 
 /**
- * Throws MB3702 when a pooler gives the server's connections to others between two transactions: what is set for a session,
- * LISTEN and time limits hold for somebody else then. `client`: an open connection.
+ * Throws MB3702 when a pooler shares server connections between transactions of different sessions, because LISTEN and
+ * session settings such as timeouts would apply to another session. `client`: an open connection.
  */
 export async function refuseSharedSessions(
   client: pg.ClientBase,
   { url, open }: { url: string; open(): Promise<pg.Client> },
 ): Promise<void> {
   const own = await serverOf(client);
-  // Poolers give each session a number of their own. It is the server's where none is between.
+  // Poolers give sessions process ids of their own; equal ids mean that there is no pooler.
   if ('processID' in client && client.processID === own) return;
   const other = await open();
   try {
@@ -31,12 +31,12 @@ export async function refuseSharedSessions(
   });
 }
 
-/** Whether two sessions are served by the same connection, or one of them by several. */
+/** Whether two sessions share a server connection, or one session uses several. */
 async function areShared(one: pg.ClientBase, other: pg.ClientBase): Promise<boolean> {
   const own = await serverOf(one);
   for (let look = 0; look < looks; look += 1) {
     const theirs = await withinMs(serverOf(other), patienceMs);
-    // It is given no connection as long as the first one holds its own.
+    // The pooler has no connection for the second session as long as the first one keeps its own.
     if (theirs === undefined) return false;
     if (theirs === own || (await serverOf(one)) !== own) return true;
   }

@@ -2,7 +2,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import type { Database, Sql } from './database.ts';
 
-/** Migrations forward, in order. The number of those that were carried out is the schema's version. Never changed once released. */
+/** Schema migrations, in order. A schema's version is the number of applied ones. A released one never changes. */
 const migrations = [
   `
   CREATE TABLE mediabatch.account (
@@ -115,8 +115,8 @@ const migrations = [
 const migrationLock = 7_268_911_430_215;
 
 /**
- * Creates or migrates the tables, and gives their versions before and after. A schema that a newer version made is refused
- * (MB3703), because it may mean other things.
+ * Creates or migrates the tables, and returns the schema versions before and after. Throws MB3703 for a schema of a
+ * newer version, because its columns may mean something else.
  */
 export function migrate(database: Database): Promise<{ before: number; now: number }> {
   return database.transaction(async (sql) => {
@@ -137,8 +137,8 @@ export function migrate(database: Database): Promise<{ before: number; now: numb
 }
 
 /**
- * Whether the engine's tables exist; throws MB3703 where they are of another version. Readers never migrate: workers of the
- * previous version would be locked out by it.
+ * Whether the engine's tables exist; throws MB3703 if they have another version. Readers never migrate, because that
+ * would lock out workers of the previous version.
  */
 export async function hasTables(sql: Sql): Promise<boolean> {
   const known = await versionOf(sql);
@@ -148,7 +148,7 @@ export async function hasTables(sql: Sql): Promise<boolean> {
   return true;
 }
 
-/** Lets a role that owns nothing submit runs, work on them, inspect them and dump them (`pg_dump` reads sequences). */
+/** Grants a role what it needs to submit, execute, inspect and dump runs (`pg_dump` reads sequences). */
 export async function grant(database: Database, role: string): Promise<void> {
   const [row] = await database.query<{ role: string }>('SELECT quote_ident($1) AS role', [role]);
   const schemas = 'SCHEMA mediabatch, mediabatch_queue';
@@ -158,7 +158,7 @@ export async function grant(database: Database, role: string): Promise<void> {
 }
 
 async function versionOf(sql: Sql): Promise<number> {
-  // A lookup by name may use this connection's catalog cache from before the lock; reading a table does not.
+  // A lookup by name may use the connection's catalog cache from before the lock; this query does not.
   const found = await sql.query("SELECT FROM pg_tables WHERE schemaname = 'mediabatch' AND tablename = 'meta'");
   if (found.length === 0) return 0;
   const [meta] = await sql.query<{ version: number }>('SELECT version FROM mediabatch.meta');

@@ -4,14 +4,14 @@ import { messageOf } from '../../ground/values.ts';
 import { showEngine, userOf } from './engine-url.ts';
 
 /**
- * States of a server that pass by themselves: it starts, stops, fails over, has no room, or the connection broke. The
- * statement may or may not have been carried out.
+ * Transient errors: the server starts, stops, fails over or lacks a resource, or the connection broke. The statement
+ * may or may not have been executed.
  */
 const passing = new Set([
-  // Somebody has cancelled it, or a limit of this user did.
+  // The statement was cancelled by an administrator, or by a timeout that is set for this user.
   ...['57014', '57P05', '25P04'],
   ...['57P01', '57P02', '57P03', '25P03', '25006', '53000', '53100', '53200', '53300', '53400'],
-  // 08P01: a pooler without a free server. Once a connection was made, this code has no other meaning.
+  // 08P01: a pooler has no free server connection. On an open connection, this code has no other cause.
   ...['08000', '08001', '08003', '08004', '08006', '08007', '08P01', '58030'],
   ...[
     'ECONNREFUSED',
@@ -22,22 +22,22 @@ const passing = new Set([
     'ENETUNREACH',
     'ENETDOWN',
     'EAI_AGAIN',
-    // Names of containers are gone while theirs restart.
+    // While containers restart, their host names do not resolve.
     'ENOTFOUND',
     'ENOENT',
   ],
 ]);
 
-/** Two transactions in each other's way: one of them is to be done again. */
+/** Conflicts of two concurrent transactions: one of them has to be repeated. */
 const clashes = new Set(['40001', '40P01', '55P03']);
 
-/** Every connection that the server, the database or the role may have is taken. */
+/** The connection limit of the server, the database or the role is reached. */
 const noRoom = '53300';
 
-/** Error codes of an object that exists by now: another process has made it at the same moment. */
+/** Error codes of a CREATE whose object exists, because another process has created it at the same moment. */
 const made = new Set(['23505', '42P06', '42P07', '42710', '42723']);
 
-/** No database of that name, no tables of ours in it. */
+/** The database, the schema or the table does not exist. */
 const gone = new Set(['3D000', '3F000', '42P01']);
 
 export function isAway(error: unknown): boolean {
@@ -45,7 +45,7 @@ export function isAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isAway);
   const code = codeOf(error);
   if (code !== undefined) return passing.has(code);
-  // What the client says of a connection has no code.
+  // Connection errors of the client library have no code.
   return /terminat|timeout|ended|not queryable|closed/i.test(error.message);
 }
 
@@ -57,12 +57,12 @@ export function isMadeAlready(error: unknown): boolean {
   return made.has(codeOf(error) ?? '');
 }
 
-/** Whether a server has answered that its objects are gone: the engine was created again. */
+/** Whether the error says that the engine's tables are gone, because the database was created again. */
 export function isGone(error: unknown): boolean {
   return gone.has(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
 
-/** Whether this server, or this role on it, does not have a function: others do. */
+/** Whether the error says that this server does not have a function, or that the role may not call it. */
 export function isNotOffered(error: unknown): boolean {
   return ['42501', '42883', '0A000', '55000'].includes(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
@@ -71,12 +71,12 @@ export function hasNoRoom(error: unknown): boolean {
   return codeOf(error) === noRoom;
 }
 
-/** An error like the server's own, for a connection that is given back to leave room for users. */
+/** Error for a connection that is returned because it is the last free one. Has the code of the server's own error. */
 export function noRoomLeft(): Error {
   return Object.assign(new Error('its last free connection is kept for `cancel`'), { code: noRoom });
 }
 
-/** Returns the failure for a server error that a user has to fix. Undefined for other errors. */
+/** Returns the failure for a server error that only a user can fix; undefined for other errors. */
 export function refusalOf(error: unknown, url: string): CampaignError | undefined {
   const shown = showEngine(url);
   const said = messageOf(error);
@@ -97,7 +97,7 @@ export function refusalOf(error: unknown, url: string): CampaignError | undefine
   }
 }
 
-/** The same for the first statement, where a user has to fix every failure. */
+/** Returns the failure for an error of the first statement. Unlike in `refusalOf`, every error is one for the user. */
 export function unusable(error: unknown, url: string): CampaignError {
   const known = error instanceof CampaignError ? error : refusalOf(error, url);
   if (known !== undefined) return known;
@@ -110,7 +110,7 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
-/** The client says it in words of its protocol, and without a code. */
+/** Whether a password is missing: the client library reports this in a message without a code. */
 function isPasswordMissing(error: unknown): boolean {
   return /client password must be a (non-empty )?string/.test(messageOf(error));
 }
@@ -125,7 +125,7 @@ function entryHint(said: string): string {
   return 'its pg_hba.conf has no line for this user, database and machine, or the role may not log in';
 }
 
-/** `permission denied for database media`: names come as they are to be written in SQL, or in quotes. */
+/** Advice for a message like `permission denied for database media`; the name in it is an SQL identifier or quoted. */
 function grantHint(said: string, url: string): Advice {
   const role = quoted(userOf(url));
   const [, database] = /permission denied for database "?(.+?)"?$/.exec(said) ?? [];
@@ -138,7 +138,7 @@ function quoted(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Failures of a certificate, as Node names them. */
+/** Node's error codes of an invalid certificate. */
 const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/;
 
 function hintFor(error: unknown): Advice {

@@ -3,12 +3,12 @@ import type { Sql } from './database.ts';
 import { isNotOffered } from './server-errors.ts';
 
 /**
- * Identity of a database, which changes when a copy replaces it: a dump creates its tables again, another server has another
- * id, and a promoted replica or a restored archive begins a new timeline. A volume snapshot is not detected. Parts that a
- * role may not read, or a server does not have, are left out.
+ * Returns the identity of a database, which changes when a copy replaces it: a restored dump has new table ids, another
+ * server has another system id, and a promoted replica or restored archive has a new timeline. A volume snapshot is not
+ * detected. Parts that the role may not read, or that the server does not have, are left out.
  */
 export async function whichServer(sql: Sql): Promise<string> {
-  // Of the log as it is written now: the control file has a new timeline only after its next checkpoint.
+  // The timeline of the current WAL file: the control file shows a new timeline only after the next checkpoint.
   const [timeline, system, tables] = await Promise.all([
     askFor(sql, 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'),
     askFor(sql, '(SELECT system_identifier::text FROM pg_control_system())'),
@@ -27,7 +27,7 @@ async function askFor(sql: Sql, fact: string): Promise<string | undefined> {
   }
 }
 
-/** Whether nothing that both know is different. `null`: nobody vouches for what is on record. */
+/** Whether all parts that both identities have are equal. False for `null`, an unconfirmed identity. */
 export function isSameServer(one: string | null, other: string): boolean {
   const [known, now] = [partsOf(one), partsOf(other)];
   if (known === undefined || now === undefined) return false;

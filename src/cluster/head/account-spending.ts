@@ -26,12 +26,12 @@ const insertLines = `${held},
     SELECT id, $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I49 (fenced)
   SELECT count(*) AS held FROM held`;
 
-/** Time in which lines come together that nothing waits for, in ms. */
+/** Time in ms in which lines that no caller awaits are collected. */
 const gatherMs = 250;
-/** Rows per query. */
+/** Maximum number of rows per query. */
 const mostRows = 200;
 
-/** Credits that an account has spent and held, on the day and in the month of `at`, a time of the server. */
+/** Credits spent and held by an account on the day and in the month of `at`, a time of the server. */
 export interface SpentSums {
   at: string;
   day: number;
@@ -46,9 +46,9 @@ interface SpendingOptions extends Term {
 }
 
 /**
- * Spending of an account, for all campaigns together. Its head is alone, so it judges each hold itself; the lines stand in the
- * database before anything leaves, and the next head comes to the same sums. Days and months are those of the server: heads
- * have clocks of their own.
+ * Spending of an account, for all campaigns together. The account has only one head, so the head checks each hold
+ * itself. Lines are stored before a request is sent, so the next head computes the same sums. Days and months follow
+ * the server's clock, because the clocks of heads differ.
  */
 export class AccountSpending implements SpendingHome {
   readonly named = 'worker --limit';
@@ -80,7 +80,9 @@ export class AccountSpending implements SpendingHome {
     return spending;
   }
 
-  /** The lowest limits of all workers of the account that are not forgotten. A worker without limits does not lift them. */
+  /**
+   * The lowest limits of all registered workers of the account. A worker without limits does not lift those of others.
+   */
   get limits(): SpendingLimits {
     return this.#limits;
   }
@@ -91,13 +93,13 @@ export class AccountSpending implements SpendingHome {
     this.#limits = lowestOf([own ?? {}, ...(await readLimitsThere(db, account))]);
   }
 
-  /** Credits spent and held now. */
+  /** Credits spent and held on the current day and in the current month. */
   spent(): SpentSums {
     const at = new Date(this.#now()).toISOString();
     return { at, ...this.#month.sums.spentAt(at) };
   }
 
-  /** Returns the purchase journal of a run. `earlier`: records of earlier runs of its campaign. */
+  /** Returns the purchase journal of a run. `earlier`: records of earlier runs of the campaign. */
   of({ id, campaign }: RunRecord, earlier: Lock): PurchaseJournal {
     const { clock } = this.#options;
     const server = { now: () => this.#now(), sleep: clock.sleep.bind(clock) };
@@ -115,7 +117,7 @@ export class AccountSpending implements SpendingHome {
       await written; // I49
       return verdict;
     }
-    // Nothing waits for what holds nothing back: what is lost with a head then was only for the sums.
+    // Lines that hold no credits are not awaited: a crash of the head loses only their part of the sums.
     written.catch((error: unknown) => {
       this.#failure ??= { error };
     });
@@ -127,8 +129,8 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Adopts a campaign's holds from a leader that has died: its lock records what was bought, and what may
-   * still be.
+   * Settles a campaign's holds that a crashed leader left open, by the campaign's lock: it records what was bought, and
+   * what may still be.
    */
   takeUp({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);
@@ -149,7 +151,7 @@ export class AccountSpending implements SpendingHome {
     }
   }
 
-  /** Resolves when everything is on record, or is lost. */
+  /** Resolves when all lines are stored or lost. */
   idle(): Promise<void> {
     return this.#month.idle();
   }
@@ -158,7 +160,9 @@ export class AccountSpending implements SpendingHome {
     return this.#serverAheadMs + performance.now();
   }
 
-  /** The month of the server, or a later one that has begun: no clock that was set back opens a month again. */
+  /**
+   * The server's current month, or a later one that has begun. After the clock was set back, no earlier month reopens.
+   */
   #monthNow(): Month {
     const name = laterOf(monthOf(this.#now()), this.#month.name);
     if (name !== this.#month.name) this.#month = new Month(name, this.#options);
@@ -167,8 +171,8 @@ export class AccountSpending implements SpendingHome {
 }
 
 /**
- * The purchase journal of a run on an engine. An account has one open run of a campaign (`one_open_run`), so a key is
- * reserved for it; its lines are those of the runs, so none is written twice.
+ * Purchase journal of a run on an engine. An account has at most one open run per campaign (`one_open_run`), so that
+ * run owns its idempotency keys. The run's own lines are the journal; they are not written twice.
  */
 class RunPurchases implements PurchaseJournal {
   readonly #ledger: SpendingLedger;
@@ -197,12 +201,12 @@ class RunPurchases implements PurchaseJournal {
   }
 }
 
-/** Sums of a month, and the writer of its lines. */
+/** Spending sums of a month, with the writer of its lines. */
 class Month {
   readonly name: string;
   readonly sums = new SpendingSums();
   readonly #writer: RowWriter;
-  /** Whether a line is awaited. */
+  /** Whether a caller awaits a line. */
   #isSoon = false;
 
   constructor(name: string, { db, account, epoch }: Term & { db: Database }) {
@@ -241,12 +245,12 @@ async function readLines(
   }
 }
 
-/** Returns the credits left of an account's limits, by the sums of its leaders. Undefined without limits. */
+/** Returns the credits left of an account's limits, by the sums of its leaders; undefined without limits. */
 export async function readLimit(sql: Sql, account: string): Promise<SpendingLeft | undefined> {
   return (await readSpendingLeft(sql, [account])).get(account);
 }
 
-/** The same of several accounts, in one statement; those without limits are left out. */
+/** Returns the credits left of several accounts in one statement. Accounts without limits are left out. */
 export async function readSpendingLeft(sql: Sql, accounts: readonly string[]): Promise<Map<string, SpendingLeft>> {
   const rows = await sql.query<{ account: string; now: string; spent: SpentSums | null; limits: SpendingLimits[] }>(
     `SELECT worker.account, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS now, spent, jsonb_agg(doing->'limits') AS limits

@@ -6,10 +6,10 @@ import type { SpentSums } from './account-spending.ts';
 import { raisedEpoch } from './guarded.ts';
 import { Lease, leaseMs } from './lease.ts';
 
-/** After this time in ms, a leader hands the account over to the first candidate: a job of the queue may take at most a day. */
+/** Time in ms after which a leader hands over to the first candidate; a job of the queue may take a day at most. */
 export const longestSittingMs = 23 * 3_600_000;
 
-/** The part of the queue that is needed here. */
+/** The part of the queue that leadership needs. */
 export type HeadBoss = Pick<Boss, 'createQueue' | 'send' | 'fetch' | 'touch' | 'complete' | 'fail'>;
 
 interface Seats {
@@ -18,17 +18,17 @@ interface Seats {
   account: string;
 }
 
-/** To be called once before waiting for the leadership, and by each submit. */
+/** Creates the queue for heads. Call it once before waiting for leadership, and in each submit. */
 export async function openHeadQueue({ db, boss, account }: Seats): Promise<void> {
   await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
 }
 
-/** Sends the leader's queue job again if it was deleted. Does nothing if there is a leader or the job waits. */
+/** Queues the head's job again if it was lost. Does nothing if a head is working or its job is queued. */
 export async function offerHead({ db, boss, account }: Seats): Promise<void> {
   await db.persist(() => boss.send(headQueue(account), { account }));
 }
 
-/** Whether the job was still that attempt's; the declared type of the answer is empty. */
+/** Whether the job was still assigned to this attempt. The queue's declared return type lacks the field. */
 function isDone(answer: object): boolean {
   return 'affected' in answer && answer.affected === 1;
 }
@@ -37,10 +37,12 @@ interface SeatOptions extends Seats {
   worker: string;
 }
 
-/** Takes leadership of the account if it is free. Undefined if another worker leads, or no leader is needed. */
+/**
+ * Takes leadership of the account if it is free. Returns undefined if another worker leads, or if no head is needed.
+ */
 export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> {
   const { db, boss, account } = options;
-  // No job here has a time to start. One that the server's clock had not reached when it was set back would wait for that.
+  // Jobs of heads have no start time. Without this option, a job would wait after the server's clock was set back.
   const [job] = await db.persist(() => boss.fetch(headQueue(account), { ignoreStartAfter: true }));
   if (job === undefined) return undefined;
   const { id, retryCount } = job;
@@ -51,15 +53,15 @@ type Job = { id: string; retryCount: number };
 
 interface Raised {
   epoch: string;
-  /** Time, in ms, that creates of earlier leaders can still take; 0 if the last one left with none under way. */
+  /** Time in ms that create requests of earlier leaders may still take; 0 if the last one left with none in flight. */
   waitMs: number;
-  /** Maximum over the open runs and the creates of earlier leaders. */
+  /** Longest create timeout of the open runs and of earlier leaders, in ms. */
   createTimeoutMs: number;
 }
 
 /**
- * Raises the epoch: from here on no statement of an earlier head passes. In one transaction with the job's heartbeat,
- * because this call may have waited for the server until the job was somebody else's.
+ * Raises the epoch, so that all later statements of an earlier head are rejected. The same transaction sends the job's
+ * heartbeat, because this call may have waited for the server until another worker got the job.
  */
 async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | undefined> {
   const { db, boss, account, worker, job } = options;
@@ -89,8 +91,8 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
 }
 
 /**
- * The leadership of an account, while this process has it. A leader that leaves with no request in flight removes its name
- * from it; the next leader then has nothing to wait for.
+ * The leadership of an account while this process has it. A leader that leaves without requests in flight removes its
+ * name from the account, so that the next leader does not have to wait.
  */
 export class Seat {
   readonly epoch: number;
@@ -112,15 +114,17 @@ export class Seat {
   }
 
   /**
-   * How long creates of earlier heads must still not be looked up or sent again, in ms. By then a head that was frozen with
-   * a create in its hands has lost its lease, and the service has closed a connection on which nothing came, or has
-   * answered.
+   * Time in ms in which create requests of earlier heads must not yet be looked up or repeated. After it, a head that
+   * froze during a create request has lost its lease, and the service has answered, or has closed the idle connection.
    */
   waitMs(): number {
     return Math.max(0, this.#waitMs - (performance.now() - this.#takenAt));
   }
 
-  /** To be called before creates may take this long, in ms: the next leader waits for the longest. */
+  /**
+   * Stores a longer create timeout, in ms. Call it before create requests may take that long: the next leader waits for
+   * it.
+   */
   async allowCreates(timeoutMs: number): Promise<void> {
     if (timeoutMs <= this.#createTimeoutMs) return;
     const { db, account } = this.#options;
@@ -133,12 +137,14 @@ export class Seat {
     this.#createTimeoutMs = timeoutMs;
   }
 
-  /** Writes these facts to the account's row at each heartbeat and at the end of leadership. */
+  /**
+   * Sets the function that returns the spent sums. Each heartbeat and the end of leadership store them in the account.
+   */
   tellSpent(spent: () => SpentSums | undefined): void {
     this.#spent = spent;
   }
 
-  /** Sends one heartbeat. Resolves with whether this process still leads. */
+  /** Sends one heartbeat. Resolves with whether this process is still the leader. */
   async beat(): Promise<boolean> {
     const { db, boss, account, job } = this.#options;
     const touched = await db.persist(() => boss.touch(headQueue(account), job));
@@ -151,10 +157,10 @@ export class Seat {
   }
 
   /**
-   * Gives the leadership up: the job is done when no run is open, and free for the next leader at once otherwise. A submit
-   * locks the account too, so its run is seen here, or it finds the job gone and sends another. `isClean`: nothing of this
-   * head is on its way to the service, so the next one waits for what is left of this one's wait. `error`: what it left for,
-   * shown until a head leaves without one.
+   * Ends the leadership. The job is completed if no run is open, and otherwise free for the next leader at once.
+   * Because a submit locks the account as well, either its run is seen here, or it finds the job completed and sends
+   * another one. `isClean`: no request of this head is in flight, so the next leader only waits for the rest of this
+   * one's wait. `error`: reason for leaving, shown until a head leaves without one.
    */
   async leave({
     isClean,

@@ -21,13 +21,16 @@ import { held, type Term } from './guarded.ts';
 
 /** Interval of polling for results in ms: a fallback for missed notifications. */
 const lookMs = 1000;
-/** Most files that such a look asks for, those that wait the longest. When the server was away, it asks for all. */
+/** Maximum number of files, longest waiting first, whose results one poll reads. After an outage, a poll reads all. */
 const mostLookedAt = 1000;
-/** Files that one transaction gives out. */
+/** Maximum number of files that one transaction queues. */
 const mostWritten = 200;
-/** Results that are reported within this time are read together, in ms. */
+/** Time in ms in which reported results are collected, to read them in one statement. */
 const gatherMs = 20;
-/** Time, in ms, that a file waits for a slot of this process, because other fetch workers cost two transactions. */
+/**
+ * Time in ms that a file waits for a slot of this process. Worth it, because another fetch worker costs two
+ * transactions.
+ */
 const patienceMs = 1000;
 
 export interface FileDispatcherOptions extends Term {
@@ -36,7 +39,7 @@ export interface FileDispatcherOptions extends Term {
   seal: Seal;
 }
 
-/** Fetches files in the leader if it reaches the store. */
+/** Means of the leader to fetch files itself, if it reaches the store. */
 export interface OwnHand {
   store: string;
   slots: Slots;
@@ -57,7 +60,7 @@ export class FileDispatcher {
   readonly #options: FileDispatcherOptions;
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), mostSize: mostWritten });
-  /** Orders that are written, and not done, by id. */
+  /** Queued files without a result, by file id. */
   readonly #waiting = new Map<string, Order>();
   readonly #reported = new Set<string>();
   readonly #leaving = new WeakMap<AbortSignal, Set<() => void>>();
@@ -74,7 +77,10 @@ export class FileDispatcher {
     return this.#new.waiting + this.#waiting.size;
   }
 
-  /** The outputs of a run. `own`: what this process reaches; files for which it has no place soon go to others. */
+  /**
+   * Returns the outputs of a run. With `own`, this process fetches files of its own store; those that get no slot soon
+   * are queued for other workers.
+   */
   outputsOf(run: Pick<RunRecord, 'id' | 'campaign' | 'store'>, own?: OwnHand): Outputs {
     const queue = filesQueue(this.#options.account, placeOf(run));
     const order = (id: string, task: FileTask, signal?: AbortSignal) =>
@@ -87,7 +93,7 @@ export class FileDispatcher {
         for (const text of report.notices) notice(text);
         return answerOf(report);
       },
-      // Files that are to be moved are moved where they are known; this one is fetched again.
+      // Files are moved by processes that know them; here the file is fetched again.
       relocate: async () => undefined,
       async measure(output, aspects) {
         const id = fileId(run.id, 'measure', output.path, output.sha256, ...aspects);
@@ -113,7 +119,10 @@ export class FileDispatcher {
     await (await this.#listening?.catch(() => undefined))?.close();
   }
 
-  /** Queues a file for the fetch workers. Resolves to undefined if aborted first; the next leader collects the result. */
+  /**
+   * Queues a file for the fetch workers. Resolves to undefined if aborted first; the next leader then collects the
+   * result.
+   */
   async #order(
     { id, run, queue, task }: Pick<Order, 'id' | 'run' | 'queue' | 'task'>,
     signal?: AbortSignal,
@@ -135,7 +144,10 @@ export class FileDispatcher {
     }
   }
 
-  /** Callbacks for a signal's abort. A signal goes through all its listeners for each one that comes or goes. */
+  /**
+   * Returns the set of callbacks for a signal's abort. One listener per signal, because adding or removing one scans
+   * all.
+   */
   #leavingOf(signal: AbortSignal): Set<() => void> {
     const known = this.#leaving.get(signal);
     if (known !== undefined) return known;
@@ -172,7 +184,7 @@ export class FileDispatcher {
     for (const { id, result } of done) this.#end(id, result);
   }
 
-  /** Puts orders on record, and queues them. Resolves with what was done before. */
+  /** Stores orders and queues their files. Resolves with the results that are stored already. */
   async #put(sql: Sql, orders: readonly Order[]): Promise<{ id: string; result: FileReport }[]> {
     const { account, epoch, seal, boss } = this.#options;
     const tasks = orders.map(({ task }) => seal.seal(JSON.stringify(task)));
@@ -185,7 +197,7 @@ export class FileDispatcher {
     for (const queue of new Set(orders.map((order) => order.queue))) {
       const jobs = orders.flatMap(({ id, queue: its }) => {
         const tries = its === queue ? wanted.get(id) : undefined;
-        // What has waited once does not wait behind all others again.
+        // A repeated file gets a higher priority, so that it does not wait behind all others again.
         return tries === undefined ? [] : [{ id: jobIdOf(id, tries), data: { file: id }, priority: tries }];
       });
       if (jobs.length === 0) continue;
@@ -200,7 +212,7 @@ export class FileDispatcher {
     this.#look(0);
   }
 
-  /** Reads reported results, and up to this many in all of the files that wait the longest. */
+  /** Reads reported results, and fills up to `oldest` with the files that have waited longest. */
   #look(oldest: number): void {
     const ids = [...this.#reported];
     for (const id of this.#waiting.keys()) {
@@ -210,7 +222,7 @@ export class FileDispatcher {
     if (ids.length === 0 || this.#reading !== undefined) return;
     for (const id of ids) this.#reported.delete(id);
     this.#reading = this.#read(ids)
-      // The database is closed, or refuses: then the head's own statements say so.
+      // The database is closed or refuses. The head's own statements report that.
       .catch(() => {})
       .finally(() => {
         this.#reading = undefined;
@@ -231,7 +243,7 @@ export class FileDispatcher {
   }
 }
 
-/** Puts files on record: saved ones stay; failed ones are tried once more; those that wait get the newest link. */
+/** SQL that stores files: saved ones stay, failed ones get one more attempt, and waiting ones get the newest link. */
 const putFiles = `${held} INSERT INTO mediabatch.file AS file (id, run, state, task, tries)
   SELECT one.id, one.run, 'wanted', one.task, 1 FROM held, unnest($3::text[], $4::text[], $5::bytea[]) AS one (id, run, task)
   ON CONFLICT (id) DO UPDATE SET

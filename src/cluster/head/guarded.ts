@@ -2,21 +2,22 @@ import { HeadLostError } from '../../contract/errors.ts';
 import { Batches } from '../../ground/batches.ts';
 import type { Database, Sql } from '../database/database.ts';
 
-/** Write access of a leader. It ends when another leader of the account has a higher epoch. */
+/** Leadership term of a head. Its writes are rejected once another leader of the account has a higher epoch. */
 export interface Term {
   account: string;
   epoch: number;
 }
 
 /**
- * The guard of a head's statement: `held` has a row as long as the epoch is the highest, and keeps it so until the
- * statement is over. To be combined with what it guards: `INSERT … SELECT … FROM held`. Its values are $1 and $2.
+ * SQL prefix that guards a write of a head: `held` has a row only while the term's epoch is the account's current one,
+ * and locks it until the transaction ends. The guarded statement selects from it (`INSERT … SELECT … FROM held`). Uses
+ * $1 (account) and $2 (epoch).
  */
 export const held = 'WITH held AS (SELECT id, epoch FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR SHARE)';
 
 /**
- * Carries out a statement that begins with `held` and ends by telling whether it held: `SELECT count(*) … FROM held` as
- * `held`. Throws `HeadLostError`, and then nothing was written.
+ * Executes a statement that begins with `held` and returns `SELECT count(*) AS held … FROM held`. Throws
+ * `HeadLostError` if the epoch is outdated; nothing was written then.
  */
 export async function writeAsHead(
   sql: Database | Sql,
@@ -29,29 +30,30 @@ export async function writeAsHead(
 }
 
 /**
- * The next epoch of an account, in a statement that updates it. It is at least the server's time in seconds, so that in a
- * database that was put back from an older copy no epoch is given out a second time.
+ * SQL expression for the next epoch of an account. It is at least the server's time in seconds, so that no epoch is
+ * issued a second time after the database was restored from an older copy.
  */
 export const raisedEpoch = 'greatest(epoch + 1, extract(epoch FROM clock_timestamp())::bigint)';
 
-/** Characters of one row at most. */
+/** Maximum number of characters in a row. */
 const mostCharacters = 1 << 20;
 
 /**
- * Appends texts to a table in order: those that wait share a row and a statement. Rows are numbered by their writer, so one
- * whose answer was lost is not written twice. The first failure sticks: what came after it is not known to be in order.
+ * Appends texts to a table in order. Waiting texts share a row and a statement. The writer numbers the rows, so that a
+ * row whose answer was lost is not written twice. After a failure every append fails, because order is no longer
+ * certain.
  */
 export class RowWriter {
   readonly #batches: Batches<string>;
   #failure: { error: unknown } | undefined;
 
-  /** `statement`: guarded; takes account, epoch, run, number and text. `gather`: see `Batches`. */
+  /** `statement`: a guarded INSERT with account, epoch, run, number and text as parameters. `gather`: see `Batches`. */
   constructor(
     database: Database,
     { run, ...term }: Term & { run: string },
     { statement, gather }: { statement: string; gather?(): Promise<void> },
   ) {
-    // A number of its own: two writers of one run and epoch are not taken for one.
+    // A random start, so that rows of two writers with the same run and epoch do not get the same number.
     let no = Math.floor(Math.random() * 2 ** 32) * 2 ** 20;
     const write = async (texts: readonly string[]) => {
       if (this.#failure !== undefined) throw this.#failure.error;
@@ -69,17 +71,17 @@ export class RowWriter {
     });
   }
 
-  /** Resolves when it is durable. */
+  /** Resolves when the text is durable. */
   append(text: string): Promise<void> {
     return this.#batches.add(text);
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no text is waiting. */
   idle(): Promise<void> {
     return this.#batches.idle();
   }
 
-  /** Nothing is appended any more. */
+  /** Rejects all later appends with this error. */
   fail(error: unknown): void {
     this.#failure ??= { error };
   }

@@ -39,48 +39,50 @@ export interface HeadRunGround {
   dispatcher: FileDispatcher;
   /** Means of this process to fetch files itself. */
   own: (OwnHand & { marks: Marks }) | undefined;
-  /** Receives the number of steps of a run before they are read. */
+  /** Receives the number of steps of a run before they are read from the database. */
   onSize(known: { steps: number }): void;
   tell(news: WorkerNews): void;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
-  /** Whether the same key gives the same job, with this credential. */
+  /** Whether the service replays the same job for the same idempotency key, with this credential. */
   replays: 'yes' | 'no';
   clock: Clock;
-  /** Aborted: nothing new is bought; open requests are awaited and recorded, and the next leader continues. */
+  /** When aborted, nothing new is bought. Open requests are awaited and recorded, and the next leader continues. */
   signal: AbortSignal;
   service: Service & Downloads;
   shared: SharedAccount;
   spending: AccountSpending;
-  /** Routes of creates, which grow with each run. */
+  /** Routes of create requests by kind, which grow with each run. */
   routes: { [kind: string]: CreateRoutes[string] };
 }
 
-/** A run as the last leader left it. */
+/** Records of a run at the start of this leader. */
 interface Found {
   header: RunHeader;
   lock: Lock;
-  /** Purchases that earlier runs of its campaign have recorded under its keys. */
+  /** Purchases that earlier runs of the campaign recorded under this run's idempotency keys. */
   earlier: Lock;
   lines: number;
   resumed: ResumedPlan;
-  /** Events that earlier leaders have reported; grows with this one's. */
+  /** Events that leaders of this run have reported, including this one. */
   reported: ReportedEvents;
 }
 
-/** One open run of a leader, from its records to its end. */
+/** One open run of a head, from reading its records to its end. */
 export class HeadRun {
   readonly #record: RunRecord;
   readonly #ground: HeadRunGround;
   readonly #term: { account: string; epoch: number; run: string };
   readonly #events: EventWriter;
   readonly #ends: EndWriter;
-  /** Ends by address that are reported once they are recorded: no other leader can record another one then. */
+  /**
+   * Unreported step ends by address. Each is reported after it is stored, when no other leader can store another one.
+   */
   readonly #unreported = new Map<string, RunFact>();
   #failure: { error: unknown } | undefined;
   #carried: CarriedOut | undefined;
   #isCancelled = false;
-  /** Released as by a leader that leaves, once running jobs are collected. */
+  /** A paused run is released when its running jobs are collected, as if this leader left. */
   #isPaused: boolean;
   #credits = { spent: 0, held: 0 };
 
@@ -99,23 +101,26 @@ export class HeadRun {
     return this.#carried?.ledger.lock.steps.values() ?? [];
   }
 
-  /** Charged in this run, and reserved or held, as last reported. */
+  /** Credits charged in this run, and credits reserved or held, as last reported. */
   get credits(): { spent: number; held: number } {
     return this.#credits;
   }
 
-  /** Whether this leader may have sent a request of it. */
+  /** Whether this leader may have sent requests of the run. */
   get hasBegun(): boolean {
     return this.#carried !== undefined;
   }
 
-  /** Cancels the run: nothing more is bought; what runs is collected. */
+  /** Cancels the run: nothing more is bought, and running jobs are collected. */
   cancel(): void {
     this.#isCancelled = true;
     this.#carried?.gate.stop('signal', 'cancelled');
   }
 
-  /** Nothing new is sent; what runs is collected. Then it rests, until another one takes it up. */
+  /**
+   * Pauses the run: nothing new is sent, and running jobs are collected. After it is resumed, a new `HeadRun` continues
+   * it.
+   */
   pause(): void {
     this.#isPaused = true;
     this.#carried?.gate.stop('signal', 'paused'); // I51
@@ -125,12 +130,12 @@ export class HeadRun {
     return this.#isPaused;
   }
 
-  /** Whether what ends now ends only because it is let go of here. */
+  /** Whether steps that end now may end only because this leader releases the run. */
   get #isLeaving(): boolean {
     return this.#ground.signal.aborted || this.#failure !== undefined || this.#isPaused;
   }
 
-  /** Resolves when the run ends or is paused, or the leader leaves. Rejects if it cannot continue here. */
+  /** Resolves when the run ends or is paused, or when the leader leaves. Rejects if the run cannot continue here. */
   async drive(): Promise<void> {
     const { db, signal } = this.#ground;
     const found = await this.#find();
@@ -194,7 +199,7 @@ export class HeadRun {
     return { header, resumed, lock, earlier, lines: lines.length, reported };
   }
 
-  /** Where the mark of this run is, if this process reaches its store. */
+  /** Marks of the run's store; undefined if this process does not reach that store. */
   #marks(): Marks | undefined {
     const { own } = this.#ground;
     return own?.store === this.#record.store ? own.marks : undefined;
@@ -208,7 +213,7 @@ export class HeadRun {
   }
 
   #fold(lines: readonly string[]): Lock {
-    // The submitter's lock may have had no lines, and so no header.
+    // The submitter's lock may have been empty, without a header.
     const texts = [writeHeader({ version: lockVersion }), ...lines];
     const name = `the lock of run ${this.#record.id}`;
     const { lock, diagnostics } = readLock(name, Buffer.from(texts.join('')), { isOnlyRead: true });
@@ -227,7 +232,7 @@ export class HeadRun {
       bodies: openBodies(db, this.#term, seal),
       outputs: dispatcher.outputsOf(this.#record, own),
       emit: (fact) => this.#emit(withBefore(fact, { ...resumed, reported }), reported),
-      // Whether it is, every line asks the database.
+      // Each write of a line checks that this leader is the only one.
       isAlone: () => Promise.resolve(true),
       times: { graceMs: 0, gapMs: 0, fenceMs: 0 },
       creditWaitMs: settings.creditWaitMs,
@@ -241,7 +246,7 @@ export class HeadRun {
     });
   }
 
-  /** Records an end, unless its only cause is that this leader leaves. */
+  /** Stores the end of a step, unless its only cause is that this leader leaves. */
   #noteEnd(name: string, end: StepEnd, reported: ReportedEvents): void {
     const fact = this.#unreported.get(name);
     this.#unreported.delete(name);
@@ -249,10 +254,10 @@ export class HeadRun {
     this.#ends.add(name, end, () => fact && this.#tell(fact, reported));
   }
 
-  /** Reports a fact, unless its only cause is that this leader leaves: the next leader continues it. */
+  /** Reports an event, unless its only cause is that this leader leaves: the next leader continues the step. */
   #emit(fact: RunFact, reported: ReportedEvents): void {
     if (this.#isLeaving && isLettingGo(fact)) return;
-    // Whether something is done, the lock tells every head.
+    // Ends other than `done` are reported after they are stored; every head can read from the lock that a step is done.
     if (fact.event === 'step-finished' && fact.outcome !== 'done') this.#unreported.set(fact.address, fact);
     else this.#tell(fact, reported);
   }
@@ -264,13 +269,13 @@ export class HeadRun {
     this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
   }
 
-  /** Logs a fact at this worker: an operator has no screen of the run. */
+  /** Logs an event at this worker, whose operator does not see the output of the run. */
   #log(fact: RunFact): void {
     const news = newsOf(fact, { campaign: this.#record.campaign, run: this.#record.id });
     if (news !== undefined) this.#ground.tell(news);
   }
 
-  /** Reports the start of the run, then recorded facts that the last leader did not report. */
+  /** Reports the start of the run, then what the records imply and the last leader did not report. */
   #tellBefore({ header, lock, resumed: { plan, ends }, reported }: Found): void {
     this.#tell(
       {
@@ -315,7 +320,7 @@ export class HeadRun {
     this.#log(found.end);
   }
 
-  /** Gives up leadership: running work ends without a record here, and the next leader finds its result. */
+  /** Fails the run here: running steps end without a record, and the next leader finds their results. */
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = { error };
@@ -323,7 +328,7 @@ export class HeadRun {
   }
 }
 
-/** Adds charges of earlier leaders of the run to a fact: the run reports one sum. */
+/** Adds the charges of earlier leaders to an event, so that the run reports one sum. */
 function withBefore(
   fact: RunFact,
   { spentBefore, spent, reported }: ResumedPlan & { reported: ReportedEvents },
@@ -335,7 +340,7 @@ function withBefore(
   return { ...fact, credits: addUp(fact.credits, spent.get(fact.address)) };
 }
 
-/** The totals of a run, with the lower of its own limit and that of its workers. */
+/** Returns the totals of a run with the lower of its own limit and that of its workers. */
 function withLimit({ totals }: RunRecord, credits: number | undefined): PlanTotals {
   const { limit } = totals;
   if (credits === undefined || (limit !== undefined && limit.left <= credits)) return totals;
@@ -351,7 +356,10 @@ function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRo
   return order === undefined || !isWork(row) ? row : { ...row, order };
 }
 
-/** Bodies of creates in flight, sealed, because they hold signed links. They go with their answers. */
+/**
+ * Stores request bodies of create requests in flight, encrypted because they contain signed links. Each is deleted when
+ * its answer arrives.
+ */
 export function openBodies(database: Database, term: Term & { run: string }, seal: Seal): RequestBodies {
   const { run } = term;
   const drop = (key: string) => {
@@ -374,12 +382,12 @@ export function openBodies(database: Database, term: Term & { run: string }, sea
       return row && seal.open(row.sealed);
     },
     drop,
-    // A link is not kept here longer than it must be.
+    // The body contains links, so it is kept no longer than needed.
     answered: drop,
   };
 }
 
-/** In ms. Facts that the next leader finds in the lines are not awaited. */
+/** Time in ms in which step ends are collected. Ends that the next leader can derive from the lock are not awaited. */
 const gatherMs = 50;
 
 interface Ended {
@@ -387,12 +395,12 @@ interface Ended {
   end: StepEnd;
 }
 
-/** Puts on record how orders of a run have ended; those that come soon after one another share a statement. */
+/** Stores the ends of a run's steps. Ends that come soon after each other share a statement. */
 class EndWriter {
   readonly #batches: Batches<Ended>;
   readonly #onLost: (error: unknown) => void;
 
-  /** `onLost`: called when they cannot be put on record; `HeadLostError` among the reasons. */
+  /** `onLost`: called when an end cannot be stored, for example with a `HeadLostError`. */
   constructor(database: Database, term: Term & { run: string }, onLost: (error: unknown) => void) {
     this.#batches = new Batches({
       gather: () => wait(gatherMs),
@@ -401,12 +409,12 @@ class EndWriter {
     this.#onLost = onLost;
   }
 
-  /** `then`: called when it is on record. */
+  /** `then`: called when the end is stored. */
   add(id: string, end: StepEnd, then: () => void = () => {}): void {
     this.#batches.add({ id, end }).then(then).catch(this.#onLost);
   }
 
-  /** Resolves when all of them are on record, or are lost. */
+  /** Resolves when all ends are stored or lost. */
   flush(): Promise<void> {
     return this.#batches.idle();
   }

@@ -18,7 +18,7 @@ import { FileDispatcher } from './file-dispatcher.ts';
 import { HeadRun, type HeadRunGround } from './head-run.ts';
 import { guardCreates } from './lease.ts';
 
-/** Time-outs of a service that several runs share: of each the longest of the runs so far. They never shrink. */
+/** Timeouts of the service that several runs share: the longest ones of all runs so far. They never shrink. */
 export class RunLimits {
   createTimeoutMs = 0;
   requestTimeoutMs = 0;
@@ -37,37 +37,37 @@ export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 
   access: { baseUrl: string; token: string };
   /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
-  /** Receives each create, and the lag in ms between the end of a job and the query that found it. */
+  /** Receives each create request, and the lag in ms between the end of a job and its detection. */
   watch?: { created(): void; seen(lagMs: number): void } | undefined;
-  /** Takes secrets out of a text that is put on record. */
+  /** Removes secrets from a text before it is stored. */
   redact(text: string): string;
 }
 
-/** A run that this leader could not continue. */
+/** A run that this head could not continue. */
 interface PutAside {
   run: HeadRun;
   error: unknown;
-  /** When it is tried again, in ms since 1970. */
+  /** Time of the next attempt, in ms since 1970. */
   againAt: number;
 }
 
 /** Interval of polling for submitted or cancelled runs in ms: a fallback for missed notifications. */
 const lookMs = 1000;
-/** Time before another attempt at a run that was put aside, in ms. */
+/** Time before the next attempt at a run that was put aside, in ms. */
 const againAfterMs = 60_000;
-/** Creates of the account on the wire at once. */
+/** Maximum number of the account's create requests in flight. */
 const places = 64;
 
 /**
- * Drives all open runs of an account: one service with its poller, one gate, one search for lost creates. What belongs to
- * a run alone – its budget, its lines, its ends – is in `HeadRun`. A run that cannot be driven is put aside, and the others
- * go on.
+ * Drives all open runs of an account. They share one service with its poller, one gate, and one search for lost create
+ * requests. Budget, lock lines and step ends are per run, in `HeadRun`. A run that cannot be driven is put aside, and
+ * the others continue.
  */
 export class Head implements HeadOfRuns {
   readonly #options: HeadOptions;
   readonly #runs = new Map<string, HeadRun>();
   readonly #aside = new Map<string, PutAside>();
-  /** Paused runs whose running jobs are all collected. */
+  /** Ids of paused runs whose running jobs are all collected. */
   readonly #resting = new Set<string>();
   readonly #limits = new RunLimits();
   readonly #slots = new SharedSlots();
@@ -93,19 +93,22 @@ export class Head implements HeadOfRuns {
     };
   }
 
-  /** Resolves when no run is open, or after the signal everything has come back. Rejects with the first failure. */
+  /**
+   * Drives the runs until none is open, or until all requests are answered after an abort. Rejects with the first
+   * failure.
+   */
   async run(): Promise<void> {
     const { db, account, seat, clock, signal } = this.#options;
     const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === account });
     const leaving = new AbortController();
-    // Everything of every run listens.
+    // Each part of each run adds a listener.
     setMaxListeners(0, leaving.signal);
     const leave = () => leaving.abort();
     for (const one of [signal, seat.lease.lost]) {
       if (one.aborted) leave();
       else one.addEventListener('abort', leave, { once: true });
     }
-    // A run's own channel tells watchers what this head itself writes.
+    // Only the account's channel: this head itself writes what the channel of a run announces.
     const listening = await db.listen(workChannel, wakeUp.onNotification);
     try {
       await this.#driveAll(leaving, wakeUp);
@@ -146,7 +149,7 @@ export class Head implements HeadOfRuns {
         }
         const isOver = leaving.signal.aborted || open.length === 0;
         if (isOver && this.#runs.size === 0) break;
-        // Work begun under this term needs a new leader, which reads everything again.
+        // A run that has begun needs a new leader, which reads all records again.
         const due = [...this.#aside.values()].find(({ run, againAt }) => run.hasBegun && clock.now() >= againAt);
         if (due !== undefined && this.#runs.size === 0) leaveFor(due.error);
         else await wakeUp.within(lookMs);
@@ -167,7 +170,7 @@ export class Head implements HeadOfRuns {
     return spending;
   }
 
-  /** Whether a run may begin. One put aside waits, and never begins in this seat if something may have been sent. */
+  /** Whether a run may begin. After a failure it waits; if it may have sent requests, it needs a new leader. */
   #mayBegin({ id, paused }: RunRecord): boolean {
     if (paused === null) this.#resting.delete(id);
     else if (this.#resting.has(id)) return false;
@@ -177,7 +180,7 @@ export class Head implements HeadOfRuns {
     return this.#aside.delete(id);
   }
 
-  /** Drives one run. Rejects only with what concerns all runs. */
+  /** Drives one run. Rejects only with errors that concern all runs. */
   async #drive(record: RunRecord, run: HeadRun, leaving: AbortSignal): Promise<void> {
     const { db, account, seat, clock, redact, tell } = this.#options;
     const term = { account, epoch: seat.epoch, run: record.id };
@@ -195,7 +198,7 @@ export class Head implements HeadOfRuns {
     }
   }
 
-  /** Opens what the runs share. Time-outs of the service are the longest of the runs so far. */
+  /** Opens the resources that the runs share. Service timeouts are the longest ones of the runs so far. */
   #openGround(
     { first, spending }: { first: readonly RunRecord[]; spending: AccountSpending },
     signal: AbortSignal,
@@ -252,7 +255,7 @@ export class Head implements HeadOfRuns {
     return { ground, close };
   }
 
-  /** Records of all runs: jobs of one are no strangers to another. */
+  /** Records of all runs, so that jobs of one run are not taken for unknown jobs by another. */
   *#records() {
     for (const run of this.#runs.values()) yield* run.records();
     for (const { run } of this.#aside.values()) yield* run.records();

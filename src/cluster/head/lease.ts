@@ -2,14 +2,16 @@ import { setMaxListeners } from 'node:events';
 import type { Service } from '../../contract/ports.ts';
 import { Condition } from '../../ground/condition.ts';
 
-/** Time, in ms by the clock of the database, after which a leader without heartbeat is replaced. The minimum of pg-boss. */
+/**
+ * Time in ms, by the clock of the database, after which a leader without heartbeat is replaced. The minimum of pg-boss.
+ */
 export const leaseMs = 10_000;
 /** Heartbeat interval of a leader, in ms. */
 const beatEveryMs = 2000;
-/** By how much two clocks may differ over half a lease before one of them has jumped, in ms. */
+/** Maximum difference of the two clocks over half a lease, in ms; a larger one means that a clock has jumped. */
 const toleranceMs = 1000;
 
-/** Two clocks, in ms since whenever: on Linux the monotonic one stands still while the machine sleeps. */
+/** Two clocks in ms, with arbitrary origins. Both are needed, because on Linux the monotonic one stops during sleep. */
 export interface LeaseClocks {
   monotonic(): number;
   wall(): number;
@@ -23,20 +25,20 @@ interface Moment {
 }
 
 /**
- * The right to create for an account, as far as this process can know it without asking: it is fresh while the last
- * heartbeat that the database has confirmed was sent less than half a lease ago. The other half is for what is written
- * then to reach the service before anybody else may have taken over.
+ * Permission to send create requests for an account, as far as a process can know without asking. It is fresh while the
+ * last confirmed heartbeat was sent less than half a lease ago. The other half is the time for a request to reach the
+ * service before another worker may have taken over.
  */
 export class Lease {
   readonly #clocks: LeaseClocks;
   readonly #lost = new AbortController();
   #confirmed: Moment | undefined;
-  /** Called when it became fresh, or was lost. */
+  /** Notified when the lease becomes fresh or is lost. */
   readonly #news = new Condition();
 
   constructor(clocks: LeaseClocks = systemClocks) {
     this.#clocks = clocks;
-    // Everything of a head listens.
+    // Each part of a head adds a listener.
     setMaxListeners(0, this.#lost.signal);
   }
 
@@ -45,7 +47,7 @@ export class Lease {
     return this.#lost.signal;
   }
 
-  /** Also false after a jump of either clock, until the next heartbeat. */
+  /** Whether the lease is fresh. False after a jump of either clock, until the next heartbeat. */
   isFresh(): boolean {
     if (this.#confirmed === undefined || this.#lost.signal.aborted) return false;
     const { monotonic, wall } = this.#now();
@@ -54,7 +56,7 @@ export class Lease {
     return age < leaseMs / 2 && !hasJumped;
   }
 
-  /** Resolves with true as soon as it is fresh; with false when it is lost, or the signal aborted. */
+  /** Resolves with true as soon as the lease is fresh, or with false when it is lost or the signal aborts. */
   async whenFresh(signal: AbortSignal): Promise<boolean> {
     while (!this.isFresh()) {
       if (signal.aborted || this.#lost.signal.aborted) return false;
@@ -66,8 +68,8 @@ export class Lease {
   }
 
   /**
-   * Beats until the signal is aborted or the lease is lost. `beat` resolves with true when the database has confirmed
-   * that this process is still the head; its age counts from when it was asked.
+   * Sends heartbeats until the signal aborts or the lease is lost. `beat` resolves with true when the database confirms
+   * that this process is still the head. The lease's age counts from the call of `beat`.
    */
   async keep(
     beat: () => Promise<boolean>,
@@ -80,7 +82,7 @@ export class Lease {
     }
   }
 
-  /** Asks once. Resolves with whether the lease is still held. */
+  /** Sends one heartbeat. Resolves with whether the database confirmed it. */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();
     let isHeld = false;
@@ -107,8 +109,9 @@ export class Lease {
 }
 
 /**
- * The service of a head. A create waits until the lease is fresh, so that a database that is away for minutes does not
- * use up its tries. `lease.isFresh` is to be the `mayCreate` of that service as well: connecting may take longer.
+ * Wraps the service of a head: a create request waits until the lease is fresh, so that an outage of the database does
+ * not use up its attempts. Pass `lease.isFresh` to the service as `mayCreate` as well, because connecting may take
+ * long.
  */
 export function guardCreates<Guarded extends Service>(
   service: Guarded,

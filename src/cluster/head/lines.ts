@@ -9,7 +9,7 @@ const insertLine = `${held},
     SELECT $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I31
   SELECT count(*) AS held FROM held`;
 
-/** The lock lines of a run in SQL. Rejects with `HeadLostError` when another leader has taken over. */
+/** Opens the lock of a run that is stored in the database. Writes reject with `HeadLostError` after a takeover. */
 export function openLines(database: Database, term: Term & { run: string }): LockFile {
   const writer = new RowWriter(database, term, { statement: insertLine });
   const { run, account, epoch } = term;
@@ -35,15 +35,15 @@ export function openLines(database: Database, term: Term & { run: string }): Loc
   };
 }
 
-/** Makes items last for a transaction, which may have to be done again: an iterator gives its items only once. */
+/** Copies an iterator's items into an array, because a transaction that is repeated has to read them again. */
 export function repeatable<T>(items: Iterable<T>): readonly T[] {
   return Array.isArray(items) ? items : [...items];
 }
 
-/** Rows per query. */
+/** Maximum number of rows per query. */
 const mostRows = 200;
 
-/** Lines that no leader writes: initial lines, numbered upwards, and lines given back. Stored in few rows. */
+/** Inserts lines that no leader writes, in few rows: initial lines, with ascending numbers, and restored lines. */
 export async function insertRows(
   sql: Sql,
   run: string,
@@ -69,8 +69,9 @@ export async function insertRows(
 }
 
 /**
- * Lines of a run in order, each with its LF, after the row `after` ('0': all). `submitted`: only those that a submit brought.
- * `next`: the last row that was read, `epoch`: that of its head; `isLast`: there were no more.
+ * Reads lines of a run in order, each with its LF, after the row `after` ('0' for all). `submitted`: only the initial
+ * lines. Returns `next`, the last row that was read; `epoch`, the epoch of that row; `isLast`, whether no rows are
+ * left.
  */
 export async function readLines(
   sql: Sql,
@@ -99,8 +100,8 @@ export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submit
 }
 
 /**
- * Lines with one of these keys or fingerprints that heads have written in other runs of a campaign, as far as the engine still
- * has them. A retry has a key of its own.
+ * Reads lines that heads wrote in other runs of the campaign with one of these idempotency keys or fingerprints, as far
+ * as the engine still has them. A retry has its own idempotency key, so the fingerprint finds it.
  */
 export async function readEarlierLines(
   sql: Sql,
@@ -125,7 +126,7 @@ interface EarlierLines {
   fingerprints: ReadonlySet<string>;
 }
 
-/** Number of lines written up to an epoch, including submitted ones. It never decreases. */
+/** Counts the lines written up to an epoch, including submitted ones. The count never decreases. */
 export async function countLines(sql: Sql, run: string, epoch: string): Promise<number> {
   const [row] = await sql.query<{ lines: number }>(
     `SELECT coalesce(sum(length(text) - length(replace(text, E'\\n', ''))), 0)::int AS lines

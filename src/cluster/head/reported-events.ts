@@ -8,14 +8,14 @@ import { readEvents } from '../runs/events.ts';
 
 type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
 
-/** Reasons that end some of the buying, and not all. */
+/** Stop reasons that end only a part of the buying. */
 const partial: readonly StopReason[] = ['budget', 'limit', 'price', 'alike'];
-/** Reasons that stop only some steps, by what they are: each further stop is news. */
+/** Stop reasons that concern individual steps, so each further stop is reported as well. */
 const ofSome: readonly StopReason[] = ['price', 'alike'];
 
 /**
- * Events that the leaders of a run have reported. A reader of the stream from its start sees each step begin and end once,
- * even if several leaders began it.
+ * Events that the leaders of a run have reported. A reader of the event stream sees each step begin and end once, even
+ * if several leaders began it.
  */
 export class ReportedEvents {
   readonly #begun = new Set<string>();
@@ -25,17 +25,17 @@ export class ReportedEvents {
   #isStarted = false;
   #balance: number | null = null;
 
-  /** Whether the run's beginning has been reported. */
+  /** Whether the start of the run was reported. */
   get isStarted(): boolean {
     return this.#isStarted;
   }
 
-  /** Last balance of the account that a leader received; `null` if none did. */
+  /** Last account balance that a leader received; `null` if none did. */
   get balance(): number | null {
     return this.#balance;
   }
 
-  /** Reason why a leader stopped all spending, if one did. */
+  /** Reason why a leader stopped all spending; undefined if none did. */
   get stopped(): StopReason | undefined {
     return [...this.#stops.keys()].find((because) => !partial.includes(because));
   }
@@ -52,7 +52,7 @@ export class ReportedEvents {
     return this.#ended.has(address);
   }
 
-  /** Records an event; returns false when it was already reported, perhaps in other words. */
+  /** Records an event. Returns false if an equivalent one was already reported. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'run-started': {
@@ -79,7 +79,10 @@ export class ReportedEvents {
     }
   }
 
-  /** Notes a stop; true when it is news. At a price, or of steps alike, each is; of others the first says enough. */
+  /**
+   * Records a stop. Returns whether to report it: for the reasons in `ofSome` each new detail, otherwise the first
+   * stop.
+   */
   #noteStop({ because, detail }: Stop): boolean {
     const details = this.#stops.get(because) ?? new Set();
     this.#stops.set(because, details);
@@ -105,7 +108,7 @@ function add(names: Set<string>, name: string): boolean {
   return isNews;
 }
 
-/** Returns the log entry of a fact. Undefined if it has none. */
+/** Returns the worker's log entry for an event; undefined if it has none. */
 export function newsOf(fact: RunFact, of: { campaign: string; run: string }): WorkerNews | undefined {
   switch (fact.event) {
     case 'run-started':
@@ -122,7 +125,7 @@ export function newsOf(fact: RunFact, of: { campaign: string; run: string }): Wo
   }
 }
 
-/** Whether the only cause of a fact is that a leader leaves. */
+/** Whether an event only says that a leader leaves. */
 export function isLettingGo(fact: RunFact): boolean {
   switch (fact.event) {
     case 'step-started':
@@ -136,7 +139,7 @@ export function isLettingGo(fact: RunFact): boolean {
   }
 }
 
-/** Recorded facts of a plan that the last leader did not report. */
+/** Events that the stored records imply and that earlier leaders did not report. */
 export function* factsBefore(
   plan: Pick<Plan, 'rows'>,
   ends: ReadonlyMap<string, StepEnd>,

@@ -11,18 +11,20 @@ const insertEvents = `${held},
     SELECT $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I33
   SELECT count(*) AS held, pg_notify('${runChannel}', $3::text) FROM held`;
 
-/** Time in which events come together into a row, in ms. */
+/** Time in ms in which events are collected into one row. */
 const gatherMs = 100;
-/** Rows per query. */
+/** Maximum number of rows per query. */
 const mostRows = 50;
 
-/** Writes the events of a run for attached clients. Nothing waits for it: events may be lost with their leader. */
+/**
+ * Writes the events of a run for attached clients. Writes are not awaited, so events may be lost when a leader crashes.
+ */
 export class EventWriter {
   readonly #writer: RowWriter;
   readonly #wakeUp = makeWakeUp({ clock: systemClock, isFor: () => false });
   #onLost: (error: unknown) => void;
 
-  /** `onLost`: called with the first failure, `HeadLostError` among them. */
+  /** `onLost`: called with the first failure, which may be a `HeadLostError`. */
   constructor(database: Database, term: Term & { run: string }, onLost: (error: unknown) => void) {
     this.#writer = new RowWriter(database, term, {
       statement: insertEvents,
@@ -38,14 +40,17 @@ export class EventWriter {
     });
   }
 
-  /** Resolves when everything that was added is on record, or is lost. */
+  /** Resolves when all added events are stored or lost. */
   async flush(): Promise<void> {
     this.#wakeUp.wake();
     await this.#writer.idle();
   }
 }
 
-/** Events of a run in order, after the row `after` ('0': all). `next`: the last row that was read; `isLast`: there were no more. */
+/**
+ * Reads events of a run in order, after the row `after` ('0' for all). Returns `next`, the last row that was read, and
+ * `isLast`, whether no rows are left.
+ */
 export async function readEvents(
   sql: Sql,
   run: string,

@@ -5,14 +5,14 @@ import type { Sql } from '../database/database.ts';
 import type { Seal } from '../seal.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 
-/** Facts of a run that a leader uses, stored in columns: the header can be decrypted only with these. */
+/** Facts of a run in plain columns to which its encrypted header is bound: it decrypts only with these values. */
 export type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
 
 export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Buffer {
   return seal.sealLong(JSON.stringify(header), contextOf(facts));
 }
 
-/** Throws MB3704 where it is not what was submitted, or one of the facts is not. */
+/** Reads and decrypts the header of a run. Throws MB3704 if the header or a bound fact was changed since the submit. */
 export async function readHeader(sql: Sql, seal: Seal, run: BoundFacts): Promise<RunHeader> {
   const [row] = await sql.query<{ header: Buffer }>('SELECT header FROM mediabatch.run WHERE id = $1', [run.id]);
   if (row === undefined) throw new Error(`internal error: no run ${run.id}`);
@@ -32,7 +32,7 @@ export function changedPlan({ id, campaign }: Pick<RunRecord, 'id' | 'campaign'>
 }
 
 function contextOf({ id, campaign, store, settings, totals }: BoundFacts): string {
-  // As the database gives them back: what is undefined is not there.
+  // A JSON round trip removes undefined properties, as the database does.
   const facts = JSON.parse(JSON.stringify({ id, campaign, store, settings, totals })) as Json;
   return `header ${canonicalJson(facts)}`;
 }

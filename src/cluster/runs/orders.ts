@@ -13,7 +13,7 @@ interface Run {
   seal: Seal;
 }
 
-/** Inserts the orders of a run, sealed, in batches. Purchases are identified by digests alone. */
+/** Inserts the orders of a run, encrypted, in batches. Purchases are stored as digests only. */
 export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly StepOrder[]): Promise<void> {
   for (let no = 0; no * ordersPerPart < orders.length; no += 1) {
     const part = orders.slice(no * ordersPerPart, (no + 1) * ordersPerPart);
@@ -25,7 +25,10 @@ export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly
   }
 }
 
-/** The orders of a run, as its plan has them, a part at a time. Throws MB3704 where one is not what was submitted. */
+/**
+ * Reads the orders of a run, batch by batch, in the order of the plan. Throws MB3704 if one was changed since the
+ * submit.
+ */
 export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncGenerator<StepOrder> {
   for (let no = 0; ; no += 1) {
     const text = 'SELECT orders FROM mediabatch.part WHERE run = $1 AND no = $2';
@@ -37,7 +40,9 @@ export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncG
   }
 }
 
-/** Digest of what an order buys, which another key makes alike. Of one that buys nothing there is none. */
+/**
+ * Digest of an order's purchase, the same for every API key, in a list; an empty list for an order that buys nothing.
+ */
 export function purchaseOf({ action, address, fingerprint }: StepOrder): string[] {
   return isSpending(action) ? [hash('sha256', `${address}\n${fingerprint}`)] : [];
 }

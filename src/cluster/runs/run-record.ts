@@ -6,7 +6,7 @@ import type { Plan, PlanTotals, StepOrder } from '../../plan/plan.ts';
 import type { WrittenPrices } from '../../plan/prices/prices.ts';
 import type { Seal } from '../seal.ts';
 
-/** How a run goes about its work; plain JSON. Times in ms. */
+/** Settings of a run, as plain JSON. Times are in ms. */
 export interface ClusterSettings {
   concurrency: number;
   onError: 'wait' | 'continue' | 'finish';
@@ -18,17 +18,17 @@ export interface ClusterSettings {
   pollIntervalMs?: number;
 }
 
-/** Facts of a plan for events and settling; its orders stand apart because they are large. */
+/** Facts of a plan for events and settling. Orders are stored separately, because they are large. */
 export interface RunHeader {
-  /** Its rows have no orders. */
+  /** The plan, without the orders of its rows. */
   plan: Plan;
-  /** How many of them stand apart. */
+  /** Number of separately stored orders. */
   orders: number;
   outline: Omit<GraphOutline, 'addresses'> & { addresses: readonly string[] };
-  /** Paths of creates in the service's OpenAPI document. */
+  /** Paths of create requests in the service's OpenAPI document. */
   createRoutes: Json;
   prices: WrittenPrices;
-  /** Source of the plan: a digest of the campaign's steps, and what was typed. */
+  /** Source of the plan: a digest of the campaign's steps, and the command line options. */
   given: { steps: string; options: { readonly [flag: string]: Json } };
 }
 
@@ -38,7 +38,7 @@ export interface RunOrigin {
   manifest: string;
   version: string;
   cancelledBy?: string;
-  /** User who paused it, while it is paused. */
+  /** User who paused the run, while it is paused. */
   pausedBy?: string;
 }
 
@@ -57,29 +57,29 @@ export interface RunRecord {
   settings: ClusterSettings;
   totals: PlanTotals;
   origin: RunOrigin;
-  /** Destination of its files; `null`: the folder of the attached client. */
+  /** Store for the files; `null` for the folder of the attached client. */
   store: string | null;
-  /** Identity of the database when this record was last known to be whole; `null`: it is in doubt. */
+  /** Identity of the database in which this record was last known to be complete; `null` if that is uncertain. */
   server: string | null;
   cancelled: Date | null;
   paused: Date | null;
   submitted: Date;
   ended: Date | null;
   result: RunResultRecord | null;
-  /** Why the leader set it aside, or who gave up an ended run; otherwise `null`. */
+  /** Why the leader put an open run aside, or who gave an ended run up; otherwise `null`. */
   error: string | null;
 }
 
 /** Everything that a leader needs to run a plan. */
 export interface Submission {
-  /** Made by the submitter: a submit whose answer was lost is not made twice. */
+  /** Id made by the submitter, so that repeating a submit whose answer was lost does not create a second run. */
   id: string;
   account: string;
   campaign: string;
   settings: ClusterSettings;
   totals: PlanTotals;
   header: RunHeader;
-  /** Encrypted with the account's key, so that others can neither read nor change the purchases. */
+  /** Encrypts with a key derived from the account's API key: others can neither read nor change the purchases. */
   seal: Seal;
   origin: RunOrigin;
   store: string | null;

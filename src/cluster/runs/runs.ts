@@ -13,17 +13,17 @@ import { insertOrders } from './orders.ts';
 import type { RunRecord, RunResultRecord, Submission } from './run-record.ts';
 import { refuseTwin } from './twin-run.ts';
 
-/** Channel with an account's id as payload, notified when there may be work for a worker. */
+/** Channel with an account's id as payload, notified when workers may have something to do. */
 export const workChannel = 'mediabatch_work';
-/** Channel with a run's id as payload, notified when there is news of it. */
+/** Channel with a run's id as payload, notified when the run's records change. */
 export const runChannel = 'mediabatch_run';
 
 const columns = `id, account, protocol, campaign, state, settings, totals, origin, store, server, cancelled, paused, submitted,
   ended, result, error`;
 
 /**
- * Puts a run on record, with the job of its head, in one transaction. Keys are made from the campaign's name, so an account
- * has one open run of each: `attached` when there is one already, and nothing was submitted.
+ * Stores a run and queues the job of its head, in one transaction. Idempotency keys are made from the campaign's name,
+ * so an account has one open run per campaign: if there is one, nothing is submitted and `attached` is true.
  */
 export async function submitRun(
   database: Database,
@@ -37,7 +37,7 @@ export async function submitRun(
   const server = await whichServer(database);
   return database.transaction(async (sql) => {
     await sql.query('INSERT INTO mediabatch.account (id) VALUES ($1) ON CONFLICT DO NOTHING', [account]);
-    // A head that finds no open run waits for this, and then finds one.
+    // A head that is about to leave waits for this lock, and then finds the new run.
     await sql.query('SELECT FROM mediabatch.account WHERE id = $1 FOR UPDATE', [account]);
     const open = await sql.query<Pick<RunRecord, 'id' | 'campaign' | 'protocol' | 'origin'>>(
       "SELECT id, campaign, protocol, origin FROM mediabatch.run WHERE account = $1 AND (state = 'open' OR id = $2)",
@@ -50,7 +50,7 @@ export async function submitRun(
     await insertRun(sql, submission, server);
     await insertOrders(sql, submission, orders);
     await insertRows(sql, id, lines);
-    // Queues of accounts without work are deleted, but none whose account is locked.
+    // Queues of idle accounts are deleted, but not while the account is locked.
     const kept = await sql.query('SELECT FROM mediabatch_queue.queue WHERE name = $1', [queue]);
     if (kept.length === 0) await boss.createQueue(queue, headQueueOptions);
     await boss.send(queue, { account }, { db: ofBoss(sql) });
@@ -59,7 +59,7 @@ export async function submitRun(
   });
 }
 
-/** Throws MB3703 for a run that workers of this version take nothing of. */
+/** Throws MB3703 for a run of another protocol version, which workers of this version ignore. */
 export function requireOwnProtocol(run: Pick<RunRecord, 'campaign' | 'protocol' | 'origin'>): void {
   if (run.protocol === protocol) return;
   const { version } = run.origin;
@@ -131,7 +131,7 @@ const updateRun = `${held}, written AS (
   , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND task IS NOT NULL AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Ends a run. Deletes its bodies, links and unfetched files. */
+/** Ends a run, and deletes its request bodies, links and unfetched files. */
 export async function endRun(
   database: Database,
   { run, ...term }: Term & { run: string },
@@ -140,7 +140,7 @@ export async function endRun(
   await writeAsHead(database, term, updateRun, [run, JSON.stringify(result)]);
 }
 
-/** Takes an open run and its account from the current leader by raising the epoch. Undefined when it is not open. */
+/** Ends the current leader's term by raising the epoch. Returns the run's account; undefined if the run is not open. */
 async function takeFromHead(sql: Sql, id: string): Promise<{ account: string; epoch: string } | undefined> {
   const [open] = await sql.query<{ account: string; epoch: string }>(
     `UPDATE mediabatch.account SET epoch = ${raisedEpoch} -- I45
@@ -152,8 +152,8 @@ async function takeFromHead(sql: Sql, id: string): Promise<{ account: string; ep
 }
 
 /**
- * Returns lost lines to the record of an open run. The leader then reads everything again, and goes on with a run that was
- * put aside. `server`: the one whose record is complete then; null when unknown.
+ * Restores lost lines of an open run. The next leader reads all records again, and continues a run that was put aside.
+ * `server`: identity of the database in which the record is complete; null when unknown.
  */
 export function giveBack(
   database: Database,
@@ -169,7 +169,7 @@ export function giveBack(
   });
 }
 
-/** Ends an open run at once: the epoch rises, so later writes of a leader that has not noticed are rejected. */
+/** Ends an open run at once. The epoch rises, so later writes of the previous leader are rejected. */
 export function giveUp(database: Database, id: string, because: string): Promise<void> {
   const result: RunResultRecord = { exit: exitCodes.interrupted, outcomes: {} };
   return database.transaction(async (sql) => {
@@ -189,7 +189,7 @@ const updateError = `${held}, written AS (
     UPDATE mediabatch.run SET error = $4::text WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Records why a leader does not continue an open run; `null`: it does. */
+/** Stores why a leader does not continue an open run; `null` when it continues. */
 export async function noteRunError(
   database: Database,
   { run, ...term }: Term & { run: string },
@@ -198,7 +198,10 @@ export async function noteRunError(
   await writeAsHead(database, term, updateError, [run, error]);
 }
 
-/** Stops creates of the run; running jobs are collected. `by`: the first user who asked. `false` if it has ended. */
+/**
+ * Cancels a run: create requests stop, running jobs are collected. `by`: the user; the first one is kept. Resolves with
+ * `false` if the run has ended.
+ */
 export async function cancelRun(sql: Sql, id: string, by: string): Promise<boolean> {
   const text = `UPDATE mediabatch.run SET cancelled = coalesce(cancelled, now()),
       origin = jsonb_build_object('cancelledBy', $2::text) || origin, paused = NULL
@@ -208,8 +211,8 @@ export async function cancelRun(sql: Sql, id: string, by: string): Promise<boole
 }
 
 /**
- * Nothing new is sent for it until it is resumed; what runs is collected. `by`: who wants that, for people; the first one
- * stays. `false`: it has ended, or is cancelled.
+ * Pauses a run: nothing new is sent until it is resumed, running jobs are collected. `by`: the user, for display; the
+ * first one is kept. Resolves with `false` if the run has ended or is cancelled.
  */
 export async function pauseRun(sql: Sql, id: string, by: string): Promise<boolean> {
   const text = `UPDATE mediabatch.run SET paused = coalesce(paused, now()),
@@ -219,7 +222,7 @@ export async function pauseRun(sql: Sql, id: string, by: string): Promise<boolea
   return (await sql.query(text, [id, by])).length > 0;
 }
 
-/** It goes on. `false`: it was not paused, or has ended. */
+/** Resumes a paused run. Resolves with `false` if it was not paused, or has ended. */
 export async function resumeRun(sql: Sql, id: string): Promise<boolean> {
   const text = `UPDATE mediabatch.run SET paused = NULL, origin = origin - 'pausedBy'
     WHERE id = $1 AND state = 'open' AND paused IS NOT NULL

@@ -6,9 +6,9 @@ import { purchaseOf } from './orders.ts';
 import type { RunOrigin, Submission } from './run-record.ts';
 
 /**
- * Throws MB3704 where another account has an open run with one of the same purchases: two keys may be of one account, and so
- * may two names of one host, and two leaders would buy everything twice. The caller holds the campaign's name until the end of
- * the transaction, so of two at once the second sees the first.
+ * Throws MB3704 if another account has an open run with one of the same purchases. Two API keys, or two names of one
+ * host, may belong to the same account of the service, and two leaders would buy everything twice. A lock on the
+ * campaign's name, kept until the transaction ends, ensures that the second of two concurrent submits sees the first.
  */
 export async function refuseTwin(sql: Sql, { account, campaign, orders }: Submission): Promise<void> {
   await sql.query("SELECT pg_advisory_xact_lock(hashtext('mediabatch campaign'), hashtext($1))", [campaign]);

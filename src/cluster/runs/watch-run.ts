@@ -12,20 +12,23 @@ const lookEveryMs = 1000;
 
 export interface RunWatcher {
   /**
-   * Receives each line of the lock, with its LF, in order, including earlier ones, and all of them again at the end. The next
-   * batch follows when it resolves with the number of new lines. `read`: the number of lines so far, and the leader of the
-   * last one.
+   * Receives all lines of the lock in order, each with its LF, including earlier ones, and all of them again at the
+   * end. Resolves with the number of lines that were new; the next batch is delivered after that. `read`: the number of
+   * lines so far, and the epoch of the last one.
    */
   onLines(lines: readonly string[], read?: { epoch: string; lines: number }): Promise<number>;
-  /** Receives each event once, after the lines that it refers to. */
+  /** Receives each event once, after the lock lines that it refers to. */
   onEvents(events: readonly RunEvent[]): void;
-  /** Called when the run is paused, with the user, and when it goes on (undefined). */
+  /** Called with the user when the run is paused, and with undefined when it is resumed. */
   onPaused?(by: string | undefined): void;
-  /** Aborted: stop watching. */
+  /** Stops watching when aborted. */
   signal: AbortSignal;
 }
 
-/** Follows a run from its start. Resolves with its record when it ends or is set aside, or with `undefined` if it is unknown. */
+/**
+ * Follows a run from its start. Resolves with its record when it ends or is put aside, with 'left' after an abort, and
+ * with `undefined` for an unknown run.
+ */
 export async function watchRun(
   database: Database,
   id: string,
@@ -49,7 +52,7 @@ export async function watchRun(
         isPaused = !isPaused;
         onPaused?.(isPaused ? (record.origin.pausedBy ?? '') : undefined);
       }
-      // An event is emitted when the lines that it refers to are in the listener's lock.
+      // Events are read before lines, so that the listener has the lines that an event refers to.
       const { events, next } = await readAllEvents(database, id, seen.events);
       seen.events = next;
       for (let isLast = false; !isLast; ) {
@@ -60,7 +63,7 @@ export async function watchRun(
       }
       tell(events);
       if (record.state === 'ended' || record.error !== null) {
-        // In a database that was put back meanwhile rows have numbers that were seen before.
+        // After the database was restored from a copy, new rows may have numbers that were already read.
         const missed = await onLines(await readAllLines(database, id)); // I46 (again)
         if (missed > 0) tell((await readAllEvents(database, id)).events.filter((event) => isOfOthers(event, finished)));
         return record;

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
-/** Makes a stream the body of a download: closed by its iterator's `return`, even if iteration never began. */
+/** Converts a stream into the body of a download. The iterator's `return` closes it, even if iteration never began. */
 export function bodyOf(stream: Readable): AsyncIterable<Uint8Array> {
-  // The consumer of the iterator receives the error, too.
+  // Prevents an unhandled error event; the consumer of the iterator receives the error.
   stream.on('error', () => {});
   return {
     [Symbol.asyncIterator]() {

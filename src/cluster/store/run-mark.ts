@@ -8,8 +8,8 @@ import { isSameServer, whichServer } from '../database/which-server.ts';
 import type { Store } from './store-marker.ts';
 
 /**
- * The least that the record of a run has held, kept beside its files: a database that was put back – from a dump, a snapshot, a
- * replica that was behind – does not know itself that it has lost something.
+ * Minimum content of a run's record, stored beside its files. A database that was restored from a dump, a snapshot or a
+ * lagging replica cannot detect by itself that records are missing.
  */
 interface RunMark {
   lines: number;
@@ -18,10 +18,10 @@ interface RunMark {
 
 export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 
-/** Lines that come within this time share a mark, in ms. */
+/** Time in ms in which new lines are collected, to write one mark for them. */
 const gatherMs = 200;
 
-/** Keeps the mark of a run while its lines are written. */
+/** Updates the mark of a run while its lines are written. */
 export class MarkKeeper {
   readonly #marks: Marks;
   readonly #run: string;
@@ -29,7 +29,7 @@ export class MarkKeeper {
   #lines: number;
   #writing: Promise<void> | undefined;
 
-  /** `lines`: how many there are already; `lock`: what they come to. */
+  /** `lines`: number of existing lines; `lock`: returns the lock that they form. */
   constructor(marks: Marks, { run, lines, lock }: { run: string; lines: number; lock(): Lock }) {
     this.#marks = marks;
     this.#run = run;
@@ -37,7 +37,7 @@ export class MarkKeeper {
     this.#lock = lock;
   }
 
-  /** The same lines, and those that are durable are marked soon. */
+  /** Wraps a lock file: soon after a line is durable, the mark counts it. */
   keep(file: LockFile): LockFile {
     return {
       ...file,
@@ -49,12 +49,15 @@ export class MarkKeeper {
     };
   }
 
-  /** Resolves when all is marked, or the store takes no marks. */
+  /** Resolves when the mark is up to date, or the store is away. */
   async idle(): Promise<void> {
     await this.#writing;
   }
 
-  /** A store that is away has no newer mark than before; the next line tries again. */
+  /**
+   * Writes the mark until it is up to date. Errors are ignored: while the store is away it keeps the old mark, and the
+   * next line tries again.
+   */
   async #write(): Promise<void> {
     for (let marked = -1; marked < this.#lines; ) {
       await wait(gatherMs);
@@ -67,8 +70,8 @@ export class MarkKeeper {
 }
 
 /**
- * Throws when a run's record holds less than its mark says: what is missing would be bought again. Where there is no mark, or
- * none that this process reaches, the database has to be the one in which the record was whole.
+ * Throws when a run's record has less than its mark says, because missing purchases would be bought again. Without a
+ * mark that this process can read, the database must be the one in which the record was known to be complete.
  */
 export async function refusePutBack(
   sql: Sql,
@@ -82,7 +85,7 @@ export async function refusePutBack(
     throw new Error(anotherServerText);
   }
   const jobs = countJobs(lock);
-  // Lines that a lock has given back are other lines about the same jobs.
+  // Lines that were restored from a local lock may differ in number, but cover the same jobs.
   const isWhole = lines >= mark.lines || (jobs >= mark.jobs && (await hasGivenBack(sql, run)));
   if (isWhole) return; // I46 (mark)
   throw new Error(
@@ -93,7 +96,7 @@ export async function refusePutBack(
 const anotherServerText =
   'the database was put back from a copy, or another server has taken over, and no mark in a store says that nothing of this run is missing. Nothing is bought before the clone that watched it has attached';
 
-/** Lines that were given back by a lock are numbered downwards. */
+/** Number of the first restored line; restored lines are numbered downwards. */
 export const firstGivenBack = -1;
 
 async function hasGivenBack(sql: Sql, run: string): Promise<boolean> {

@@ -23,7 +23,7 @@ import {
   writeMarker,
 } from './store-marker.ts';
 
-/** Bucket and prefix of `s3://bucket/prefix`; undefined: a name of something else. */
+/** Parses `s3://bucket/prefix`; undefined for another form. */
 export function parseS3(name: string): { bucket: string; prefix: string } | undefined {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(name);
   const [, bucket = '', path = ''] = found ?? [];
@@ -33,7 +33,7 @@ export function parseS3(name: string): { bucket: string; prefix: string } | unde
   return { bucket, prefix: parts.map((part) => `${part}/`).join('') };
 }
 
-/** Objects of a bucket below a prefix, identified by a marker as in a folder. */
+/** Opens a store in a bucket below a prefix. As in a folder, a marker object identifies it. */
 export async function openS3Store(
   name: string,
   { makes, env, clock }: { makes: boolean; env: NodeJS.Dict<string>; clock: Clock },
@@ -67,20 +67,26 @@ async function findMarker(name: string, bucket: Bucket, key: string): Promise<st
   return body && readMarker(name, await buffer(body));
 }
 
-/** Makes a marker. If two make one at once, the one counts that is there afterwards. */
+/**
+ * Writes a marker and returns the id that is stored afterwards: another process may have written one at the same
+ * moment.
+ */
 async function makeMarker(name: string, bucket: Bucket, key: string): Promise<string | undefined> {
   const bytes = writeMarker(randomBytes(8).toString('hex'));
   try {
     await bucket.putBytes(key, bytes, { type: 'application/json', isNew: true });
   } catch (error) {
-    // 412, 409: another one was quicker. 501: this storage knows no conditions.
+    // 412, 409: another process was faster. 501: this storage does not support conditional writes.
     if (!(error instanceof BucketError) || ![409, 412, 501].includes(error.status)) throw error;
     if (error.status === 501) await bucket.putBytes(key, bytes, { type: 'application/json' });
   }
   return findMarker(name, bucket, key);
 }
 
-/** Files are received and checked in a folder of this machine; only whole ones become objects, under their final names. */
+/**
+ * Files of a store in a bucket. They are received and checked in a local folder; only complete ones are uploaded, under
+ * their final names.
+ */
 class BucketFiles implements StoreFiles {
   readonly #bucket: Bucket;
   readonly #prefix: string;
@@ -103,7 +109,7 @@ class BucketFiles implements StoreFiles {
     );
   }
 
-  /** Copies an output to a new name. The old one stays, because other runs may use it. */
+  /** Copies an output to a new name. The old object stays, because other runs may use it. */
   async relocate(target: OutputTarget, from: Output): Promise<Output | undefined> {
     const path = `${target.save}${extname(from.path)}`;
     const [source, to] = [this.#keyOf(from.path), this.#keyOf(path)];
@@ -138,7 +144,10 @@ class BucketFiles implements StoreFiles {
     });
   }
 
-  /** Keeps under another name what has this one already, and says so of what the target may not replace. `false`: it has these very bytes. */
+  /**
+   * Copies an existing object to another name before it is overwritten, with a notice if the target may not replace it.
+   * Resolves with `false` if the object already has the same bytes.
+   */
   async #makeRoom(target: OutputTarget, { path, bytes, sha256 }: Output): Promise<boolean> {
     const old = await this.#bucket.head(this.#keyOf(path));
     if (old === undefined) return true;
@@ -158,7 +167,10 @@ class BucketFiles implements StoreFiles {
     return `${this.#prefix}${path}`;
   }
 
-  /** Does work in a folder of its own, which goes with it. `onNone`: there is no folder, so the work does not begin. */
+  /**
+   * Runs the work in a temporary folder. `onNone`: called when the folder cannot be created, so the work does not
+   * begin.
+   */
   async #inFolder<T>(work: (folder: string) => Promise<T>, onNone?: () => Promise<void>): Promise<T> {
     let folder: string | undefined;
     try {
@@ -170,7 +182,7 @@ class BucketFiles implements StoreFiles {
     }
   }
 
-  /** Turns an error of a storage that takes no files into one of a disk: nothing is bought that it should hold. */
+  /** Converts an error of the storage into a disk error, so that nothing is bought whose files could not be saved. */
   async #orOutputError<T>(path: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -9,15 +9,18 @@ import { fetchByProxy } from '../../service/proxy.ts';
 import { loadPackage } from '../load-packages.ts';
 import { bodyOf } from './body-of.ts';
 
-/** Larger files are sent in parts of this size. Each file on its way takes so much memory. */
+/**
+ * Part size of multipart uploads, in bytes. Larger files are sent in parts; each upload in progress takes that much
+ * memory.
+ */
 const partBytes = 8 * 1024 ** 2;
-/** Tries of one request. The pauses in between add up to a minute. */
+/** Maximum number of attempts per request. The pauses between them add up to a minute. */
 const mostTries = 8;
 const longestPauseMs = 20_000;
-/** Header of a digest, SHA-256 in hex, that an object keeps. */
+/** Metadata header with the object's SHA-256 in hex. */
 const digestHeader = 'x-amz-meta-sha256';
 
-/** An answer that is no success, or none at all. `status` 0: none. */
+/** An unsuccessful answer of the storage, or no answer. `status` is 0 without an answer. */
 export class BucketError extends Error {
   readonly status: number;
   constructor(status: number, message: string, options?: ErrorOptions) {
@@ -29,17 +32,17 @@ export class BucketError extends Error {
 
 export interface ObjectFacts {
   bytes: number;
-  /** SHA-256, hex, of an object that we have put there. */
+  /** SHA-256 in hex; undefined for objects that were not uploaded by us. */
   sha256: string | undefined;
-  /** Tells this content from any other one of the same name. */
+  /** Entity tag, which differs for other content under the same name. */
   tag: string;
 }
 
-/** One file of this machine, which is to become an object. */
+/** A local file to upload. */
 export interface FileToPut {
   path: string;
   bytes: number;
-  /** SHA-256, hex. */
+  /** SHA-256 of the file, in hex. */
   sha256: string;
   type: string;
 }
@@ -50,7 +53,10 @@ interface Request {
   body?: Uint8Array;
 }
 
-/** Objects of one bucket of an S3-compatible storage. Every call is repeated while the storage is away; then `BucketError`. */
+/**
+ * Objects of one bucket of an S3-compatible storage. Calls are repeated while the storage is away, then throw
+ * `BucketError`.
+ */
 export class Bucket {
   readonly #name: string;
   readonly #endpoint: string;
@@ -64,7 +70,7 @@ export class Bucket {
     this.#clock = clock;
   }
 
-  /** Address and credentials come from the environment that other programs read as well (AWS_*). */
+  /** Opens a bucket with the standard AWS environment variables (AWS_*) for endpoint and credentials. */
   static async open(name: string, { env, clock }: { env: NodeJS.Dict<string>; clock: Clock }): Promise<Bucket> {
     const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = env;
     const sessionToken = env.AWS_SESSION_TOKEN || undefined;
@@ -78,13 +84,13 @@ export class Bucket {
     return new Bucket(name, endpoint.replace(/\/+$/, ''), { client, clock });
   }
 
-  /** `undefined`: there is no such object. */
+  /** Returns facts about an object; `undefined` if there is no such object. */
   async head(key: string): Promise<ObjectFacts | undefined> {
     const answer = await this.#ask('HEAD', key);
     return answer.status === 404 ? undefined : factsOf(answer);
   }
 
-  /** `undefined`: there is no such object. The body rejects when the connection breaks. */
+  /** Reads an object; `undefined` if there is no such object. The body rejects when the connection breaks. */
   async get(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const answer = await this.#ask('GET', key);
     if (answer.status !== 404) return bodyOf(answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body));
@@ -92,13 +98,16 @@ export class Bucket {
     return undefined;
   }
 
-  /** The storage checks the bytes against the digest in the signature. `isNew`: rejects with 412 when there is one. */
+  /**
+   * Uploads bytes; the storage checks them against the digest in the signature. `isNew`: rejects with 412 if the object
+   * exists.
+   */
   async putBytes(key: string, body: Uint8Array, { type, isNew }: { type: string; isNew?: boolean }): Promise<void> {
     const headers = { 'content-type': type, ...(isNew && { 'if-none-match': '*' }) };
     await this.#done('PUT', key, { headers: { ...headers, [digestHeader]: hash('sha256', body) }, body });
   }
 
-  /** The whole file under this name, or nothing. */
+  /** Uploads a file; after a failure, no part of it is visible under the key. */
   async putFile(key: string, file: FileToPut): Promise<void> {
     const headers = { 'content-type': file.type, [digestHeader]: file.sha256 };
     const handle = await open(file.path);
@@ -113,7 +122,7 @@ export class Bucket {
     }
   }
 
-  /** Puts the same bytes, with what is known of them, under another name. */
+  /** Copies an object with its metadata to another key. */
   async copy(from: string, to: string): Promise<void> {
     await this.#done('PUT', to, { headers: { 'x-amz-copy-source': `/${this.#name}/${encodeKey(from)}` } });
   }
@@ -139,7 +148,7 @@ export class Bucket {
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
       await this.#done('POST', key, { query: `uploadId=${id}`, headers: { 'content-type': 'application/xml' }, body });
     } catch (error) {
-      // What is left of it takes room, and has no name.
+      // Uploaded parts of a failed upload are invisible, but take space.
       await this.#ask('DELETE', key, { query: `uploadId=${id}` }).catch(() => {});
       throw error;
     }
@@ -148,7 +157,7 @@ export class Bucket {
   async #done(method: string, key: string, request: Request): Promise<{ text: string; tag: string }> {
     const answer = await this.#ask(method, key, request);
     const text = await answer.text();
-    // Work that takes long is answered before its end is known.
+    // A long operation is answered with 200 before it ends, so the error is in the body.
     if (answer.status === 404 || text.includes('<Error>')) throw asError(answer.status, text);
     return { text, tag: answer.headers.get('etag') ?? '' };
   }
@@ -185,7 +194,7 @@ export class Bucket {
   }
 }
 
-/** A slash stays: it is what folders are made of. */
+/** Encodes an object key for a URL. Slashes stay, because they separate path segments. */
 function encodeKey(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/');
 }
@@ -202,7 +211,7 @@ async function textOf(answer: Response): Promise<string> {
   return answer.text().catch(() => '');
 }
 
-/** Only the message: other parts of such a response repeat the request. */
+/** Converts an error response. Only code and message are used, because other parts repeat the request. */
 function asError(status: number, text: string): BucketError {
   const [code, message] = ['Code', 'Message'].map((name) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]);
   const said = [code, message].filter((word) => word !== undefined && word !== '').join(': ');

@@ -4,34 +4,34 @@ import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 
-/** Destination of the files of runs. */
+/** Storage for the files of runs. */
 export interface Store {
-  /** Tells it from every other store, whatever it is called on a machine. */
+  /** Identifies the store, independent of its path or name on a machine. */
   id: string;
-  /** As given by the user. */
+  /** Name of the store, as given by the user. */
   name: string;
   filesOf(campaign: string): StoreFiles;
-  /** The mark of a run, as it was written last; `undefined`: there is none. Rejects when the store is away. */
+  /** Reads the last written mark of a run; `undefined` if there is none. Rejects when the store is away. */
   readMark(run: string): Promise<string | undefined>;
   writeMark(run: string, text: string): Promise<void>;
 }
 
 export interface StoreFiles extends OutputFiles {
   /**
-   * Bytes of a saved file, unchecked; `undefined`: there is none. Read them to their end, or close them. Rejects, also in
-   * between, when the store is away.
+   * Bytes of a saved file, without verification; `undefined` if there is no such file. Read them to the end, or close
+   * them. Rejects when the store is away, also during iteration.
    */
   read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-/** The id in the bytes of a store's marker. Throws MB3705 when it is none. */
+/** Returns the id in a store's marker. Throws MB3705 if the marker is damaged. */
 export function readMarker(name: string, bytes: Buffer): string {
   const found = parse(bytes.toString('utf8'));
   if (isMap(found) && typeof found.id === 'string' && /^[0-9a-f]{16}$/.test(found.id)) return found.id;
   throw unusable(name, 'has a .mediabatch/store.json that is damaged');
 }
 
-/** Place of a run's mark in the folder of the store's own. The id comes from a database, and is made into a path. */
+/** Returns the path of a run's mark below the store. Throws for a malformed id, because it comes from the database. */
 export function placeOfMark(run: string): string {
   if (!/^[\w-]{1,64}$/.test(run)) throw new Error(`${JSON.stringify(run)} is not a run id`);
   return `.mediabatch/runs/${run}.json`;
@@ -49,14 +49,14 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** There is nothing at its place that names it: it was never made, or it is not mounted. */
+/** The place has no marker: the store was never created, or is not mounted. */
 export class StoreMissingError extends CampaignError {}
 
 export function unusable(name: string, why: string): CampaignError {
   return new CampaignError(unusableFailure(name, why));
 }
 
-/** Taken for a path, nothing would be the working folder. */
+/** Error for an empty store name: as a path, it would mean the working directory. */
 export function unnamedStore(): CampaignError {
   return new CampaignError({
     code: 'MB3705',
@@ -65,7 +65,7 @@ export function unnamedStore(): CampaignError {
   });
 }
 
-/** An address of something else. */
+/** Error for a URL that is not a store. */
 export function noStore(name: string): CampaignError {
   return new CampaignError({
     code: 'MB3705',

@@ -31,12 +31,12 @@ export type { Store, StoreFiles } from './store-marker.ts';
 
 const marker = 'store.json';
 const mostBytes = 4096;
-/** Looks at a marker that is empty, 50 ms apart. */
+/** Maximum number of reads of an empty marker, 50 ms apart. */
 const mostLooks = 20;
 
 /**
- * A folder that all machines share, or `s3://bucket/prefix`. A marker in it says so: a place without one may be a folder where
- * something is to be mounted, so it is refused (MB3705) unless `makes`, which puts one there.
+ * Opens a store: a folder that all machines share, or `s3://bucket/prefix`. A marker in it identifies it. A place
+ * without a marker may be an unmounted volume, so it is refused (MB3705) unless `makes`, which creates the marker.
  */
 export async function openStore(
   name: string,
@@ -70,7 +70,7 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
   };
 }
 
-/** The files; each call first checks that the store is still there. */
+/** Wraps the files of a store so that each call first checks that the store is still available. */
 function guarded(files: StoreFiles, check: () => void): StoreFiles {
   return {
     async save(...given) {
@@ -92,7 +92,7 @@ function guarded(files: StoreFiles, check: () => void): StoreFiles {
   };
 }
 
-/** Fetch workers read the name from the database, which others can write: it must not lead out of the store. */
+/** Throws for a campaign name that would lead out of the store: it comes from the database, which others can write. */
 function refuseName(campaign: string): void {
   const isName = /^[a-z0-9][a-z0-9\-_.]{0,63}$/.test(campaign); // I48 (name)
   if (!isName)
@@ -102,7 +102,7 @@ function refuseName(campaign: string): void {
     );
 }
 
-/** A store is shared: a link in it could redirect our files anywhere. */
+/** Throws if the folder is a symbolic link: in a shared store it could redirect files to any place. */
 function refuseLink(folder: string): void {
   const isLink = lstatOrAbsent(folder)?.isSymbolicLink() === true; // I48
   if (isLink) throw new OutputError('path', `${folder} is a symbolic link; nothing goes through it`);
@@ -127,10 +127,13 @@ function goneText(name: string): string {
   return `the store ${name} is gone, or is another one by now: is it mounted?`;
 }
 
-/** Files of a store, saved while it is there: what is saved where it was mounted is lost when it is mounted again. */
+/**
+ * Files of a store, saved only while it is available: files written to an unmounted mount point are hidden by the next
+ * mount.
+ */
 function filesBelow(root: string, { name, isThere }: { name: string; isThere(): boolean }): StoreFiles {
   const disk = new PacedDisk();
-  // The file may come from another worker, or from this one before a restart: it is ours as well.
+  // An existing file may come from another worker, or from this one before a restart, and is kept in both cases.
   const files = createOutputs(root, { kept: 'beside' });
   const placed = (target: OutputTarget) => ({
     ...target,
@@ -160,7 +163,7 @@ async function statOrNothing(disk: PacedDisk, path: string): Promise<Stats | und
   }
 }
 
-/** Reads a file in one piece: a stream costs more than a small file. */
+/** Reads a file in one piece, because a stream costs more for a small file. */
 async function* readSmall(disk: PacedDisk, path: string, size: number): AsyncGenerator<Uint8Array> {
   const fd = await disk.open(path, constants.O_RDONLY, 0);
   try {
@@ -178,7 +181,7 @@ function isMarkedAs(id: string, path: string): boolean {
   }
 }
 
-/** Finds a marker. An empty one is being written by another process, unless it stays empty. */
+/** Reads a marker. An empty one is being written by another process, unless it stays empty. */
 async function findMarker(name: string, path: string): Promise<string | undefined> {
   for (let looks = 0; ; looks += 1) {
     const bytes = readSmallFile(path, mostBytes);
@@ -188,11 +191,11 @@ async function findMarker(name: string, path: string): Promise<string | undefine
   }
 }
 
-/** Makes a marker. If two make one at once, the first one counts. */
+/** Creates a marker. If two processes create one at once, the first one counts. */
 async function makeMarker(name: string, state: string): Promise<string | undefined> {
   const path = join(state, marker);
   const id = randomBytes(8).toString('hex');
-  // Every user of the store has to read it.
+  // Default permissions, because every user of the store has to read it.
   await mkdir(state, { recursive: true });
   try {
     await writeNewFile(path, writeMarker(id));

@@ -7,7 +7,7 @@ import { fetchHere } from '../../engine/fetch-here.ts';
 import type { Output } from '../../lock/record.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 
-/** Channel with a queue's name as payload, notified when the queue of files has an entry. */
+/** Channel with a queue's name as payload, notified when a file is added to that queue. */
 export const filesChannel = 'mediabatch_files';
 /** Channel with a file's id as payload, notified when its result is known. */
 export const fileChannel = 'mediabatch_file';
@@ -17,11 +17,11 @@ export type FileTask =
   | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
   | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
 
-/** Result of the task. Holds no link. */
+/** Result of the task. Contains no link, because it is stored unencrypted. */
 export type FileResult =
   | FetchAnswer
   | { is: 'measured'; facts?: MediaFacts }
-  /** The files of the store are at fault. */
+  /** Storage failed, or the path in it is not allowed. */
   | { is: 'error'; why: 'disk' | 'path'; message: string };
 
 /** A result with its messages for the user. */
@@ -30,7 +30,7 @@ export interface FileReport {
   notices: string[];
 }
 
-/** Fetches files here. An error of the disk names this machine, because it is read on others. */
+/** Fetches files in this process. Disk errors name this machine, because they are read on others. */
 export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   const outputs = fetchHere(downloads, files);
   return {
@@ -48,12 +48,12 @@ export function placeOf({ store, campaign }: { store: string | null; campaign: s
   return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
 }
 
-/** Id of a file, by which the next leader finds earlier results. */
+/** Id of a file. The next leader computes the same one and finds earlier results by it. */
 export function fileId(...facts: (string | number)[]): string {
   return hash('sha256', JSON.stringify(facts));
 }
 
-/** Id of the job for the n-th try of a file, in the form of a UUID: the same try is never queued twice. */
+/** Job id, in UUID form, for the n-th attempt at a file. Being deterministic, it prevents queueing an attempt twice. */
 export function jobIdOf(file: string, tries: number): string {
   const hex = hash('sha256', `${file} ${tries}`);
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

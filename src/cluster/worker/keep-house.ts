@@ -3,9 +3,9 @@ import type { Boss } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
 import { forgottenAfter, spread } from './worker-row.ts';
 
-/** Time between two looks for dead workers while runs are open, in ms. */
+/** Interval between checks for dead workers while runs are open, in ms. */
 const stepMs = 1500;
-/** Steps between two looks while none is, and between two times that what is over goes. */
+/** Number of steps between checks while no run is open, and between deletions of finished data. */
 const seldom = 80;
 
 export interface HouseOptions {
@@ -13,17 +13,17 @@ export interface HouseOptions {
   boss: Pick<Boss, 'supervise' | 'deleteQueue'>;
   clock: Clock;
   account: string;
-  /** Ended runs of the account go after this time, in ms. Undefined: they stay. */
+  /** Time after which ended runs of the account are deleted, in ms. Default: never. */
   keepMs?: number | undefined;
   /** Whether no run of the account is open. */
   isQuiet(): boolean;
-  /** Aborted: stop. */
+  /** Stops the maintenance when aborted. */
   signal: AbortSignal;
 }
 
 /**
- * Has the queue look for dead workers, whose work is free then, and deletes what is over. A worker that has nothing to do
- * looks seldom: each look costs the server, and there may be hundreds.
+ * Makes the queue detect dead workers, so that their jobs become free, and deletes finished data. An idle worker checks
+ * less often: each check loads the server, and there may be hundreds of workers.
  */
 export async function keepHouse(options: HouseOptions): Promise<void> {
   const { db, boss, clock, isQuiet, signal } = options;
@@ -36,15 +36,15 @@ export async function keepHouse(options: HouseOptions): Promise<void> {
       }
       if (db.awaySince === undefined && isDue) await tidy(options);
     } catch {
-      // The server is away, or refuses: calls that matter say so.
+      // The server is away or refuses. Other calls report that.
     }
     await clock.sleep(spread(clock, stepMs), signal);
   }
 }
 
 /**
- * Times that lie in the future, because the clock of the server was set back, count from now on: a dead worker would be
- * noticed only when that time has come.
+ * Resets times that are in the future because the server's clock was set back. Otherwise a dead worker would be noticed
+ * only when the clock reaches them again.
  */
 const endFuture = `WITH beats AS (
     UPDATE mediabatch_queue.job SET heartbeat_on = now() WHERE state = 'active' AND heartbeat_on > now())
@@ -66,7 +66,7 @@ async function tidy({ db, boss, account, keepMs }: HouseOptions): Promise<void> 
   );
   for (const { id, name } of await db.query<{ id: string; name: string }>(idleQueues)) {
     await db.transaction(async (sql) => {
-      // A submit locks the account, too, and creates the queue again.
+      // A submit locks the account as well, and creates the queue again.
       await sql.query('SELECT FROM mediabatch.account WHERE id = $1 FOR UPDATE', [id]);
       const stillIdle = await sql.query<{ name: string }>(`${idleQueues} AND queue.name = $1`, [name]);
       if (stillIdle.length > 0) await boss.deleteQueue(name);
@@ -74,7 +74,7 @@ async function tidy({ db, boss, account, keepMs }: HouseOptions): Promise<void> 
   }
 }
 
-/** Queues of accounts that have no open run, and no worker that could still look at them. */
+/** Queues of accounts without open runs and without a worker that could still poll them. */
 const idleQueues = `SELECT account.id, queue.name FROM mediabatch_queue.queue
   JOIN mediabatch.account ON account.id = split_part(queue.name, '-', 3)
   WHERE queue.created_on < now() - interval '5 minutes'

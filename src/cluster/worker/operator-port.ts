@@ -10,13 +10,13 @@ import { loadPackage } from '../load-packages.ts';
 /** Health and metrics of a worker, served over HTTP for monitoring. */
 export interface OperatorPort {
   port: number;
-  /** Takes note of news: of them readiness and counts are made. */
+  /** Updates readiness and counters from an event of the worker. */
   note(news: WorkerNews): void;
-  /** From now on figures of these are given. */
+  /** Begins to export the gauges of this worker. */
   watch(worker: Watched): void;
-  /** Counts a create of the leader. */
+  /** Counts a create request of the leader. */
   created(): void;
-  /** Takes note of how long after its end a job was seen to be over, in ms. */
+  /** Records the lag between the end of a job and its detection, in ms. */
   seen(lagMs: number): void;
   close(): Promise<void>;
 }
@@ -24,11 +24,11 @@ export interface OperatorPort {
 export interface Watched {
   db: Database;
   account: string;
-  /** Metrics of the leader by name; empty on other workers. */
+  /** Gauges of the leader by name; empty on other workers. */
   facts(): { [name: string]: number };
 }
 
-/** Names and help texts of the leader's gauges, by the names of `HeadOfRuns.facts`. */
+/** Prometheus names and help texts of the leader's gauges, by the names of `HeadOfRuns.facts`. */
 const headGauges = {
   runs: ['mediabatch_head_open_runs', 'Open runs that this head drives.'],
   paused: ['mediabatch_head_paused_runs', 'Open runs that are paused.'],
@@ -39,14 +39,15 @@ const headGauges = {
   held: ['mediabatch_head_credits_held', 'Credits that are reserved, or held for creates without a known outcome.'],
 } as const;
 
-/** Files of the account that wait in its queues, and for how long the first of them has, in s. */
+/** Number of the account's queued files, and the age of the oldest one in s. */
 const waitingFiles = `SELECT count(*)::int AS waiting,
     coalesce(extract(epoch FROM now() - min(created_on)), 0)::float8 AS age
   FROM mediabatch_queue.job WHERE name LIKE 'files-v%-' || $1 || '-%' AND state < 'active'`;
 
 /**
- * Serves `/healthz` (the process lives), `/readyz` (its server answers, and open runs of its account lack nothing) and `/metrics` (figures for
- * Prometheus). Throws MB3303 where the port is taken, and MB3701 where the package is not installed.
+ * Serves `/healthz` (the process is alive), `/readyz` (the database answers, and workers can execute all open runs of
+ * the account) and `/metrics` (for Prometheus). Throws MB3303 if the port is taken, and MB3701 if the package is not
+ * installed.
  */
 export async function openOperatorPort({ port, host }: { port: number; host: string }): Promise<OperatorPort> {
   const figures = await makeFigures();
@@ -89,7 +90,7 @@ function answer(response: ServerResponse, status: number, text: string, type = '
   response.writeHead(status, { 'content-type': type }).end(text.endsWith('\n') ? text : `${text}\n`);
 }
 
-/** Why a worker is not ready after some news; undefined: it is. */
+/** Returns why a worker is not ready after an event; undefined if it is ready. */
 function readinessAfter(news: WorkerNews, before: string | undefined): string | undefined {
   switch (news.is) {
     case 'started':
@@ -147,7 +148,7 @@ async function makeFigures() {
     for (const [name, one] of ofHead) one.set(known[name] ?? 0);
     away.set(db.awaySince === undefined ? 0 : 1);
     connections.set(db.connections);
-    // What cannot be asked keeps its last value.
+    // While the server is away, the gauges keep their last values.
     if (db.awaySince !== undefined) return;
     const [row] = await db.query<{ waiting: number; age: number }>(waitingFiles, [account]);
     waiting.set(row?.waiting ?? 0);
@@ -169,7 +170,7 @@ async function makeFigures() {
       watched = worker;
       registry.setDefaultLabels({ account: worker.account.slice(0, 8) });
     },
-    /** Names an open run of the account that lacks something; undefined: none does. */
+    /** Describes an open run of the account for which a suitable worker is missing; undefined if there is none. */
     async lack(): Promise<string | undefined> {
       if (watched === undefined || watched.db.awaySince !== undefined) return undefined;
       const { account, db } = watched;

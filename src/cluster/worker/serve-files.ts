@@ -15,9 +15,11 @@ import { spread } from './worker-row.ts';
 
 /** Polling interval of the queue in ms: a fallback for missed notifications. */
 const lookMs = 1000;
-/** The same while no run of the account is open, in ms. */
+/** Polling interval while no run of the account is open, in ms. */
 const quietLookMs = 30_000;
-/** Heartbeat interval of open files, in ms. After ten seconds of silence another fetch worker gets them. */
+/**
+ * Heartbeat interval of files in progress, in ms. After ten seconds without one, another fetch worker gets the file.
+ */
 const touchMs = 3000;
 /** Time in ms in which results are collected, to report them and free their slots in a few statements. */
 const gatherMs = 20;
@@ -26,7 +28,7 @@ export interface ServeFilesOptions {
   db: Database;
   boss: Pick<Boss, 'createQueue' | 'fetch' | 'touch' | 'complete' | 'fail'>;
   account: string;
-  /** Where its files go, as `placeOf` says. */
+  /** Destination of the files, as returned by `placeOf`. */
   place: string;
   seal: Seal;
   clock: Clock;
@@ -35,9 +37,9 @@ export interface ServeFilesOptions {
   slots: Slots;
   downloads: Downloads;
   filesOf(campaign: string): OutputFiles;
-  /** Whether no run of the account is open. Without it, one is. */
+  /** Whether no run of the account is open. Default: false. */
   isQuiet?(): boolean;
-  /** Aborted: what is under way is given back at once. */
+  /** When aborted, files in progress are returned to the queue at once. */
   signal: AbortSignal;
 }
 
@@ -50,9 +52,9 @@ interface Attempt {
   id: string;
   retryCount: number;
   file: string;
-  /** Encrypted; `undefined` if the file is no longer needed. */
+  /** Encrypted task; `undefined` if the file is no longer needed. */
   order: { task: Buffer; campaign: string } | undefined;
-  /** Aborted: another fetch worker has it, or this one ends. */
+  /** Aborted when another fetch worker has the file, or this one ends. */
   lost: AbortController;
 }
 
@@ -180,7 +182,7 @@ class Hand {
     return outputs;
   }
 
-  /** Records reports, except for attempts that another fetch worker has taken over. */
+  /** Records reports, except those of attempts that another fetch worker has taken over. */
   #write(reports: readonly Ended[]): Promise<void> {
     const { db, boss, worker } = this.#options;
     return db.transaction(async (sql) => {
@@ -197,7 +199,7 @@ class Hand {
     });
   }
 
-  /** Sends heartbeats. Releases a file that another fetch worker has taken over. */
+  /** Sends heartbeats. Aborts a file that another fetch worker has taken over. */
   async #keep(signal: AbortSignal): Promise<void> {
     const { db, boss, clock } = this.#options;
     for (; !signal.aborted; await clock.sleep(touchMs, signal)) {
@@ -224,7 +226,7 @@ function isDone({ is }: FileResult): boolean {
   return is === 'saved' || is === 'measured';
 }
 
-/** Jobs that were still those attempts'; the declared type of the answer is empty. */
+/** Ids of the jobs that were still assigned to these attempts. The queue's declared return type lacks the field. */
 function settledOf(answer: object): Set<string> {
   return new Set('settled' in answer ? (answer.settled as string[]) : []);
 }

@@ -7,7 +7,7 @@ export class Slots {
   readonly #places: Places;
   readonly #most: number;
   readonly #now: () => number;
-  /** `undefined`: no file has been fetched yet. */
+  /** Usual duration of a file in ms; `undefined` before the first one. */
   #usualMs: number | undefined;
 
   constructor(most: number, now = () => performance.now()) {
@@ -24,7 +24,7 @@ export class Slots {
     return this.#places.use(() => this.#measure(work));
   }
 
-  /** `undefined`: no slot within this many ms, or none expected from the recent files. */
+  /** Runs the work in a slot. Resolves with `undefined` if no slot becomes free within `ms`, or none is expected to. */
   async useWithin<T>(ms: number, work: () => Promise<T>): Promise<T | undefined> {
     if (this.free > 0) return this.use(work);
     if (((this.#places.waiting + 1) * (this.#usualMs ?? 0)) / this.#most > ms) return undefined;

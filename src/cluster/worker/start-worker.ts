@@ -25,25 +25,25 @@ export interface StartWorkerOptions {
   access: { baseUrl: string; token: string };
   version: string;
   clock: Clock;
-  /** Aborted: hand over and end. */
+  /** When aborted, the worker hands over and ends. */
   signal: AbortSignal;
   exitWhenIdle: boolean;
-  /** Aborted: end as soon as no run of the account is open. */
+  /** When aborted, the worker ends as soon as no run of the account is open. */
   drain?: AbortSignal | undefined;
   tell(news: WorkerNews): void;
-  /** Receives the number of steps of a run before they are read. */
+  /** Receives the number of steps of a run before they are read from the database. */
   onSize(known: { steps: number }): void;
   /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
   /** Store of this worker, as given by the user. */
   store: string | undefined;
-  /** Files at once. */
+  /** Maximum number of files that are fetched at once. */
   files: number;
-  /** Where figures and health of this worker are served. Undefined: nowhere. */
+  /** Address on which metrics and health are served. Default: not served. */
   port?: { port: number; host: string } | undefined;
   /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
-  /** Ended runs of the account go after this time, in ms. Undefined: they stay. */
+  /** Time after which ended runs of the account are deleted, in ms. Default: never. */
   keepMs?: number | undefined;
 }
 
@@ -130,21 +130,21 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
   }
 }
 
-/** For the beginning of a download's answer: a leader does not know the timeout of each run. */
+/** Timeout for the first byte of a download, in ms. Fixed, because each run has its own setting. */
 const requestTimeoutMs = 30_000;
 
 const storeLookMs = 3000;
 
 /**
- * Waits for a store. Submit creates it, and workers may have started before. A volume that is not mounted looks the same, and
- * nothing is written there. A worker with `--exit-when-idle` does not wait.
+ * Waits until the store exists: workers may start before the first submit creates it. An unmounted volume looks the
+ * same, so nothing is written there. A worker with `--exit-when-idle` does not wait.
  */
 async function waitForStore(
   name: string,
   options: Pick<StartWorkerOptions, 'clock' | 'signal' | 'drain' | 'exitWhenIdle' | 'tell'>,
 ): Promise<Store | 'left'> {
   const { clock, exitWhenIdle, tell, drain } = options;
-  // It works on nothing yet, so there is nothing to drain.
+  // The worker has no work yet, so draining ends it at once.
   const signal = AbortSignal.any([options.signal, ...(drain === undefined ? [] : [drain])]);
   for (let isReported = false; !signal.aborted; isReported = true) {
     try {
@@ -159,7 +159,7 @@ async function waitForStore(
   return 'left';
 }
 
-/** Makes each value once: files that swap names are in each other's way, so they have one owner. */
+/** Memoizes `make` by name: files of one campaign may swap names, so a single object has to coordinate them. */
 function keepEach<T>(make: (name: string) => T): (name: string) => T {
   const made = new Map<string, T>();
   return (name) => {

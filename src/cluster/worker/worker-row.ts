@@ -5,7 +5,7 @@ import type { Json } from '../../ground/json.ts';
 import type { Database } from '../database/database.ts';
 import { protocol as ownProtocol } from '../protocol.ts';
 
-/** A worker, as other processes see it. */
+/** A worker as registered in the database. */
 export interface Registered {
   db: Database;
   clock: Clock;
@@ -14,21 +14,25 @@ export interface Registered {
   account: string;
   version: string;
   store?: string | undefined;
-  /** Files at once. */
+  /** Maximum number of files that are fetched at once. */
   files: number;
   limits?: SpendingLimits | undefined;
-  /** Default: that of this version. */
+  /** Protocol version of the worker. Default: that of this version. */
   protocol?: number;
 }
 
-/** Time between two signs of life of a worker, in ms. */
+/** Heartbeat interval of a worker, in ms. */
 const beatMs = 5000;
-/** The same while no run of its account is open: there may be hundreds of them. */
+/**
+ * Heartbeat interval while no run of the account is open, in ms. Longer because there may be hundreds of such workers.
+ */
 const quietBeatMs = 10_000;
-/** A worker that was silent for so long is forgotten by the others. */
+/** Time after the last heartbeat when a worker's row is ignored, and deleted by other workers. */
 export const forgottenAfter = '1 hour';
 
-/** Keeps this worker's row up to date until the signal is aborted, and removes it then if the server is there. */
+/**
+ * Sends heartbeats to this worker's row until the signal is aborted. Removes the row then if the server is available.
+ */
 export async function register(
   options: Registered,
   { signal, isQuiet }: { signal: AbortSignal; isQuiet(): boolean },
@@ -42,7 +46,7 @@ export async function register(
   if (db.awaySince === undefined) await db.query('DELETE FROM mediabatch.worker WHERE id = $1', [id]);
 }
 
-/** A time up to a quarter shorter: what a worker does by the clock would want a connection each if it came at once. */
+/** Shortens a period by up to a quarter at random, so that periodic work of many workers does not coincide. */
 export function spread(clock: Clock, ms: number): number {
   return ms * (0.75 + clock.random() / 4);
 }

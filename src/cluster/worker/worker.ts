@@ -9,38 +9,38 @@ import { workChannel } from '../runs/runs.ts';
 import { makeWakeUp } from '../wake-up.ts';
 import { type Registered, register, spread } from './worker-row.ts';
 
-/** Between two looks for a free seat while runs of the account are open, in ms: a part of the time that a takeover takes. */
+/** Polling interval for free leadership while runs of the account are open, in ms; kept shorter than a takeover. */
 const lookMs = 1000;
-/** The same while none is open, in ms: a fallback for missed notifications. */
+/** Polling interval while no run is open, in ms: a fallback for missed notifications. */
 const idleLookMs = 20_000;
 /** Number of checks after which the leader's queue job is sent again, in case it was lost. */
 const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
 
-/** Drives all open runs of an account until none is, or the signal is aborted: then what is on the wire is awaited. */
+/** The head of an account. `run` resolves when no run is open, or after an abort when open requests are answered. */
 export interface HeadOfRuns {
   run(): Promise<void>;
-  /** Figures of its work, for `/metrics`. `creates`: on the wire. */
+  /** Gauges for `/metrics`. `creates`: create requests that are sent and not answered. */
   facts?(): { [name: string]: number };
 }
 
 export interface WorkerOptions extends Registered {
   boss: HeadBoss;
-  /** Aborted: hand over and end. Its reason is reported. */
+  /** When aborted, the worker hands over and ends. The abort reason is reported. */
   signal: AbortSignal;
-  /** End as soon as no run of the account is open. */
+  /** Ends the worker as soon as no run of the account is open. */
   exitWhenIdle: boolean;
-  /** Aborted: from then on the same. */
+  /** When aborted, the worker behaves as with `exitWhenIdle` from then on. */
   drain?: AbortSignal | undefined;
-  /** Takes secrets out of a text that is put on record. */
+  /** Removes secrets from a text before it is stored. */
   redact(text: string): string;
   tell(news: WorkerNews): void;
-  /** Called when it has figures of its work to give. */
+  /** Called when the function for the gauges is available. */
   onFacts?(facts: () => { [name: string]: number }): void;
   makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
   /** Fetches files until the signal is aborted. `isQuiet`: whether no run of the account is open. */
   serveFiles?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
-  /** Looks after the queue until the signal is aborted. */
+  /** Maintains the queue until the signal is aborted. `isQuiet`: whether no run of the account is open. */
   keepHouse?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, tell } = options;
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
-  // Everything of a worker listens.
+  // Each part of a worker adds a listener.
   setMaxListeners(0, either);
   // Notified of submitted runs and of accounts that a leader gives back.
   const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
@@ -57,11 +57,11 @@ export async function work(options: WorkerOptions): Promise<void> {
   const state: State = { runs: 1, facts: () => ({}) };
   options.onFacts?.(() => state.facts());
   const isQuiet = () => state.runs === 0;
-  // It is shown as long as something of it is on the wire.
+  // The worker stays listed as long as it has requests in flight.
   const registered = register(options, { signal: ending.signal, isQuiet });
   const serving = options.serveFiles?.(either, isQuiet) ?? Promise.resolve();
   const keeping = options.keepHouse?.(either, isQuiet) ?? Promise.resolve();
-  // A store or a table that is gone is for a person to mend.
+  // A missing store or table has to be fixed by a person, so the worker ends.
   for (const part of [registered, serving]) part.catch(() => ending.abort());
   const onSignal = () => {
     const { creates = 0 } = state.facts();
@@ -81,7 +81,7 @@ export async function work(options: WorkerOptions): Promise<void> {
     signal.removeEventListener('abort', onSignal);
     options.drain?.removeEventListener('abort', onDrain);
     ending.abort();
-    // Nobody can tell a server that is away.
+    // While the server is away, the row of this worker cannot be removed.
     if (db.awaySince === undefined) await Promise.all([registered, serving, keeping]);
     await listening.close();
   }
@@ -92,9 +92,9 @@ export function reasonOf(signal: AbortSignal | undefined): string {
 }
 
 interface State {
-  /** Metrics of the leader; empty on other workers. */
+  /** Gauges of the leader; empty on other workers. */
   facts(): { [name: string]: number };
-  /** Open runs of the account at the last check; one before the first check. */
+  /** Number of open runs of the account at the last check; 1 before the first check. */
   runs: number;
 }
 
@@ -132,7 +132,9 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
   }
 }
 
-/** Result of the work. Undefined if the signal aborts while the server is away, so that the worker can end. */
+/**
+ * Returns the result of the work; undefined if the signal aborts while the server is away, so that the worker can end.
+ */
 async function unlessAway<T>(
   work: Promise<T>,
   { db, signal }: { db: Database; signal: AbortSignal },
@@ -157,7 +159,9 @@ interface Sitting {
   state: State;
 }
 
-/** Leads until no run is open, it has to end, or another worker leads. Resolves with the error that ended it. */
+/**
+ * Leads until no run is open, the worker has to end, or another worker leads. Resolves with the error that ended it.
+ */
 async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
   const { clock, tell } = options;
   const { lease, epoch } = seat;
@@ -207,7 +211,9 @@ function whyNotFor(open: OpenRuns, { account, protocol = ownProtocol, store }: T
   return whyNot(open, { account, protocol, store: store ?? null });
 }
 
-/** Tells why open runs are not for this worker, once, and again when there are other reasons. */
+/**
+ * Makes a reporter of the reasons why this worker cannot execute open runs. It reports again when the reasons change.
+ */
 function makeTeller(taker: Taker & { tell(news: WorkerNews): void }) {
   let reported = '';
   return (open: readonly OpenRuns[]) => {
