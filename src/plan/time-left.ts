@@ -7,26 +7,29 @@ import type { PlanRow, PlanTotals, StepOrder } from './plan.ts';
 export type Durations = { readonly [kindAndModel: string]: readonly number[] };
 
 export interface OpenStep {
-  /** Durations of steps like it, in ms: ascending, at least one. One array for all steps of a kind and model. */
+  /** Durations of similar steps in ms, ascending, at least one. One array for all steps of a kind and model. */
   samples: readonly number[];
-  /** Open steps that must end before it starts. They stand before it in the list of steps. */
+  /** Open steps that must end before this one starts. They come before it in the list of steps. */
   after: readonly OpenStep[];
   /** Time since its job started, in ms. Omitted while it waits for a slot. */
   ageMs?: number;
-  /** Time of the longest chain that starts with it. `expectEnd` sets it. */
+  /** Time in ms of the longest chain of steps that starts with this one. `expectEnd` sets it. */
   chainMs?: number;
 }
 
-/** Steps that are scheduled one by one in each draw. Of the others only the sum counts: they fill every slot. */
+/**
+ * Least number of steps to schedule one by one in each draw. Of the others only the total time counts, because they
+ * fill every slot.
+ */
 const fewestScheduled = 200;
-/** The scheduled steps fill the slots so many times, so that the end of a run, with idle slots, is among them. */
+/** How often the scheduled steps fill the slots, so that the end of a run, when slots are idle, is simulated. */
 const rounds = 4;
-/** Scheduled steps over all draws: bounds the time of one answer. */
+/** Maximum number of scheduled steps over all draws, which limits the computing time of an estimate. */
 const mostWork = 5000;
 const mostDraws = 32;
-/** Two runs differ by more than chance: a service has quicker days and slower ones. */
+/** Spread between two runs beyond chance, because a service is faster on some days than on others. */
 const daily = 0.1;
-/** Share of its age that a job still takes, on average, if it is older than every sample. */
+/** Time that a job older than every sample still takes on average, as a share of its age. */
 const overtime = 0.3;
 
 /**
@@ -72,7 +75,7 @@ interface Schedule {
   slots: number;
   running: readonly OpenStep[];
   queue: readonly OpenStep[];
-  /** Number of dependencies of each step, and its dependents. */
+  /** Number of open dependencies of each step, and its dependents. */
   needs: ReadonlyMap<OpenStep, number>;
   dependents: ReadonlyMap<OpenStep, readonly OpenStep[]>;
 }
@@ -134,7 +137,10 @@ function countUpTo(samples: readonly number[], ms: number): number {
   return index === -1 ? samples.length : index;
 }
 
-/** Draws how far the mean of the jobs to come is from that of the samples: the fewer samples, the farther. */
+/**
+ * Draws the factor between the mean duration of the coming jobs and that of the samples: with fewer samples it varies
+ * more.
+ */
 function drawScale(samples: readonly number[], random: () => number): number {
   const mean = meanOf(samples);
   if (mean === 0 || samples[0] === samples.at(-1)) return 1;
@@ -153,7 +159,7 @@ function meanOf(samples: readonly number[]): number {
   return mean;
 }
 
-/** Returns a source of numbers in [0, 1), the same for each draw of a number (xorshift). */
+/** Returns a generator of numbers in [0, 1) that is the same for the same `draw` (xorshift). */
 function randomOf(draw: number): () => number {
   let bits = (0x9e3779b9 ^ Math.imul(draw + 1, 0x85ebca6b)) | 1;
   return () => {
@@ -164,7 +170,7 @@ function randomOf(draw: number): () => number {
   };
 }
 
-/** Expects how long a plan takes. Nothing is expected of a plan with a kind and model that was never timed. */
+/** Estimates how long a plan takes. Returns no estimate if a kind and model of the plan was never timed. */
 export function expectTime(
   rows: readonly PlanRow[],
   { concurrency, durations }: { concurrency: number; durations: Durations },
@@ -189,7 +195,7 @@ export function timedAs({ kind, paidRequest: { model } }: Pick<StepOrder, 'kind'
   return typeof model === 'string' ? `${kind} ${model}` : kind;
 }
 
-/** Returns durations of jobs like this one. Uploads and posts take seconds, even if none was timed. */
+/** Returns durations of similar jobs. Uploads and posts take seconds, even if none was timed. */
 export function samplesOf(order: Pick<StepOrder, 'kind' | 'paidRequest'>, durations: Durations): readonly number[] {
   const seen = durations[timedAs(order)] ?? [];
   const kind = kinds[order.kind];

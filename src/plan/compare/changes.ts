@@ -6,23 +6,23 @@ import { kinds } from '../../kinds/index.ts';
 import type { Cause, Change } from '../plan.generated.ts';
 import { describeWords } from './word-difference.ts';
 
-/** Sources for the meaning of a difference. Each answer is optional. */
+/** Sources of explanations for a difference. All are optional. */
 export interface ChangeFacts {
   /** The address under which a request of this fingerprint was bought. */
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
-  /** Finds what in the campaign made a value of this step's request differ. `path`: from the request down. */
+  /** Finds the change in the campaign that made a value of this step's request differ. `path`: within the request. */
   causeOf?: ((address: string, difference: { path: Path; before: Json; after: Json }) => Cause | undefined) | undefined;
 }
 
 export interface Changes {
   changes: Change[];
-  /** Steps whose outputs it is made from, and that were, or will be, created again. */
+  /** Steps that this step uses and that were, or will be, created again. */
   follows: string[];
 }
 
 /**
- * Compares the request that was bought with the current one, field by field. Both have references by fingerprint. A
- * documented default counts as if it were written. `request`, with references by address, names the steps of the new one.
+ * Compares the paid request with the current one, field by field. Both have references by fingerprint. A documented
+ * default equals the same value written out. `request`, the current one with references by address, names the steps.
  */
 export function findChanges(
   bought: OpenRequest,
@@ -89,7 +89,9 @@ class Comparison {
     this.changes.push({ field, ...present(from, to), ...(cause !== undefined && { cause }) });
   }
 
-  /** A step in this place, which was another one, or another purchase of the same, or none. */
+  /**
+   * Describes a reference that now names another step, or another purchase of the same step, or that is new or gone.
+   */
   #compareSteps(
     field: string,
     { old, now, written }: { old: string | undefined; now: string; written: Json | undefined },
@@ -104,7 +106,7 @@ class Comparison {
     this.changes.push({ field, ...present(earlier, address) });
   }
 
-  /** A value in which steps are named by their addresses, as far as they are known. */
+  /** Returns a value in which steps are named by their addresses, where these are known. */
   #readable(value: Json | undefined): Json | undefined {
     if (value === undefined) return undefined;
     const fingerprint = referenceIn(value);
@@ -120,7 +122,7 @@ function present(before: Json | undefined, after: Json | undefined): { before?: 
   return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
 }
 
-/** Fields of a manifest never start with `$`, so this is no data. */
+/** Such an object is a reference and never user data, because fields of a manifest do not start with `$`. */
 function referenceIn(value: Json | undefined): string | undefined {
   return isMap(value) && typeof value.$ref === 'string' ? value.$ref : undefined;
 }
@@ -129,7 +131,10 @@ function digestIn(value: Json | undefined): string | undefined {
   return isMap(value) && typeof value.$sha256 === 'string' ? value.$sha256 : undefined;
 }
 
-/** Tells on one line how a request changed. `whose`: what became of a step that it follows, as in `, whose prompt changed`. */
+/**
+ * Describes on one line how a request changed. `whose`: a suffix about a step that was used, for example `, whose
+ * prompt changed`.
+ */
 export function describeChanges(changes: readonly Change[], whose: (address: string) => string = () => ''): string {
   if (changes.length === 0) return 'an input changed';
   const others = changes.filter(({ cause }) => cause?.is !== 'step');
@@ -140,7 +145,9 @@ export function describeChanges(changes: readonly Change[], whose: (address: str
   return [...own, `follows ${followed}${rest}${whose(followed)}`].join('; ');
 }
 
-/** Describes the change of one field. `several`: the row of a data file is one of several, and is not named. */
+/**
+ * Describes the change of one field. `several`: the description is for several rows of a data file, so none is named.
+ */
 export function describeChange({ field, before, after, cause }: Change, several = false): string {
   if (cause?.is === 'file') return `${cause.name} changed`;
   const name = nameOf(field, cause, several);
@@ -152,7 +159,9 @@ export function describeChange({ field, before, after, cause }: Change, several 
   return `${name} changed`;
 }
 
-/** Names where a person finds what changed: the row of a data file, a variable, a default, or the field itself. */
+/**
+ * Names the place where a user finds the change: the row of a data file, a variable, a default, or the field itself.
+ */
 function nameOf(field: string, cause: Cause | undefined, several: boolean): string {
   switch (cause?.is) {
     case 'data':

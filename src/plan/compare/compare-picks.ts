@@ -14,14 +14,15 @@ export interface Opinion {
 
 /** Outputs on which reviewers agree, and on which they differ: `text` lists their decisions. */
 export interface Compared {
-  /** `by`: everybody who says so. */
+  /** `by`: all reviewers with this verdict. */
   agreed: { address: string; is: 'picked' | 'rejected'; note?: string; reason?: string; by: string }[];
   differing: { address: string; text: string }[];
 }
 
 /**
- * Compares what several people say. At a gate they agree when all who pick there pick the same, and nobody rejects it;
- * where they do not, nothing about that gate is taken. A gate that only some have looked at is decided by them.
+ * Compares the verdicts of several reviewers. They agree at a gate when all who pick there pick the same outputs and
+ * none of them rejects one; otherwise no verdict at that gate is adopted. Reviewers without a verdict at a gate do not
+ * count there.
  */
 export function comparePicks(opinions: readonly Opinion[], gateOf: Situation['gateOf']): Compared {
   const compared: Compared = { agreed: [], differing: [] };
@@ -60,7 +61,7 @@ function joinOpinions(address: string, all: readonly Opinion[]): Compared['agree
   return { address, is, ...(note && { note }), ...(reason && { reason }), by: joined(names, ', ', mostReason) };
 }
 
-/** Each text once, as far as there is room. */
+/** Joins the distinct strings, up to a maximum. */
 function joined(texts: readonly string[], between: string, most: number): string {
   return [...new Set(texts)]
     .join(between)

@@ -22,15 +22,18 @@ export interface Version {
 export interface ComparedStep {
   change: 'added' | 'removed' | 'changed' | 'moved';
   address: string;
-  /** `moved`: its address there. */
+  /** `moved`: its address in the other version. */
   movedFrom?: string;
   task: string;
   kind: string;
   text: string;
   changes?: Change[];
-  /** Changed steps whose outputs it is made from. */
+  /** Changed steps that this step uses. */
   follows?: string[];
-  /** Its price; absent where it is not, 0 where it shares the job of another step, `null`: unknown. */
+  /**
+   * Its price in each version: absent where the step does not exist, 0 where it shares another step's job, `null` where
+   * it is unknown.
+   */
   credits: { there?: number | null; here?: number | null };
   /** Credits of paid work in the other version that this one discards. */
   discards?: number;
@@ -41,10 +44,10 @@ export interface PriceSum {
   unknownPrices: number;
 }
 
-/** Changes of one version of a campaign as seen from another. Empty where they are the same. */
+/** Changes of one version of a campaign (`here`) from another (`there`). Empty if the two are equal. */
 export interface Comparison {
   steps: ComparedStep[];
-  /** Cost of the whole campaign, at the prices that are known or expected here. */
+  /** Cost of the whole campaign at the prices known or estimated in this version. */
   there: PriceSum & { steps: number; budget?: number };
   here: PriceSum & { steps: number; budget?: number };
   /** Sum of the remaining purchases of this version. */
@@ -52,15 +55,15 @@ export interface Comparison {
   /** Jobs and sends that are on record in one version only. */
   bought: Charge[];
   boughtThere: Charge[];
-  /** Credits of everything that steps have there, and none has here. */
+  /** Credits of purchases that steps have in the other version and none has in this one. */
   discarded: number;
 }
 
-/** Compares two versions of a campaign. Pure; prices are those that are known, or expected, `here`, for both. */
+/** Compares two versions of a campaign. Pure. Both are priced with the prices known or estimated `here`. */
 export function compareVersions(there: Version, here: Version, { hints }: { hints?: PriceHints } = {}): Comparison {
   const priceOf = pricesFrom(here.lock, here.graph.prices, hints);
   const pairs = pairSteps(there.graph, here.graph);
-  // What both have costs the same in both, whichever of several steps with one request has its job.
+  // A step in both versions has one price, even if its job belongs to different steps of equal requests.
   const common = pairs.filter(([old, now]) => old?.fingerprint === now?.fingerprint);
   const prices = {
     there: priceSteps([...common.flatMap(([old]) => old ?? []), ...there.graph.steps], priceOf),
@@ -93,7 +96,10 @@ export function compareVersions(there: Version, here: Version, { hints }: { hint
 
 type Pair = [there: Step, here: Step] | [there: undefined, here: Step] | [there: Step, here: undefined];
 
-/** Pairs the steps of two graphs: by address and request, then by request, then by address. In the order here; gone ones last. */
+/**
+ * Pairs the steps of two graphs: by address and request, then by request, then by address. In the order of `here`;
+ * removed steps are last.
+ */
 function pairSteps(there: Graph, here: Graph): Pair[] {
   const left = new Map(there.steps.map((step) => [step.address, step]));
   const pairs = new Map<string, Step>();
@@ -158,7 +164,10 @@ function addressIn(graph: Graph, fingerprint: string): string | undefined {
   return known.get(fingerprint);
 }
 
-/** The price of each step by its address. Of steps with equal requests, which are one purchase, the first has it. */
+/**
+ * Returns the price of each step by address. Of steps with equal requests, which are one purchase, the first has the
+ * price.
+ */
 function priceSteps(steps: readonly Step[], priceOf: PriceOf): ReadonlyMap<string, number | null> {
   const seen = new Set<string>();
   const prices = new Map<string, number | null>();
@@ -182,7 +191,7 @@ function sumPrices(prices: readonly (number | null)[]): PriceSum {
   };
 }
 
-/** Steps for whose present request nothing is bought, or under way. */
+/** Finds the steps whose present request is neither bought nor under way. */
 function findMissing(situation: Situation): string[] {
   return situation.matches.flatMap((match) => {
     const state = stateOfStep(match, situation);
@@ -190,7 +199,10 @@ function findMissing(situation: Situation): string[] {
   });
 }
 
-/** Sums up charges by the address there: of what a step has there, and none here, also once both locks are one. */
+/**
+ * Sums by the address in the other version the charges of purchases that no step has in this one, even after a merge of
+ * both locks.
+ */
 function findDiscards(charges: readonly Charge[], here: Version, lockThere: Lock): ReadonlyMap<string, number> {
   const joined = listCharges(situate(here.graph, joinLocks(here.lock, lockThere)));
   const used = new Set(joined.flatMap(({ name, went }) => (went === 'delivered' || went === 'running' ? [name] : [])));

@@ -1,19 +1,19 @@
 import { pairCommon } from '../../ground/common-words.ts';
 
-/** A run of words that differs between two texts. One side may be empty. */
+/** A run of words that differs between two strings. One side may be empty. */
 export interface WordChange {
   before: string;
   after: string;
-  /** Up to two words of what both texts have on either side. */
+  /** Up to two common words before the difference. */
   lead: string;
   trail: string;
 }
 
-/** Larger tables take longer than anybody reads; what differs is then one run of words. */
+/** Larger tables take too long to compute; the whole difference is then one run of words. */
 const mostCells = 40_000;
 const contextWords = 2;
 
-/** Finds the runs of words that differ, over the whole texts. White space alone is no difference. */
+/** Finds the runs of words that differ between two strings. Differences in white space alone are ignored. */
 export function findWordChanges(before: string, after: string): WordChange[] {
   const [old, now] = [wordsOf(before), wordsOf(after)];
   const changes: WordChange[] = [];
@@ -37,8 +37,8 @@ const shownChanges = 2;
 const shownWords = 5;
 
 /**
- * Describes how a text changed: `oak → elm`; with the words around it where something was only added or removed, a comma
- * included: `“a lamp” → “a red lamp”`. Never cuts a word.
+ * Describes how a string changed, for example `oak → elm`. If words (or a comma) were only added or removed, the words
+ * around them are included, for example `“a lamp” → “a red lamp”`. Never cuts a word.
  */
 export function describeWords(before: string, after: string): string {
   const changes = findWordChanges(before, after);
@@ -57,7 +57,9 @@ function describeChange({ before, after, lead, trail }: WordChange): string {
   return `${around(shorten(before))} → ${around(shorten(after))}`;
 }
 
-/** Punctuation that both end or begin with belongs to the sentence, not to the words. */
+/**
+ * Removes punctuation with which both strings begin or end, because it belongs to the sentence and not to the words.
+ */
 function withoutSharedEnds(before: string, after: string): [string, string] {
   const isSign = (sign: string | undefined) => sign !== undefined && /\p{P}/u.test(sign);
   let start = 0;
@@ -75,7 +77,7 @@ function shorten(text: string): string {
   return words.length <= shownWords ? text : `${joinWords(words.slice(0, shownWords))} …`;
 }
 
-/** Scripts that are written without spaces count by the letter. */
+/** In scripts that are written without spaces, each character is a word. */
 const word =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]\p{M}*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
 const unspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;

@@ -9,14 +9,14 @@ import { nameOfJob, type Ruling, refuse } from './ruling.ts';
 export type SeenOutput =
   | { is: 'intact' }
   | { is: 'missing' }
-  /** `why` follows the path. */
+  /** `why`: the words that follow the path in a message. */
   | { is: 'unusable'; why: string }
-  /** The content differs; with its own digest, size and media type. */
+  /** The content differs from the record. `output` has its present digest, size and media type. */
   | { is: 'edited'; output: Output };
 
 /**
- * Returns the finished purchase whose output can be accepted, or why there is none. `isAlone`: the step was named by itself;
- * a pattern never accepts files that are not there yet.
+ * Returns the finished purchase whose output can be accepted, or why there is none. `isAlone`: the user named this step
+ * itself. Files that are not saved yet are accepted only then, never by a pattern.
  */
 export function findAcceptable(
   match: Match,
@@ -35,7 +35,7 @@ export function findAcceptable(
   );
 }
 
-/** Accepts the file of a job that is not saved: `apply` takes it even if it fails a check. */
+/** Accepts the file of a job that is not saved yet: `apply` then saves it even if it fails a check. */
 function acceptAsIs(address: string, { record, purchase }: { record: StepRecord; purchase: Job }): Ruling {
   const { fingerprint, jobId } = purchase;
   if (isAcceptedAsIs(record, purchase)) return { is: 'unchanged', address, text: 'is accepted already' };
@@ -44,15 +44,15 @@ function acceptAsIs(address: string, { record, purchase }: { record: StepRecord;
   return { is: 'recorded', address, text, records: [{ ...record, decisions: { accepted: [accepted] } }] };
 }
 
-/** Whether a user accepted the file of this job before it was saved. */
+/** Returns whether a user accepted the file of this job before it was saved. */
 export function isAcceptedAsIs({ decisions }: StepRecord, { fingerprint, jobId }: Purchase): boolean {
   return decisions?.accepted?.some((one) => one.wanted === fingerprint && one.job === jobId) === true;
 }
 
 /**
- * Declares the output of a step right as it is: files edited by hand are recorded as they are now, and a changed input
- * is recorded as satisfied. `seen`: the files of the purchase, in order. `isUnfit`: they do not fit `expect`, and are
- * taken as they are.
+ * Accepts the output of a step as it is: files edited by hand are recorded in their present state, and a changed input
+ * counts as satisfied. `seen`: the files of the purchase, in order. `isUnfit`: they do not fit `expect` and are
+ * accepted anyway.
  */
 export function acceptOutput(
   match: Match,
@@ -110,7 +110,7 @@ function acceptedPurchase(
   return { ...purchase, outputs, revision: Math.min((purchase.revision ?? 0) + 1, mostRevision) };
 }
 
-/** Returns `undefined` when the purchase is of the very request of the manifest, or already counts for it. */
+/** Returns `undefined` when the purchase is of the manifest's present request, or is already accepted for it. */
 function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Job): Acceptance | undefined {
   if (step.decided?.accepted === true) return undefined;
   const wanted = wantedBy(step);
@@ -124,7 +124,7 @@ function acceptanceOf(record: StepRecord, wanted: string, fingerprint: string): 
   return { wanted, fingerprint, revision: Math.min((before?.revision ?? 0) + 1, mostRevision) };
 }
 
-/** Returns the fingerprint that the manifest asks for, whatever the step is held to. */
+/** Returns the fingerprint of the manifest's present request, even if a decision fixes the step to another purchase. */
 function wantedBy({ decided, fingerprint }: Match['step']): string {
   return decided?.wanted?.fingerprint ?? fingerprint;
 }

@@ -6,14 +6,14 @@ import { isPost, sendsOf } from '../posts/post-record.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
 
 /**
- * Makes the purchases of an address count as never made. Ids and charges stay on record: a budget still counts them. A
- * create whose answer was lost is never forgotten, because it may have been paid. A running job is paid and not
- * collected, so it takes `force`.
+ * Makes the purchases of an address count as never made. IDs and charges stay on record, because a budget still counts
+ * them. A create request without an answer is never forgotten, because it may have been charged. A running job is paid
+ * but not collected, so forgetting it requires `force`.
  */
 export function forgetRecord(
   record: StepRecord,
   context: {
-    /** `null`: unknown. Absent when the manifest no longer has the step: it is not bought again. */
+    /** `null`: unknown. Omitted when the step is no longer in the manifest, because it is not bought again. */
     price?: number | null;
     isPinnedByTask?: boolean;
     force: boolean;
@@ -54,7 +54,7 @@ export function forgetRecord(
   return { is: 'recorded', address, text, records: [{ ...record, purchases: purchases.map(asForgotten) }] };
 }
 
-/** Marks a single purchase, so that another branch's purchases are not forgotten with it. */
+/** Identifies a single purchase, so that purchases made at this address on another branch are not forgotten with it. */
 export function asForgotten(purchase: Purchase): Purchase {
   return purchase.writtenOff ? purchase : { ...purchase, forgotten: true };
 }

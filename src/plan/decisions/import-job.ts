@@ -41,7 +41,7 @@ export function importJob(
 
 const unknownCharge = 'its charge is unknown: adopt it again with --credits N once you know';
 
-/** Adds the charge of a job that is on record already. Nothing known is overwritten. */
+/** Adds the charge to a job that is already on record. A known charge is never overwritten. */
 function recordCharge({ record, purchase }: Match, job: { jobId: string; credits?: number }): Ruling | undefined {
   const { jobId, credits } = job;
   if (record === undefined || credits === undefined || purchase === undefined || !isJob(purchase)) return undefined;
@@ -108,7 +108,7 @@ function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string
   return undefined;
 }
 
-/** Finds the step that a job counts for. A forgotten job may come back; each kind has its own job numbers. */
+/** Finds the record that has a job. A forgotten job may be imported again; each kind has its own job numbers. */
 function findOwner(lock: Lock, kind: string, jobId: string): StepRecord | undefined {
   return [...lock.steps.values()].find((record) =>
     countedPurchases(record).some((one) => one.jobId === jobId && (one.kind ?? record.kind) === kind),

@@ -15,27 +15,27 @@ type Bought = Match & { purchase: Job };
 /** Review decision about outputs. `undecided` removes an earlier one. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
-  /** Steps were chosen by a pattern: those without an output to judge are left out, and said. */
+  /** The steps were chosen by a pattern: those without an output are skipped with a message instead of refused. */
   isPattern?: boolean;
-  /** Why, step by step, and who says so. */
+  /** Returns the reason and the reviewer of each step's verdict. */
   wordsOf(address: string): VerdictWords;
 }
 
-/** Words of a verdict: an absent one stays as it is, an empty one goes. */
+/** Text fields of a verdict. An absent field keeps the earlier text; an empty one removes it. */
 export interface VerdictWords {
   note?: string | undefined;
   reason?: string | undefined;
   by?: string | undefined;
 }
 
-/** `gateOf`: the current state of a gate, which changes with each pick of a batch. */
+/** `gateOf` returns the current state of a gate, which changes with each pick of a batch. */
 export type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf: GateOf };
 
 type GateOf = Pick<Situation['gateOf'], 'get'>;
 
 /**
- * Decides about outputs at their gates. A pick where one is to be picked takes the place of an earlier one. When anything
- * is refused nothing is recorded: picks belong together.
+ * Records verdicts on outputs at their gates. At a gate with one pick, a new pick replaces the earlier one. If any
+ * verdict is refused none is recorded, because picks belong together.
  */
 export function judgeSteps(
   chosen: readonly Match[],
@@ -121,7 +121,7 @@ function judgePurchase(
   return { is: 'recorded', address, text, records: withVerdict(match, record, { verdicts, verdict }) };
 }
 
-/** Makes the record that says it, at the address at which the purchase is on record. */
+/** Adds a verdict to the record of the address at which the purchase is recorded. */
 function withVerdict(
   match: Match,
   record: StepRecord,
@@ -130,19 +130,20 @@ function withVerdict(
   const { purchase, movedFrom: address = record.address } = match;
   if (purchase?.jobId === undefined) return [];
   const { fingerprint, jobId: job } = purchase;
-  // A sibling at the highest revision stays picked, which leaves the gate open, in a lock that can be read.
+  // A pick at the highest revision cannot be undone by picking a sibling. The gate then stays open, but the lock stays
+  // readable.
   const revision = Math.min((verdicts.newest(match)?.revision ?? 0) + 1, mostRevision);
   const decisions = { verdicts: [{ fingerprint, job, ...verdict, revision }] };
   return [{ address, kind: record.kind, purchases: [purchase], decisions }];
 }
 
-/** A gate may have thousands of steps, and each of them its own refusal. */
+/** Shortens the list, because a gate may have thousands of steps that are each refused. */
 function listOf(addresses: readonly string[]): string {
   const more = addresses.length - mostNamed;
   return more > 0 ? `${addresses.slice(0, mostNamed).join(', ')} … and ${more} more` : addresses.join(', ');
 }
 
-/** Sees to it that of each gate no more are picked than are to be. */
+/** Makes sure that no gate has more picks than requested. */
 function limitPicks(rulings: readonly Ruling[], gateOf: GateOf, unpick: (address: string) => StepRecord[]): Ruling[] {
   const meant = rulings.filter(({ is }) => is !== 'refused');
   const byGate = groupBy(meant, ({ address }) => gateOf.get(address));

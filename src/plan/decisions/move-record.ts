@@ -10,8 +10,8 @@ import { asForgotten } from './forget.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
 /**
- * Moves the record of one address to a step whose key and input changed at the same time, so that nothing connects the
- * two. Every purchase goes along, and the old address counts as never bought.
+ * Moves the record of an address to a step whose row key and input changed at the same time, so that no match connects
+ * them. All purchases move, and the old address counts as never bought.
  */
 export function moveRecord(
   old: StepRecord,
@@ -22,7 +22,7 @@ export function moveRecord(
   const counted = countedPurchases(old);
   const why = whyNot(old, to);
   if (why !== undefined) return why;
-  // Purchases that return to an address must not be mistaken for those forgotten there.
+  // A purchase that returns to an address gets a new generation, so that it does not count as forgotten there.
   const shift = (record?.purchases ?? []).reduce((most, one) => Math.max(most, one.generation), 0);
   const purchases = old.purchases.map((one) => ({ ...one, generation: one.generation + shift }));
   const decided = old.decisions === undefined ? {} : { decisions: old.decisions };

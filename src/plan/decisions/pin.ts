@@ -6,7 +6,7 @@ import { findKept } from '../situation/apply-decisions.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
 
-/** Holds a step to what it has: whatever its input becomes, it is kept, and its users go on using it. */
+/** Pins a step to its purchase: when its input changes it is kept, and its dependents go on using the kept output. */
 export function pinStep(match: Match, price: number | null): Ruling {
   const { step, record } = match;
   const { address, decided } = step;
@@ -29,7 +29,7 @@ export function pinStep(match: Match, price: number | null): Ruling {
   return { is: 'recorded', address, text: `keeps ${nameOfJob(purchase)}${change}`, records: [pinned] };
 }
 
-/** Removes the pin, so that the manifest decides again. */
+/** Removes the pin, so that the manifest's request applies again. */
 export function unpinStep({ step, record, purchase }: Match, price: number | null): Ruling {
   const { address, task, decided } = step;
   const pin = record?.decisions?.pin;
@@ -54,7 +54,7 @@ export function unpinStep({ step, record, purchase }: Match, price: number | nul
   return { is: 'recorded', address, text: `the manifest decides about it again${still}`, records: [unpinned] };
 }
 
-/** Returns the purchase that a step's output is, or will be, from; or why there is none to decide about. */
+/** Returns the purchase of a step's present or coming output, or a refusal if there is none to decide about. */
 export function findOwn(match: Match): { record: StepRecord; purchase: Job } | Ruling {
   const { step, record, movedFrom, sharesJobOf } = match;
   const { address } = step;

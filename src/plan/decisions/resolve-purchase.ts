@@ -7,22 +7,22 @@ import { isPost } from '../posts/post-record.ts';
 import { openSendsOf } from '../purchases/open-sends.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
-/** Error text of a create that a user resolved as not spent. */
+/** Error text of a create request that a user resolved as not spent. */
 export function decidedText(kind: string): string {
   return `decided: ${isPost(kind) ? 'it is not out' : 'it was not charged'}`;
 }
 
-/** User decision about an unresolved create. */
+/** A user's finding about an unresolved create request. */
 export type Finding =
   | { is: 'job'; jobId: string; credits?: number; recordId?: string }
-  /** It never reached the service: nothing was charged. */
+  /** The request never reached the service, so nothing was charged. */
   | { is: 'not-spent' }
-  /** Unknown: buy it, even if that pays twice. */
+  /** The outcome is unknown: buy the step again, even if that pays twice. */
   | { is: 'spend-again' };
 
 /**
- * Makes the line that records a finding about one open send, and about no other. It stays decided when a branch comes
- * back on which the send is still open. Nothing that may have been paid for leaves the lock.
+ * Makes the lock line that records a finding about one open send only. The send stays resolved when a branch on which
+ * it is open is merged. A purchase that may have been paid is never removed from the lock.
  */
 export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Finding): LockLine {
   const { address } = record;
@@ -57,7 +57,8 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
         decisions,
       };
     case 'spend-again':
-      // It may have been charged, so its price stays held; the next create is another purchase, under another key.
+      // This create request may have been charged, so its price stays held. The next one is another purchase with
+      // another key.
       return { ...open, ...line, writtenOff: true };
     default:
       return finding satisfies never;
@@ -65,8 +66,8 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
 }
 
 /**
- * Rules on a finding about a create of an address. `send`: its id, which must be given wherever there is a choice: a
- * decision about one create says nothing of another. `undefined`: one is open, and nothing was found out.
+ * Checks and records a finding about a create request of an address. `send`: its ID, required if several are open,
+ * because a finding about one says nothing about another. Returns `undefined` if one is open and there is no finding.
  */
 export function ruleOnSend(
   address: string,
@@ -83,7 +84,7 @@ export function ruleOnSend(
   const all = openSendsOf(record).filter((one) => !closed.has(one.send));
   const charge = settleCharge(record, { lock, finding });
   if (record === undefined || all.length === 0) return charge ?? nothingOpen(address, [...lock.steps.values()]);
-  // The job of an earlier purchase is no answer to an open create.
+  // An earlier purchase's job cannot be the answer to this create request.
   if (charge?.is === 'recorded') return charge;
   const [open, another] = send === undefined ? all : all.filter((one) => one.send === send);
   if (open === undefined || another !== undefined) {
@@ -97,7 +98,7 @@ export function ruleOnSend(
   if (finding === undefined) return undefined;
   const kind = open.kind ?? record.kind;
   if (isPost(kind) && finding.is === 'spend-again') {
-    // Anybody can see whether it is out, and nothing is sent on a doubt.
+    // A user can check whether the post is published, and no post is repeated while that is in doubt.
     return refuse(
       address,
       'is a post, which may be out already, and is not sent a second time on a doubt',
@@ -123,7 +124,7 @@ export function ruleOnSend(
   return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(record, open, finding))] };
 }
 
-/** Rules on a job whose charge the service never stated, or as 0; `undefined` where every charge is known. */
+/** Records the charge of a job for which the service stated none or 0. Returns `undefined` if all charges are known. */
 function settleCharge(
   record: StepRecord | undefined,
   { lock, finding }: { lock: Lock; finding: Finding | undefined },
@@ -143,14 +144,14 @@ function settleCharge(
   );
 }
 
-/** Adds the charge of a job that is on record already. */
+/** Adds the charge to a job that is already on record. */
 export function chargeRuling(record: StepRecord, job: Job, credits: number): Ruling {
   const purchases = record.purchases.map((one) => (one === job ? { ...job, credits } : one));
   const text = `its job ${job.jobId} was charged ${creditsOf(credits)}`;
   return { is: 'recorded', address: record.address, text, records: [{ ...record, purchases }] };
 }
 
-/** Finds the record of another purchase that has the job: one job is the answer to one create. */
+/** Finds the record of another purchase that has the job, because a job is the answer to one create request only. */
 function findOwner(
   jobId: string,
   { lock, kind, open }: { lock: Lock; kind: string; open: OpenSend },
