@@ -11,14 +11,14 @@ import type { PlanningOptions, RehearsalOptions, RunSettings } from './options.t
 import type { Ending, RunResult } from './run.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
-/** Who watches a run, and may end it. */
+/** Client that watches a run and can end it. */
 export interface Observer extends Ending {
   on: (event: RunEvent) => void;
   /** Time left, recorded in the history for clients that follow the run. */
   times?: RunTimes | undefined;
-  /** Whose approval the run is carried out under, and of when. */
+  /** Name of the person who approved the run, and the time of the approval. */
   approved?: { by: string; at: string } | undefined;
-  /** Called when the run has ended, however it did. */
+  /** Called when the run has ended, for any reason. */
   end?: () => Promise<void>;
 }
 
@@ -27,11 +27,11 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   check(): Promise<CheckedGraph>;
   lockTimeoutMs?: number | undefined;
   rehearsal?: RehearsalOptions | undefined;
-  /** Asks whether the service of the lock has a new address. Without it, the answer is no. */
+  /** Asks the user whether the service of the lock has moved to a new address. Defaults to the answer no. */
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
-  /** Plan made and approved before. */
+  /** Saved plan to carry out. */
   saved?: SavedPlan | undefined;
-  /** True when approval is asked for again: the earlier approval does not bind. */
+  /** True when approval is requested again because the earlier approval is not valid. */
   isAskedAgain?: true | undefined;
   /** Earlier approval. Defaults to that of the saved plan, else to the answer given in this run. */
   agreement?: Agreement | undefined;
@@ -43,19 +43,20 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   agree(plan: Plan, found: { misspelt: string | undefined }): Promise<Plan | 'no' | 'interrupted'>;
   observe(run: { plan: Plan; filesStay?: boolean }): Promise<Observer>;
   /**
-   * Lets people look at what arrives, and decide at gates: the run waits for them, and carries out what its plan named
-   * for afterwards. Called before anything is sent; `end` when the run has ended, however it did.
+   * Opens the review, in which people look at new outputs and decide at gates. The run waits for their decisions and
+   * then buys what its plan named as following the gates. Called before anything is sent; `end` is called when the
+   * run has ended, for any reason.
    */
   review?: ((live: LiveRun) => Promise<{ end(): Promise<void> }>) | undefined;
   /** Digest of the plan's inputs other than files. Omitted if it is never compared. */
   given?: string | undefined;
-  /** Limit of the process that carries the plan out, when that is not this one. */
+  /** Spending limit of the process that carries the plan out, when that is not this process. */
   limitThere?: SpendingLeft | undefined;
   /** Engine whose workers carry the plan out. Defaults to this process. */
   engine?: EngineChoice | undefined;
 }
 
-/** Place of a run that is not on this machine. */
+/** Engine that carries a run out instead of this machine. */
 export interface EngineChoice {
   url: string;
   /** Destination of the workers' files, as the user wrote it. By default they come to the attached client. */

@@ -27,16 +27,16 @@ import { keepIndex } from './save-outputs-list.ts';
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   /** Receives every event as it happens. */
   on?: ((event: RunEvent) => void) | undefined;
-  /** How long another run on the same lock is waited for, in ms. Default: not at all. */
+  /** How long to wait for another run on the same lock, in ms. Defaults to no wait. */
   lockTimeoutMs?: number | undefined;
   /** The embedded service, for a campaign that was loaded with `sandbox`. */
   rehearsal?: RehearsalOptions | undefined;
 }
 
 /**
- * Carries a plan out: creates what it buys, watches the jobs, saves their files, and keeps the lock. Only what the plan
- * names is bought: when lock or outputs have changed since so that anything else would be, it throws, and nothing is sent.
- * Purchases of an interrupted run are collected, and not made again.
+ * Carries a plan out: buys what the plan names, watches the jobs, saves their files, and updates the lock. Buys
+ * nothing that the plan does not name: when lock or outputs have changed so that other purchases would be needed, it
+ * throws before anything is sent. Collects the purchases of an interrupted run instead of repeating them.
  */
 export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
   checkCall('apply', [planned, options]);
@@ -69,8 +69,8 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
 }
 
 /**
- * Returns the part of a plan that a call consents to. Where a user must consent in person, no call does: purchases and
- * posts are withheld, and with nothing left to collect it throws MB3007.
+ * Returns the part of a plan that a library call consents to. Where a user must consent in person, no library call is
+ * consent: purchases and posts are withheld, and if no output is left to collect, it throws MB3007.
  */
 function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, { publish }: ApplyOptions): Plan {
   const { consent } = environment;
@@ -109,7 +109,7 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
       tell({ is: 'notice', text: `events are no longer reported, because their listener threw: ${messageOf(error)}` });
     };
     try {
-      // One that is async gives a promise, whatever its type says.
+      // An async listener returns a promise, whatever its type says.
       Promise.resolve(on(event)).catch(breakOff);
     } catch (error) {
       breakOff(error);
@@ -117,7 +117,10 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
   };
 }
 
-/** Holds the campaign, plans, asks, lets the plan be carried out, watches. A run that is under way is watched instead. */
+/**
+ * Locks the campaign, plans, asks for approval, starts the plan and watches it. Attaches to the campaign's run if one
+ * is under way.
+ */
 export async function applyGraph(campaign: OpenCampaign, given: ApplyGraphOptions): Promise<Applied> {
   checkSettings(given);
   const scope = new Scope();
@@ -146,8 +149,8 @@ export async function applyGraph(campaign: OpenCampaign, given: ApplyGraphOption
 }
 
 /**
- * Takes the lock and plans. Jobs that look like those of a lost lock may be of a run that has begun elsewhere since the service
- * was asked: that run is attached to.
+ * Takes the lock and plans. Where the plan finds outputs of a lost lock (MB3409), they may belong to a run that has begun
+ * elsewhere since this client looked for one; this function then attaches to that run.
  */
 export async function holdOrAttach(
   carrier: Carrier,

@@ -12,10 +12,13 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
-/** Whether the plan is approved. `why`: the reason if not, as words after a colon. */
+/** Whether the plan is approved. `why`: the reason if it is not, worded to follow a colon. */
 export type Approved = { is: 'approved'; approval: Approval } | { is: 'not'; why?: string };
 
-/** Returns the approval of a plan. It counts for this plan, lock and account, in its time, until the plan is done. */
+/**
+ * Returns the approval of a plan. It is valid only for this plan, lock and account, until it expires or the plan is
+ * done.
+ */
 export async function findApproval(
   saved: Pick<SavedPlan, 'path' | 'digest'>,
   { campaign, now }: { campaign: OpenCampaign; now: number },
@@ -29,7 +32,9 @@ export async function findApproval(
   return { is: 'approved', approval };
 }
 
-/** Why an approval counts no more; undefined: it does. A clock that was set back makes none of them younger than new. */
+/**
+ * Why an approval is no longer valid; undefined if it is valid. After the clock was set back, it is not valid either.
+ */
 export function whyOver({ by, at, until, ended }: Approval, now: number): string | undefined {
   if (ended !== undefined) return `what ${by} approved at ${at} is done`;
   if (now >= Date.parse(until)) return `the approval of ${by} was valid until ${until}`;
@@ -37,7 +42,10 @@ export function whyOver({ by, at, until, ended }: Approval, now: number): string
   return undefined;
 }
 
-/** Stores the approval of a saved plan. Throws MB3201 without a key, MB3301 where nothing can be stored. Times in ms. */
+/**
+ * Stores the approval of a saved plan. Throws MB3201 without an API key, MB3301 where nothing can be stored. Times in
+ * ms.
+ */
 export async function keepYes(
   { path, digest, campaign: name }: Pick<SavedPlan, 'path' | 'digest' | 'campaign'>,
   { campaign, what, by, at, until }: { campaign: OpenCampaign; what: string; by: string; at: number; until: number },
@@ -71,11 +79,12 @@ async function sayWhyNot({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): 
 }
 
 /**
- * Marks open sends that only the lock knows of, and that are asked about by sending their keys again. In a colleague's lock
- * they are right; one that was written by hand has bought what nobody agreed to. Sandbox creates are always recovered.
+ * Marks open sends that are in the lock but not in the purchase journal, and whose recovery repeats the request with
+ * its idempotency key. Such a send is legitimate in a colleague's lock, but a line written by hand would buy what was
+ * never approved. Create requests to the sandbox are always recovered.
  */
 export async function markStrangeSends({ campaign, rows }: Plan, open: OpenCampaign): Promise<void> {
-  // With a fence a list is looked through, and nothing is sent.
+  // A send with a fence is looked up in a list, so its request is not repeated.
   const asked = rows.filter(({ order }) => order?.send !== undefined && order.send.fence === undefined);
   if (open.sandbox || asked.length === 0) return;
   const name = nameOfPurchases(open, campaign);
@@ -89,7 +98,7 @@ export async function markStrangeSends({ campaign, rows }: Plan, open: OpenCampa
   for (const row of asked) {
     const { order, reason } = row;
     if (order?.send === undefined) continue;
-    // An old key is no longer replayed by the service: the same create would be paid again.
+    // The service no longer replays an old idempotency key, so the same create request would be charged again.
     if (isReplayed(now - (known.get(order.send.id) ?? Number.NEGATIVE_INFINITY))) continue; // I43 (sent here)
     order.send = { ...order.send, isStrange: true };
     row.reason = { ...reason, text: `${reason.text}; it was sent elsewhere, or long ago, so it takes a yes` };

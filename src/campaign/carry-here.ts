@@ -25,7 +25,7 @@ import { type RunResult, runPlan } from './run.ts';
 import { readKeptListings } from './service-facts.ts';
 import { openRunLock } from './settle.ts';
 
-/** A plan without orders asks nothing of the service. */
+/** Stand-in for the service, for plans without orders. They send no requests. */
 const noService: Service & Downloads = {
   replays: () => false,
   clockAheadMs: unasked,
@@ -41,12 +41,12 @@ function unasked(): never {
   throw new Error('internal error: the plan has no work for the service');
 }
 
-/** Runs plans in this process. Its runs end with the process, so there is none to attach to. */
+/** Runs plans in this process. Such a run ends with the process, so there is never a run to attach to. */
 export function carryHere(campaign: OpenCampaign, options: ApplyGraphOptions, scope: Scope): Carrier {
   return {
     attach: async () => undefined,
     async start(plan, held) {
-      // Where nothing happens, and nothing is to be decided, there is nothing to look at.
+      // Without work and without gates there is nothing to review.
       const live = plan.rows.some(isWork) || plan.gates !== undefined ? held.makeLive?.(plan) : undefined;
       const waits = live !== undefined && plan.rows.some(({ later }) => later !== undefined);
       const needsService = waits || plan.rows.some(isWork);
@@ -69,7 +69,7 @@ export function runningHere(plan: Plan, campaign: OpenCampaign, here: Here): Run
   return { plan, isWork: access !== undefined, judge, watch: (observer) => runHere(plan, campaign, here, observer) };
 }
 
-/** Makes disk and network the ports of a run, and takes them apart again. */
+/** Opens the ports of a run (disk and network), and closes them after it. */
 async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer: Watching): Promise<RunResult> {
   const { options, held, access, judge } = here;
   const { paths, service: address, accountOf } = campaign;
@@ -91,7 +91,7 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
     };
     const { carried, result } = runPlan(plan, ports, { ...options, ...observer, outline, loaded, live: judge });
     const ended = await result;
-    // The others have gone on; now it is reported.
+    // The other steps have finished, so the defect is reported now.
     const [defect] = carried.driven.defects;
     if (defect !== undefined && ended.end !== undefined) throw defect;
     return ended;
@@ -106,7 +106,10 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   }
 }
 
-/** Without a state folder the run continues with one notice, and only the lock has its purchases. With a limit: MB3301. */
+/**
+ * Opens the purchase journal. Without a state folder the run continues after one notice, and its purchases are in the
+ * lock alone. With a spending limit a missing state folder is MB3301.
+ */
 async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typeof openPurchases> {
   const journal = nameOfPurchases(campaign, name);
   if (journal === undefined) return undefined;
@@ -132,7 +135,7 @@ async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typ
 
 type RunService = Service & Downloads & { close(): Promise<void> };
 
-/** Opens the HTTP client, which is large, and therefore loaded only when the service is going to be called. */
+/** Opens the HTTP client. It is a large module, so it is loaded only when the service is going to be called. */
 async function openHttp(
   { paths }: OpenCampaign,
   { options, held }: Here,
@@ -153,7 +156,7 @@ async function openHttp(
   });
 }
 
-/** Opens the service client. `waits`: decisions during the run can need more requests than the plan. */
+/** Opens the service client. `waits`: decisions during the run can need more requests than the plan has. */
 async function openService(
   campaign: OpenCampaign,
   { options, held, waits, scope }: { options: ApplyGraphOptions; held: Held; waits: boolean; scope: Scope },

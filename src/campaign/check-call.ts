@@ -2,7 +2,10 @@ import { CampaignError } from '../contract/failure.ts';
 import { nearestName } from '../manifest/suggest.ts';
 import { type LibraryCall, libraryCalls } from './library-calls.ts';
 
-/** Refuses a misspelt or unknown field of a library call: a program without types would lose a cap that it has set. */
+/**
+ * Refuses a misspelt or unknown field of a library call, because an untyped caller that misspells a limit would run
+ * without it.
+ */
 export function checkCall(name: keyof typeof libraryCalls, given: readonly unknown[]): void {
   const { takes, example }: LibraryCall = libraryCalls[name];
   for (const [index, [argument, known]] of Object.entries(takes).entries()) {

@@ -12,7 +12,10 @@ import {
   type RunSettings,
 } from './options.ts';
 
-/** Refuses values that would lift a budget or stall a run: library callers can pass values that the CLI rejects. */
+/**
+ * Refuses values that would lift a budget or stall a run, because library callers can pass values that the CLI
+ * rejects.
+ */
 export function checkPlanning(options: PlanningOptions): void {
   checkGiven(pickPlanningOptions(options));
 }
@@ -33,12 +36,12 @@ function checkGiven(given: object): void {
   for (const { name, row, value } of findGiven(given, () => true)) {
     if (row.range !== undefined) requireNumber(name, value, row.range);
     if (row.words !== undefined) requireWord(name, value, row.words);
-    // A text such as 'false' must not count as consent.
+    // A string such as 'false' must not count as consent.
     if (row.takes === undefined && row.words === undefined && !row.flags.includes('<')) requireFlag(name, value);
   }
 }
 
-/** Refuses a job id or a charge that the lock could not be read with. */
+/** Refuses a job id or a charge with which the lock would be unreadable. */
 export function checkJob(jobId: string, charged: number | undefined): void {
   if (!isJobId(jobId)) {
     throw new CampaignError({
@@ -53,19 +56,19 @@ export function checkJob(jobId: string, charged: number | undefined): void {
 
 const findingFields = ['is', 'jobId', 'credits', 'recordId'];
 
-/** Refuses a finding that the lock could not be read with, or that has a field that would count for nothing. */
+/** Refuses a finding with which the lock would be unreadable, or with a field that would be ignored. */
 export function checkFinding(finding: { is: string } | undefined): void {
   if (typeof finding?.is !== 'string') requireWord('finding.is', String(finding?.is), findings);
   for (const field of Object.keys(finding ?? {})) requireWord('a field of finding', field, findingFields);
   requireWord('finding.is', finding?.is, findings);
 }
 
-/** Refuses a text such as 'false' where a decision takes true or false. */
+/** Refuses a string such as 'false' where a decision takes true or false. */
 export function checkFlags(flags: { [name: string]: unknown }): void {
   for (const [name, value] of Object.entries(flags)) if (value !== undefined) requireFlag(name, value);
 }
 
-/** Rejects names that cannot group charges: each would be a column of its own. */
+/** Refuses names by which charges cannot be grouped, because each would become a column. */
 export function checkCost({ by }: CostOptions): void {
   for (const one of by) requireWord('by', one, costDimensions);
 }

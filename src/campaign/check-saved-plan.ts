@@ -14,8 +14,8 @@ import { isKept, wordsOfPlan } from './saved-options.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
 /**
- * Addresses that the selections of a saved plan matched when it was made. Asked once more they may name other steps – what had
- * failed is running by now –, and what was redone already would be redone again.
+ * Addresses that the selections of a saved plan matched when it was made. Evaluating the selections again could match
+ * other steps (a step that had failed is running by now), and would redo steps that were already redone.
  */
 export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOptions['chosen']> {
   const { select, exclude, first, sample } = saved.options;
@@ -26,7 +26,7 @@ export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOpti
     if (fingerprint === undefined || repeat === undefined) return false;
     return nextPurchase(purchases, fingerprint).repeat <= repeat;
   };
-  // More may be left of a limit by now: what the plan left out stays out, and the rest of it goes on.
+  // The remaining limit may be larger by now. Steps that the plan omitted for the limit stay omitted.
   const left = [...saved.shown.values()].filter(({ reason }) => reason.code === 'limit');
   return {
     redo: new Set(saved.redo.filter(isOpen)),
@@ -36,8 +36,8 @@ export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOpti
 }
 
 /**
- * Throws when the plan as it is made now would buy what the saved one does not name. What was bought since, by a run that
- * was interrupted, is not bought again, and the rest of the saved plan goes on.
+ * Throws when the plan, made again now, would buy anything that the saved plan does not name. Purchases that an
+ * interrupted run has made since are not repeated, and the rest of the saved plan is carried out.
  */
 export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; service: string | undefined }): void {
   const { plan, graph, service } = now;
@@ -54,7 +54,8 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
     throw stale('the manifest, its data, its files or its variables changed since it was made');
   }
-  // What follows picks is shown apart from what is spent: nothing that could be bought at once may stand there.
+  // The cost of purchases after picks is shown apart from the amount to spend, so a purchase that is possible at once
+  // must not be listed there.
   const behind = findBehind(graph, saved.gates);
   const early = [...saved.afterPicks.keys()].find((address) => !behind.has(address));
   if (early !== undefined) throw stale(`${early} hangs on none of the gates that it shows as open`);

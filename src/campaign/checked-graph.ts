@@ -20,22 +20,25 @@ import {
 } from './service-facts.ts';
 
 export interface CheckOptions {
-  /** Ask the service for its OpenAPI document. */
+  /** Whether to ask the service for its OpenAPI document. */
   refresh?: boolean | undefined;
-  /** A run requests the service's document again before it buys by it; a plan uses the stored one. */
+  /**
+   * Whether this is for a run. A run requests the service's document again before it buys by it; a plan uses the
+   * stored one.
+   */
   isRun?: boolean | undefined;
-  /** Nothing is asked yet: where the kept document finds mistakes, its word does not count. */
+  /** The service is queried later, so mistakes that only the stored document finds are not reported yet. */
   asksLater?: boolean | undefined;
-  /** The document was needed before: it is tried at once, and without asking for it. */
+  /** The document was needed before, so the stored document is tried first. */
   againByDocument?: boolean | undefined;
 }
 
 /** A manifest, with the findings of the service's OpenAPI document. */
 export interface CheckedManifest extends LoadedManifest {
   facts: ServiceFacts;
-  /** Whether some requests can only be judged by the service's document. */
+  /** Whether some requests can only be checked against the service's document. */
   byDocument: boolean;
-  /** The same by the document as it is now, where this went by a kept one, or by none. */
+  /** Checks the manifest against the service's current document. Omitted if the current document was used. */
   renew?(): Promise<CheckedManifest>;
 }
 
@@ -46,18 +49,24 @@ export interface CheckedGraph {
   /** The manifest as written, with the texts of its files, for positions of later findings. */
   manifest?: Manifest;
   sources: ReadonlyMap<string, string>;
-  /** Files that it was made from, relative to the folder of the manifest. */
+  /** Files from which the graph was made, relative to the folder of the manifest. */
   inputs: readonly string[];
   /** Inputs other than variables. Omitted if the service's document was used, or there were diagnostics. */
   asked?: readonly Asked[];
   /** Unknown names were accepted because the service lists them. */
   takesNames?: true;
-  /** A field that is most likely misspelt, as its warning says. A service may ignore it, and charge all the same. */
+  /**
+   * Text of the warning about the field that is most likely misspelt. A service may ignore such a field and still
+   * charge.
+   */
   misspelt?: string;
   renew?(): Promise<CheckedGraph>;
 }
 
-/** The manifest, with the requests that only the service's own document can judge checked against it, where it is known. */
+/**
+ * Loads the manifest and checks it. Requests that only the service's own document describes are checked against that
+ * document if it is known.
+ */
 export async function loadChecked(
   campaign: OpenCampaign & { reader?: LoadOptions['reader'] },
   options: CheckOptions,
@@ -72,7 +81,7 @@ export async function loadChecked(
   const plain = await loadManifest(file, campaign);
   const wantsNames = hasUnknownNames(plain);
   if (!wantsNames && (plain.graph === undefined || !needsDocument(plain.graph))) {
-    // Its prices are wanted all the same.
+    // The prices of the service were requested, although no request needs its document.
     const asks = plain.graph !== undefined && options.refresh === true && !campaign.sandbox;
     const facts = asks ? (await findFacts(campaign, options)).facts : noServiceFacts;
     return { ...plain, facts, byDocument: false };
@@ -92,12 +101,12 @@ export async function loadChecked(
     const isSame = JSON.stringify(newer.document) === JSON.stringify(facts.document);
     return isSame ? { ...checked, facts: newer } : check(newer);
   };
-  // A document of another day may be wrong about a mistake.
+  // The stored document may be outdated and report a mistake that is none.
   if (!hasErrors(checked.diagnostics) || hasErrors(plain.diagnostics)) return { ...checked, renew };
   return options.asksLater === true ? { ...plain, facts: noServiceFacts, byDocument: true, renew } : renew();
 }
 
-/** The graph of a checked manifest; or the end of the command with every mistake. */
+/** Returns the graph of a checked manifest, or ends the command with every mistake. */
 export async function requireCheckedGraph(campaign: OpenCampaign, options: CheckOptions): Promise<CheckedGraph> {
   return graphOf(await loadChecked(campaign, options), campaign);
 }
@@ -126,8 +135,8 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, report
 }
 
 /**
- * Plans, and where something is to be bought by the service's document, asks for it first. A run that only fetches, or finds
- * nothing to do, makes no request for it.
+ * Plans, and if a purchase depends on the service's document, requests the document first and plans again. A run that
+ * only downloads, or has nothing to do, sends no request for it.
  */
 export async function planByDocument<Planned extends { plan: Plan }>(
   first: CheckedGraph,
@@ -135,7 +144,7 @@ export async function planByDocument<Planned extends { plan: Plan }>(
 ): Promise<CheckedGraph & { planned: Planned }> {
   const planned = await planOf(first, { again: false });
   const { plan } = planned;
-  // A list of another day may name what the service has taken away since, and would silently replace.
+  // An outdated list may contain names that the service has removed since, and silently lead to replacements.
   const asks =
     createsByDocument(plan) || (first.takesNames === true && plan.rows.some(({ action }) => isSpending(action)));
   if (first.renew === undefined || !asks) return { ...first, planned };
@@ -144,7 +153,7 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   return { ...renewed, planned: await planOf(renewed, { again: true }) };
 }
 
-/** Returns facts about the service. `ask`: queries the service if they may have changed. */
+/** Returns facts about the service. `ask`: queries the service; present if the facts may have changed. */
 async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: CheckOptions,
@@ -155,7 +164,7 @@ async function findFacts(
   if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(campaign);
   const { baseUrl, token } = environment;
-  // Without both, a run ends before any request; errors of the manifest are reported first.
+  // Without both, a run ends before any request, because errors of the manifest are reported first.
   const canAsk = isRun === true && baseUrl !== undefined && token !== undefined;
   return { facts, ...(canAsk && { ask }) };
 }

@@ -9,8 +9,8 @@ import type { Situation } from '../plan/situation/situation.ts';
 import { makeSelector } from './select-steps.ts';
 
 /**
- * Addresses that a decision is about, in the graph's order, then sorted: those that are named – an address, a task, or either with `*`
- * in it – and those that selections find. `orphans`: addresses that only the lock has may be named, too.
+ * Addresses that a decision is about, in the order of the graph, then sorted. They are given by name (an address, a
+ * task, or either with `*` in it) or by selections. `orphans`: addresses that are only in the lock can be named, too.
  */
 export function chooseSteps(
   names: readonly string[],
@@ -39,8 +39,8 @@ export function chooseSteps(
 }
 
 /**
- * Addresses on record, by name. Steps that the manifest no longer has can be named too, which is why this does not go by
- * the manifest. Nothing matched is wrong usage.
+ * Returns recorded addresses that match the names. Steps that the manifest no longer contains can be named, too, so
+ * the names are matched against the lock. If nothing matches, it is a usage error.
  */
 export function chooseRecorded(
   names: readonly string[],
@@ -76,7 +76,7 @@ function onlyInLock(address: string): Named {
   return { address, task: taskOfAddress(address) };
 }
 
-/** One step of the manifest, by its whole address. */
+/** Returns one step of the manifest by its full address. */
 export function requireStep<Any extends Step>(name: string, graph: { steps: readonly Any[] }): Any {
   const addresses = new Set(graph.steps.map(({ address }) => address));
   const { text } = readName(name, (one) => addresses.has(one));

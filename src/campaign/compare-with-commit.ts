@@ -19,7 +19,7 @@ import { findPriceHints } from './price-hints.ts';
 import { readCommittedCampaign } from './read-committed.ts';
 import { requireRestoredLock } from './restore-purchases.ts';
 
-/** Changes of the working tree as seen from a commit. */
+/** Changes of the working tree relative to a commit. */
 export interface CommitComparison extends Comparison {
   campaign: string;
   ref: string;
@@ -53,7 +53,10 @@ export async function compareWithCommit(
   return { campaign: graph.name, ref, commit, ...compared, ...(fit && { fit }) };
 }
 
-/** Returns how the budget covers the campaign in the working tree. Files on disk do not matter: they cost nothing. */
+/**
+ * Returns how the budget covers the campaign in the working tree. Files on disk are ignored, because they cost
+ * nothing.
+ */
 function fitOf(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
   { graph, lock, hints }: { graph: Graph; lock: Lock; hints: PriceHints },
@@ -71,8 +74,8 @@ function fitOf(
 }
 
 /**
- * Finds what the campaign, as it was loaded, changes as seen from a commit: steps, credits, purchases, paid work that
- * it gives up. Read from git's objects: nothing is checked out, sent or written. Throws when either side has mistakes.
+ * Compares a loaded campaign with a commit: steps, credits, purchases, and paid work that would be discarded. Reads
+ * git's objects: nothing is checked out, sent or written. Throws when either side has mistakes.
  */
 export async function compare(campaign: Campaign, ref: string): Promise<CommitComparison> {
   return orFailure(compareWithCommit(campaign, checkedOf(campaign), { ref }));
@@ -86,14 +89,14 @@ export async function cost(campaign: Campaign, options: CostOptions = { by: ['ta
 }
 
 /**
- * Reads a lock with its lines in any order, with duplicates, CRLF, a byte order mark or merge conflict markers. `file` is
- * its path, for messages. Mistakes are in `diagnostics`.
+ * Reads a lock whose lines may be in any order, with duplicates, CRLF, a byte order mark or merge conflict markers.
+ * `file` is its path, for messages. Mistakes are in `diagnostics`.
  */
 export function readLock(file: string, bytes: Uint8Array): LockReading {
   return readLockBytes(file, bytes);
 }
 
-/** The checked graph of a campaign. Throws when it has mistakes. */
+/** Returns the checked graph of a campaign. Throws when it has mistakes. */
 function checkedOf(campaign: Campaign) {
   return graphOf(campaign.checked, campaign, campaign.checked);
 }

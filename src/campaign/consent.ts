@@ -1,6 +1,6 @@
 import { CampaignError } from '../contract/failure.ts';
 
-/** Variables by which automated callers make themselves known. */
+/** Variables by which automated callers identify themselves. */
 export const programVariables = [
   'AI_AGENT',
   'AGENT',

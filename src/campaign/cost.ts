@@ -28,11 +28,11 @@ import { runsOfLock } from './runs-of-lock.ts';
 /** Returns the run of a job by its address and id. Undefined if unknown. */
 type RunOf = (job: { address: string; id: string }) => string | undefined;
 
-/** Costs of a campaign, and where the credits went. */
+/** Costs of a campaign, grouped by purpose. */
 export interface Cost {
   campaign: string;
   by: readonly CostDimension[];
-  /** Only purchases that this commit lacks. */
+  /** Only purchases that are missing in this commit. */
   since?: { ref: string; commit: string };
   rows: CostRow[];
   totals: CostSums;
@@ -42,18 +42,23 @@ export interface Cost {
 
 export interface CostOptions {
   by: readonly CostDimension[];
-  /** A commit: only later purchases count. */
+  /** A commit. Only purchases that are missing in it count. */
   since?: string | undefined;
 }
 
-/** Sums up the charges on record. Needs git only for months, authors and `since`; asks no service, and writes nothing. */
+/**
+ * Sums up the recorded charges. Needs git only for months, authors and `since`; sends no request, and writes nothing.
+ */
 export async function sumUpCost(campaign: OpenCampaign, graph: Graph, options: CostOptions): Promise<Cost> {
   const { by } = options;
   const { charges, keysOf, ...found } = await readCharges(campaign, graph, options);
   return { campaign: graph.name, by, ...found, rows: tallyCharges(charges, by, keysOf), totals: sumCharges(charges) };
 }
 
-/** The same for every campaign of the tree around `paths` with a lock next to its manifest. */
+/**
+ * Sums up the recorded charges like `sumUpCost`, for every campaign of the tree around `paths` that has a lock next
+ * to its manifest.
+ */
 export async function sumUpAll(
   paths: CampaignPaths,
   { by }: Pick<CostOptions, 'by'>,
@@ -132,7 +137,7 @@ function keyOf(
   }
 }
 
-/** The commit in which each charge first stands in the lock; those that are not committed yet are left out. */
+/** Returns the commit that first contains each charge in the lock. Charges that are not committed yet are omitted. */
 async function findFirstCommits(lock: string, charges: readonly Charge[]): Promise<Map<string, FileCommit>> {
   const shown = relative('', lock) || lock;
   const repository = await openRepository(dirname(lock));
@@ -158,8 +163,8 @@ async function findFirstCommits(lock: string, charges: readonly Charge[]): Promi
 }
 
 /**
- * Reads what earlier runs on this lock noted. Only the last ones are kept, on this machine: of a job from elsewhere, or
- * from long ago, nothing is known.
+ * Indexes jobs by the run that made them, from the histories of earlier runs on this lock. Only recent runs of this
+ * machine have a history, so the run of an older job, or of a job from elsewhere, is unknown.
  */
 export async function indexRunsByJob(paths: CampaignPaths): Promise<RunOf> {
   const byJob = new Map<string, Map<string, string>>();
@@ -168,13 +173,13 @@ export async function indexRunsByJob(paths: CampaignPaths): Promise<RunOf> {
       if (event !== 'job-created' || typeof jobId !== 'string' || typeof address !== 'string') continue;
       const known = byJob.get(jobId) ?? new Map<string, string>();
       byJob.set(jobId, known);
-      // Of two runs that saw it made, the earlier one counts.
+      // If two runs recorded the creation of a job, the earlier run counts.
       known.set(address, run);
     }
   }
   return ({ address, id }) => {
     const known = byJob.get(id);
-    // A step that was renamed has the job under another address; one id of two kinds is two jobs.
+    // The job of a renamed step is recorded under another address; jobs of two kinds can have the same id.
     return known?.get(address) ?? (known?.size === 1 ? [...known.values()][0] : undefined);
   };
 }

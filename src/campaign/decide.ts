@@ -20,12 +20,12 @@ import { nameOfPurchases, requireRestoredLock } from './restore-purchases.ts';
 
 /** Options that all decisions share. */
 export interface DecideOptions {
-  /** How long a run on the same lock is waited for, in ms. Default: not at all. */
+  /** How long to wait for a run on the same lock, in ms. Defaults to no wait. */
   lockTimeoutMs?: number | undefined;
   dryRun?: boolean | undefined;
   /** Asked before anything is recorded. Default: yes. */
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
-  /** Asks whether the service of the lock has a new address. Without it, the answer is no. */
+  /** Asks the user whether the service of the lock has moved to a new address. Defaults to the answer no. */
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
 }
 
@@ -40,15 +40,15 @@ export interface HeldCampaign {
 export type Decided =
   /** The decision of each step, or the reason for none. */
   | { is: 'recorded' | 'dry run'; rulings: Ruling[] }
-  /** Nobody agreed; nothing was recorded. */
+  /** The user did not agree, so nothing was recorded. */
   | { is: 'no' | 'interrupted' };
 
-/** Makes a decision: the rulings about steps, while the lock is held. */
+/** Computes the rulings of a decision about steps, while the lock is held. */
 export type Rule = (held: HeldCampaign) => Promise<Ruling[]> | Ruling[];
 
 /**
- * Holds the lock while `rule` makes up what is decided, and records it. Spends nothing. `service`: the decision is about
- * jobs there, so the lock must belong to it.
+ * Holds the lock while `rule` computes the rulings, and records them. Spends nothing. `service`: the decision is
+ * about jobs of the service, so the lock must belong to that service.
  */
 export function decide(campaign: OpenCampaign, options: DecisionOptions, rule: Rule): Promise<Decided> {
   checkFlags({ dryRun: options.dryRun });
@@ -63,7 +63,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
   const { paths, tell } = campaign;
   const { dryRun = false, askAboutMove, lockTimeoutMs = 0 } = options;
   const graph = await requireGraph(campaign);
-  // Reading leaves nothing behind, not even a guard, and so works on a read-only mount.
+  // A dry run writes nothing, not even the file that guards the lock, so it works on a read-only mount.
   const guard = dryRun ? undefined : await holdGuard(paths.lock, lockTimeoutMs, tell);
   try {
     const { service } = options;
@@ -84,7 +84,7 @@ async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule
   }
 }
 
-/** Throws if no decision could be made. */
+/** Throws if there is no ruling that can be recorded. */
 function requireSome(rulings: readonly Ruling[]): void {
   const [first, ...others] = rulings.filter(({ is }) => is === 'refused');
   if (first?.is !== 'refused' || rulings.some(({ is }) => is === 'unchanged')) return;
@@ -133,7 +133,10 @@ async function noteInJournal(campaign: OpenCampaign, graph: Graph, rulings: read
   }
 }
 
-/** A line for each purchase. Among decisions, only those about creates apply to every clone on this machine. */
+/**
+ * Yields a line for each purchase. Of the decisions, only those about create requests apply to every clone on this
+ * machine.
+ */
 function* purchaseLines({ address, kind: own, purchases, decisions, closes }: StepRecord): Generator<LockLine> {
   const sends = decisions?.sends;
   for (const { kind = own, ...purchase } of purchases) {

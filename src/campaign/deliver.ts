@@ -11,20 +11,20 @@ import { findOutputs, type OutputsOptions } from './find-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
 export interface DeliverOptions extends OutputsOptions {
-  /** A folder, created if missing, or `s3://BUCKET/PREFIX`. */
+  /** Destination: a folder, created if missing, or `s3://BUCKET/PREFIX`. */
   to?: string | undefined;
-  /** Template of names below it, without extension. Default: those that the files have. */
+  /** Template of file names below the destination, without extension. Defaults to the names of the outputs. */
   layout?: string | undefined;
-  /** Reports the copies without making them. */
+  /** Whether to report the copies without making them. */
   dryRun?: boolean | undefined;
 }
 
 export interface Delivered {
-  /** Names below the place. */
+  /** Names of the copied files below the destination. */
   copied: string[];
-  /** Those among them that took the place of an earlier copy. */
+  /** Names among `copied` that replaced an earlier copy. */
   replaced: string[];
-  /** Files that were already there with identical bytes. */
+  /** Names of files that were already there with identical bytes. */
   there: string[];
   /** With `picked`: undecided gates, whose files are omitted. */
   undecided: string[];
@@ -36,14 +36,14 @@ type Delivery = NamedDelivery<FoundOutput>;
 export const deliveryIndex = 'outputs.csv';
 const most = 5;
 
-/** Files that are on their way at once: one that goes far away mostly waits. */
+/** Files that are copied at once, because a transfer to a remote destination mostly waits. */
 const atOnce = 8;
 
 /**
- * Copies files to a folder or bucket, each checked by its digest, and a list of them beside. Everything that is wrong is found
- * before anything is copied. Nothing there is deleted, and nothing is written over but the list and earlier copies, which are
- * known by their digests: from the list, or from the lock. Cut off, and begun again, it goes on. `env`: where a bucket has its
- * credentials from.
+ * Copies files to a folder or bucket, each checked by its digest, and writes a list of them there. All problems are
+ * found before anything is copied. Deletes nothing there, and replaces only the list and earlier copies, which are
+ * recognized by their digests in the list or in the lock. If it is interrupted, the next call continues. `env`:
+ * environment with the credentials of a bucket.
  */
 export async function deliver(
   campaign: OpenCampaign,
@@ -153,7 +153,7 @@ async function copyAll(
   await eachAtOnce(deliveries, atOnce, async (delivery) => {
     const { file, name } = delivery;
     const { output } = file;
-    // Somebody may have put a file there meanwhile.
+    // Another program may have put a file there meanwhile.
     if ((await look(delivery)) === 'other') throw inTheWay(to, [name]);
     const source = placed.look(output);
     const isCopied = typeof source !== 'string' && (await place.put(source.path, name, output));

@@ -17,7 +17,7 @@ import { findLocks } from '../find-locks.ts';
 import { findListedPurchases, isUnbought, jobIdsOf } from '../listed-purchases.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
-/** Counts of steps and jobs compared, and the choices that only a person can make. */
+/** Counts of steps and jobs compared, and the matches that only a person can choose. */
 export interface LookedAt {
   steps: number;
   jobs: number;
@@ -25,7 +25,10 @@ export interface LookedAt {
   open: Adoption<ListedJob>['open'];
 }
 
-/** Finds paid jobs that no lock knows, and gives them to the steps with exactly that request. `jobs`: these, where several fit. */
+/**
+ * Finds paid jobs that are in no lock, and records each at the step with exactly its request. `jobs`: the jobs to use
+ * where several match.
+ */
 export async function adopt(
   campaign: OpenCampaign,
   choice: { jobs?: readonly string[] | undefined; onLooked?: ((looked: LookedAt) => void) | undefined },
@@ -61,7 +64,10 @@ function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
   tell({ is: 'notice', text });
 }
 
-/** Job ids in this lock and all others of the folder. Throws for one that cannot be read: it may own any job. */
+/**
+ * Job ids in this lock and in all other locks of the folder. Throws for a lock that cannot be read, because it may
+ * contain any job.
+ */
 async function knownJobs(lock: Lock, { paths, sandbox }: OpenCampaign): Promise<Set<string>> {
   const locks = [lock];
   for (const { path, shown, reading } of await findLocks(paths.folder, { sandbox })) {

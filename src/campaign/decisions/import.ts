@@ -18,13 +18,13 @@ import { withLibraryOf } from '../with-library.ts';
 export interface ImportedJob {
   address: string;
   job: string;
-  /** Credits charged for it, where the service does not say. */
+  /** Credits charged for the job, where the service does not report them. */
   credits?: number | undefined;
-  /** Do not ask the service for it. */
+  /** Whether to record the job without querying the service. */
   offline?: boolean | undefined;
 }
 
-/** Gives a step that has no purchase a job that is paid already. */
+/** Records a job that is already paid at a step without a purchase. */
 export async function importStep(
   campaign: OpenCampaign,
   imported: ImportedJob,
@@ -63,7 +63,7 @@ function isRuling(asked: Asked | Ruling): asked is Ruling {
   return 'is' in asked;
 }
 
-/** Facts about the job from the service, or the reason why this step cannot have it. */
+/** Returns facts about the job from the service, or the reason why the step cannot use it. */
 async function askFor({ address, kind }: Step, jobId: string, library: Library): Promise<Asked | Ruling> {
   const facts = await library.job(kind, jobId);
   if (facts === undefined) {

@@ -8,7 +8,7 @@ import type { DecidedGate } from '../../plan/situation/decided-graph.ts';
 import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 
-/** Rules on each verdict, in the order given. What is recorded is joined into the lock. */
+/** Returns a ruling on each verdict, in the order given. Recorded verdicts are joined into the lock. */
 export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation): Ruling[] {
   return new Bench(situation).judgeAll(verdicts).rulings;
 }
@@ -16,14 +16,16 @@ export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation)
 /** Rulings on a batch, and what its gates show of it. */
 export interface Judged {
   rulings: Ruling[];
-  /** Gates about which something was recorded, with what people say now of the outputs of their steps, by address. */
+  /**
+   * Gates about which something was recorded, with the current verdicts on the outputs of their steps, by address.
+   */
   gates: (Pick<DecidedGate, 'name' | 'state'> & { verdicts: ReadonlyMap<string, ReturnType<Verdicts['on']>> })[];
 }
 
 /**
- * The campaign while it is judged: what is picked changes what later verdicts are about. Each is given by the rules of
- * `pick`, `reject` and `unpick`, after those before it, so that of two about one output the last counts. One that is refused
- * does not keep the others from being recorded.
+ * Applies a batch of verdicts to a campaign. A pick changes which outputs later verdicts are about, so each verdict
+ * is judged by the rules of `pick`, `reject` and `unpick` after those before it; of two verdicts about one output the
+ * last counts. A refused verdict does not prevent the others from being recorded.
  */
 export class Bench {
   readonly #links: Links;
@@ -36,7 +38,7 @@ export class Bench {
     this.#campaign = situation;
   }
 
-  /** Rules on each verdict, in the order given. What is recorded is joined into the lock. */
+  /** Returns a ruling on each verdict, in the order given. Recorded verdicts are joined into the lock. */
   judgeAll(wanted: readonly WantedVerdict[]): Judged {
     const rulings = wanted.map((verdict) => this.#judge(verdict));
     const { byAddress, gateOf, verdicts } = this.#campaign;
@@ -92,7 +94,10 @@ export class Bench {
     return { ...gate, state: stateOfGate(gate, seenOf) };
   }
 
-  /** Whether changed gates bear on a step: its sources hang on those before it; which steps are canaries, on any. */
+  /**
+   * Whether changed gates affect a step. The sources of a step depend on the gates before it; which steps are
+   * canaries can depend on any gate.
+   */
   #isOutdated(address: string): boolean {
     const { steps, byName, byMember, canaried } = this.#links;
     if (canaried.has(address)) return true;
@@ -114,12 +119,12 @@ export class Bench {
   }
 }
 
-/** How the steps of a graph hang on its gates, as written. */
+/** Dependencies of the steps of a graph on its gates, as written in the manifest. */
 interface Links {
   steps: ReadonlyMap<string, Step>;
   byName: ReadonlyMap<string, Gate>;
   byMember: ReadonlyMap<string, Gate>;
-  /** Steps of canaries: the first ones need a decision. */
+  /** Steps of tasks with canaries: their first steps need a decision before the others. */
   canaried: ReadonlySet<string>;
 }
 

@@ -23,33 +23,36 @@ export interface JudgeOptions extends DecideOptions {
   by?: string | undefined;
 }
 
-/** Turns outputs down for one of the reasons that the manifest names, or another one. */
+/** Options of rejecting outputs for one of the reasons that the manifest names, or for another reason. */
 export interface RejectOptions extends JudgeOptions {
   /** In 1 to 100 characters. Omitted to keep the current reason. */
   reason?: string | undefined;
 }
 
-/** Picks outputs at their gates: what hangs on a gate is made from them. Where one is picked it takes an earlier one's place. */
+/**
+ * Picks outputs at their gates: the steps that depend on a gate are made from its picks. At a gate that chooses one,
+ * the pick replaces the earlier pick.
+ */
 export async function pick(campaign: OpenCampaign, chosen: Chosen, options: JudgeOptions = {}): Promise<Decided> {
   checkCall('pick', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'picked' });
 }
 
-/** Turns outputs down at their gates. */
+/** Rejects outputs at their gates. */
 export async function reject(campaign: OpenCampaign, chosen: Chosen, options: RejectOptions = {}): Promise<Decided> {
   checkCall('reject', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'rejected' });
 }
 
-/** Takes verdicts back: the outputs are neither picked nor rejected. */
+/** Removes verdicts: the outputs are then neither picked nor rejected. */
 export async function unpick(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   checkCall('unpick', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'undecided' });
 }
 
 /**
- * Records what people picked and rejected elsewhere, by their files (`picks.json`). Where they differ nothing is recorded,
- * and the ruling says who says what.
+ * Records picks and rejections that people saved in files (`picks.json`). If the files disagree, nothing is recorded,
+ * and the ruling lists the disagreements.
  */
 export async function pickFrom(
   campaign: OpenCampaign,
@@ -72,7 +75,8 @@ export async function pickFrom(
     });
     const { agreed, differing } = comparePicks(current, gateOf);
     rulings.push(...differing.map((one): Ruling => ({ is: 'unchanged', ...one })));
-    // Picks of one gate are judged together; notes may differ from step to step. What is rejected here makes room for them.
+    // Picks of one gate are judged together; notes may differ from step to step. Rejections in the same files free
+    // places for them.
     const rejected = new Set(agreed.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
     const roomy = { ...situation, gateOf: gatesByMember(graph.gates.map((gate) => withoutPicks(gate, rejected))) };
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
@@ -87,12 +91,12 @@ export async function pickFrom(
   });
 }
 
-/** Stands for a job in a gallery that shows no ids. */
+/** Token of a job, for a gallery that shows no job ids. */
 export function jobToken(jobId: string): string {
   return createHash('sha256').update(jobId).digest('hex').slice(0, 24);
 }
 
-/** Whether a verdict is about this job: a client's page names it by its token. */
+/** Whether a verdict is about this job, which the page of a client names by its token. */
 function isJob(jobId: string | undefined, named: string): boolean {
   return jobId !== undefined && (named === jobId || named === jobToken(jobId));
 }
@@ -101,7 +105,7 @@ function withoutPicks({ state, ...gate }: DecidedGate, rejected: ReadonlySet<str
   return { ...gate, state: { ...state, picked: state.picked.filter((address) => !rejected.has(address)) } };
 }
 
-/** Says of a rejection that it is one: the command is called `pick`, whatever its files say. */
+/** Words a ruling as a rejection, because the command is called `pick` even if its files contain rejections. */
 function sayRejected(ruling: Ruling): Ruling {
   return ruling.is === 'recorded' ? { ...ruling, as: 'reject' } : ruling;
 }
@@ -122,7 +126,7 @@ function judge(
   });
 }
 
-/** Refuses words that the lock would not take. */
+/** Refuses words that the lock does not accept. */
 function checkWords(option: '--note' | '--reason' | '--by', text: string | undefined, most: number): void {
   if (text === undefined) return;
   const { length } = text;
@@ -137,7 +141,7 @@ function checkWords(option: '--note' | '--reason' | '--by', text: string | undef
 
 const mostBytes = 1 << 24;
 
-/** UTF-16 code units of an address: longer than any that a manifest makes. */
+/** Limit of an address, in UTF-16 code units. No manifest makes a longer address. */
 const mostAddress = 4096;
 
 /**
@@ -165,7 +169,7 @@ function readOpinion(value: Json, by: string): Opinion | undefined {
   if (!isMap(value)) return undefined;
   const { address, is, note, reason, job } = value;
   if (!isPlainText(address, mostAddress) || (is !== 'picked' && is !== 'rejected')) return undefined;
-  // What somebody else wrote is printed, and joined into the note that the lock keeps.
+  // The text of another person is printed, and joined into the note in the lock.
   if ([note, job].some((text) => text !== undefined && !isPlainText(text, mostNote))) return undefined;
   if (reason !== undefined && !isPlainText(reason, mostReason)) return undefined;
   return {

@@ -9,13 +9,13 @@ import type { OpenCampaign } from '../open-campaign.ts';
 
 export interface FoundOut {
   address: string;
-  /** Without one, the failure says what there is to decide. */
+  /** What the person found out. If undefined, the error lists the possible findings. */
   finding: Finding | undefined;
-  /** Id of the send, where an address has several that are open. */
+  /** Id of the send, for an address with several open sends. */
   send?: string | undefined;
 }
 
-/** Records what a person has found out about a create whose answer was lost. Spends nothing itself. */
+/** Records what a person has found out about a create request whose answer was lost. Spends nothing itself. */
 export async function resolve(campaign: OpenCampaign, found: FoundOut, options: DecideOptions = {}): Promise<Decided> {
   checkCall('resolve', [campaign, found, options]);
   const { address, finding, send } = found;
@@ -24,7 +24,7 @@ export async function resolve(campaign: OpenCampaign, found: FoundOut, options: 
   const { replays, accountOf } = campaign;
   return decide(campaign, options, ({ lock }) => {
     const facts = { replays, accountOf, now: Date.now() };
-    // Asking is certain, deciding is not.
+    // Whether to query the service is known before; whether the finding can be recorded is not.
     const ruling = ruleOnSend(address, {
       ...{ lock, finding, send },
       canBeAskedFor: (open) => open.request !== undefined && settlingOf(open, facts).by === 'replay',
@@ -34,7 +34,7 @@ export async function resolve(campaign: OpenCampaign, found: FoundOut, options: 
   });
 }
 
-/** Error for a command of a hint, pasted as it is. */
+/** Error for a command that was pasted from a hint without filling in the finding. */
 function nothingFound(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3405',

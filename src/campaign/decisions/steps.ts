@@ -29,7 +29,7 @@ export interface Chosen {
   select?: readonly string[] | undefined;
 }
 
-/** Keeps what steps have, whatever the manifest says, until they are unpinned. */
+/** Pins steps: they keep their outputs, whatever the manifest says, until they are unpinned. */
 export async function pin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   checkCall('pin', [campaign, chosen, options]);
   return decideEach(campaign, chosen, options, pinStep);
@@ -60,7 +60,10 @@ function chosenMatches({ situation }: HeldCampaign, { names = [], select }: Chos
   return situation.matches.filter(({ step }) => chosen.has(step.address));
 }
 
-/** Declares outputs right as they are: edited by hand, made from an input that has changed since, or not as `expect` wants them. */
+/**
+ * Accepts outputs as they are: edited by hand, made from an input that has changed since, or not as `expect`
+ * requires.
+ */
 export async function accept(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   checkCall('accept', [campaign, chosen, options]);
   const { names = [], select } = chosen;
@@ -73,8 +76,8 @@ export async function accept(campaign: OpenCampaign, chosen: Chosen, options: De
 }
 
 /**
- * Accepts steps in the order of the graph: what is accepted for one step decides what those that use it ask for, so
- * those are looked at again.
+ * Accepts steps in the order of the graph. Accepting a step changes the requests of the steps that use its output, so
+ * those are checked again.
  */
 async function acceptEach(
   chosen: ReadonlySet<string>,
@@ -122,11 +125,13 @@ async function acceptOne(
 export interface ForgetChosen extends Chosen {
   /** Selects all steps that the manifest no longer has. */
   orphans?: boolean | undefined;
-  /** Running jobs, too: their outputs are given up. */
+  /** Whether to forget running jobs, too. Their outputs are given up. */
   force?: boolean | undefined;
 }
 
-/** Lets purchases of these addresses count as never made. Ids and charges stay on record. */
+/**
+ * Marks the purchases of these addresses as forgotten, so that they no longer count. Ids and charges stay on record.
+ */
 export async function forget(
   campaign: OpenCampaign,
   chosen: ForgetChosen,
@@ -168,7 +173,7 @@ function chooseAll({ names = [], select, orphans: wantsOrphans }: ForgetChosen, 
   return [...new Set([...named, ...orphans])];
 }
 
-/** Addresses that only the lock has, forgotten or not: naming one twice is no mistake. */
+/** Addresses that are only in the lock, forgotten or not, because naming a forgotten one again is no mistake. */
 function namedOrphans({ lock, byAddress }: Situation): string[] {
   return [...lock.steps.keys()].filter((address) => !byAddress.has(address)).sort();
 }
