@@ -10,16 +10,19 @@ import { ownList, readOutputsList } from './save-outputs-list.ts';
 
 export interface FoundThere {
   bytes: number;
-  /** Omitted when it was not recorded. */
+  /** Omitted when the digest was not recorded. */
   sha256?: string | undefined;
 }
 
 /** Destination of a delivery. All functions throw a `CampaignError` that names it. */
 export interface DeliveryPlace {
   look(name: string): Promise<FoundThere | undefined>;
-  /** Copies a file to a name, replacing an existing one. False if the source is not the file that was saved. */
+  /**
+   * Copies a file to a name and replaces an existing one. Returns false if the source differs from the recorded
+   * output.
+   */
   put(source: string, name: string, output: Output): Promise<boolean>;
-  /** Returns the existing list of this name. Refuses a foreign file. */
+  /** Returns the existing list of this name. Refuses a file that this program did not write. */
   readIndex(name: string): Promise<string | undefined>;
   putIndex(name: string, text: string): Promise<void>;
 }
@@ -50,7 +53,7 @@ export function folderPlace(to: string, { lock }: { lock: string }): DeliveryPla
   };
 }
 
-/** Error for a destination that refuses; earlier copies stay. */
+/** Error for a destination that refuses a file. Copies made before it stay. */
 export function notDelivered(to: string, why: string): CampaignError {
   const hint = 'copied files stay; run the same command again to continue';
   return new CampaignError({ code: 'MB3301', message: `--to: ${to}: ${why}`, hint, path: to });

@@ -15,35 +15,35 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { requireRestoredLock } from './restore-purchases.ts';
 import { openRunLock } from './settle.ts';
 
-/** The lock as it was read, and as this process alone has written it since. */
+/** The lock as it was read, with the lines that this process has appended since. */
 interface Held {
   graph: Graph;
   lock: Lock;
   file: LockFile;
   bench: Bench;
-  /** Returns whether the file is unchanged. */
+  /** State of the lock file, to notice that another program has written it. */
   stamp: string;
-  /** Lines were appended: the file is not in its normal form. */
+  /** Whether lines were appended, so that the file is not in its normal form. */
   isLonger: boolean;
 }
 
 /**
- * Where verdicts are recorded that a person gives one after the other: each by the rules of `pick`, `reject` and `unpick`.
- * The lock as read, and the situation of each step, stay for the next batch as long as nobody else writes the lock. A verdict is
- * a line at its end; `tidy` writes it in its normal form. The lock is held during each batch only.
+ * Records verdicts of a review page batch by batch, by the rules of `pick`, `reject` and `unpick`. Lock and situation
+ * stay in memory between batches as long as no other program writes the lock. A verdict is appended as a line; `tidy`
+ * rewrites the lock in its normal form. The lock is held during each batch only.
  */
 export class Desk {
   readonly #campaign: OpenCampaign;
   readonly #keepsOpen: boolean;
   #held: Held | undefined;
 
-  /** `keepsOpen`: between batches. On Windows an open file cannot be replaced. */
+  /** `keepsOpen`: whether the lock file stays open between batches. On Windows an open file cannot be replaced. */
   constructor(campaign: OpenCampaign, { keepsOpen }: { keepsOpen: boolean }) {
     this.#campaign = campaign;
     this.#keepsOpen = keepsOpen;
   }
 
-  /** `graph`: of the manifest as it is now. `lockTimeoutMs`: how long a run on the same lock is waited for. */
+  /** `graph`: made from the current manifest. `lockTimeoutMs`: how long to wait for a run on the same lock. */
   judge(
     verdicts: readonly WantedVerdict[],
     { graph, lockTimeoutMs }: { graph: Graph; lockTimeoutMs: number },
@@ -65,7 +65,9 @@ export class Desk {
     );
   }
 
-  /** Writes the lock in its normal form, if it is not. Skips a lock that is held: its holder writes it. */
+  /**
+   * Writes the lock in its normal form, if it is not. Skips a lock that is held, because its holder will write it.
+   */
   async tidy(): Promise<void> {
     if (this.#held?.isLonger !== true) return;
     await this.#guarded(0, async () => {

@@ -11,19 +11,19 @@ import type { Fault, SandboxOptions } from '../sandbox/index.ts';
 
 export type { Fault };
 
-/** API key of the embedded sandbox. It protects nothing. */
+/** API key of the embedded sandbox. It is not a secret. */
 export const sandboxKey = 'sandbox_live_local';
 
 export interface RunningSandbox {
   url: string;
   balance(): number;
   setBalance(credits: number): void;
-  /** Whether this is a job, a post or a file that it has made. */
+  /** Whether the id belongs to a job, a post or a file that this sandbox has made. */
   knows(id: string): boolean;
   close(): Promise<void>;
 }
 
-/** The embedded service on loopback. The only place where the runner's side touches it. */
+/** Starts the embedded service on loopback. The only function of the runner that calls the sandbox. */
 export async function startSandbox(options: {
   dataDir: string;
   filesDir?: string;
@@ -34,7 +34,7 @@ export async function startSandbox(options: {
   faults?: Fault[];
   rehearsal?: NonNullable<SandboxOptions['rehearsal']>;
 }): Promise<RunningSandbox> {
-  // It writes where its files lie, and a branch may have put links and pipes there.
+  // The sandbox writes to this folder, and a branch may contain links and pipes in it.
   const odd = findWayOut(options.dataDir) ?? (await findOddFile(options.dataDir));
   if (odd !== undefined) throw new Error(`${odd}; remove it, or take another folder`);
   const { createSandbox, findMissing } = await import('../sandbox/index.ts');
@@ -56,7 +56,7 @@ export function sandboxDocument(): Promise<Json> {
   return sandboxAnswer('/openapi.json');
 }
 
-/** Answer of the sandbox to a reading call, without a socket and without state on disk. */
+/** Answer of the sandbox to a GET request, without a socket and without state on disk. */
 export async function sandboxAnswer(path: string): Promise<Json> {
   const { createSandbox } = await import('../sandbox/index.ts');
   const sandbox = createSandbox({ apiKey: sandboxKey });
@@ -70,13 +70,13 @@ export async function sandboxAnswer(path: string): Promise<Json> {
   }
 }
 
-/** A folder has one embedded service at a time. */
+/** Hint for a folder whose sandbox is in use: a folder has one embedded service at a time. */
 export const busyHint = [
   'that is a rehearsal of another manifest in this folder, or `mediabatch sandbox`: wait until it has ended, or end it',
   'if the process is another program by now: delete the file that is named',
 ];
 
-/** Starts the embedded service for a command, which ends where it cannot start. */
+/** Starts the embedded service for a command. Ends the command if the service cannot start. */
 export async function embedSandbox(options: Parameters<typeof startSandbox>[0]): Promise<RunningSandbox> {
   try {
     return await startSandbox(options);
@@ -90,7 +90,10 @@ export async function embedSandbox(options: Parameters<typeof startSandbox>[0]):
   }
 }
 
-/** The sandbox whose state lies in a campaign's folder. Where there is none yet, looking at it leaves none behind. */
+/**
+ * Opens the sandbox whose state is in the folder of a campaign. Reading from a sandbox that has never run creates no
+ * state.
+ */
 export async function openSandbox(folder: string, keeps: boolean): Promise<Pick<RunningSandbox, 'url' | 'close'>> {
   const dataDir = join(folder, '.mediabatch', 'sandbox');
   if (keeps || lstatOrAbsent(dataDir) !== undefined) return embedSandbox({ dataDir, port: 0 });

@@ -16,7 +16,7 @@ import { keyCommandName, keyFromCommand, refuseFiledCommand } from './key-comman
 
 const longestDotEnv = 1024 * 1024;
 
-/** Where the service is and how to sign in. Never from a manifest. */
+/** Address and credential of the service. Never read from a manifest. */
 export interface Access {
   baseUrl: string;
   token: string;
@@ -25,25 +25,28 @@ export interface Access {
 export interface Environment {
   baseUrl?: string;
   token?: string;
-  /** `MEDIABATCH_SANDBOX` is set: whatever else is, no real service is asked. */
+  /** Set by `MEDIABATCH_SANDBOX`: no real service is called, whatever else is set. */
   playMoney?: true;
-  /** Most credits that may be spent, whatever the campaign: from `MEDIABATCH_LIMIT` alone, as a `.env` may come with a branch. */
+  /**
+   * Most credits that may be spent, for all campaigns together. Read from `MEDIABATCH_LIMIT` in the environment only,
+   * because a `.env` may come with a branch.
+   */
   limits?: SpendingLimits;
   /** Reason why a user must consent in person, for messages. Omitted if flags and options are consent. */
   consent?: string;
-  /** There is a `.env`, and it is no file of this tree that can be read. */
+  /** There is a `.env` that cannot be read: no file, or outside this tree. */
   unread?: true;
-  /** The `.env` has the missing half, but is not read if the environment has the other. */
+  /** The `.env` has the missing one of address and key, but it is not read because the environment has the other. */
   unreadHalf?: true;
-  /** A `.env` names a program that prints the key: nothing runs it. */
+  /** A `.env` names a program that prints the key. It is never run. */
   filedCommand?: true;
 }
 
 /**
- * Reads `MEDIABATCH_BASE_URL` and `MEDIABATCH_API_KEY`; or both from a `.env` in the working folder, which is read only
- * when neither is set: otherwise a file in somebody's branch could point a real key at another host. In the place of the
- * key `MEDIABATCH_API_KEY_COMMAND` may name a program that prints it, in the environment only; it runs once, and only when
- * `token` is asked for.
+ * Reads `MEDIABATCH_BASE_URL` and `MEDIABATCH_API_KEY` from the environment, or both from a `.env` in the working
+ * folder. The `.env` is read only when neither is set, because otherwise a file in a branch could send a real key to
+ * another host. Instead of the key, the environment (not the `.env`) may name a program that prints it, in
+ * `MEDIABATCH_API_KEY_COMMAND`; it runs once, when `token` is first read.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
   if (knowsPlayMoneyOnly(env)) return { playMoney: true, ...rehearsedBy(env, folder) };
@@ -60,7 +63,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environ
   return { ...pick(filed), ...filedCommand, ...given };
 }
 
-/** Address of the rehearsed service: nothing is sent there. */
+/** Address of the service that is rehearsed. Nothing is sent to it. */
 function rehearsedBy(env: NodeJS.ProcessEnv, folder: string): Pick<Environment, 'baseUrl'> {
   const own = pick(env);
   const filed = own.baseUrl === undefined && own.token === undefined ? readDotEnv(folder) : {};
@@ -68,7 +71,7 @@ function rehearsedBy(env: NodeJS.ProcessEnv, folder: string): Pick<Environment, 
   return baseUrl === undefined ? {} : { baseUrl };
 }
 
-/** Notes that a `.env` has the other half, and is not read. */
+/** Notes that a `.env` has the missing one of address and key, and is not read. */
 function unreadHalf({ baseUrl, token }: Environment, folder: string): { unreadHalf?: true } {
   if (baseUrl !== undefined && token !== undefined) return {};
   const filed = readDotEnv(folder);
@@ -76,7 +79,7 @@ function unreadHalf({ baseUrl, token }: Environment, folder: string): { unreadHa
   return (baseUrl === undefined ? half.baseUrl : half.token) === undefined ? {} : { unreadHalf: true };
 }
 
-/** A command prints the key on first use, possibly after a prompt. */
+/** Environment whose key is printed by a command on first use, possibly after a prompt. */
 function withToken(environment: Environment, command: string): Environment {
   let token: string | undefined;
   return Object.defineProperty({ ...environment }, 'token', {
@@ -88,7 +91,9 @@ function withToken(environment: Environment, command: string): Environment {
   });
 }
 
-/** Whether `MEDIABATCH_SANDBOX` keeps this process from every real service. Throws MB3000 for what is neither yes nor no. */
+/**
+ * Whether `MEDIABATCH_SANDBOX` prevents calls of every real service. Throws MB3000 for a value other than yes or no.
+ */
 export function knowsPlayMoneyOnly(env: NodeJS.ProcessEnv): boolean {
   const value = env.MEDIABATCH_SANDBOX?.trim() ?? '';
   if (value === '' || value === '0') return false;
@@ -109,8 +114,8 @@ function pick(env: NodeJS.Dict<string>): Environment {
 }
 
 /**
- * Reads the `.env` of a folder. Empty where there is none. `unreadable`: it is no file (nobody waits for a pipe), not
- * for this user, or a link that leads out of the tree.
+ * Reads the `.env` of a folder. Empty if there is none. `unreadable`: it is not a regular file (a pipe would block),
+ * this user may not read it, or it is a link that leads out of the tree.
  */
 export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
   const path = join(folder, '.env');
@@ -120,8 +125,8 @@ export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
 }
 
 /**
- * Returns the text of a `.env` as editors and shells write it: UTF-16, a byte order mark, `set NAME=`, `set "NAME=value"`,
- * `NAME: value`.
+ * Returns the text of a `.env` in UTF-8 with lines `NAME=value`. Editors and shells also write UTF-16, a byte order
+ * mark, `set NAME=`, `set "NAME=value"` and `NAME: value`.
  */
 function plainDotEnv(bytes: Uint8Array): string {
   const [first, second] = bytes;
@@ -134,19 +139,19 @@ function plainDotEnv(bytes: Uint8Array): string {
     .replace(/^[ \t]*(?:set[ \t]+|export[ \t]+|\$env:)?(MEDIABATCH_[A-Z_]+)[ \t]*[=:]/gim, '$1=');
 }
 
-/** Whether there is a key or a key command, which is not run. */
+/** Whether there is a key or a command that prints one. Does not run the command. */
 export function hasKey(environment: Environment): boolean {
   return 'token' in environment;
 }
 
-/** The same environment with a key that is not printed or serialized by accident. */
+/** Returns the environment with a key that cannot be printed or serialized by accident. */
 export function withHiddenKey(environment: Environment): Environment {
   const { token, ...others } = Object.getOwnPropertyDescriptors(environment);
   const hidden = token === undefined ? {} : { token: { ...token, enumerable: false } };
   return Object.defineProperties({}, { ...others, ...hidden });
 }
 
-/** Whether the service gives the same job for the same key: it does for an API key. */
+/** Whether the service returns the same job for the same idempotency key: it does so for an API key. */
 export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {
   if (sandbox) return 'yes';
   if (token === undefined || whyNotKey(token) !== undefined) return 'unknown';
@@ -154,15 +159,19 @@ export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no
 }
 
 /**
- * Says of two runs whether they sign in to one account, without telling who that is: salted with the id of a send. A JWT is
- * renewed while its issuer and subject stay; of an API key nothing but itself is known. The embedded sandbox has one account.
+ * Digest of the account, by which two runs can be compared without revealing the account: salted with the id of a
+ * send. For a JWT it depends on issuer and subject, which stay when the token is renewed; for an API key, on the key
+ * itself. The embedded sandbox has one account.
  */
 export function accountDigest(send: string, sandbox: boolean, { token }: Environment): string | undefined {
   if (sandbox || token === undefined) return undefined;
   return hash('sha256', `${send} ${accountName(token)}`).slice(0, 32);
 }
 
-/** Address and key of the service; throws an error that says how to get them. `rehearses`: it could be done without them. */
+/**
+ * Returns address and key of the service, or throws an error that explains how to get them. `rehearses`: the error
+ * also suggests the sandbox.
+ */
 export function requireAccess(environment: Environment, { rehearses = true } = {}): Access {
   const { baseUrl, playMoney, filedCommand } = environment;
   if (playMoney) {
@@ -214,7 +223,7 @@ function checkBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** An address to which secrets may go: https, or http to this machine, and without a login. */
+/** Checks an address to which secrets are sent: https, or http to this machine, and without a login. */
 function requireSafeUrl(text: string, wrong: (problem: string) => CampaignError, because = ''): URL {
   if (!URL.canParse(text)) throw wrong('is not a URL');
   const url = new URL(text);
@@ -225,8 +234,9 @@ function requireSafeUrl(text: string, wrong: (problem: string) => CampaignError,
 }
 
 /**
- * Why a credential cannot be the one that was meant, in words that follow its name and never hold it; undefined when it may
- * be right. It would be refused by the service, but only after it has been sent; and what no header can hold is not sent at all.
+ * Why a credential is malformed, in words that follow its name and never contain it; undefined if it may be valid.
+ * The service would refuse such a credential only after it has been sent, and some characters cannot be sent in a
+ * header at all.
  */
 export function whyNotKey(token: string): { problem: string; hint: string } | undefined {
   const quote = /^\\?["'`“”„‘’«»]|\\?["'`“”„‘’«»]$/.exec(token)?.[0];
@@ -268,7 +278,7 @@ function nameOf(character: string): string {
 /** Delay before a slow request is reported, in ms. */
 const slowMs = 1000;
 
-/** Ends a run within seconds, before it starts, if the service cannot be reached. Reports each try. */
+/** Ends a run within seconds, before it starts, if the service cannot be reached. Reports each attempt. */
 export async function requireService(
   { baseUrl }: Access,
   { clock, tell }: { clock: Clock; tell: Tell },
@@ -305,7 +315,10 @@ export function isUntrusted(error: string): boolean {
   return /self.signed|unable to (get|verify)|certificate chain|UNABLE_TO|SELF_SIGNED/i.test(error);
 }
 
-/** Reads `100/run,400/day,2000/month`. A limit that cannot be read is not taken for none: MB3000. `name`: where it stands. */
+/**
+ * Reads `100/run,400/day,2000/month`. Throws MB3000 for text that is not valid, because ignoring it would remove the
+ * limit. `name`: the source of the text, for messages.
+ */
 export function readLimits(text: string | undefined, name = 'MEDIABATCH_LIMIT'): SpendingLimits | undefined {
   const parts = (text ?? '').split(',').map((part) => part.trim());
   if (parts.every((part) => part === '')) return undefined;
@@ -329,7 +342,7 @@ function unreadable(name: string, value: string): CampaignError {
   });
 }
 
-/** Returns the limit with the smallest rest on this machine. Undefined without limits. */
+/** Returns the limit of which the fewest credits are left on this machine. Undefined without limits. */
 export async function tightestLimit(
   limits: SpendingLimits | undefined,
   now: number,

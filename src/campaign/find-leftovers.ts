@@ -13,13 +13,13 @@ import type { Lock } from '../lock/record.ts';
 import { withoutExtension } from '../plan/select/names.ts';
 import type { Situation } from '../plan/situation/situation.ts';
 
-/** The purchase that gave an output. A job with several outputs was paid once. */
+/** An output and its purchase. A job with several outputs was charged once. */
 interface PaidOutput {
   address: string;
   /** Path as recorded, relative to the output folder. */
   path: string;
   jobId?: string;
-  /** Omitted when the lock does not say. */
+  /** Omitted when the lock has no charge. */
   credits?: number;
 }
 
@@ -36,28 +36,34 @@ export interface Leftovers {
 
 export interface OtherLock {
   lock: Lock;
-  /** Its folder, as seen from this campaign's: empty, or ends in `/`. */
+  /** Folder of the other campaign relative to the folder of this one: empty, or ends in `/`. */
   prefix: string;
 }
 
 export interface LeftoverFacts {
   situation: Situation;
   others: readonly OtherLock[];
-  /** Files saved on this machine: a line of the lock can name any file of the tree with its digest. */
+  /**
+   * Files that were saved on this machine. The lock alone is no proof, because a line of it can name any file of the
+   * tree with its digest.
+   */
   saved: Pick<SavedFiles, 'has'>;
   now: number;
 }
 
-/** A download that is still going on, in another campaign of this folder, has written more recently than this. */
+/**
+ * Age in ms from which a partial file is a broken download. A download in progress, perhaps of another campaign of
+ * this folder, has written more recently.
+ */
 export const brokenAfterMs = 3_600_000;
 const notSavedHere =
   'the lock names it, but nothing here shows that mediabatch saved it; delete it yourself if it is not wanted';
 const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
 
 /**
- * Local files that no step of the manifest owns: outputs of earlier purchases and of steps that are gone, and what broken
- * downloads left. Only what the lock names, with the very bytes that it names, what was saved from here, and never through a
- * symbolic link.
+ * Finds local files that no step of the manifest owns: outputs of earlier purchases and of removed steps, and remains
+ * of broken downloads. Finds only files that the lock names, with the digest in the lock, that were saved on this
+ * machine; never follows a symbolic link.
  */
 export async function findLeftovers(root: string, facts: LeftoverFacts): Promise<Leftovers> {
   const { situation, others, saved, now } = facts;
@@ -97,13 +103,15 @@ export async function addOutput(
   }
 }
 
-/** Every file that the lock names, with all digests that it may have: a path can have been used more than once. */
+/**
+ * Every file that the lock names, with all its recorded digests, because a path can have been used more than once.
+ */
 function recordedFiles(lock: Lock): Map<string, { digests: Set<string>; address: string }> {
   const files = new Map<string, { digests: Set<string>; address: string }>();
   for (const { address, purchases } of lock.steps.values()) {
     for (const { path, sha256, edited } of purchases.flatMap(({ outputs }) => outputs ?? [])) {
       const known = files.get(path);
-      // What somebody has worked on is nothing that the service could give again.
+      // A file that was edited by hand cannot be downloaded again.
       const digests = edited === true ? [] : [sha256];
       if (known === undefined) files.set(path, { digests: new Set(digests), address });
       else for (const digest of digests) known.digests.add(digest);
@@ -112,7 +120,7 @@ function recordedFiles(lock: Lock): Map<string, { digests: Set<string>; address:
   return files;
 }
 
-/** Names count without case, as in some file systems. */
+/** Form of a path for comparison: names are compared without case, as in some file systems. */
 export function samePath(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
@@ -125,8 +133,8 @@ export function pathsOfOthers(others: readonly OtherLock[]): string[] {
 }
 
 /**
- * Finds out whether a path is owned: by a step that has its file there, that would save there, or that sends it; and by
- * other campaigns here.
+ * Returns a function that checks whether a path is owned: by a step whose file is there, that would save there, or
+ * that uploads it; or by another campaign of this folder.
  */
 function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path: string) => boolean {
   const same = samePath;
@@ -137,7 +145,7 @@ function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path:
     const outputs = purchase?.outputs ?? [];
     for (const output of outputs) paths.add(same(output.path));
     if (step.file !== undefined) paths.add(same(step.file.path));
-    // Until its own file is there, what lies at its place may yet be it.
+    // Until the step has its own file, the file at its path may belong to it.
     if (step.save === '' || (purchase?.state === 'done' && outputs.length > 0)) continue;
     stems.add(same(step.save));
     if (kinds[step.kind]?.parts !== undefined) listStems.push(same(`${step.save}-`));
@@ -150,7 +158,7 @@ function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path:
   };
 }
 
-/** Returns the digest of a deletable file (plain, unchanged, saved on this machine), or why it stays. */
+/** Returns the digest of a deletable file (plain, unchanged, saved on this machine), or why the file is kept. */
 async function lookAtLeftover(
   root: string,
   path: string,
@@ -172,7 +180,7 @@ async function lookAtLeftover(
   }
 }
 
-/** Looks only where this campaign saves. */
+/** Finds partial downloads, only in folders where this campaign saves. */
 async function findPartials(root: string, { written, lock }: Situation, now: number): Promise<LeftoverFile[]> {
   const paths = [...recordedFiles(lock).keys(), ...written.steps.map(({ save }) => save)].filter((path) => path !== '');
   const folders = new Set(paths.filter(isAllowed).map((path) => path.split('/').slice(0, -1).join('/')));
@@ -199,7 +207,7 @@ function isAllowed(path: string): boolean {
   }
 }
 
-/** Deletes an unchanged leftover. False if it is gone or was changed since. */
+/** Deletes an unchanged leftover. Returns false if the file is gone or was changed since it was found. */
 export async function deleteLeftover(root: string, file: LeftoverFile): Promise<boolean> {
   const target = findOutputFile(root, file.path);
   if (target === undefined) return false;
@@ -221,7 +229,7 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
   }
 }
 
-/** Every output on record, by SHA-256 (hex); of several with the same bytes, one is named. */
+/** Every recorded output, by SHA-256 (hex). Of several outputs with the same bytes, one is returned. */
 export function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
   const paid = new Map<string, PaidOutput>();
   for (const record of lock.steps.values()) {
@@ -236,7 +244,7 @@ export function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
   return paid;
 }
 
-/** The part of it that a list of files shows. */
+/** The fields of a paid output that a list of files shows. */
 export function chargeOf(
   paid: Pick<PaidOutput, 'jobId' | 'credits'> | undefined,
 ): Pick<PaidOutput, 'jobId' | 'credits'> {

@@ -13,7 +13,7 @@ import type { CampaignPaths } from './paths.ts';
 
 export interface FoundLock {
   path: string;
-  /** Path as seen from the working folder. */
+  /** Path relative to the working folder. */
   shown: string;
   /** Omitted when the file cannot be read; `problem` says why. */
   reading?: LockReading;
@@ -24,7 +24,10 @@ const lockName = /\.lock\.jsonl$/;
 const sandboxLockName = /\.sandbox\.lock\.jsonl$/;
 export const longestLock = 256 * 1024 ** 2;
 
-/** The locks of a folder and of the folders in it, one level down. Those of sandbox runs never mix with real ones. */
+/**
+ * Finds the locks of a folder and of its subfolders, one level down. Locks of sandbox runs are never mixed with real
+ * ones.
+ */
 export async function findLocks(folder: string, options: { sandbox: boolean }): Promise<FoundLock[]> {
   const isWanted = (name: string) => lockName.test(name) && sandboxLockName.test(name) === options.sandbox;
   const entries = await listFolder(folder);
@@ -68,7 +71,7 @@ async function read(path: string, shown: string): Promise<FoundLock> {
   }
 }
 
-/** How far a tree is walked: anybody can commit folders. */
+/** Limits for walking a tree, because a commit can contain any number of folders. */
 interface TreeBounds {
   folders: number;
   entries: number;
@@ -76,8 +79,9 @@ interface TreeBounds {
 }
 
 /**
- * Lists locks breadth first from the campaign's folder and from the root of its working tree, or of the working folder
- * where that holds it. Of a folder around a campaign that is in neither only its own files are looked at.
+ * Lists locks breadth first from the campaign's folder and from the root of its working tree, or from the working
+ * folder if that contains the campaign. If neither contains the campaign, only its own folder is searched, without
+ * subfolders.
  */
 export async function listLocks({ folder, manifest }: CampaignPaths, bounds: TreeBounds): Promise<string[]> {
   const found = new Set<string>();
@@ -102,7 +106,7 @@ export async function listLocks({ folder, manifest }: CampaignPaths, bounds: Tre
   return [...found];
 }
 
-/** Every lock of the working tree that is called as one, and the manifest that it belongs to by its name. Sorted. */
+/** Lists every lock of the working tree that has the file name of a lock, with the manifest of that name. Sorted. */
 export async function listOwnLocks(
   paths: CampaignPaths,
   { sandbox }: { sandbox: boolean },
@@ -127,7 +131,7 @@ function isAbove(folder: string, path: string): boolean {
   return way !== '' && !way.startsWith('..');
 }
 
-// What is found here was written by anybody who could commit it. It is only ever a hint, and reading it costs little.
+// Anybody who can commit may have written these files. They are only used as hints, and reading them is cheap.
 const bounds = { folders: 400, entries: 20_000, depth: 5 };
 const mostLocks = 24;
 const longestOtherLock = 8 * 1024 ** 2;
@@ -156,7 +160,7 @@ export async function readOtherLocks(paths: CampaignPaths, service: string): Pro
         locks.push({ shown: relative('', path) || path, lock });
       }
     } catch {
-      // Gone, no plain file, or not readable for us.
+      // The file is gone, not regular, or not readable for this user.
     }
   }
   return locks;

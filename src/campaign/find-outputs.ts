@@ -19,7 +19,7 @@ export interface OutputsOptions extends Pick<PlanningOptions, 'select' | 'exclud
 export interface FoundOutputs {
   campaign: string;
   files: FoundOutput[];
-  /** Whether such bytes are on record as an output of this campaign, now or before. */
+  /** Whether a file with this digest is recorded as a current or earlier output of this campaign. */
   isOnRecord(sha256: string): boolean;
   without: number;
   /** With `picked`: undecided gates, whose files are omitted. */

@@ -9,13 +9,14 @@ import type { PresentFiles } from '../report/status/status.ts';
 
 export interface RemoteRecords {
   records: RemoteRecord[];
-  /** Chosen, but better kept for now. */
+  /** Records that were chosen but are still needed. */
   skipped: { address: string; why: string }[];
 }
 
 /**
- * The jobs of these addresses whose records at the service can be removed: each job once. What a step of the manifest
- * still needs of the service – a file that is not here, a link for a step that is not done – is left alone.
+ * Returns the jobs of these addresses whose records at the service can be removed, each job once. A record is kept
+ * while a step of the manifest needs it: for a file that is not on this machine, or a link in the request of a step
+ * that is not done.
  */
 export function findRemoteRecords(
   situation: Situation,
@@ -74,7 +75,7 @@ function filesOf({ state, outputs }: Job, present: PresentFiles): RemoteRecord['
   return outputs.every(({ path }) => present.get(path) === 'intact') ? 'intact' : 'missing';
 }
 
-/** Finds the steps that are not done and need the one of an address, by itself or as one of those at a gate. */
+/** Returns a function that finds the steps that are not done and use a given step, directly or through a gate. */
 function findWaiting({ matches, gateOf }: Situation): (address: string) => readonly Match[] {
   const waiting = new Map<string, Match[]>();
   for (const match of matches) {

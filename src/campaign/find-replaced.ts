@@ -15,9 +15,8 @@ import {
 } from './find-leftovers.ts';
 
 /**
- * Files that newer outputs replaced: those that this lock names, and those that no lock here names. What another
- * campaign of the folder keeps is its own. `wanted`: digests of those that
- * stay.
+ * Finds files that newer outputs replaced: those that this lock names, and those that no lock here names. A file that
+ * another campaign of the folder keeps is not included. `wanted`: digests of the files that stay.
  */
 export async function findReplaced(
   files: KeptFiles,
@@ -56,7 +55,10 @@ export async function findReplaced(
   return found;
 }
 
-/** Digests of outputs that steps of the manifest have now, and that are not at their paths: a plan would take them back. */
+/**
+ * Digests of current outputs of the manifest's steps that are missing at their paths, because a plan would restore
+ * them from the replaced files.
+ */
 export async function findWanted({ matches }: Situation, root: string): Promise<Set<string>> {
   const wanted = new Set<string>();
   for (const { step, purchase } of matches) {
@@ -68,8 +70,8 @@ export async function findWanted({ matches }: Situation, root: string): Promise<
 }
 
 /**
- * Local files of outputs that people rejected, or that lost at a gate that is decided. What another step, another campaign,
- * or an upload has at the same path stays, and so does all that `findLeftovers` would leave alone.
+ * Finds local files of outputs that people rejected, or that were not picked at a decided gate. Excludes files that
+ * another step, another campaign or an upload has at the same path, and files that `findLeftovers` would keep.
  */
 export async function findUnpicked(
   root: string,

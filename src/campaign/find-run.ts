@@ -15,16 +15,16 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
   const stories: RunStory[] = [];
   for (const { id } of await history.list()) {
     const story = tellRun(id, historyLines((await history.readEnds(id)) ?? []));
-    // Campaigns of one folder share it. One whose first line is damaged may be any of them.
+    // Campaigns of one folder share the histories. A run whose first line is damaged may belong to any of them.
     if (story.lock === undefined || story.lock === basename(lock)) stories.push(story);
   }
-  // Ids tell the minute, and then nothing.
+  // Ids contain the time to the minute, followed by random characters.
   return stories.sort((a, b) => (beganAt(a) < beganAt(b) ? 1 : -1));
 }
 
 /**
- * Keeps one watch of each run on an engine: each later watch repeats its events, and its credits were spent once. The one
- * that saw the end, or most, is kept.
+ * Keeps one record of each run on an engine. A client that attaches again records the run's events again, although
+ * its credits were spent once. Keeps the record with the end of the run, or else the longest one.
  */
 export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
   const runOf = ({ engineRun, id }: RunStory) => engineRun ?? id;
@@ -40,7 +40,7 @@ function sawOf({ how, spentNow }: RunStory): number {
   return how === 'ended' ? Number.POSITIVE_INFINITY : spentNow;
 }
 
-/** The run with this id, or this end of one. None, or several, are MB3002. */
+/** Returns the run whose id is `name` or ends in it. Throws MB3002 if no run or several runs match. */
 export function findRun(name: string, stories: readonly RunStory[]): RunStory {
   const found = stories.filter(({ id }) => id === name || id.endsWith(`-${name}`));
   const [story] = found;
@@ -50,7 +50,7 @@ export function findRun(name: string, stories: readonly RunStory[]): RunStory {
   throw new CampaignError({ code: 'MB3002', message: `there is no run ${name} on record here`, hint, name });
 }
 
-/** Time at which a run began, to compare runs by; where its first line is damaged, by its id. */
+/** Time at which a run began, for sorting. If the first line is damaged, it is taken from the run's id. */
 function beganAt({ at, id }: RunStory): string {
   return at ?? `${id.slice(0, 10)}T${id.slice(11, 13)}:${id.slice(13, 15)}`;
 }

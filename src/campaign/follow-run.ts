@@ -8,12 +8,12 @@ import type { Remaining } from '../report/run/run-time.ts';
 import { historyLines, listRuns } from './find-run.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** How following a run came to its end. */
+/** How the observation of a run ended. */
 export type Followed =
-  /** Nothing runs; `last` is over. */
+  /** No run is in progress; `last` is the last one that has ended. */
   | { is: 'idle'; last?: RunStory }
   | { is: 'ended'; close: RunClose }
-  /** Its process is gone, and has said nothing of its end. */
+  /** The process of the run is gone, and its history has no end. */
   | { is: 'gone'; id: string }
   /** The caller's signal was aborted. */
   | { is: 'left' };
@@ -22,20 +22,20 @@ export interface FollowOptions {
   clock: Clock;
   signal: AbortSignal;
   on(event: RunEvent): void;
-  /** Receives the time left whenever the run shows another. */
+  /** Called with the remaining time whenever the run reports another. */
   onTime(remaining: Remaining | undefined): void;
-  /** Somebody holds the lock, and has not begun a run. Called once. */
+  /** Called once if a process holds the lock but has not begun a run. */
   onWait(holder: Holder): void;
 }
 
 const lookEveryMs = 250;
-/** The last lines of a run may come a moment after its claim on the lock is gone. */
+/** How long to wait for the last lines of a run after its claim on the lock is gone, in ms. */
 const lastWordsMs = 1500;
 
 /**
- * Follows the run that holds the lock, by the history that it writes: nothing is sent, written or held. A run that
- * another machine carries out writes its history there, and is not seen. What it follows is no `Running`: the history
- * has no plan, and a run whose process is gone has no result.
+ * Follows the run that holds the lock by reading its history: nothing is sent, written or locked. A run on another
+ * machine writes its history there and is not found. The result is no `Running`, because the history has no plan, and
+ * a run whose process is gone has no result.
  */
 export async function followRun(paths: CampaignPaths, options: FollowOptions): Promise<Followed> {
   const { clock, signal } = options;
@@ -53,7 +53,7 @@ export async function followRun(paths: CampaignPaths, options: FollowOptions): P
   return { is: 'left' };
 }
 
-/** A run begins after its claim; without one it is over, however it ended. */
+/** Whether a run belongs to this claim on the lock. A run begins after its claim; without a claim it is over. */
 function isOf(run: RunStory, holder: Holder | undefined): boolean {
   return holder !== undefined && (run.at === undefined || run.at >= holder.since);
 }

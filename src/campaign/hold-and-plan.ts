@@ -23,8 +23,8 @@ import { requireRestoredLock } from './restore-purchases.ts';
 import { noteUpToDate } from './up-to-date.ts';
 
 /**
- * The plan, made while the campaign is held. The graph, as large as everything that the run will keep in mind, is let go of,
- * unless people are to decide during the run.
+ * Takes the lock and plans. The graph can be as large as all other data of the run, so it is released, unless people
+ * decide during the run.
  */
 export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOptions) {
   const { paths, service, seen, tell } = campaign;
@@ -41,7 +41,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     const { lock, restored } = loaded;
     const chosen = saved === undefined ? options.chosen : chosenBy(saved, lock);
     const planOf = ({ graph, facts, origins }: CheckedGraph, { again }: { again: boolean }) => {
-      // Its notices were already shown.
+      // The notices of the first plan were already shown.
       const teller = again ? { ...campaign, tell: () => {} } : campaign;
       return makePlan(teller, { graph, lock, facts, origins, restored }, { ...options, chosen, isRun: true }); // I18
     };
@@ -54,7 +54,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
     if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: made, graph, service });
     options.verify?.(made, graph);
     if (agreement !== undefined) goOnUnder(agreement, made, lock);
-    // An index is looked after even where there is nothing else to do.
+    // The list of outputs is written even if there is nothing else to do.
     const finding: Json | undefined =
       graph.index === undefined ? noteUpToDate(made, { given, asked, loaded, states, seen }) : undefined;
     const { redo, selected, hints } = planned;
@@ -98,7 +98,7 @@ export async function holdAndPlan(campaign: OpenCampaign, options: ApplyGraphOpt
 
 export type Held = Awaited<ReturnType<typeof holdAndPlan>>;
 
-/** Holds a plan to an agreement, whose charges count against its ceiling, however often its plan is carried out. */
+/** Limits a plan to the rest of an agreement, whose ceiling counts the charges of all runs under it. */
 export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): void {
   holdToCeilings(agreement, plan);
   plan.totals = { ...plan.totals, ceiling: leftUnder(agreement, plan, lock) }; // I39 (again)

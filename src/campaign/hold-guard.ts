@@ -12,8 +12,9 @@ import { clockText } from '../report/numbers.ts';
 import { requireLockFolder } from './read-lock.ts';
 
 /**
- * Acquires the exclusive right to run on this lock, or ends with exit 75 naming its holder. While waiting, the holder is named
- * first. While an engine has an open run of the campaign, only an attached client writes the lock: `forEngine`.
+ * Acquires the exclusive right to run on this lock, or ends with exit 75 and the name of its holder. Shows the holder
+ * before waiting. `forEngine`: the caller attaches to the engine's run; while an engine has an open run of the
+ * campaign, no other caller may write the lock.
  */
 export async function holdGuard(
   lockPath: string,
@@ -47,7 +48,10 @@ export async function holdGuard(
   return answer.guard;
 }
 
-/** Error for a run that is on an engine: two of one campaign would share its keys, and buy a list kind twice. */
+/**
+ * Error for a campaign whose run is on an engine. Two runs of one campaign would use the same idempotency keys, and
+ * buy the jobs of a list kind twice.
+ */
 function elsewhereError(shown: string, { engine, since, run }: EngineNote): CampaignError {
   return new CampaignError({
     code: 'MB3704',
@@ -101,7 +105,7 @@ function heldError(shown: string, held: Held, page: string | undefined): Campaig
   });
 }
 
-/** One of this machine lives: a dead one has been taken over. */
+/** A holder on this machine is alive, because the claim of a dead process would have been taken over. */
 function hintOf(by: Held['by'], page: string | undefined): Advice {
   const wait = 'wait for it to end (--lock-timeout waits longer)';
   if (page !== undefined) return [`decide on the page of that run: ${page}`, wait];

@@ -4,13 +4,13 @@ import { runCommand } from '../disk/run-command.ts';
 /** The variable that names a program which prints the key. */
 export const keyCommandName = 'MEDIABATCH_API_KEY_COMMAND';
 
-/** Allows time to unlock a keychain. */
+/** In ms; leaves the user time to unlock a keychain. */
 const timeoutMs = 60_000;
 
-/** Characters that only a shell interprets: a command with one expects a shell, and none is started. */
+/** Characters that only a shell interprets. A command with one of them expects a shell, but none is started. */
 const shellSign = /[$`|&;<>()*?~#]/;
 
-/** Runs the command and returns the printed key. Throws MB3201 without one; never shows the output. */
+/** Runs the command and returns the key that it prints. Throws MB3201 if it prints none; never shows the output. */
 export function keyFromCommand(command: string, run = runCommand): string {
   const words = wordsOf(command);
   const found = run(words, timeoutMs);
@@ -23,10 +23,7 @@ export function keyFromCommand(command: string, run = runCommand): string {
   return key;
 }
 
-/**
- * The words of a command line: apart by spaces, where neither '…' nor "…" holds them together. There are no escapes and no
- * variables.
- */
+/** Splits a command line into words at spaces outside of '…' and "…". There are no escapes and no variables. */
 function wordsOf(command: string): [string, ...string[]] {
   const shell = `no shell reads it; where one is wanted, name it: sh -c '…'`;
   const words: string[] = [];
@@ -47,7 +44,7 @@ function wordsOf(command: string): [string, ...string[]] {
   return [program, ...others];
 }
 
-/** A file of a branch must not choose the program that runs. */
+/** Error for a key command in a `.env`, because a file of a branch must not choose which program runs. */
 export function refuseFiledCommand(): CampaignError {
   return refused(
     'it stands in .env',

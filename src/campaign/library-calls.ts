@@ -1,8 +1,11 @@
 import { type OptionRow, optionTable } from './option-table.ts';
 
-/** A function of the library: its arguments, each with the names of its fields, and a call of it. Types say the rest. */
+/**
+ * A function of the library: its arguments with the names of their fields, and a sample call. Everything else is in
+ * the types.
+ */
 export interface LibraryCall {
-  /** By argument, in their order; with `?` where it is optional. Null if it is no map of options. */
+  /** Field names by argument, in order; optional fields end in `?`. Null if the argument is not an options object. */
   readonly takes: Readonly<Record<string, readonly string[] | null>>;
   readonly example: string;
 }
@@ -19,7 +22,7 @@ const decides = (fields: readonly string[], more: readonly string[] = []) => ({
   'options?': [...more, ...deciding],
 });
 
-/** Every function of the library. Calls are checked by this table, and the manual shows it. */
+/** Every function of the library. Its arguments are checked by this table, and the manual shows it. */
 export const libraryCalls = {
   readEnvironment: { takes: { env: null, folder: null }, example: "readEnvironment(env, '.')" },
   load: {

@@ -11,8 +11,8 @@ import { makeRedact } from '../service/secrets.ts';
 import type { Access } from './environment.ts';
 
 /**
- * The media library as the service lists it. The list is not documented: it is asked for only where the service's own
- * document names it; undefined where it does not.
+ * Lists the media library of the service. The list is undocumented, so it is requested only if the service's own
+ * document has it; otherwise undefined.
  */
 export async function listUploads(library: Library, access: Access): Promise<UploadRow[] | undefined> {
   const { operations } = readServiceDocument(await library.document(), kinds);

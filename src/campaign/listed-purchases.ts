@@ -16,8 +16,9 @@ export interface ListedPurchases {
 }
 
 /**
- * Looks for jobs with exactly the requests of steps in the service's lists. Free; without a kind that has a list, nothing is
- * queried. `onUnread` receives a list that could not be read, or throws; without it the error is passed on.
+ * Searches the service's lists for jobs with exactly the requests of steps. Free; sends no request if no kind has a
+ * list. `onUnread` receives the error of a list that could not be read, and may throw; without it the error is
+ * thrown.
  */
 export async function findListedPurchases(
   campaign: OpenCampaign,
@@ -33,7 +34,7 @@ export async function findListedPurchases(
   return { listable, jobs, adoption: matchListed(listable, jobs, fieldsOf) };
 }
 
-/** Whether this lock has no purchase of it. */
+/** Whether this lock has no purchase for the step. */
 export function isUnbought({ purchase, sharesJobOf, movedFrom, step }: Match): boolean {
   if (sharesJobOf !== undefined || movedFrom !== undefined || step.decided?.wanted !== undefined) return false;
   return purchase === undefined || ['refused', 'intent', 'unresolved', 'lost'].includes(purchase.state);

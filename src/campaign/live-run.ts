@@ -27,9 +27,9 @@ interface LiveRunOptions {
   redo: ReadonlySet<string>;
   /** The steps that the run is about. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
-  /** `took`: orders of the run in addition to its plan, by address. */
+  /** `took`: orders that were added to the plan during the run, by address. */
   plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
-  /** Whether the agreement covers this row, and that of a plan that was made before. */
+  /** Whether the agreement of this run covers the row, and the agreement to the saved plan does, too. */
   covers(row: PlanRow): boolean;
 }
 
@@ -46,24 +46,25 @@ interface Works {
 interface LiveState {
   graph: Graph;
   lock: Lock;
-  /** Rows of the plan as it is now, as far as it is known. */
+  /** Rows of the current plan, as far as they are known. */
   rows: readonly PlanRow[];
   selected: ReadonlySet<string> | undefined;
   is: ReviewRun['is'];
   gates: number;
-  /** `7 of 12 done, 2 running`. */
+  /** Words like `7 of 12 done, 2 running`. */
   progress: string;
 }
 
 /**
- * A run during which people decide. Verdicts go through the ledger of the run. When they decide a gate, what its plan named
- * for afterwards is bought in the same run; where nothing else is left to do, the run waits for them.
+ * A run during which people decide. Verdicts are recorded by the ledger of the run. When they decide a gate, the
+ * purchases that the plan named as following it are made in the same run. When no other work is left, the run waits
+ * for verdicts.
  */
 export class LiveRun {
   readonly #options: LiveRunOptions;
   readonly #agreed: ReadonlyMap<string, PlanRow>;
   readonly #took = new Map<string, PlanRow>();
-  /** Steps of the plan that were let go of at some time. */
+  /** Steps of the plan that were dropped at some time. */
   readonly #letGo = new Set<string>();
   readonly #listeners = new Set<() => void>();
   readonly #reported = new Set<string>();
@@ -71,9 +72,9 @@ export class LiveRun {
   #works: Works | undefined;
   #is: ReviewRun['is'] = 'running';
   #gates = 0;
-  /** Plan and graph of the last look. */
+  /** The latest plan of this run, with its graph. */
   #now: PlannedAgain | undefined;
-  /** Judgements and looks, one after the other. */
+  /** Settles after all judgements and plans so far, which run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #queued = 0;
   #carriedOut: Plan | undefined;
@@ -88,7 +89,7 @@ export class LiveRun {
     this.#agreed = new Map(options.agreed.rows.map((row) => [rowId(row), row]));
   }
 
-  /** To be called before anything can be judged. */
+  /** Starts accepting verdicts. Must be called before anything can be judged. */
   begin(works: Works): void {
     this.#works = works;
     works.signal.addEventListener('abort', () => this.#news.notify(), { once: true });
@@ -101,7 +102,7 @@ export class LiveRun {
     return { graph, rows, selected, progress: progressText(this.#view, { isOver: this.#is === 'ended' }), ...now };
   }
 
-  /** Takes note of something that has happened in the run. */
+  /** Updates the state by an event of the run. */
   note(event: RunEvent): void {
     foldEvent(this.#view, event);
     this.#tell();
@@ -114,14 +115,14 @@ export class LiveRun {
   }
 
   /**
-   * Records verdicts in the order given; each is durable when this resolves. `over`: the run has ended, and nothing was
-   * recorded.
+   * Records verdicts in the order given; each is durable when the promise resolves. `over`: the run has ended, and
+   * nothing was recorded.
    */
   judge(verdicts: readonly WantedVerdict[]): Promise<Ruling[] | 'over'> {
     return this.#queue(async () => {
       if (this.#works === undefined || this.#is === 'ended') return 'over';
       const { ledger, emit } = this.#works;
-      // What is recorded counts when it is durable, and not before.
+      // The lock is copied because verdicts count only when they are durable.
       const lock = { ...ledger.lock, steps: new Map(ledger.lock.steps) };
       const rulings = ruleOn(verdicts, situate(this.#options.graph, lock));
       await ledger.decide(rulings.flatMap((ruling) => (ruling.is === 'recorded' ? ruling.records : [])));
@@ -135,7 +136,10 @@ export class LiveRun {
     });
   }
 
-  /** Whether to go on when nothing is under way. Waits until something is to be done, or nothing can be decided. */
+  /**
+   * Whether the run continues when no work is in progress. Waits until there is work, or until nothing can be decided
+   * any more.
+   */
   async goesOn(): Promise<boolean> {
     this.#lookSoon();
     for (;;) {
@@ -160,9 +164,12 @@ export class LiveRun {
     }
   }
 
-  /** Ends the wait for decisions, because nobody wants to wait any longer. False: the run does not wait, or not any more. */
+  /**
+   * Ends the wait for decisions, because the user does not want to wait any longer. Returns false if the run is not
+   * waiting.
+   */
   stopWaiting(): boolean {
-    // What was decided just now is being bought already.
+    // The purchases of the last decision are already in progress.
     if (this.#is !== 'waiting' || this.#isEnough || this.#requireWorks().driven.underWay > 0) return false;
     this.#isEnough = true;
     this.#news.notify();
@@ -170,27 +177,27 @@ export class LiveRun {
   }
 
   /**
-   * Whether people have to look once more: the run was ended before everything was decided that it waited for, or a pick was
-   * changed after something was made from it.
+   * Whether people have to look again: the run ended before all decisions that it waited for, or a pick was changed
+   * after a step was made from it.
    */
   get needsPeople(): boolean {
     return (this.#isEnough && this.#gates > 0) || this.#hasOutdated;
   }
 
-  /** Resolves when everything that was judged is on record. Nothing is judged after this. */
+  /** Resolves when all verdicts are recorded. No verdict is accepted after this call. */
   async close(): Promise<void> {
     await this.#untilQuiet();
     this.#become('ended', this.#gates);
   }
 
-  /** The plan as it is carried out by now, with the gates as they were at the last look. Another object each time. */
+  /** The plan as it is carried out now, with the gates as of the latest plan. A new object on each call. */
   get latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'> {
     const { agreed } = this.#options;
     const rows = [...agreed.rows.filter(({ address }) => !this.#letGo.has(address)), ...this.#took.values()];
     return { ...agreed, ...this.#now?.plan, concurrency: agreed.concurrency, rows };
   }
 
-  /** The plan as it was carried out. `undefined`: the run has not ended yet. */
+  /** The plan as it was carried out. Undefined until the run has ended. */
   get carriedOut(): Plan | undefined {
     return this.#carriedOut;
   }
@@ -256,13 +263,13 @@ export class LiveRun {
     });
   }
 
-  /** Plans again, and adds newly possible steps to the run. */
+  /** Makes the plan again, and adds newly possible steps to the run. */
   async #look(): Promise<void> {
     const { ledger, driven, signal, gate } = this.#requireWorks();
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
     const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
     this.#now = now;
-    // After a stop nothing more is bought; decisions are recorded.
+    // After a stop nothing more is bought, but decisions are still recorded.
     if (this.#isEnough) return;
     const found = this.#find(now.plan);
     for (const address of this.#took.keys()) if (driven.begun(address) === undefined) this.#took.delete(address);
@@ -280,7 +287,7 @@ export class LiveRun {
     return findUnwanted(this.#options.agreed, now, isOver);
   }
 
-  /** Orders that were let go of, and that are wanted now as they were agreed to. */
+  /** Orders that were dropped and are wanted again, as they were agreed to. */
   #wantedAgain(unwanted: ReadonlySet<string>): StepOrder[] {
     const again = this.#options.agreed.rows.filter(({ address }) => this.#letGo.has(address) && !unwanted.has(address));
     return again.flatMap(({ order }) => order ?? []);
@@ -300,7 +307,7 @@ export class LiveRun {
     });
   }
 
-  /** Steps still to be redone: until they are, decisions about their earlier outputs do not count. */
+  /** Steps that still have to be redone. Until then, decisions about their earlier outputs do not count. */
   #redo(): ReadonlySet<string> {
     const { redo } = this.#options;
     const isRedone = (address: string) => this.#works?.driven.endOf(address)?.outcome === 'done';
@@ -315,7 +322,7 @@ export class LiveRun {
     }
   }
 
-  /** Tells in one notice of steps that were let go of: a canary rejected on second thought may have hundreds. */
+  /** Reports dropped steps in one notice, because the late rejection of a canary may drop hundreds. */
   #tellLetGo(unwanted: ReadonlySet<string>): void {
     const [first, ...others] = unwanted;
     if (first === undefined) return;

@@ -21,10 +21,10 @@ import { ownVersion } from './own-version.ts';
 
 export interface LoadedManifest {
   graph?: Graph;
-  /** As written. Omitted if it cannot be read. */
+  /** The manifest as written. Omitted if it cannot be read. */
   manifest?: Manifest;
   diagnostics: Diagnostic[];
-  /** Texts by file name, for excerpts. */
+  /** Text of each file by its name, for excerpts. */
   sources: Map<string, string>;
   origins?: Origins;
   asked: readonly Asked[];
@@ -37,19 +37,22 @@ export interface LoadOptions {
   varFiles?: readonly string[] | undefined;
   /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
-  /** Where the files are read from, if not simply from the disk: a commit. */
+  /** Reads the files from elsewhere than the disk, such as a commit. */
   reader?: InputReader | undefined;
   /** Lists of the service, as a source of newer names. */
   listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
   strict?: boolean | undefined;
-  /** Takes down the row of each step. */
+  /** If given, receives the row of each step. */
   rows?: Map<string, Json> | undefined;
   /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
-/** Text to graph, with the disk's answers to the questions that the pure stages ask. */
+/**
+ * Makes the graph of a manifest. The stages that do so are pure functions, so this function answers their questions
+ * about files.
+ */
 export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
   const { vars: given = {}, varFiles = [], reader } = options;
   const sources = new Map<string, string>();
@@ -59,7 +62,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   const fromFiles = await readVarFiles(varFiles, { inputs, sources });
   diagnostics.push(...fromFiles.diagnostics);
   if (read === undefined) return { diagnostics, sources, asked };
-  // A value that is wrong is no more known than one of the manifest.
+  // A variable with a wrong value is no more known than a missing one.
   const manifest = { ...read, sound: read.sound && !hasErrors(fromFiles.diagnostics) };
   const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
   const isMeant = (name: string) => reader?.isEarlier !== true || Object.hasOwn(manifest.vars, name);
@@ -95,12 +98,12 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   }
 }
 
-/** A field that nobody lists, as the mistake that it is where somebody asked for that. */
+/** Turns the warning about an unlisted field into an error, where the user asked for that. */
 function asMistake(found: Diagnostic): Diagnostic {
   return found.code === 'MB1501' ? { ...found, severity: 'error' } : found;
 }
 
-/** The manifest and all that it includes. Their texts go into `sources`. */
+/** Reads the manifest and all files that it includes. Their texts are added to `sources`. */
 async function readManifest(
   file: string,
   { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
@@ -121,7 +124,10 @@ async function readManifest(
   }
 }
 
-/** Answers of the disk to what the manifest names. Data files are named as seen from the working folder, like the manifest. */
+/**
+ * Reads the files that the manifest names. Paths of data files are relative to the working folder, like that of the
+ * manifest.
+ */
 async function readFacts(
   manifest: Manifest,
   { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
@@ -141,7 +147,7 @@ async function readFacts(
   return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
 }
 
-/** Loaded only if there is a workbook. */
+/** The reader of workbooks is only loaded if there is a workbook. */
 async function readSheets(
   path: string,
   { inputs, sheets }: { inputs: ManifestInputs; sheets: readonly (string | undefined)[] },
@@ -179,7 +185,7 @@ export function hasUnknownNames({ diagnostics }: Pick<LoadedManifest, 'diagnosti
   return diagnostics.some(({ code, severity }) => code === 'MB1503' && severity === 'error');
 }
 
-/** The manifest, with names that this version does not know taken from what is kept of the service's own lists. */
+/** Loads the manifest. Names that this version does not know are looked up in the stored lists of the service. */
 export async function loadWithNames(
   campaign: OpenCampaign,
   { reader, rows }: Pick<LoadOptions, 'reader' | 'rows'> = {},
@@ -196,7 +202,7 @@ export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
 }
 
-/** The same, with the origins of its requests. `rows`: takes down the row of each step. */
+/** Returns the graph like `requireGraph`, with the origins of its requests. `rows`: receives the row of each step. */
 export async function requireTracedGraph(
   campaign: OpenCampaign,
   rows?: Map<string, Json>,
@@ -217,7 +223,7 @@ export function mistakesOf(
   return new CampaignError({ code: 'MB3100', message, file, ...mistakes });
 }
 
-/** Reads files of vars in their order. Their texts go into `sources`; one that cannot be read throws. */
+/** Reads variable files in their order. Their texts are added to `sources`. Throws for a file that cannot be read. */
 async function readVarFiles(
   files: readonly string[],
   { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },

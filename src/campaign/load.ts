@@ -8,9 +8,9 @@ import { type OpenCampaign, type OpenOptions, openCampaign } from './open-campai
 
 /** A campaign as it was read: what `plan` needs. */
 export interface Campaign extends OpenCampaign {
-  /** Its steps. Absent when a diagnostic is an error. */
+  /** Steps of the campaign. Omitted when a diagnostic is an error. */
   graph?: Graph;
-  /** Every mistake and warning, with its place. */
+  /** Every error and warning, with its position. */
   diagnostics: readonly Diagnostic[];
   /** Texts of the files that diagnostics point into, by file name. */
   sources: ReadonlyMap<string, string>;
@@ -19,8 +19,8 @@ export interface Campaign extends OpenCampaign {
 }
 
 /**
- * Reads a manifest with all that it names: included files, data, uploads. Mistakes are in `diagnostics`; a file that
- * cannot be read throws. Sends nothing, and writes nothing.
+ * Reads a manifest and all files that it names: included files, data, uploads. Mistakes are in `diagnostics`; a file
+ * that cannot be read throws. Sends nothing, and writes nothing.
  */
 export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
   checkCall('load', [file, options]);

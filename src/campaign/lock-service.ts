@@ -6,27 +6,28 @@ import { requireAccess } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { sandboxService } from './paths.ts';
 
-/** Whose lock it is, as seen from the service that is going to be asked. */
+/** Relation of a lock to the service that is going to be called. */
 export type Belonging =
   /** The lock's own service, or an unknown address. */
   | 'ours'
-  /** Nothing is on record yet: it becomes ours. */
+  /** The lock has no service yet and will belong to this one. */
   | 'unclaimed'
-  /** Made against another address; or two sides of a merge were made against two. */
+  /** The lock belongs to another address, or the two sides of a merge belong to two. */
   | 'elsewhere';
 
-/** `service`: the digest of the address that is going to be asked; undefined when nobody knows where the service is. */
+/** `service`: the digest of the address that is going to be called; undefined if no address is known. */
 export function belongingOf({ lock, services }: LockReading, service: string | undefined): Belonging {
   if (service === undefined) return 'ours';
   const others = services.filter((one) => one !== service);
-  // What was refused counts, too: its key was used up there, and may never have been seen here.
+  // Refused requests count, too, because their idempotency keys were used at that service, and may be unknown at this
+  // one.
   if (others.length > 0) return lock.steps.size > 0 ? 'elsewhere' : 'unclaimed';
-  // What was decided before any run knew the service. A sandbox names itself from the first record on.
+  // These decisions were recorded before any run had a service. A sandbox names itself with the first record.
   if (service === sandboxService && services.length === 0 && lock.steps.size > 0) return 'elsewhere';
   return services.length === 0 ? 'unclaimed' : 'ours';
 }
 
-/** Throws if the lock cannot become one of this service, or without confirmation. */
+/** Throws if the lock belongs to another service, unless `serviceMoved` says that the service has a new address. */
 export function refuseElsewhere(
   { services }: Pick<LockReading, 'services'>,
   from: { shown: string; service: string; serviceMoved: boolean },
@@ -54,7 +55,7 @@ export function refuseElsewhere(
   );
 }
 
-/** Treats two services in one lock as one that moved, if the user confirms it. */
+/** Removes the diagnostics about two services in one lock if the user says that the service has moved. */
 export function withoutTwoServices(diagnostics: readonly Diagnostic[], serviceMoved: boolean): Diagnostic[] {
   return diagnostics.filter(({ code }) => !serviceMoved || code !== 'MB2003');
 }
@@ -68,8 +69,8 @@ export interface MoveQuestion {
 export type Answer = 'yes' | 'no' | 'interrupted';
 
 /**
- * Asks whether the service is the same one at a new address. From then on lost creates are asked for there: should it be
- * another service, they are bought a second time. Anything but yes ends the command.
+ * Asks whether the service is the same one at a new address. If so, lost create requests are recovered there; if it
+ * were another service, they would be bought a second time. Any answer but yes ends the command.
  */
 export async function agreeToMove(
   loaded: { isMoved: boolean; lock: { steps: ReadonlyMap<string, unknown> } },

@@ -12,7 +12,7 @@ export type OutputFacts = Required<SeenFiles>;
 
 type Files = Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>;
 
-/** Returns the state of recorded outputs on disk for the planner. Others are missing. */
+/** Returns the state of recorded outputs on disk for the planner. An output without a state is missing. */
 export async function lookAtOutputs(
   recorded: readonly OutputToCheck[],
   campaign: Files,
@@ -38,7 +38,7 @@ export async function lookAtOutputs(
   };
 }
 
-/** Looks only at the outputs that `expect` is about; everything else is taken to be where it was saved. */
+/** Checks only the outputs that have an `expect`; all others are assumed to be where they were saved. */
 export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campaign: Files): Promise<SeenFiles> {
   const { paths, seen } = campaign;
   const expected = outputsToCheck(matches).filter(({ aspects }) => aspects.length > 0);
@@ -77,7 +77,7 @@ async function findIntactCopies(
   return found;
 }
 
-/** Where the files of a campaign go on this machine. */
+/** Paths for the output files of a campaign on this machine. */
 export function outputFilesOf({
   paths,
   seen,

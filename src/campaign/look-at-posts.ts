@@ -23,9 +23,9 @@ const patienceMs = 5000;
 type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
 
 /**
- * Holds the posts of a plan that are still to leave against the accounts that the service has, and against the clock, and
- * puts the names of accounts into the plan. Throws the mistakes, and tells the warnings. `asks`: the service is asked,
- * which is free; otherwise what is kept of its last answer counts.
+ * Checks the posts of a plan that are not sent yet against the accounts of the service and the clock, and puts the
+ * account names into the plan. Throws errors, and shows warnings. `asks`: queries the service, which is free;
+ * otherwise its last stored answer is used.
  */
 export async function lookAtPosts(
   plan: Plan,
@@ -52,7 +52,8 @@ export async function lookAtPosts(
 }
 
 /**
- * Holds posts that the lock does not have against the clock, and against the accounts that are kept, without a plan. A lock that cannot be read is left to other commands to report.
+ * Checks posts that are not in the lock against the clock and the stored accounts, without a plan. Ignores a lock
+ * that cannot be read, because other commands report it.
  */
 export async function checkUnsent(
   campaign: OpenCampaign,
@@ -70,17 +71,22 @@ export async function checkUnsent(
   return checkPosts(unsent, { ...(await readAccounts(campaign)), manifest, now: systemClock.now() });
 }
 
-/** Whether a post is to be sent, now or when people have agreed or picked. One that is out is not judged again. */
+/**
+ * Whether a post is to be sent, now or after people have agreed or picked. A post that was sent is not checked again.
+ */
 function isToLeave({ kind, post, later }: PlanRow): boolean {
   return post !== undefined || (kind === 'post' && later !== undefined);
 }
 
-/** Queries the accounts. Undefined if the list is missing or incomplete: absence would then prove nothing. */
+/**
+ * Queries the accounts. Undefined if the list is missing or incomplete, because an account missing in it would prove
+ * nothing.
+ */
 async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | undefined> {
   const { sandbox, environment, paths, service, tell } = campaign;
   const { baseUrl, token } = environment;
   if (sandbox || baseUrl === undefined || token === undefined) return undefined;
-  // What speaks HTTP is large.
+  // The HTTP client is a large module.
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ baseUrl, token, clock: systemClock, requestTimeoutMs: patienceMs });
   try {
@@ -107,8 +113,8 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
 }
 
 /**
- * Reads the accounts that are kept, of the service or of the one that a rehearsal stands for; without them, those of the
- * sandbox: needs no network.
+ * Reads the stored accounts of the service, or of the service that is rehearsed; if there are none, those of the
+ * sandbox. Needs no network.
  */
 async function readAccounts({ sandbox, paths, service, rehearsed }: OpenCampaign): Promise<Accounts> {
   const kept = await readAnswer(paths.state, sandbox ? rehearsed : service, 'accounts');
@@ -136,8 +142,8 @@ function describe({ id, provider, name, username, expiresAt }: Account): KnownAc
 const mostNamed = 5;
 
 /**
- * Tells of posts that another campaign of the tree has sent, or may have: their task was moved here, or copied. Both may be
- * meant, and no lock says which, so it is said before they go out.
+ * Warns of posts that another campaign of the tree has sent, or may have sent, because their task was moved here or
+ * copied. No lock says which was meant, so the warning comes before the posts are sent.
  */
 async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): Promise<void> {
   const { service, paths, tell } = campaign;

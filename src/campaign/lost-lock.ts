@@ -21,13 +21,13 @@ interface Question {
   /** Includes purchases restored from the purchase journal of this machine. */
   lock: Lock;
   plan: Plan;
-  /** Whether everything is to be bought for a new lock. */
+  /** Whether the user asked to buy everything again for a new lock. */
   isNew: boolean;
 }
 
 const mostNamed = 3;
 
-/** Reports with a plan that `apply` would end with `refuseLostLock`. */
+/** Reports, with a plan, a lost lock for which `apply` would end with `refuseLostLock`. */
 export async function tellLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
   if (lost === undefined) return;
@@ -36,8 +36,8 @@ export async function tellLostLock(campaign: OpenCampaign, question: Question): 
 }
 
 /**
- * Throws MB3409 where a lock without purchases is about to buy, and outputs lie where its steps save, or git has a lock with
- * purchases: it was lost, and the journal of this machine does not know what it had.
+ * Throws MB3409 when a lock without purchases is about to buy, although files exist where its steps save, or git has
+ * a lock with purchases. The lock was lost, and the journal of this machine does not have its purchases.
  */
 export async function refuseLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
@@ -76,8 +76,9 @@ async function findLoss(campaign: OpenCampaign, { lock, plan, isNew }: Question)
 }
 
 /**
- * Lists files at the paths where the steps of the plan save, of a media type that these produce. Files that this user's runs
- * saved on this machine prove nothing: the purchase journal has their jobs, and another campaign may save there.
+ * Lists files at the paths where the steps of the plan save, of a media type that these steps produce. Ignores files
+ * that this user's runs saved on this machine: the purchase journal has their jobs, and another campaign may save
+ * there.
  */
 async function findFiles(campaign: OpenCampaign, { campaign: name, rows }: Plan): Promise<string[]> {
   const { paths } = campaign;
@@ -99,7 +100,7 @@ async function findFiles(campaign: OpenCampaign, { campaign: name, rows }: Plan)
   return files.filter((path, index) => !saved.has(path, digests[index]?.sha256 ?? ''));
 }
 
-/** The lock of the last commit that has it, if that has purchases. */
+/** Returns the lock of the last commit that has it, if that lock has purchases. */
 async function findCommitted({ paths }: OpenCampaign) {
   const found = await readLastCommitted(dirname(paths.lock), basename(paths.lock));
   const jobs = found === undefined ? 0 : countJobs(readLock(paths.lock, found.bytes).lock);
