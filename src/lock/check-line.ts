@@ -10,17 +10,18 @@ import {
 } from './record.ts';
 import { expected, findViolations, type Violation } from './validate-line.generated.ts';
 
-/** A fault of a line, in words that follow "the line ". */
+/** An error in a line; the message completes the words "the line ". */
 export class LineProblem extends Error {}
 
 type Fields = { readonly [field: string]: Json };
 
-/** Maximum nesting of a request. Deeper ones are not ours and would exhaust the stack. */
+/** Maximum nesting of a request. This program writes no deeper ones, and they would exhaust the stack. */
 const maxDepth = 64;
 
 /**
- * Checks a line against the schema and against rules across fields that no schema can express. Unknown fields are put
- * aside: a newer version wrote them. Those of a line are its newest purchase's. Throws `LineProblem`.
+ * Checks a line against the schema and against rules across fields that no schema can express. Unknown fields, which a
+ * newer version wrote, are moved to `unknownFields`; those of the line belong to its newest purchase. Throws
+ * `LineProblem`.
  */
 export function checkLine(fields: Fields): LockLine {
   const [violation] = findViolations(fields);
@@ -31,7 +32,10 @@ export function checkLine(fields: Fields): LockLine {
   return line;
 }
 
-/** Puts aside what a newer version says in a header; its known fields are for the reader to check. */
+/**
+ * Moves unknown fields of a header, which a newer version wrote, to `unknownFields`. The caller checks the known
+ * fields.
+ */
 export function checkHeader(
   fields: Fields,
 ): { [field in 'mediabatch' | 'version' | 'writtenBy' | 'service']?: Json } & MayHaveUnknown {
@@ -60,7 +64,7 @@ function readDecisions(fields: object): Decisions {
   return decisions;
 }
 
-/** Sets unknown fields aside. What newer versions wrote is walked as deeply as a request is. */
+/** Moves unknown fields to `unknownFields`. Their nesting is limited as in a request. */
 function known<T>(fields: object, what: keyof typeof knownFields): T {
   const sorted = setUnknownAside<T>(fields as Fields, knownFields[what]);
   for (const [name, value] of Object.entries(sorted.unknownFields ?? {})) checkDepth(value, maxDepth, name);
@@ -81,7 +85,7 @@ function checkDepth(value: Json, left: number, field: string): void {
   for (const item of Object.values(value)) checkDepth(item, left - 1, field);
 }
 
-/** Puts a violation into words, using the schema's own text about the rule. */
+/** Describes a violation, using the schema's own text about the rule. */
 function describeViolation(fields: Fields, { instancePath, schemaPath, keyword, params }: Violation): string {
   const path = instancePath.split('/').slice(1);
   const value = path.reduce<Json>((whole, name) => (whole as Fields)[name] ?? null, fields);
@@ -105,7 +109,7 @@ function aField(name: string): string {
   return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${shown(name)}`;
 }
 
-/** Accepts a plain web address without a login, and nothing else: it will be sent to the service in requests. */
+/** Accepts only an http(s) URL without credentials, because it will be sent to the service in requests. */
 export function isAssetUrl(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[!-~]{1,2048}$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
@@ -126,7 +130,7 @@ function hasControlCharacter(value: string): boolean {
   return false;
 }
 
-/** Formats a value from the file for a message: short, with every character outside plain ASCII made visible. */
+/** Formats a value from the file for a message: shortened, with every character outside plain ASCII escaped. */
 export function shown(value: Json | undefined): string {
   const json = (JSON.stringify(value) ?? 'nothing').replace(
     /[^ -~]/g,

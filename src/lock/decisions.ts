@@ -11,15 +11,18 @@ import {
   withUnknownOf,
 } from './record.ts';
 
-/** Length of a note at most, in UTF-16 code units. */
+/** Maximum length of a note, in UTF-16 code units. */
 export const mostNote = 500;
-/** The same for the reason of a verdict, and the name of who gave it. */
+/** Maximum length of a verdict's reason and of its author's name, in UTF-16 code units. */
 export const mostReason = 100;
 
-/** The highest revision, and generation, that a lock can be read with. Only an edited lock comes near it. */
+/** Highest revision, and highest generation, that is accepted in a lock. Only a lock edited by hand comes near it. */
 export const mostRevision = 1_000_000_000;
 
-/** Commutative, associative, idempotent: the higher revision of each part wins, and of equal ones the larger text. */
+/**
+ * Joins decisions. Commutative, associative, idempotent: the higher revision of each part wins, and of equal revisions
+ * the larger text.
+ */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];
   const verdicts = new Map<string, Verdict>();
@@ -57,8 +60,8 @@ export function nameOfVerdict({ fingerprint, job }: Pick<Verdict, 'fingerprint' 
 }
 
 /**
- * Returns, of two verdicts about one purchase, the one that counts. Of equal revisions it is the larger text: a
- * rejection, so that nothing is made from what somebody turned down, and one that says why before one that does not.
+ * Returns the valid one of two verdicts about one purchase: the higher revision, or of equal revisions the larger text.
+ * So a rejection wins, and nothing is made from what a reviewer rejected; a verdict with a note wins over one without.
  */
 export function laterVerdict(a: Verdict, b: Verdict): Verdict {
   if (a.revision !== b.revision) return a.revision > b.revision ? a : b;
@@ -88,12 +91,12 @@ export function countedPurchases({ purchases }: StepRecord): Purchase[] {
   return purchases.every(counts) ? purchases : purchases.filter(counts);
 }
 
-/** Returns the fingerprint of the pinned request of a record; `undefined` when it is not pinned. */
+/** Returns the fingerprint of a record's pinned request; `undefined` if none is pinned. */
 export function pinnedFingerprint(record: StepRecord | undefined): string | undefined {
   return record?.decisions?.pin?.fingerprint;
 }
 
-/** Returns the verdict of one record about exactly this purchase. Without `is` it was taken back. */
+/** Returns a record's verdict about exactly this purchase. A verdict without `is` was withdrawn. */
 export function verdictIn(
   decisions: Decisions | undefined,
   { fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>,

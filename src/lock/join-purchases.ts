@@ -10,7 +10,7 @@ import {
 } from './record.ts';
 import { isJob, mayBeCharged } from './sends.ts';
 
-/** Ranks of the states. Within one fact a state only moves up; one that may have been charged precedes a refusal. */
+/** Ranks of the states. A fact only moves to a higher state. States that may have been charged rank above a refusal. */
 const ranks: Readonly<Record<PurchaseState, number>> = {
   refused: 0,
   intent: 1,
@@ -21,12 +21,18 @@ const ranks: Readonly<Record<PurchaseState, number>> = {
   done: 6,
 };
 
-/** Names the purchase that creates belong to: one purchase of one request, whatever became of each create. */
+/**
+ * Identifies the purchase that create requests belong to: one purchase of one request, whatever the result of each
+ * request.
+ */
 export function groupOf(purchase: Purchase): string {
   return `${purchase.generation} ${purchase.attempt} ${purchase.fingerprint}`;
 }
 
-/** Names the fact that a report is about: an open send by its id, a refusal by its key, a job by its own id. */
+/**
+ * Identifies the fact that a report is about: a create request by its id, a refusal by its idempotency key, a job by
+ * its id.
+ */
 export function factOf(purchase: Purchase): string {
   const is = isJob(purchase) ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
   return `${groupOf(purchase)} ${is} ${nameOf(purchase)}`;
@@ -37,7 +43,7 @@ function nameOf(purchase: Purchase): string {
   return mayBeCharged(purchase) ? purchase.send : purchase.key;
 }
 
-/** Total order of facts. */
+/** Total order of facts, newest first. */
 export function compareNewestFirst(a: Purchase, b: Purchase): number {
   return (
     b.generation - a.generation ||
@@ -88,7 +94,7 @@ export function joinJobs(a: Job, b: Job): Job {
   };
 }
 
-/** Joins the fields that any purchase has. */
+/** Joins the fields that all kinds of purchases have. */
 function joinAny<Fact extends Purchase>(a: Fact, b: Fact): Omit<Refusal, 'state' | 'decided'> {
   const error = a.state === b.state ? largerText(a.error, b.error) : further(a, b).error;
   const kind = smaller(a.kind, b.kind);
@@ -112,13 +118,13 @@ function further<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   return ranks[a.state] >= ranks[b.state] ? a : b; // I8
 }
 
-/** Picks the fence of the earlier send: everything made since has a higher id. */
+/** Picks the fence of the earlier create request, because all jobs made since are newer than it. */
 function joinFences(a: OpenSend, b: OpenSend, since: string | undefined): string | undefined {
   return smaller(a.since === since ? a.fence : undefined, b.since === since ? b.fence : undefined);
 }
 
 /**
- * Returns the normal form of a purchase in a record of this kind. No later join needs what is left out here: the states
+ * Returns the normal form of a purchase in a record of this kind. No later join needs the omitted fields: the states
  * that drop a field are final, or the field belongs to another kind of fact.
  */
 export function normalPurchase(purchase: Purchase, recordKind: string): Purchase {
@@ -143,7 +149,7 @@ function normalRefusal({ fingerprint, generation, attempt, state, key, decided }
   return normal;
 }
 
-/** Keeps the fields needed to ask for the answer to a send. */
+/** Keeps the fields needed to look up the answer to a create request. */
 function normalSend(purchase: OpenSend): OpenSend {
   const { fingerprint, generation, attempt, state, key, send } = purchase;
   const { account, digest, writtenOff, since, fence, resent, keyKnown } = purchase;
@@ -171,7 +177,10 @@ function normalJob(purchase: Job): Job {
   return normal;
 }
 
-/** The higher revision wins, and of equal ones the larger text; equal files have what either side knows of them. */
+/**
+ * Joins files: the higher revision wins, and of equal revisions the larger text; equal files keep the unknown fields of
+ * both sides.
+ */
 function joinFiles(a: Job, b: Job): Pick<Job, 'outputs' | 'revision'> {
   const byRevision = (a.revision ?? 0) - (b.revision ?? 0);
   const order = byRevision || (a.outputs === b.outputs ? 0 : compareText(textOf(a.outputs), textOf(b.outputs)));
@@ -202,7 +211,7 @@ function largerText(a: string | undefined, b: string | undefined): string | unde
   return a === undefined || b === undefined ? (a ?? b) : a > b ? a : b;
 }
 
-/** Returns the smaller text; if one is absent, the other. */
+/** Returns the smaller string; if one is `undefined`, the other. */
 export function smaller(a: string, b: string): string;
 export function smaller(a: string | undefined, b: string | undefined): string | undefined;
 export function smaller(a: string | undefined, b: string | undefined): string | undefined {

@@ -23,7 +23,7 @@ import {
 } from './record.ts';
 import { closedSends, isJob, mayBeCharged, writtenOffSends } from './sends.ts';
 
-/** The purchases and decisions of one address as one source knew them, with the kind that it gave. */
+/** Purchases and decisions of one address from one source, with the kind that the source recorded. */
 export interface Part {
   kind: string;
   purchases: readonly Purchase[];
@@ -32,8 +32,9 @@ export interface Part {
 }
 
 /**
- * Joins what two sources know about one step: commutative, associative, idempotent. Each send is joined separately: an
- * open one is dropped only when its own id is closed, whatever is known of others; a job id is never dropped.
+ * Joins the records of one step from two sources: commutative, associative, idempotent. Each create request is joined
+ * separately: an open request is dropped only when its own id is closed, independent of others; a job id is never
+ * dropped.
  */
 export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
   if (a.address !== b.address) throw new Error(`internal error: ${a.address} joined with ${b.address}`);
@@ -46,8 +47,8 @@ export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): vo
 }
 
 /**
- * Fast path for the lines of a run: a job joins the only purchase known, which is the same job, or the send that the line
- * closes. Undefined for anything else.
+ * Fast path for the lines of a run: a job is joined with the only known purchase, which is the same job, or the create
+ * request that the line closes. Returns `undefined` for anything else.
  */
 function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   const [before, job] = [known.purchases[0], next.purchases[0]];
@@ -64,7 +65,7 @@ function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   return normalRecord(address, part, isJob(before) ? joinJobs(before, job) : job);
 }
 
-/** Applies `joinRecords` to each address. Readers of a file refuse two services. */
+/** Applies `joinRecords` to each address. The locks must be of one service: reading a file checks this. */
 export function joinLocks(a: Lock, b: Lock): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, record] of a.steps) steps.set(address, joinParts(address, [record]));
@@ -76,8 +77,8 @@ export function joinLocks(a: Lock, b: Lock): Lock {
 }
 
 /**
- * Makes every address agree about each send. A renamed step takes its history along, so a send may be recorded at two
- * addresses and be answered, or decided about, at only one of them.
+ * Makes all addresses consistent about each create request. A renamed step keeps its history, so a request may be
+ * recorded at two addresses and be answered, or decided about, at only one of them.
  */
 export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);
@@ -112,8 +113,8 @@ export function partOf(line: LockLine): Part {
 }
 
 /**
- * Makes the line of a record as it is kept: for settled purchases only what may still be needed. None where no send led
- * to anything.
+ * Builds the line of a record as it is stored. Settled purchases keep only what may still be needed. Returns
+ * `undefined` if none of the record's create requests had a result.
  */
 export function lineOf(record: StepRecord): LockLine | undefined {
   const { address, kind, decisions } = record;
@@ -150,16 +151,16 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
       else addFact(refusals, purchase, joinRefusals);
     }
   }
-  // A refusal only determines the next key: once its purchase has a job, no key follows.
+  // A refusal only determines the next idempotency key: once its purchase has a job, no key follows.
   const bought = new Set([...jobs.values()].map(boughtAs));
   const known = [
     ...jobs.values(),
     ...[...sends.values()].filter(({ send }) => !closed.has(send)), // I22
     ...[...refusals.values()].filter((refusal) => !bought.has(boughtAs(refusal))),
   ].sort(compareNewestFirst);
-  // The newest purchase determines the kind: a step whose task was rewritten may have had another one before.
+  // The newest purchase determines the kind, because the task of a step may have been rewritten with another kind.
   const kind = known[0]?.kind ?? smallestKind(parts);
-  // Made by `map` because it is long-lived: a list grown by `push` reserves room for 16 more.
+  // Built with `map` because the array is long-lived: one grown by `push` reserves room for 16 more items.
   const purchases = known.map((purchase) => normalPurchase(purchase, kind));
   return {
     address,
@@ -170,7 +171,7 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
   };
 }
 
-/** Adds a report to those of the same fact. */
+/** Adds a report, joined with the known report of the same fact, if any. */
 function addFact<Fact extends Purchase>(
   facts: Map<string, Fact>,
   report: Fact,
@@ -185,7 +186,7 @@ function boughtAs({ generation, fingerprint }: Purchase): string {
   return `${generation} ${fingerprint}`;
 }
 
-/** Fast path for nearly every line of a lock: one purchase, reported once, that nothing in the line closes. */
+/** Fast path for nearly every line of a lock: one purchase, reported once, that no `closes` in the line affects. */
 function normalRecord(
   address: string,
   { kind: own, decisions: decided, closes }: Part,
@@ -199,12 +200,12 @@ function normalRecord(
   return record;
 }
 
-/** Finds the kind of a record without purchases, none of whose sends led to anything. */
+/** Finds the kind of a record without purchases. */
 function smallestKind([first, ...others]: readonly [Part, ...Part[]]): string {
   return others.reduce((least, { kind }) => smaller(least, kind), first.kind);
 }
 
-/** Drops the request, except where it is needed to ask for, or price, what may have been charged. */
+/** Drops the request, unless it is needed to look up or price a purchase that may have been charged. */
 function withoutExplanation(purchase: Purchase): Purchase {
   if (mayBeCharged(purchase) || (isJob(purchase) && purchase.credits === undefined)) return purchase;
   const { request: _request, ...rest } = purchase;
@@ -213,10 +214,10 @@ function withoutExplanation(purchase: Purchase): Purchase {
   return proof;
 }
 
-/** Facts that a header states beside the version of the format. */
+/** Facts in a header besides the version of the format. */
 export type Header = Pick<Lock, 'writtenBy' | 'service' | 'unknownFields'>;
 
-/** Joins two headers: commutative, associative, idempotent. Of two services the smaller digest stays. */
+/** Joins two headers: commutative, associative, idempotent. Of two services the smaller digest is kept. */
 export function joinHeaders(a: Header, b: Header): Header {
   const service = smaller(a.service, b.service);
   const writtenBy = newestVersion(a.writtenBy, b.writtenBy);
@@ -227,7 +228,7 @@ export function joinHeaders(a: Header, b: Header): Header {
   };
 }
 
-/** The newer of two versions of this program; a lock keeps the newest that has written it. */
+/** Returns the newer of two versions of this program; a lock keeps the newest version that has written it. */
 export function newestVersion(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return compareVersions(a, b) >= 0 ? a : b;

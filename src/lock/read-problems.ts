@@ -9,7 +9,9 @@ export interface Source {
   bytes: Uint8Array;
 }
 
-/** Reports each unreadable line, or the single cause when nearly all are unreadable and the cause is evident. */
+/**
+ * Reports each unreadable line, or only the common cause if nearly all lines are unreadable and the cause is evident.
+ */
 export function damagedLines(source: Source, damages: readonly { line: FileLine; problem: string }[]): Diagnostic[] {
   const [first] = damages;
   if (first === undefined) return [];
@@ -21,7 +23,7 @@ export function damagedLines(source: Source, damages: readonly { line: FileLine;
   return [{ code: 'MB2001', severity: 'error', message, hint: wayBack(source.file, hint), place }];
 }
 
-/** Recognizes what a program did to the whole file. */
+/** Recognizes damage that a program did to the whole file, for example another encoding. */
 function describeWhole(bytes: Uint8Array): { problem: string; hint: string } | undefined {
   const [first, second] = bytes;
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
@@ -57,7 +59,7 @@ export function missingHeader(source: Source): Diagnostic {
   };
 }
 
-/** `lines`: the number of one header line for each service. */
+/** Reports records of two services. `lines`: the number of one header line for each service. */
 export function twoServices(source: Source, lines: number[]): Diagnostic {
   const numbers = lines.sort((a, b) => a - b).join(' and ');
   return {
@@ -83,7 +85,7 @@ export function newerVersion(source: Source, { version, line }: { version: numbe
   };
 }
 
-/** Reports that a newer program wrote what this one keeps, and does not understand. */
+/** Warns that a newer program wrote data into the lock which this version keeps but does not understand. */
 export function newerProgram(file: string, writtenBy: string): Diagnostic {
   return {
     code: 'MB3414',
@@ -104,7 +106,7 @@ export function tornTail(source: Source, torn: { start: number; number: number }
   };
 }
 
-/** Reports a file that was complete, and whose end something took away: purchases of it may be missing. */
+/** Reports a file that was complete and has lost its end, so that recorded purchases may be missing. */
 export function lostEnd(source: Source, torn: { start: number; number: number }): Diagnostic {
   return {
     code: 'MB2001',

@@ -22,29 +22,29 @@ import { emptyLock, writeLines } from './write.ts';
 
 /** The content of a lock file, and its problems. */
 export interface LockReading {
-  /** The lock; with errors in `diagnostics`, as far as it could be read, for display only. */
+  /** The lock. If `diagnostics` contains errors, it is incomplete, and only for display. */
   lock: Lock;
   /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2006. */
   diagnostics: Diagnostic[];
-  /** Digests named by its header lines. */
+  /** Service digests in its header lines. */
   services: string[];
-  /** Byte offset at which the file must be cut before anything is appended. */
+  /** Byte offset at which the file must be truncated before anything is appended. */
   tornTailAt?: number;
-  /** The file differs from the output of `writeLock` for `lock`. */
+  /** True if the file differs from the output of `writeLock` for `lock`. */
   needsRewrite: boolean;
 }
 
-/** Further damaged lines would tell nothing new. */
+/** Most damaged lines reported; more would give no new information. */
 const maxDamages = 20;
 
 interface Findings {
   parts: Map<string, [Part, ...Part[]]>;
-  /** Each service with the number of the first header line that names it. */
+  /** Number of the first header line of each service, by digest. */
   services: Map<string, number>;
   headers: Header[];
-  /** A run that has not settled it wrote some of the lines. */
+  /** True if the file contains lines that a run appended and that are not settled yet. */
   hasRunLines: boolean;
-  /** Digests of lines that were read, in a large file: merges repeat them. */
+  /** Digests of the lines read so far; only in a large file, because merges repeat lines. */
   seen?: Set<string>;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
@@ -53,8 +53,8 @@ interface Findings {
 
 /**
  * Reads a lock with its lines in any order, with duplicates, CRLF, a byte order mark or merge conflict markers. `file`
- * is the path as the user gave it, for messages; `isOnlyRead`: nobody asks
- * whether it is to be rewritten, which takes as long as reading it.
+ * is the path as the user gave it, for messages. `isOnlyRead` skips the check for `needsRewrite`, which takes as long
+ * as reading.
  */
 export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false } = {}): LockReading {
   const source: Source = { file, bytes };
@@ -87,7 +87,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false }
   }
   const lock = foldFindings(findings);
   const diagnostics = damagedLines(source, damages);
-  // Nothing is cut from a damaged file.
+  // A damaged file is never truncated.
   const torn = damages.length > 0 ? undefined : begun;
   if (headers.length === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
   if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
@@ -106,7 +106,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false }
   };
 }
 
-/** Files from this size on may be mostly repeated lines. */
+/** Size in bytes from which a file may consist mostly of repeated lines. */
 const largeBytes = 32 * 1024 ** 2;
 
 function readLine(findings: Findings, line: FileLine): void {
@@ -118,7 +118,7 @@ function readLine(findings: Findings, line: FileLine): void {
     findings.markers.push(line);
     return;
   }
-  // Lines join idempotently: one that was read already adds nothing.
+  // Joining is idempotent, so a line that was read already adds nothing.
   const id = findings.seen && hash('sha256', text, 'base64');
   if (id !== undefined && findings.seen?.has(id) === true) return;
   const value = parseLine(text);
@@ -173,8 +173,8 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
 }
 
 /**
- * Recognizes the end of a file that was finished, and not of an append: its program would have begun the line otherwise.
- * Zero bytes tell nothing, but where no run had begun.
+ * Whether the torn last line is the rest of a complete file, and not of an append, which would begin the line
+ * differently. Zero bytes count only if no run had appended anything.
  */
 function isLostEnd(torn: Uint8Array, { lock, findings }: { lock: Lock; findings: Findings }): boolean {
   if (lock.writtenBy === undefined) return false;
@@ -187,7 +187,7 @@ function foldFindings(findings: Findings): Lock {
   return agreeOnSends({ version: lockVersion, ...findings.headers.reduce(joinHeaders, {}), steps });
 }
 
-/** Tells whether the file equals the output of `writeLock`, line by line so that no second copy of it is built. */
+/** Whether the file equals the output of `writeLock`; compared line by line, so that no second copy is built. */
 function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
   let at = 0;
   for (const line of writeLines(lock)) {
@@ -200,7 +200,10 @@ function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
 
 const mostNamed = 5;
 
-/** Finds purchases with more than one job: two people, or two branches, paid for the same thing. All jobs are kept. */
+/**
+ * Finds purchases with more than one job, because two people or two branches paid for the same request. All jobs are
+ * kept.
+ */
 function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
   const found: Diagnostic[] = [];
   for (const { address, purchases } of lock.steps.values()) {

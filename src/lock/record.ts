@@ -2,8 +2,8 @@ import { canonicalJson, type Json } from '../ground/json.ts';
 import type * as line from './record.generated.ts';
 
 /**
- * Fields that a newer version wrote beside those that this one knows: kept, joined in a fixed order and written back,
- * and never understood.
+ * Fields that a newer version wrote and this version does not know: kept, joined in a fixed order and written back, but
+ * never interpreted.
  */
 export interface MayHaveUnknown {
   unknownFields?: { readonly [name: string]: Json } | undefined;
@@ -13,41 +13,41 @@ export type Output = line.Output & MayHaveUnknown;
 export type Acceptance = line.Acceptance & MayHaveUnknown;
 export type Verdict = line.Verdict & MayHaveUnknown;
 
-/** Facts that every purchase has, or may have. */
+/** Fields that every purchase has, or may have. */
 type OfAny = MayHaveUnknown &
   Pick<
     line.Purchase,
     'kind' | 'fingerprint' | 'generation' | 'attempt' | 'key' | 'forgotten' | 'error' | 'take' | 'request'
   >;
-/** Facts of a send, beside its state. */
+/** Fields of a create request, besides its state. */
 type OfSend = { send: string } & Pick<
   line.Purchase,
   'account' | 'digest' | 'writtenOff' | 'since' | 'fence' | 'resent' | 'keyKnown'
 >;
-/** Facts of a refusal, beside its state. */
+/** Fields of a refusal, besides its state. */
 type OfRefusal = Pick<line.Purchase, 'decided'>;
-/** Facts of a job, beside its state. */
+/** Fields of a job, besides its state. */
 type OfJob = { jobId: string; outputs?: Output[] } & Pick<line.Purchase, 'credits' | 'recordId' | 'url' | 'revision'>;
 type None<Facts> = { [field in keyof Facts]?: never };
 
-/** A create whose answer is unknown: it may have been charged. */
+/** A create request whose answer is unknown: it may have been charged. */
 export interface OpenSend extends OfAny, OfSend, None<OfRefusal>, None<OfJob> {
   state: line.OpenSend['state'];
 }
 
-/** A key that the service refused, or that a user resolved as not spent. Nothing was charged. */
+/** An idempotency key that the service refused, or that a user declared not spent. Nothing was charged. */
 export interface Refusal extends OfAny, OfRefusal, None<OfSend>, None<OfJob> {
   state: line.Refusal['state'];
 }
 
-/** A create that the service accepted. */
+/** A create request that the service accepted. */
 export interface Job extends OfAny, OfJob, None<OfSend>, None<OfRefusal> {
   state: line.Job['state'];
 }
 
 /**
- * One fact about money at an address. A line may have fields of the others beside its own: they are checked where the
- * line is read, and left out where it is folded.
+ * One fact about a purchase at an address. A line may also have fields of the other kinds of facts: they are checked
+ * when the line is read, and dropped when it is joined.
  */
 export type Purchase = OpenSend | Refusal | Job;
 
@@ -66,28 +66,28 @@ export type LockLine = Purchase &
 
 export type PurchaseState = Purchase['state'];
 
-/** Everything that was ever bought for one address. */
+/** All purchases ever made for one address. */
 export interface StepRecord {
   address: string;
   kind: string;
-  /** Newest first, so that `purchases[0]` represents the record. Empty when no send led to anything. */
+  /** Newest first, so that `purchases[0]` represents the record. Empty if no create request had a result. */
   purchases: Purchase[];
   decisions?: Decisions;
   /**
-   * Sends that were answered, or never left. While one is remembered, a line that still shows it as open is out of
-   * date. Dropped once the lock is settled, because settled sends leave no trace.
+   * Ids of create requests that were answered, or never left. A line that still shows such a request as open is out of
+   * date. Dropped when the lock is settled, because settled requests leave no trace.
    */
   closes?: readonly string[];
 }
 
-/** Version of the file format. From the first release on, every version that a release wrote is read. */
+/** Version of the file format. From the first release on, every version that a release wrote can be read. */
 export const lockVersion = 2;
 
 export interface Lock {
   version: typeof lockVersion;
-  /** Version of the newest program that wrote it. */
+  /** Version of the newest program that wrote the lock. */
   writtenBy?: string;
-  /** Digest of the service's address; absent until a run knew it. */
+  /** Digest of the service's address; `undefined` until a run has recorded it. */
   service?: string;
   unknownFields?: MayHaveUnknown['unknownFields'];
   steps: Map<string, StepRecord>;
@@ -123,10 +123,10 @@ const ofVerdict: FieldsOf<Verdict> = {
   ...{ fingerprint: true, job: true, is: true, note: true, reason: true, by: true, revision: true },
 };
 
-/** Names of the fields that are known, by what has them. */
+/** Names of the known fields, by the object that has them. */
 export const knownFields = {
   header: new Set(['mediabatch', 'version', 'writtenBy', 'service']),
-  // An earlier purchase may become the newest one, and then stands among the fields of its line.
+  // An earlier purchase may become the newest one, whose unknown fields are among those of its line.
   purchase: new Set([...Object.keys(ofPurchase), 'address', 'decisions', 'earlier', 'closes']),
   output: new Set(Object.keys(ofOutput)),
   decisions: new Set(Object.keys(ofDecisions)),
@@ -135,7 +135,7 @@ export const knownFields = {
   verdict: new Set(Object.keys(ofVerdict)),
 };
 
-/** Puts the fields that are not known aside, under `unknownFields`. */
+/** Moves the unknown fields of an object to `unknownFields`. */
 export function setUnknownAside<T>(value: Fields, known: ReadonlySet<string>): T & MayHaveUnknown {
   const entries = Object.entries(value);
   if (entries.every(([name]) => known.has(name))) return value as T & MayHaveUnknown;
@@ -144,7 +144,7 @@ export function setUnknownAside<T>(value: Fields, known: ReadonlySet<string>): T
   return { ...rest, unknownFields: Object.fromEntries(unknown) } as T & MayHaveUnknown;
 }
 
-/** Joins what two reports of one thing have beside the known fields: of two values of a field the larger text. */
+/** Joins the unknown fields of two reports of one object: of two values of a field, the larger text is kept. */
 export function joinUnknown(a: MayHaveUnknown, b: MayHaveUnknown): MayHaveUnknown {
   const [one, other] = [a.unknownFields, b.unknownFields];
   const left = one ?? other;
@@ -158,12 +158,12 @@ export function joinUnknown(a: MayHaveUnknown, b: MayHaveUnknown): MayHaveUnknow
   return { unknownFields: Object.fromEntries(joined) };
 }
 
-/** Joins two things that are alike but for their unknown fields. */
+/** Joins two objects that differ only in their unknown fields. */
 export function withUnknownOf<T extends MayHaveUnknown>(one: T, other: MayHaveUnknown): T {
   return other.unknownFields === undefined ? one : { ...one, ...joinUnknown(one, other) };
 }
 
-/** The text of an object: what is known in its order, then what is not, by name. */
+/** JSON text of an object: known fields in their given order, then unknown fields by name. */
 export function objectText(known: object, unknown: MayHaveUnknown['unknownFields']): string {
   const parts = [JSON.stringify(known).slice(1, -1), ...unknownText(unknown)];
   return `{${parts.filter((part) => part !== '').join(',')}}`;

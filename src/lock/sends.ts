@@ -1,14 +1,16 @@
 import { isFreelyRepeated } from '../kinds/index.ts';
 import type { Job, Lock, OpenSend, Purchase, StepRecord } from './record.ts';
 
-/** Recognizes a create that left, or was about to, and whose answer is unknown: it may have been charged. */
+/**
+ * Recognizes a create request that left, or was about to leave, and whose answer is unknown: it may have been charged.
+ */
 export function mayBeCharged(purchase: Purchase): purchase is OpenSend {
   return purchase.state === 'intent' || purchase.state === 'unresolved';
 }
 
 export type AwaitedSend = OpenSend & { writtenOff?: never };
 
-/** Recognizes a create that still waits for its own answer, or for a person's decision. */
+/** Recognizes a create request that still waits for its answer, or for a person's decision. */
 export function isOpenSend(purchase: Purchase): purchase is AwaitedSend {
   return mayBeCharged(purchase) && purchase.writtenOff !== true;
 }
@@ -23,8 +25,8 @@ export interface RecordedSend {
 }
 
 /**
- * Lists each open send of a lock once. A renamed step takes its history along, so a send may be recorded at two
- * addresses until the lock is settled: one of `addresses` takes precedence.
+ * Lists each open create request of a lock once. A renamed step keeps its history, so a request may be recorded at two
+ * addresses until the lock is settled; an address in `addresses` takes precedence.
  */
 export function openSends(lock: Lock, addresses: ReadonlySet<string>): RecordedSend[] {
   const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);
@@ -41,12 +43,12 @@ export function openSends(lock: Lock, addresses: ReadonlySet<string>): RecordedS
   return [...found.values()];
 }
 
-/** Tells whether the lock holds a possible charge that nobody has asked about or decided. */
+/** Whether the lock contains a possible charge that was neither looked up nor decided about. */
 export function hasOpenSends(lock: Lock): boolean {
   return openSends(lock, new Set()).length > 0;
 }
 
-/** Collects closed sends: what one record knows to be closed is closed at every address. */
+/** Collects the ids of closed create requests: a request closed in one record is closed at every address. */
 export function closedSends(lock: Lock): ReadonlySet<string> {
   const closed = new Set<string>();
   for (const { closes, decisions } of lock.steps.values()) {
@@ -56,7 +58,10 @@ export function closedSends(lock: Lock): ReadonlySet<string> {
   return closed;
 }
 
-/** Collects sends that were written off: at one address means at every address. */
+/**
+ * Collects the ids of create requests that were written off: one written off at one address counts as such at every
+ * address.
+ */
 export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   const writtenOff = new Set<string>();
   for (const { purchases } of lock.steps.values()) {
@@ -67,7 +72,7 @@ export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   return writtenOff;
 }
 
-/** Counts what was bought, or may have been. Uploads are free, and so is what was refused. */
+/** Counts purchases that were made, or may have been made. Uploads and refused requests are free, and not counted. */
 export function countJobs({ steps }: Lock): number {
   let count = 0;
   for (const { kind, purchases } of steps.values()) {

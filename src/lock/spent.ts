@@ -4,8 +4,9 @@ import type { Job, Lock } from './record.ts';
 import { isJob } from './sends.ts';
 
 /**
- * Sums the credits charged for the jobs in the lock, unknown charges as 0. A job shared by several steps counts once;
- * one id for two different requests is two charges, because services number jobs per kind, or make mistakes.
+ * Sums the credits charged for the jobs in the lock, with unknown charges as 0. A job shared by several steps counts
+ * once. One job id for two different requests counts as two charges, because services may number jobs per kind, or make
+ * mistakes.
  */
 export function spentCredits(lock: Lock): number {
   let sum = 0;
@@ -13,7 +14,7 @@ export function spentCredits(lock: Lock): number {
   return sum;
 }
 
-/** Known charges, by `chargeName`. */
+/** Known charges in credits, by `chargeName`. */
 export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   const charged = new Map<string, number>();
   for (const { purchases } of lock.steps.values()) {
@@ -26,12 +27,12 @@ export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   return charged;
 }
 
-/** Names the charge of a job, equal wherever it is recorded. */
+/** Identifies the charge of a job; equal at every address that records the job. */
 export function chargeName({ fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>): string {
   return `${fingerprint} ${jobId}`;
 }
 
-/** Names the charges in a line of a lock: by job, or by create request where the job is unknown. */
+/** Identifies the charges in a line of a lock: by job, or by create request if the job is unknown. */
 export function chargesOfLine(line: { [name: string]: Json }): string[] {
   const purchases = [line, ...(Array.isArray(line.earlier) ? line.earlier : [])].filter(isMap);
   return purchases.flatMap(({ fingerprint, jobId, send }) => {

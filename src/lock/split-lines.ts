@@ -1,23 +1,23 @@
 export interface FileLine {
-  /** `undefined` when its bytes are not UTF-8. */
+  /** `undefined` if its bytes are not UTF-8. */
   text: string | undefined;
   /** Byte offset of its first byte. */
   start: number;
-  /** Counts from 1. */
+  /** Line number, counted from 1. */
   number: number;
 }
 
 export interface SplitLines {
-  /** Decoded lazily: the texts of all lines together are as large as the file. */
+  /** Decoded lazily, because the text of all lines together is as large as the file. */
   lines: Iterable<FileLine>;
-  /** The rest after the last line feed: an append that was cut off. Not among `lines`. */
+  /** The rest after the last line feed, from an interrupted append. Not among `lines`. */
   torn?: { start: number; number: number };
 }
 
 /**
- * Splits a file that grows by complete lines. A line ends with LF, CR LF or, after some editors, CR; our lines contain
- * neither character. An unterminated last line that is whole JSON is kept. The beginning of an append, and zero bytes,
- * which some file systems leave after a crash, are cut at the last line feed. Anything else is damage.
+ * Splits a file that grows by complete lines. A line ends with LF, CR LF or, after some editors, CR; lines of a lock
+ * contain neither character. An unterminated last line that is valid JSON is kept. A partial append, and zero bytes,
+ * which some file systems leave after a crash, are cut off at the last line feed. Anything else is damage.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
   const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1; // I12 (CR)
@@ -67,7 +67,7 @@ function countLines(bytes: Uint8Array): number {
   return count;
 }
 
-/** Recognizes the lines that git puts around the two sides of a conflict. No record begins like one. */
+/** Recognizes the lines that git puts around the two sides of a conflict. No record begins like them. */
 export function isConflictMarker(text: string): boolean {
   return /^(<{7}|\|{7}|={7}|>{7})(\s|$)/.test(text);
 }
@@ -91,12 +91,15 @@ function isJson(text: string): boolean {
   }
 }
 
-/** States that a purchase has only once its job, or the job's id, is known: neither is written before the intent. */
+/**
+ * Recognizes fields and states that a purchase has only once its job is known: they are never written before the
+ * intent.
+ */
 const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 
 /**
- * Tells whether an append of ours can have left these bytes: the beginning of a line that can follow the lines before
- * it. A line with a job follows the one that announced its purchase; uploads cost nothing and are recorded when done.
+ * Whether an interrupted append of this program can have left these bytes: they must begin a line that can follow the
+ * lines before it. A line with a job follows the line of its intent; uploads are free, and recorded only when done.
  */
 function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
   const text = decodeStart(last);
@@ -117,7 +120,7 @@ function decodeStart(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Tells whether a text may be the beginning of one object without white space between its parts. */
+/** Whether a text may be the beginning of one JSON object without white space between its parts. */
 function isOpenObject(text: string): boolean {
   if (!/^\{(?:"|$)/.test(text)) return false;
   let depth = 1;
@@ -137,20 +140,20 @@ function isOpenObject(text: string): boolean {
 }
 
 /**
- * Lines that a run appends begin with their kind, those of a finished file with their address: so the beginning of a
- * line tells whether an append was cut off, or a file that was complete.
+ * Moves `kind` to the front of a line. Lines that a run appends begin with the kind, those of a finished file with the
+ * address, so the beginning of a torn line shows whether an append was interrupted or a complete file was cut.
  */
 export function asRunLine(line: string): string {
   return line.replace(/^\{("address":"(?:[^"\\]|\\.)*"),("kind":"[^"]*"),/, '{$2,$1,');
 }
 
-/** Throws unless a text is exactly one line: anything else would look like a torn write. */
+/** Throws unless a text is exactly one line, because anything else would look like a torn write. */
 export function requireOneLine(line: string): string {
   if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
   return line;
 }
 
-/** Tells whether the rest of a last line is of a record that was complete: no append begins like that. */
+/** Whether a torn last line comes from a complete file: no append begins like it. */
 export function isOfRecord(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 3)).toString('latin1') === '{"a';
 }

@@ -19,7 +19,7 @@ export function emptyLock(): Lock {
 
 /**
  * Returns the text of the file: a header, then one line per step, sorted by address (code units). Equal locks give
- * equal bytes, and settled sends leave no trace: neither they nor their closing are written.
+ * equal bytes. Settled create requests are not written, nor are their ids in `closes`.
  */
 export function writeLock(lock: Lock): string {
   return [...writeLines(lock)].join('');
@@ -66,7 +66,7 @@ function earlierText(purchase: Purchase): string {
   return `{${kind}${purchaseFields(purchase)}}`;
 }
 
-/** Built by hand, because a request is written as canonical JSON: the same request always gives the same bytes. */
+/** Built by hand, because the request is written as canonical JSON, so that equal requests give equal bytes. */
 function purchaseFields(purchase: Purchase): string {
   const { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId } = purchase;
   const { credits, error } = purchase;

@@ -17,8 +17,8 @@ import { sendCreate } from './send-create.ts';
 import type { StepEnd } from './step-end.ts';
 
 /**
- * The paid act, in its only order: the price is reserved, the intent is durable, the request leaves once, the job ID is
- * durable. One table (outcome.ts) decides what any answer other than a job means.
+ * Buys a job in the only valid order: reserve the price, make the intent durable, send the request once, make the job
+ * ID durable. One table (outcome.ts) decides what any answer without a job means.
  */
 export async function buyJob(
   order: StepOrder,
@@ -53,14 +53,17 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
   }
 }
 
-/** Makes the bytes of a request. Links that no step has any more survive only in its kept bytes. */
+/** Makes the bytes of a request. A link whose step is no longer in the manifest exists only in the stored bytes. */
 function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
   if (!order.asksOnly || findReferences(order.request).length === 0) return makeBody(order, ports, absent);
   const error = 'its answer was lost, and the links in its request are not known on this machine';
   return Promise.resolve({ outcome: 'unresolved', credits: null, error });
 }
 
-/** Requires the original bytes for a key whose answer was lost: it is resent with them, or not at all. */
+/**
+ * Requires the original bytes for an idempotency key whose answer was lost: the request is resent with them, or not at
+ * all.
+ */
 function requireSame(made: string | StepEnd, { send }: StepOrder): string | StepEnd {
   if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
   const error =
@@ -68,7 +71,7 @@ function requireSame(made: string | StepEnd, { send }: StepOrder): string | Step
   return { outcome: 'unresolved', credits: null, error, recoverable: true };
 }
 
-/** Resumes where an earlier run, or another clone, stopped. */
+/** Continues a create request that an earlier run, or another clone, has begun. */
 async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<Create> {
   const { id, since, fence, resent = false } = open;
   const send = {
@@ -80,12 +83,12 @@ async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<
   };
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();
-  // The time of the resend is not on record: at the latest just before this run.
+  // The time of the resend is not recorded; it was at the latest just before this run.
   const sentAt = resent ? ports.clock.now() : send.at - msAhead(ahead);
   return { is: 'searching', send, found: ports.lost.lookUp(order, { id, sentAt, fence, resent }) };
 }
 
-/** Acts on the verdict of the service's list. */
+/** Acts on the result of searching the service's list. */
 async function readList(
   { send, found }: Extract<Create, { is: 'searching' }>,
   purchase: Purchase,
@@ -95,7 +98,7 @@ async function readList(
   if (answer.do === 'adopt') return recordFound(answer.job, send, purchase);
   if (answer.do !== 'resend') return { end: giveUp(purchase, unfound(answer, send.because)) };
   if (!order.asksOnly) return { create: { is: 'made-nothing', send } };
-  // Nobody wants it any more: that it was not made is all there is to record.
+  // The step no longer needs the job, so only the fact that it was not made is recorded.
   await ports.ledger.finish(order, { state: 'unsent', send: send.id });
   return { end: { outcome: 'done', credits: 0 } };
 }

@@ -4,8 +4,8 @@ import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 
 /**
- * Returns a stored body of a create if it belongs to this very request: identical except for values of other steps.
- * Otherwise returns undefined and the body is built again: nothing is sent that is not in the plan.
+ * Returns a stored body of a create request if it belongs to exactly this request: identical except for values of other
+ * steps. Otherwise returns `undefined`, and the body is built again, so that nothing is sent that is not in the plan.
  */
 export function takeKeptBody(request: OpenRequest, body: string | undefined): string | undefined {
   if (body === undefined) return undefined;
@@ -17,7 +17,7 @@ export function takeKeptBody(request: OpenRequest, body: string | undefined): st
   }
 }
 
-/** Digest that tells whether two bodies are the same bytes. */
+/** Digest by which two bodies are compared. */
 export function digestOfBody(body: string): string {
   return hash('sha256', body).slice(0, 32);
 }
@@ -34,9 +34,12 @@ function isFilledIn(open: Json, sent: Json | undefined): boolean {
   return isSame && names.every((name) => Object.hasOwn(sent, name) && isFilledIn(open[name] ?? null, sent[name]));
 }
 
-/** A step that turned out not to exist is left out of lists, so fewer values may be there than planned. */
+/**
+ * Whether a sent list matches the request's list. Steps that turned out not to exist are omitted from lists, so it may
+ * have fewer values than planned.
+ */
 function isFilledList(open: readonly Json[], sent: readonly Json[]): boolean {
-  // Numbers of `sent` items that the open items so far may account for.
+  // Possible numbers of `sent` items that match the open items so far.
   let counts = new Set([0]);
   for (const item of open) {
     const next = new Set(isReference(item) ? counts : []);
@@ -46,7 +49,7 @@ function isFilledList(open: readonly Json[], sent: readonly Json[]): boolean {
   return counts.has(sent.length);
 }
 
-/** True when the text between the values is there, in this order. */
+/** True if the fixed text between the values occurs in this order. */
 function isFilledText(parts: readonly Json[], sent: string): boolean {
   let at = 0;
   let isOpen = false;
@@ -64,7 +67,7 @@ function isFilledText(parts: readonly Json[], sent: string): boolean {
   return isOpen || at === sent.length;
 }
 
-/** Every value is a text, and most are links. */
+/** Whether a sent value can be the value of a reference. Every value is a string, and most are links. */
 function isValue({ field = 'url' }: { [key: string]: Json }, sent: Json): boolean {
   return typeof sent === 'string' && (field !== 'url' || (/^https?:/.test(sent) && URL.canParse(sent)));
 }

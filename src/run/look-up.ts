@@ -4,21 +4,21 @@ import { canonicalJson } from '../ground/json.ts';
 import { groupBy } from '../ground/values.ts';
 import { foldText, isOpenField, isSameField, type ListedRecord } from '../plan/purchases/match-listed.ts';
 
-/** A create that may have reached the service, without a known answer. */
+/** A create request that may have reached the service and whose answer is unknown. */
 export interface LostCreate {
   id: string;
   request: OpenRequest;
-  /** The newest job of the list before the send; unknown for creates that nobody looks up. */
+  /** Newest job of the list before the request was sent; missing for requests that are not looked up. */
   fence?: string;
   /** True when it was resent after an earlier look-up had found nothing. */
   resent: boolean;
 }
 
 /**
- * Decides what became of creates of one kind whose answers were lost, from two walks through the kind's list. `fields`:
- * fields that the list echoes, most distinctive first. `lost`: all open creates of the kind, including those in flight:
- * a record that could belong to two different requests is assigned to neither. `known`: jobs on record. Equal requests
- * (takes) are interchangeable. Verdicts are keyed by send ID.
+ * Decides, from two walks through the list of a kind, what became of create requests of this kind whose answers were
+ * lost. `fields`: fields that the list echoes, most distinctive first. `lost`: all open create requests of the kind,
+ * including those in flight: a record that could belong to two different requests is assigned to neither. `known`: jobs
+ * on record. Identical requests (takes) are interchangeable. Verdicts are keyed by send ID.
  */
 export function decideLookUp<Job extends ListedRecord>(
   lost: readonly LostCreate[],
@@ -59,7 +59,7 @@ export function decideLookUp<Job extends ListedRecord>(
   return verdicts;
 }
 
-/** Fields that at least one known job has echoed unchanged, and that none has echoed with another value. */
+/** Fields that the list returned unchanged for at least one known job, and with a different value for none. */
 export function findCalibrated(
   jobs: readonly ListedRecord[],
   { fields, known }: { fields: readonly string[]; known: ReadonlyMap<string, OpenRequest | undefined> },
@@ -103,7 +103,10 @@ function findLike<Job extends ListedRecord>(
   return like;
 }
 
-/** Candidates for these creates: on record for nobody, and newer than what the list showed before the first send. */
+/**
+ * Listed jobs that may belong to these create requests: not on record, and newer than the list before the first
+ * request.
+ */
 function strangersOf<Job extends ListedRecord>(
   creates: readonly LostCreate[],
   walks: readonly ListWalk<Job>[],
@@ -112,14 +115,17 @@ function strangersOf<Job extends ListedRecord>(
   const fences = [...new Set(creates.flatMap(({ fence }) => fence ?? []))];
   const found = walks.flatMap(({ jobs }) => {
     const places = fences.map((fence) => jobs.findIndex(({ jobId }) => jobId === fence));
-    // A missing fence is older than all of them.
+    // A fence that the list does not show is older than all its jobs.
     return places.length === 0 || places.includes(-1) ? jobs : jobs.slice(0, Math.max(...places));
   });
   const strangers = new Map(found.map((job) => [job.jobId, job]));
   return [...strangers.values()].filter(({ jobId }) => !known.has(jobId));
 }
 
-/** A list that had no job when a create was sent shows every job since: ours as well, or it is not whole. */
+/**
+ * Whether the list is complete. If it was empty when a create request was sent, it must show every job since, including
+ * all recorded ones.
+ */
 function showsAll(walks: readonly ListWalk<ListedRecord>[], known: ReadonlyMap<string, unknown>): boolean {
   const shown = new Set(walks.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId)));
   return [...known.keys()].every((jobId) => shown.has(jobId));
@@ -134,7 +140,10 @@ const entities: { readonly [entity: string]: string } = {
   apos: "'",
 };
 
-/** Whether a text is as a list may give it back: with entities for signs, cut, with an ellipsis where it was cut. */
+/**
+ * Whether a listed text can be the sent text: the list may escape characters as entities and cut the text, with or
+ * without an ellipsis.
+ */
 function isAlike(listed: string, sent: string): boolean {
   const [a, b] = [listed, sent].map((text) =>
     text

@@ -2,43 +2,49 @@ import type { CreateAnswer } from '../contract/answer.ts';
 import type { StopReason } from '../contract/event.ts';
 import { isReplayed, knownKeyError } from '../plan/purchases/open-sends.ts';
 
-/** Facts known when a create call has returned. */
+/** Facts known when a create request has returned. */
 export interface CreateSituation {
-  /** A lost answer can be requested again with the same key. */
+  /** True if a lost answer can be requested again with the same idempotency key. */
   replays: boolean;
-  /** A lost answer can be looked up in the service's list of jobs. */
+  /** True if a lost answer can be looked up in the service's list of jobs. */
   searches: boolean;
-  /** An earlier request with this key may have reached the service, in this run or one before. */
+  /**
+   * True if an earlier request with this idempotency key may have reached the service, in this run or an earlier one.
+   */
   maybeSent: boolean;
-  /** Requests sent in this run for this purchase, including this one. */
+  /** Number of requests sent in this run for this purchase, including this request. */
   tries: number;
-  /** Age of the first request ever sent with this key, by the service's clock as far as it is known. */
+  /** Age in ms of the first request ever sent with this idempotency key, by the service's clock if known. */
   ageMs: number;
-  /** Time since the first request of this run. */
+  /** Time in ms since the first request of this run. */
   elapsedMs: number;
-  /** How long somebody is ready to wait; more than 10 minutes count. */
+  /** Longest wait in ms that the user accepts; values below 10 minutes have no effect. */
   patienceMs?: number | undefined;
 }
 
-/** Consequence of an answer. `again` always means the same key and the same bytes. */
+/** What to do after an answer. `again` always means the same idempotency key and the same bytes. */
 export type Next =
   | { do: 'again'; afterMs: number; because: string; throttled?: true }
-  /** Nothing was charged; the next key may be tried, in this run if this one was refused before. */
+  /** Nothing was charged; the next idempotency key may be tried, in this run if this one was refused before. */
   | { do: 'refuse'; error: string; stop?: StopReason; because?: 'no-operation' }
-  /** Nothing was sent at all: as if it had never begun. `waitMs`: what the service asks to wait, which is too long. */
+  /**
+   * Nothing was sent, as if the purchase had never begun. `waitMs`: wait that the service requests, which is too long.
+   */
   | { do: 'drop'; error: string; stop?: StopReason; waitMs?: number }
-  /** It may have been charged, and this cannot be found out now. The intent stays on record. */
+  /** The request may have been charged, and this cannot be found out now. The intent stays on record. */
   | { do: 'give-up'; error: string; stop?: StopReason; waitMs?: number }
-  /** It was charged, under this very key, and nothing tells which job it is. No key of this purchase is sent again. */
+  /**
+   * The request was charged under this idempotency key, but its job is unknown. No key of this purchase is sent again.
+   */
   | { do: 'hold'; error: string }
-  /** It may have been charged; the service's list will tell. */
+  /** The request may have been charged; the service's list is searched for its job. */
   | { do: 'look-up'; error: string };
 
 const longestReplayMs = 10 * 60_000;
 const mostTries = 8; // I16 (tries)
 
 /**
- * The only table of what to do after a create. Rows are answers, columns are situations; nothing else in the program
+ * The only table that decides what follows a create request. Rows are answers, columns are situations; no other code
  * decides to send a paid request again.
  */
 export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }>, situation: CreateSituation): Next {
@@ -82,15 +88,18 @@ function describeKnown({ message, mayBe }: Extract<CreateAnswer, { is: 'known' }
   return knownKeyError(mayBe === undefined ? message : `${message}; perhaps ${mayBe.jobId}`);
 }
 
-/** True while resending the same key still finds the first purchase instead of making a second one. */
+/**
+ * True while a request resent with the same idempotency key still returns the first purchase instead of making a second
+ * one.
+ */
 export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 'ageMs'>): boolean {
   return replays && isReplayed(ageMs); // I4
 }
 
 /**
- * Settles this request, but not an earlier one of the same key whose answer was lost: a request refused today (empty
- * account, expired link, another rule) may have been accepted and charged before. Only if a list has shown that nothing
- * came of the earlier one does a refusal of the bytes (400) settle it too.
+ * Decides after a refusal. It settles this request, but not an earlier one with the same idempotency key whose answer
+ * was lost: a request refused today (empty account, expired link, another rule) may have been accepted and charged
+ * before. A refusal of the bytes (400) settles the earlier request, too, only if a list has shown that no job was made.
  */
 function afterRefusal(
   answer: Extract<CreateAnswer, { is: 'refused' | 'no-route' }>,
@@ -120,7 +129,7 @@ function backoffMs(tries: number): number {
   return Math.min(30_000, 1000 * 2 ** (tries - 1));
 }
 
-/** A Retry-After is trusted between 1 s and 150 s. */
+/** Wait in ms after a throttled try: a Retry-After is limited to between 1 s and 150 s. */
 export function clampRetryAfter(afterMs: number | null, tries: number): number {
   return Math.min(150_000, Math.max(1000, afterMs ?? 2000 * 2 ** Math.min(5, tries - 1))); // I16 (wait)
 }

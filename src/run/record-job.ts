@@ -5,10 +5,12 @@ import { messageOf } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** Number of job IDs named when only a person can tell which it is. */
+/** Most job IDs named in the message when only a person can decide which job belongs to a request. */
 const mostCandidates = 3;
 
-/** Gives up a send that may have been charged, when this cannot be found out now. It stays open on record. */
+/**
+ * Gives up a create request that may have been charged, because this cannot be found out now. It stays open on record.
+ */
 export function giveUp(
   { order, ports }: Purchase,
   { error, recoverable }: { error: string; recoverable: boolean },
@@ -17,14 +19,14 @@ export function giveUp(
   return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
 }
 
-/** Holds a send that was charged: a person says which job it is. That nobody sends it again is on record. */
+/** Holds a create request that was charged until a person names its job. Records that it must not be sent again. */
 export async function holdSend(purchase: Purchase, { error, send }: { error: string; send: string }): Promise<StepEnd> {
   const { order, ports } = purchase;
   await ports.ledger.finish(order, { state: 'unresolved', error, send });
   return { ...giveUp(purchase, { error, recoverable: false }), because: 'key-known' };
 }
 
-/** Message about a create on which the list is inconclusive. */
+/** Message about a create request whose job the list does not show unambiguously. */
 export function unfound(
   found: Exclude<LookUp, { do: 'adopt' | 'resend' }>,
   because: string,
@@ -40,7 +42,10 @@ export function unfound(
   return { error: `${because}; ${found.error}${which}`, recoverable: false };
 }
 
-/** Records a job that was made after all, as the list shows. A charge of zero there may be one not booked yet. */
+/**
+ * Records a job that the list shows for a create request with a lost answer. A listed charge of zero counts as unknown,
+ * because the charge may not be booked yet.
+ */
 export async function recordFound(found: ListedJob, send: Sent, purchase: Purchase): Promise<Ended> {
   const { order, ports } = purchase;
   const { jobId, recordId, model } = found;
@@ -55,7 +60,10 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   return { end: giveUp(purchase, { error, recoverable: false }) };
 }
 
-/** Records a job. The ID is worth money: if the ledger fails, it is at least reported, and the job still collected. */
+/**
+ * Records a job. Its ID must not be lost, because the job is paid: if the ledger fails, the ID is at least reported,
+ * and the job is still collected.
+ */
 export async function recordJob(
   { order, ports }: Purchase,
   made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined; doubt?: string | undefined },
@@ -77,14 +85,14 @@ export async function recordJob(
       address: order.address,
       message: `job ${jobId} was created for ${order.address} and could not be recorded (${message}); keep this line`,
     });
-    // The others go on: what is on record of this one decides how it ends.
+    // The other steps continue: the record of this step decides how it ends.
     if (isOurs) throw error;
   }
   if (made.doubt !== undefined) {
     const message = `the service refused it (${made.doubt}) and names job ${jobId}, which is taken for its own`;
     emit({ event: 'noticed', address: order.address, message });
   }
-  // A step known to be free is not “of unknown price” because nobody says 0.
+  // A step known to be free is not “of unknown price” only because the service does not report 0.
   credits ??= order.price.credits === 0 ? 0 : null;
   if (order.asksOnly) return { credits };
   emit({
@@ -98,10 +106,10 @@ export async function recordJob(
   return { credits };
 }
 
-/** `order`: the order bought in the end, possibly under a later key than the plan's. */
+/** A bought job. `order`: the order in the end, possibly with a later idempotency key than the plan's. */
 export type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
-/** A create on record, and its known facts. Times are milliseconds since 1970, by the service's clock. */
+/** A recorded create request. Times are milliseconds since 1970, by the service's clock. */
 export interface Sent {
   id: string;
   /** Time of the first send. */
@@ -109,15 +117,19 @@ export interface Sent {
   /** Reason why its answer is unknown. */
   because: string;
   fence?: string | undefined;
-  /** A list has shown that nothing came of the first send. */
+  /** True if a list has shown that the first request made no job. */
   resent: boolean;
-  /** The service knows a purchase under its key: this is what it said, while the first bytes of the key are tried. */
+  /**
+   * Set if the service knows a purchase under the idempotency key: its error message, while the first bytes of the key
+   * are tried.
+   */
   keyError?: string;
 }
 
 /**
- * Progress of the paid act. `intended`: durable, and certainly not at the service. `sent`: it may have been charged;
- * where its key is replayed, it is resent. `searching`: reading the service's list. `made-nothing`: as that list shows.
+ * Progress of a purchase. `intended`: durable, and certainly not received by the service. `sent`: may have been
+ * charged; resent if its idempotency key is replayed. `searching`: reading the service's list. `made-nothing`: the list
+ * has shown that no job was made.
  */
 export type Create =
   | { is: 'new' }
@@ -126,19 +138,19 @@ export type Create =
 
 export type Ended = { end: Bought | StepEnd } | { next: StepOrder };
 
-/** Everything that stays the same while one key is used. */
+/** State of a purchase under one idempotency key. */
 export interface Purchase {
   order: StepOrder;
   ports: Ports;
-  /** The bytes to send, or the reason why they cannot be made. */
+  /** The bytes to send, or the end of the step if they cannot be made. */
   body: string | StepEnd;
   reserved: number | null;
-  /** Milliseconds since 1970, by this clock. */
+  /** Milliseconds since 1970, by the local clock. */
   startedAt: number;
   tries: number;
 }
 
-/** How far the service's clock is ahead of this one, in ms; an unknown one is assumed to equal this clock. */
+/** How far the service's clock is ahead of the local clock, in ms; 0 if unknown. */
 export function msAhead(ahead: number | { unreachable: string }): number {
   return typeof ahead === 'number' ? ahead : 0;
 }

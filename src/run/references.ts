@@ -11,7 +11,7 @@ export function referencedJobs({
   paidRequest,
 }: Pick<StepOrder, 'request' | 'paidRequest'>): { address: string; fingerprint: string }[] {
   const jobs = new Map<string, string>();
-  // Both are the same tree; they differ in what each `$ref` names.
+  // Both trees have the same structure; they differ in what each `$ref` names.
   const visit = (open: Json | undefined, paid: Json | undefined): void => {
     if (open === null || paid === null || typeof open !== 'object' || typeof paid !== 'object') return;
     if (Array.isArray(open) && Array.isArray(paid)) {
@@ -30,15 +30,15 @@ export function referencedJobs({
 /** Values of finished steps, by address and output field. */
 export type OutputValues = ReadonlyMap<string, { readonly [field: string]: string }>;
 
-/** A value that the request needs and no step has. */
+/** A value that the request needs and that its step does not have. */
 export interface MissingValue {
   address: string;
   field: string;
 }
 
 /**
- * Fills in the request as it is sent: every reference replaced by that step's value. `absent` steps turned out not to
- * exist: they are left out of lists.
+ * Builds the request to send: every reference is replaced by the value of the referenced step. `absent` steps turned
+ * out not to exist: they are omitted from lists.
  */
 export function fillReferences(
   request: OpenRequest,
@@ -66,7 +66,7 @@ export function fillReferences(
   return missing === undefined ? { body } : { missing };
 }
 
-/** True when leaving these steps out empties a list that had members. */
+/** True if omitting these steps empties a list that had members. */
 export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): boolean {
   const isGone = (item: Json) => isMap(item) && absent.has(String(item.$ref));
   const visit = (value: Json): boolean => {
@@ -83,7 +83,7 @@ export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlyS
   return 'body' in filled ? canonicalJson(filled.body) : filled;
 }
 
-/** The request with the values of other steps in it, or the end of the step if one of them has none. */
+/** The request with the values of other steps, or the end of the step if one of them has no value. */
 export async function fillRequest(
   order: StepOrder,
   ports: Ports,
@@ -97,7 +97,7 @@ export async function fillRequest(
   return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no \`${field}\`` };
 }
 
-/** Collects the values that the request uses from other steps. Links may have expired, so they are queried now. */
+/** Collects the values that the request uses from other steps. Links may have expired, so they are fetched now. */
 async function findValues(
   order: StepOrder,
   ports: Ports,

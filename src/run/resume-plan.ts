@@ -26,34 +26,34 @@ import { nextOrder } from './step.ts';
 import type { StepEnd } from './step-end.ts';
 
 export interface ResumeFacts extends SendFacts {
-  /** The lock as it was when the plan was made, and as it is now. */
+  /** The lock when the plan was made. */
   before: Lock;
   lock: Lock;
   prices: WrittenPrices;
-  /** How orders have ended, by id, as far as that is on record. */
+  /** Recorded ends of orders, by id. */
   ends: ReadonlyMap<string, StepEnd>;
 }
 
-/** Rest of a plan that somebody else has begun. */
+/** Rest of a plan that another process has begun. */
 export interface ResumedPlan {
-  /** All of its rows, with what is left of their orders, and totals as of now. */
+  /** The plan with all rows, what is left of their orders, and current totals. */
   plan: Plan;
   ends: Map<string, StepEnd>;
-  /** Those among them that are not on record yet. */
+  /** Ends that are not on record yet. */
   newEnds: Map<string, StepEnd>;
   /** Credits that the run has been charged so far. */
   spentBefore: number;
-  /** The same for orders that go on, by id. */
+  /** Credits charged so far for each order that continues, by id; `null` if unknown. */
   spent: ReadonlyMap<string, number | null>;
-  /** Charges of this run's jobs so far, with the price that the plan said. */
+  /** Charges of this run's jobs so far, with the planned price. */
   charges: readonly { price: Readonly<Price>; charged: number | null }[];
   /** Prices that this run was charged. */
   learned: PriceBook;
 }
 
 /**
- * Takes up a plan where others have left it. Spent and held never come to more than the plan's caps, however often that
- * happens: what they were charged counts, and what they may have been charged is held.
+ * Resumes a plan that another process has begun. Spent and held credits never exceed the plan's caps, however often a
+ * plan is resumed: earlier charges count, and possible charges are held.
  */
 export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   const { before, lock } = facts;
@@ -99,14 +99,16 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   };
 }
 
-/** Purchases with a job that are on record of an order's step since the plan was made. */
+/** Purchases with a job that were recorded for an order's step since the plan was made. */
 function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonly Purchase[] {
   const known = new Set(before.steps.get(address)?.purchases.map(({ jobId }) => jobId));
   const made = lock.steps.get(address)?.purchases ?? [];
   return made.filter(({ jobId }) => jobId !== undefined && !known.has(jobId));
 }
 
-/** Credits agreed to for purchases that nobody could estimate, when the first of their price was charged. */
+/**
+ * Credits approved during the run for purchases without an estimate, when the first of their price class was charged.
+ */
 function agreedSince(rows: readonly PlanRow[], learned: PriceBook): number {
   const unpriced = rows.flatMap(({ order, action }) =>
     order !== undefined && isSpending(action) && shareOf(order.price) === undefined ? [order.price.class] : [],
@@ -144,7 +146,7 @@ function sumAgain(
   };
 }
 
-/** Adds to the prices what lists named when the plan was made. */
+/** Extends a price function by the estimates that the service's lists gave when the plan was made. */
 function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
   const named = new Map(
     rows.flatMap(({ order }) => (order?.price.held === undefined ? [] : [[order.price.class, order.price.held]])),
@@ -156,21 +158,22 @@ function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
   };
 }
 
-/** Rest of an order. `spent`: credits that earlier heads of this run were charged for it; `null`: unknown. */
+/**
+ * Rest of an order, or its end. `spent`: credits that earlier leaders of this run were charged for it; `null`: unknown.
+ */
 type Resumed = { order: StepOrder; spent: number | null } | { end: StepEnd };
 
 /**
- * Finds what is left of an order of a plan after somebody else has carried it out for a while, by what is on record of
- * it since: nothing is bought that was bought, and a send without an answer is asked about before anything else.
- * `before` and `record`: what is on record of its address, when the plan was made and now. Without news the order stays
- * as it is.
+ * Determines the rest of an order that another process may have carried out in part, from what was recorded since: no
+ * purchase is repeated, and a create request without an answer is looked up before anything else. `before` and
+ * `record`: record of the address when the plan was made, and now. Without new facts the order stays unchanged.
  */
 export function resumeOrder(
   order: StepOrder,
   { before, record }: { before: StepRecord | undefined; record: StepRecord | undefined },
   facts: SendFacts,
 ): Resumed {
-  // It only asks, and the ledger knows whether there is still something to ask.
+  // Such an order only looks up a create request, and the ledger knows whether that is still open.
   if (order.asksOnly || record === undefined) return { order, spent: 0 };
   const same = record.purchases.filter(
     ({ fingerprint, forgotten, kind = record.kind }) =>
@@ -206,7 +209,10 @@ export function resumeOrder(
   }
 }
 
-/** Chooses a purchase with a job; of several under a generation, the one that the order knows, or that is furthest. */
+/**
+ * Chooses a purchase with a job. Of several in one generation, it is the job that the order knows, or the one that has
+ * progressed furthest.
+ */
 function chooseJob(made: readonly Purchase[], { jobId }: Carry): Job | undefined {
   const jobs = made.filter(isJob);
   const furthest = ['done', 'running', 'failed', 'lost'];
@@ -216,23 +222,23 @@ function chooseJob(made: readonly Purchase[], { jobId }: Carry): Job | undefined
 
 function attach(order: Carry, { jobId, key, attempt, credits }: Job): Carry {
   const rest = withoutSend(order);
-  // As what it is: jobs that run take their places before anything new is bought.
+  // Marked as `attach`, because running jobs take their slots before anything new is bought.
   const action = rest.action === 'download' || rest.action === 'move' ? rest.action : ('attach' as const);
   return { ...rest, action, key, attempt, jobId, ...(credits !== undefined && { credits }) };
 }
 
-/** Whether nothing was recorded of it since. */
+/** Whether nothing new was recorded about a purchase. */
 function isSame(old: Purchase, now: Purchase): boolean {
   const isSaved = (purchase: Purchase) => purchase.outputs !== undefined;
   return old.state === now.state && old.revision === now.revision && isSaved(old) === isSaved(now);
 }
 
-/** Whether its files are saved, and nothing is left to look at. */
+/** Whether the files of a job are saved, and no expectation is left to check. */
 function isCollected({ kind, expect }: Carry, { outputs }: Job): boolean {
   return kinds[kind]?.media === 'none' || (outputs !== undefined && expect === undefined);
 }
 
-/** Resumes an order without a known job: the newest create request decides. */
+/** Resumes an order without a known job, as its newest create request requires. */
 function resumeSend(
   order: Carry,
   made: readonly Purchase[],
@@ -251,12 +257,12 @@ function resumeSend(
   }
   const unsent = withoutSend(order);
   if (made.every(({ state }) => state !== 'refused')) return { order: unsent, spent };
-  // A refusal is free, and may not hold any more.
+  // A refusal is free, and may not apply any more.
   const key = idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 });
   return { order: { ...unsent, attempt: 1, key, refused }, spent };
 }
 
-/** Resumes an order whose job is another step's; its files here are this one's. */
+/** Resumes an order that uses another step's job, but saves files of its own. */
 function resumeShared(order: Carry, same: readonly Purchase[], before: StepRecord | undefined): Resumed {
   const saved = same.find(({ state, outputs }) => state === 'done' && outputs !== undefined);
   const old = before?.purchases.find(({ jobId }) => jobId === saved?.jobId);

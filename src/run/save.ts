@@ -10,7 +10,7 @@ import type { StepEnd } from './step-end.ts';
 
 type How = 'downloaded' | 'moved' | 'restored';
 
-/** Fetches every file of a finished job. All of them go on record, or none. */
+/** Downloads every file of a finished job. Either all of them are recorded, or none. */
 export async function saveOutputs(
   order: StepOrder,
   ports: Ports,
@@ -36,7 +36,7 @@ export async function saveOutputs(
   }
 }
 
-/** Gives paid files that are already here their new names: no request at all. */
+/** Renames paid files that are already on disk, without any request. */
 export async function moveOutputs(order: StepOrder, ports: Ports): Promise<StepEnd | undefined> {
   if (order.action !== 'move' || order.jobId === undefined) return undefined;
   const { jobId, outputs: known = [] } = order;
@@ -66,13 +66,13 @@ export async function recordOutputs(
   for (const output of outputs) ports.emit({ event: 'output-saved', address: order.address, output, how });
 }
 
-/** Marks a file that a user accepted: that of this job, or the same bytes fetched again. */
+/** Marks a file that a user accepted: a file of this job, or the same bytes downloaded again. */
 function asAccepted(output: Output, { outputs = [], asIs }: StepOrder): Output {
   const isAccepted = asIs || outputs.some(({ sha256, accepted }) => accepted === true && sha256 === output.sha256);
   return isAccepted ? { ...output, accepted: true } : output;
 }
 
-/** Checks files once they are on record: one that misses its expectation is paid for all the same. */
+/** Checks files after they are recorded, because a file that fails its expectation is paid for all the same. */
 async function checkExpectation(
   order: StepOrder,
   ports: Ports,
@@ -115,12 +115,13 @@ function targetOf(order: StepOrder, ports: Ports, index: number): OutputTarget {
 type Collected = { is: 'collected'; output: Output } | { is: 'uncollected'; error: string; interrupted: boolean };
 
 const mostTries = 5;
-/** Longest wait before the next try that a host may ask for. */
+/** Longest wait in ms before the next try that a host may request. */
 const longestAskedMs = 150_000;
 
 /**
- * Fetches the `index`-th file of a finished job. It is paid for, so nothing here gives it up for good: an expired link
- * is renewed, a broken body is fetched again, and whatever still fails stays attached to its job for the next run.
+ * Downloads the `index`-th file of a finished job. Because it is paid for, it is never given up for good: an expired
+ * link is renewed, a broken body is downloaded again, and after any other failure the job stays attached for the next
+ * run.
  */
 export async function collectOutput(
   order: StepOrder,
@@ -137,7 +138,7 @@ export async function collectOutput(
     if (tries > 1) await clock.sleep(Math.max(pauseMs, Math.min(longestAskedMs, askedMs)), signal);
     askedMs = 0;
     if (signal.aborted) return { is: 'uncollected', error: 'interrupted', interrupted: true };
-    // A whole file is better than the one that was accepted: only the last try takes that.
+    // A complete file is better than the accepted incomplete one, which only the last try takes.
     const target = order.asIs && tries === mostTries ? { ...job.target, asIs: true as const } : job.target;
     const answer = await outputs.fetch(target, { jobId, index, url }, { signal });
     switch (answer.is) {

@@ -18,7 +18,7 @@ import {
 } from './record-job.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** Sends one request through the gate, and acts on its answer. */
+/** Sends one create request through the gate, and acts on its answer. */
 export async function sendCreate(
   create: Exclude<Create, { is: 'searching' }>,
   purchase: Purchase,
@@ -27,7 +27,7 @@ export async function sendCreate(
   const { gate, service, clock, signal } = ports;
   if (typeof body !== 'string') return { end: await leaveOff(create, purchase, body) };
   const replays = service.replays(order.kind);
-  // Asking for an answer pays for nothing new.
+  // Requesting a lost answer again pays for nothing new.
   const isAsked = create.is === 'sent' && replays;
   if ((await gate.enter(order, { signal, isAsked })) === 'stop') {
     return { end: await leaveOff(create, purchase, { outcome: 'left', credits: 0 }) };
@@ -49,7 +49,8 @@ export async function sendCreate(
     if (answer.is === 'accepted' && sent !== undefined) {
       departure = { is: 'accepted' };
       const { model, doubt } = answer;
-      // What asks again is not charged; the first one was, and its answer may be all that says so.
+      // A replayed answer reports no charge, but the first request was charged, and its lost answer may have been the
+      // only report.
       const job = create.is === 'sent' && answer.job.credits === 0 ? { ...answer.job, credits: null } : answer.job; // I14 (again)
       const recorded = await recordJob(purchase, { job, send: sent, at, model, doubt });
       if (recorded !== 'taken') return { end: { order, jobId: job.jobId, credits: recorded.credits, fresh: true } };
@@ -71,7 +72,7 @@ export async function sendCreate(
         if (sent?.fence === undefined) throw new Error('internal error: a look-up without a fence');
         ports.emit({ event: 'create-searched', address: order.address, because: next.error });
         const { id, fence, resent } = sent;
-        // The clock may have been set since.
+        // The system clock may have been set since.
         const sentAt = clock.now() - (elapsedOf(clock) - leftAt);
         const found = ports.lost.lookUp(order, { id, sentAt, fence, resent });
         return { create: { is: 'searching', send: { ...sent, because: next.error }, found } };
@@ -128,7 +129,7 @@ function stopGate({ stop, error, waitMs }: Extract<Next, { do: 'drop' | 'give-up
   gate.stop(stop, error, waitMs === undefined ? undefined : new Date(clock.now() + waitMs).toISOString());
 }
 
-/** Goes back to the bytes that a known key came with first: those bring the same answer again. */
+/** Switches back to the first bytes sent with this idempotency key, because they return the same answer again. */
 async function sendFirstBody(purchase: Purchase): Promise<boolean> {
   const first = await purchase.ports.ledger.firstBody(purchase.order);
   if (first === undefined || first === purchase.body) return false;
@@ -136,7 +137,7 @@ async function sendFirstBody(purchase: Purchase): Promise<boolean> {
   return true;
 }
 
-/** Answer in place of a create: nothing paid leaves for a service that has not answered anything yet. */
+/** Answer used when no request is sent: nothing paid is sent to a service that has not answered anything yet. */
 function unanswered(
   create: Exclude<Create, { is: 'searching' }>,
   message: string,
@@ -145,7 +146,10 @@ function unanswered(
   return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
 }
 
-/** Makes the send durable, and then sends it. Without `sent` nothing was put on record, and nothing left. */
+/**
+ * Makes the create request durable, and then sends it. Without `sent` in the result, nothing was recorded and nothing
+ * left.
+ */
 async function post(
   create: Exclude<Create, { is: 'searching' }>,
   purchase: Purchase & { body: string },
@@ -165,7 +169,10 @@ async function post(
   return { answer: await ports.service.create(call), sent };
 }
 
-/** Newest job of the list. A create that can only be looked up there does not leave while it is out of reach. */
+/**
+ * Newest job of the list. A create request that can be recovered only through the list is not sent while the list
+ * cannot be read.
+ */
 async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
   if (kinds[kind]?.recovery !== 'list') return undefined;
   try {
@@ -176,7 +183,7 @@ async function readFence(kind: string, { lost }: Ports): Promise<string | undefi
   }
 }
 
-/** Makes the send durable before its request leaves. */
+/** Makes the create request durable before it leaves. */
 async function intend(
   purchase: Purchase & { body: string },
   { at, known, fence }: { at: number; known: Sent | undefined; fence: string | undefined },
@@ -197,8 +204,8 @@ function tellIntended({ order, ports, reserved }: Purchase): void {
 }
 
 /**
- * Puts on record that the service declined this key. If it was refused before, the service may only have repeated
- * itself, so the next key is tried; a key that was never refused settles the matter for this run.
+ * Records that the service refused this idempotency key. If the key was refused before, the service may only have
+ * replayed that answer, so the next key is tried. If it was not, the refusal is final for this run.
  */
 async function refuse(
   { order, ports }: Purchase,
@@ -231,14 +238,17 @@ function underKey(order: StepOrder, attempt: number): StepOrder {
   return { ...order, attempt, key: idempotencyKey({ campaign, fingerprint, repeat, attempt }) };
 }
 
-/** Takes back a send that never left, or was refused because of its key: what the key stands for is not forgotten. */
+/**
+ * Closes a create request that never left, or that was refused because of its idempotency key. If the key has an
+ * earlier purchase, the request is held, so that the purchase is not forgotten.
+ */
 async function takeBack(purchase: Purchase, { id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
   if (keyError !== undefined) return holdSend(purchase, { error: keyError, send: id });
   await purchase.ports.ledger.finish(purchase.order, { state: 'unsent', send: id });
   return end;
 }
 
-/** The end of a step when nothing may leave any more, or nothing can. */
+/** Ends a step because nothing may be sent any more, or nothing can be sent. */
 async function leaveOff(
   create: Exclude<Create, { is: 'searching' }>,
   purchase: Purchase,

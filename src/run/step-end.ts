@@ -7,20 +7,20 @@ type StepFinished = Extract<RunFact, { event: 'step-finished' }>;
 /** How a step ended, for the loop and the event stream. */
 export interface StepEnd {
   outcome: StepOutcome;
-  /** Charged in this run; `null` unknown. */
+  /** Credits charged in this run; `null`: unknown. */
   credits: number | null;
   error?: string | undefined;
-  /** `unresolved`, and the next run can find out by the same key, or by the service's list. */
+  /** Set for an `unresolved` step that the next run can resolve, by the same idempotency key or the service's list. */
   recoverable?: true;
-  /** Words on what to do about it. */
+  /** Code that selects the advice shown. */
   because?: StepFinished['because'];
-  /** An output does not fit: what is not as wanted. */
+  /** Requirement that an output does not meet. */
   unmet?: string;
-  /** `running`, and its job has finished: only its files are not saved. */
+  /** Set for a `running` step whose job has finished: only its files are not saved. */
   unsaved?: true;
 }
 
-/** Ends all buying at a refused credential or an unreachable host, whichever step met it. */
+/** Stops all buying after a refused credential or an unreachable host, independent of the step that met it. */
 export function stopFor(end: Extract<JobEnd, { is: 'unwatched' }>, { gate }: Pick<Ports, 'gate'>): void {
   switch (end.because) {
     case 'auth':

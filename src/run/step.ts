@@ -14,16 +14,16 @@ import { moveOutputs, recordOutputs, saveOutputs } from './save.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 import { uploadFile } from './upload.ts';
 
-/** A place among the jobs that may run at once; given back when the job has ended, before its output is fetched. */
+/** Slot for one of the jobs that may run at once; freed when the job has ended, before its output is downloaded. */
 export interface Slot {
   free(): void;
-  /** Urgency of this step now: 1 for itself, more when steps or other jobs wait for it. */
+  /** Current urgency of polling this step: 1 for the step itself, more when steps or other jobs wait for it. */
   urgency(): number;
 }
 
 /**
- * Carries out one step: from a plan's order to a saved file. May be rerun at any point: every fact it needs comes from
- * the ledger, and every fact it makes is durable before the next act that relies on it.
+ * Executes one step, from a plan's order to a saved file. May be rerun after any interruption, because every fact it
+ * needs comes from the ledger, and every fact it makes is durable before an act that relies on it.
  */
 export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promise<StepEnd> {
   const { address, task, kind, action } = order;
@@ -34,7 +34,7 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
   return end;
 }
 
-/** Tells how a step ended, or what became of a send. */
+/** Reports how a step ended, or what became of a create request. */
 export function tellEnd(order: StepOrder, ports: Ports, end: StepEnd, jobId?: string): void {
   const { address, task, key, asksOnly } = order;
   const { outcome, credits } = end;
@@ -58,7 +58,7 @@ export function tellEnd(order: StepOrder, ports: Ports, end: StepEnd, jobId?: st
   });
 }
 
-/** Finds out what became of a send whose answer was lost. Its job is then on record; nobody waits for it here. */
+/** Looks up a create request whose answer was lost, and records its job. The step does not wait for the job. */
 async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
   const { address, key } = order;
   ports.emit({ event: 'send-asked', address, key });
@@ -87,7 +87,7 @@ async function carryOut(order: StepOrder, ports: Ports, slot: Slot): Promise<Ste
   }
 }
 
-/** Create, watch, download. Where `retry:` allows it, a failed job is followed by another purchase. */
+/** Buys, watches and downloads a job. If `retry:` allows it, a failed job is followed by another purchase. */
 async function makeMedia(
   first: StepOrder,
   ports: Ports,
@@ -99,7 +99,7 @@ async function makeMedia(
   for (let order = first; ; ) {
     const bought = await findOrBuyJob(order, ports, absent);
     if ('outcome' in bought) {
-      // The charge for the earlier job stands, whatever became of the attempt at another one.
+      // The charge for the earlier job stands, independent of the attempt to buy another one.
       return { ...bought, credits: addCredits(spent, bought.credits) };
     }
     const { jobId, fresh } = bought;
@@ -159,8 +159,8 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
 }
 
 /**
- * Sends a post without waiting: the service has it, or its answer is lost. It leaves only if the order is marked as approved,
- * on every path that leads here.
+ * Sends a post without waiting for its publication: it ends when the service has accepted it, or its answer is lost. On
+ * every path, a post leaves only if the order is marked as approved.
  */
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
   const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
@@ -182,7 +182,7 @@ async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<
   return { outcome: 'blocked', credits: 0, error: `${order.sharesJobOf} has no job to share` };
 }
 
-/** Adds the credits to an end. Written out, because it stays in memory for each step. */
+/** Adds the credits to an end. Lists the fields explicitly, because the object stays in memory for each step. */
 function withCredits({ outcome, error, unmet, unsaved }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
   if (unmet !== undefined) return { outcome, credits, error, unmet };
   return unsaved ? { outcome, credits, error, unsaved } : { outcome, credits, error };
@@ -192,7 +192,7 @@ function addCredits(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
-/** Need for a step, once the steps before it are done. `absent`: members of its lists that do not exist. */
+/** Whether a step is needed, once the steps before it are done. `absent`: members of its lists that do not exist. */
 type Need = { is: 'needed'; absent: ReadonlySet<string> } | { is: 'unneeded'; because: string };
 
 async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Promise<Need> {
@@ -218,9 +218,9 @@ async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Pr
 }
 
 /**
- * Ends a step that a mistake of ours broke off somewhere in the middle, by what is on record of it: where a send is open it
- * may have been charged, whatever broke. `undefined`: it was no such mistake, or the record itself is at fault, which
- * concerns every step.
+ * Ends a step that a defect of this program interrupted, according to its record: an open create request may have been
+ * charged, even if the defect has nothing to do with it. `undefined`: the exception is no such defect, or the record
+ * itself failed, which affects every step.
  */
 export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepEnd | undefined {
   if (ports.signal.aborted || !isDefect(error)) return undefined; // I26 (step)
@@ -234,7 +234,7 @@ export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepE
   try {
     tellEnd(order, ports, end);
   } catch {
-    // The failure may be the listener's own.
+    // The exception may come from the listener itself.
   }
   return end;
 }
@@ -263,14 +263,14 @@ function stateOf(
 }
 
 /**
- * The order for buying a failed job again, if the plan allows one. It is another purchase: a generation and a key of
- * its own, made from the same facts as a plan would.
+ * The order for buying a failed job again, if the plan allows it. It is another purchase, with a generation and an
+ * idempotency key of its own, built from the same facts as in a plan.
  */
 export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): Carry | undefined {
   if (order.asksOnly) return undefined;
   const { retries, campaign, fingerprint } = order;
   if (retries === undefined || retries.left <= 0 || classifyFailure(failed.error) === 'prompt') return undefined;
-  // The charge for the failed job is the best available estimate for the next one.
+  // The charge for the failed job is the best available estimate of the next one.
   const price = Math.max(1, order.price.credits ?? 0, failed.charged ?? 0);
   const left = retries.credits === null ? null : retries.credits - price;
   if (left !== null && left < 0) return undefined;

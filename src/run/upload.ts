@@ -7,8 +7,8 @@ import { recordOutputs } from './save.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
 /**
- * Brings a file into the media library. It costs nothing, so there is no intent: if its answer is lost, it is resent.
- * The public URL goes on record, because no call returns it.
+ * Uploads a file to the media library. Uploads are free, so no intent is recorded: if the answer is lost, the file is
+ * uploaded again. The public URL is recorded, because no other call returns it.
  */
 export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEnd> {
   const { ledger, signal } = ports;
@@ -19,7 +19,7 @@ export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEn
     return { outcome: 'done', credits: 0 };
   }
   if (signal.aborted) return { outcome: 'left', credits: 0 };
-  // It costs nothing, but where buying has ended nobody needs it: the key was refused, or the account is empty.
+  // Uploads are free, but not needed once buying has stopped: the API key was refused, or the account is empty.
   const begin = await ledger.begin(order);
   if (begin.do === 'stop') return { outcome: 'left', credits: 0 };
   const filled = await fillRequest(order, ports, new Set());
@@ -50,7 +50,7 @@ export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEn
   }
 }
 
-/** `filled`: the request, with a link of another step where it names one. */
+/** Upload parameters of an order. `filled`: the request, with the link of another step if it refers to one. */
 function uploadOrder({ file, address }: StepOrder, filled: Json): UploadOrder {
   const { fileName, contentType, url } = mapOf(filled);
   const named = {
