@@ -7,28 +7,28 @@ import { blocked } from '../rows/draft.ts';
 import { sumAfterPicks } from './block-at-gates.ts';
 
 export interface OwnSteps {
-  /** The order of a step that has begun. */
+  /** Returns the order of a step that the run has begun. */
   begun(address: string): StepOrder | undefined;
-  /** Whether the run makes, or has made, what this order asks for. */
+  /** Returns whether the run makes, or has made, what this order asks for. */
   makes(order: StepOrder): boolean;
-  /** Whether the agreement covers this row, and that of a plan that was saved. */
+  /** Returns whether the user's agreement covers this row, and that of a saved plan too. */
   covers(row: PlanRow): boolean;
 }
 
 /** Rows that follow gates which were decided during a run. */
 export interface Added {
-  /** Rows that the run may carry out beside its plan, in the order of the graph. */
+  /** Rows that the run may carry out in addition to its plan, in the order of the graph. */
   rows: PlanRow[];
-  /** Rows that waited at gates, wait no longer, and are left all the same: with the reason. */
+  /** Rows that no longer wait at gates but are left for another run, each with the reason. */
   left: PlanRow[];
   /** Steps of the run whose input is no longer picked. */
   outdated: PlanRow[];
 }
 
 /**
- * Finds rows of `now`, a plan made during a run, that may be added to the run: rows that waited at gates when the plan was
- * approved, no longer wait, and buy what they were named with, at no higher price. Posts always need a consent of their
- * own: at a gate nobody could see yet what would go out.
+ * Finds rows of `now`, a plan made during a run, that may be added to the run: they waited at gates when the plan was
+ * approved, no longer wait, and buy what the approval names, at no higher price. Posts always need a separate consent,
+ * because what they publish was not known at the gate.
  */
 export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   const before = waitingRows(agreed);
@@ -39,7 +39,7 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   for (const row of rows) {
     const { address, order, blockedBy } = row;
     const waited = before.get(address);
-    // An order that only asks about a send has been there from the beginning.
+    // An order that only asks about a send was in the plan from the beginning.
     if (waited === undefined || order?.asksOnly === true) continue;
     const begun = own.begun(address);
     if (begun !== undefined) {
@@ -60,14 +60,14 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
 }
 
 /**
- * Finds the purchases of an agreed plan that are not wanted any more, because of what people decided during the run: what
- * they are made from is not picked now. With them goes what would be made from them. What was sent before is settled all
- * the same. `isOver`: the order has begun, or ended.
+ * Finds the purchases of an agreed plan that are no longer wanted, because a step that they use is no longer picked
+ * after decisions during the run. Includes the steps that need them. Sends from before the run are still settled.
+ * `isOver`: returns whether an order has begun or ended.
  */
 export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
   const latest = new Map(now.rows.map((row) => [rowId(row), row]));
   const unwanted = new Set<string>();
-  // A step that shares the job of another may precede it.
+  // A step may come before the step whose job it shares.
   for (let before = -1; before !== unwanted.size; ) {
     before = unwanted.size;
     for (const { address, action, order } of agreed.rows) {
@@ -85,17 +85,20 @@ function isOutdated({ fingerprint }: StepOrder, now: PlanRow | undefined): boole
   return now?.blockedBy === 'gate' || (now?.action === 'keep' && now.unneeded !== true);
 }
 
-/** The rows that an open gate keeps from being bought. */
+/** Returns the rows that an open gate blocks, by address. */
 export function waitingRows({ rows }: Plan): Map<string, PlanRow> {
   return new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
 }
 
-/** Drops rows that need what this run does not make, or makes from another pick: they are for the next one. */
+/**
+ * Drops rows that need an output that this run does not make, or makes from another pick. They are left for the next
+ * run.
+ */
 function dropUnmet(
   candidates: Map<string, PlanRow>,
   { byAddress, own, found }: { byAddress: ReadonlyMap<string, PlanRow>; own: OwnSteps; found: Added },
 ): void {
-  // A step that shares the job of another may precede it.
+  // A step may come before the step whose job it shares.
   for (let before = -1; before !== candidates.size; ) {
     before = candidates.size;
     for (const [address, row] of candidates) {
@@ -135,8 +138,9 @@ function leftFor(row: PlanRow, { by, text }: Why): PlanRow {
 }
 
 /**
- * The plan as it was carried out: with the rows that were added to it, and with the current state of those that still wait.
- * `now` and `found` are of the end of the run; `took` returns the row that was added for a step, `unwanted` names released steps.
+ * Returns the plan as it was carried out: with the rows that were added to it, and the current state of those that
+ * still wait. `now` and `found` are from the end of the run; `took` returns the row that was added for a step;
+ * `unwanted` names released steps.
  */
 export function withAdded(
   agreed: Plan,
@@ -154,7 +158,7 @@ export function withAdded(
       return later === undefined || later.order !== undefined ? leftFor(row, lost) : later;
     }
     if (row.blockedBy !== 'gate') return row;
-    // Nobody carried out what the next run will.
+    // A row whose order is left for the next run was not carried out.
     return took.get(row.address) ?? (later?.order === undefined ? later : row) ?? row;
   });
   const { afterPicks: _afterPicks, fit: _fit, mayRetry: _mayRetry, estimate: _estimate, ...rest } = agreed.totals;

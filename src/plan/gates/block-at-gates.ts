@@ -9,9 +9,8 @@ import type { Situation } from '../situation/situation.ts';
 import { describeWait, gatesByMember } from './gates.ts';
 
 /**
- * Blocks everything that would be bought and hangs on a gate that people have not decided: directly, or because it needs
- * a step that does. What was sent already is asked about all the same. Comes before money is given out, so that nothing is
- * kept back for it.
+ * Blocks every purchase that depends on an undecided gate, directly or through a step that does. Sends from before are
+ * still asked about. Runs before money is allocated, so that no credits are reserved for these purchases.
  */
 export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>): void {
   if (gates.length === 0) return;
@@ -21,7 +20,7 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
   const mayWait = dependentRows(draft.all, matches).filter(({ order }) => order?.send === undefined);
   const stopped = new Set<string>();
   const unselected = new Set<string>();
-  // A step that shares the job of another may precede it.
+  // A step may come before the step whose job it shares.
   for (let before = -1; before < stopped.size; ) {
     before = stopped.size;
     for (const row of mayWait) {
@@ -45,7 +44,7 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
   }
 }
 
-/** Whether nothing can be picked, now or after this run. `unselected`: rows that are not selected. */
+/** Returns whether nothing can be picked at a gate, now or after this run. `unselected`: rows that are not selected. */
 function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<string>): boolean {
   return members.every((address) => {
     const row = draft.at(address);
@@ -54,11 +53,11 @@ function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<s
   });
 }
 
-/** Keeps what the purchase would be, so that a saved plan can name it. */
+/** Returns a blocked row that keeps the future purchase, so that a saved plan can name it. */
 function heldBack(row: PlanRow, text: string): BlockedRow {
   const { order, action, mayRetry, price: shown, post } = row;
   const held = blocked(row, 'gate', reasonOf('gate', text));
-  // A reviewer sees what a pick will be used for.
+  // Shows a reviewer which post a pick will be used for.
   if (post !== undefined) held.post = post;
   if (order === undefined || !isSpending(action)) return held;
   const { generation, retries, price } = order;
@@ -72,8 +71,8 @@ function heldBack(row: PlanRow, text: string): BlockedRow {
 }
 
 /**
- * The gates that are not decided, with how many of these rows wait for each: also for one before a step that the plan is not
- * about.
+ * Lists the undecided gates, with the number of these rows that wait for each. Includes gates before steps outside the
+ * plan.
  */
 export function openGates(
   draft: Draft,
@@ -99,7 +98,7 @@ export function openGates(
   const about = new Set(rows.map(({ address }) => address));
   const found = gates.flatMap(({ state, note, ...gate }) => {
     const count = counts.get(gate.name) ?? 0;
-    // Behind canaries nothing waits any more when everything is bought.
+    // No rows wait behind a canary gate when everything is bought.
     const isAbout = gate.is !== 'canary' && gate.members.some((address) => about.has(address));
     const isMeant = counts.has(gate.name) || isAbout;
     if (state.is === 'decided' || !isMeant) return [];
@@ -115,7 +114,7 @@ export function openGates(
   return found.length === 0 ? undefined : (found as Plan['gates']);
 }
 
-/** Sums up the steps after open gates. Undefined if there are none. */
+/** Sums the prices of the steps behind open gates. Undefined if there are none. */
 export function sumAfterPicks(
   rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'wouldRetry' | 'price'>[],
 ): PlanTotals['afterPicks'] {
@@ -134,8 +133,8 @@ export function sumAfterPicks(
 }
 
 /**
- * Finds the steps that hang on any of these gates: they need it, or one of its steps, or a step that does, or are the others
- * of a canary that it asks about.
+ * Finds the steps behind any of these gates: they need the gate, or one of its steps, or a step that does, or wait for
+ * a canary that the gate asks about.
  */
 export function findBehind(
   { steps, gates = [], canaries = [] }: Pick<Graph, 'steps' | 'gates' | 'canaries'>,
@@ -146,7 +145,7 @@ export function findBehind(
   const others = new Set(led.flatMap(({ members }) => members.filter((address) => !asked.has(address))));
   const behind = new Set<string>();
   const gateOf = gatesByMember(gates);
-  // A gate's steps precede what hangs on it.
+  // The steps of a gate come before the steps that depend on it.
   for (const { address, needs } of steps) {
     if (!others.has(address) && !needs.some((need) => asked.has(need) || behind.has(need))) continue;
     behind.add(address);

@@ -6,34 +6,34 @@ import type { Match } from '../situation/find-purchases.ts';
 import { findConditions, findMissingPart, partCounter } from '../situation/parts.ts';
 import { stateOfGate } from './gates.ts';
 
-/** The steps that go first for the others that are like them, as lock and selection have it. */
+/** The canaries of a task, chosen by the lock and the selection: steps that go first for similar steps. */
 export interface SeatedCanary {
   canary: Canary;
-  /** Addresses of those that go first: as many as the manifest says, or fewer where there are not so many. */
+  /** Addresses of the canaries: as many as the manifest requests, or fewer if there are not enough steps. */
   seats: readonly string[];
   others: readonly string[];
-  /** True when none of the others waits. */
+  /** True when no other step has to wait for the canaries. */
   isProven: boolean;
 }
 
-/** Scope of a run, as far as it changes what people decided, or who goes first. */
+/** Scope of a run, as far as it affects which decisions count and which steps are canaries. */
 export interface Limits {
-  /** Addresses to buy again, for which no acceptance and no verdict counts. */
+  /** Addresses to buy again. Earlier acceptances and verdicts about them do not count. */
   redo: ReadonlySet<string>;
   /** Addresses that the run is limited to. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
-  /** Addresses that a run carries out already, whatever is on record: they keep their seats. */
+  /** Addresses that a run is carrying out already, regardless of the lock. They stay canaries. */
   underWay?: ReadonlySet<string> | undefined;
 }
 
 type CanaryFacts = Limits & Pick<Decision, 'graph' | 'matches'>;
 
 /**
- * Seats the canaries of `check`. First come steps that have proven it already: bought as the manifest asks for now, and
- * fit. Then those that were bought or tried with this request, so that one that failed keeps its seat until its request
- * changes or it is bought again; then the first that are not bought, of those that the run is limited to before others,
- * and those that wait for people last. What is held to an earlier request, takes over another step's job or turned out not
- * to be needed proves nothing, and has no seat.
+ * Chooses the canaries of `check`, in this order: steps that are proven, because they were bought with the present
+ * request and fit; steps that were bought or tried with this request, so that a failed canary stays one until its
+ * request changes or it is bought again; steps that are not bought, those selected for the run first; and steps that
+ * wait for a decision. Steps that are fixed to an earlier request, share another step's job or are unneeded prove
+ * nothing, so they are never chosen.
  */
 export function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
   const canaries = (facts.graph.canaries ?? []).filter(({ asks }) => !asks);
@@ -41,8 +41,8 @@ export function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean
 }
 
 /**
- * Adds gates for the canaries of `ask`, seated alike: what is picked has proven it. Until these are picked the others of
- * their price wait, and what is made from them.
+ * Adds gates for the canaries of `ask`, which are chosen like those of `check`: a pick proves the canary. Until then
+ * the similar steps wait, and so do their dependents.
  */
 export function withCanaryGates(decision: Decision, limits: Limits): Pick<Decision, 'graph' | 'matches'> {
   const { graph, matches, verdicts } = decision;
@@ -66,7 +66,7 @@ export function withCanaryGates(decision: Decision, limits: Limits): Pick<Decisi
   };
 }
 
-/** The canaries of `ask` of a graph that has gates for them. */
+/** Returns the canaries of `ask` of a graph to which their gates were added. */
 export function askedCanaries({ canaries = [], gates }: DecidedGraph): SeatedCanary[] {
   const byName = new Map(gates.filter(({ is }) => is === 'canary').map((gate) => [gate.name, gate]));
   return canaries.flatMap((canary): SeatedCanary[] => {
@@ -99,7 +99,7 @@ class Seating {
   readonly #provesIt: (match: Match) => boolean;
   readonly #byAddress: ReadonlyMap<string, Match>;
   readonly #isUnneeded: (address: string) => boolean;
-  /** Addresses that are not bought, and not to be bought before people decide about something. */
+  /** Addresses that are not bought and that wait for a decision before they can be. */
   readonly #closed = new Set<string>();
 
   constructor(facts: CanaryFacts, provesIt: (match: Match) => boolean) {
@@ -118,7 +118,7 @@ class Seating {
   seat(canaries: readonly Canary[]): SeatedCanary[] {
     const byTask = groupBy(canaries, ({ task }) => task);
     const seated: SeatedCanary[] = [];
-    // Tasks stand in topological order.
+    // Tasks are in topological order.
     for (const [task, own] of groupBy(this.#facts.matches, ({ step }) => step.task)) {
       for (const { step } of own) {
         if (step.waits !== undefined || step.needs.some((address) => this.#closed.has(address)))

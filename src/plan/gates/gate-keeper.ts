@@ -10,17 +10,17 @@ import { purchaseOf } from '../situation/find-purchases.ts';
 import { isRedone, type Verdicts } from '../situation/verdicts.ts';
 import { gatesByMember, type Seen, stateOfGate } from './gates.ts';
 
-/** Known states of the steps that gates ask about, by address. */
+/** Known states of the steps at gates, by address. */
 export type SeenAtGates = ReadonlyMap<string, Seen>;
 
-/** Returns outputs and decisions of the steps at gates. */
+/** Returns the state of each step at a gate, by its output and its verdicts. */
 export function seeAtGates(matches: readonly Match[], verdicts: Verdicts, gates: readonly Gate[]): SeenAtGates {
   const gateOf = gatesByMember(gates);
   const asked = matches.filter(({ step }) => gateOf.has(step.address));
   return new Map(asked.map((match) => [match.step.address, verdicts.seen(match)]));
 }
 
-/** The bought steps that are rejected, or that are not picked where the gate is decided. */
+/** Returns the bought steps that are rejected, or that are not picked at a decided gate. */
 export function unpickedAt(gates: readonly DecidedGate[], seen: SeenAtGates): Set<string> {
   const unpicked = gates.flatMap(({ members, state }) =>
     members.filter((address) => {
@@ -32,8 +32,8 @@ export function unpickedAt(gates: readonly DecidedGate[], seen: SeenAtGates): Se
 }
 
 /**
- * Follows the gates of a graph while its steps are decided one after the other, needs first: a gate's steps precede what
- * hangs on it.
+ * Tracks the gates of a graph while its steps are decided one by one. Steps come after those that they need, so the
+ * steps of a gate come before the steps that depend on it.
  */
 export class GateKeeper {
   readonly #gates: readonly Gate[];
@@ -46,7 +46,7 @@ export class GateKeeper {
   readonly #states = new Map<Gate, GateState>();
   readonly #choices = new Map<Gate, string>();
 
-  /** `seen`: the outputs to judge by. Defaults to those recorded at each step's own address. */
+  /** `seen`: states of the steps at gates. By default they are read from the record at each step's own address. */
   constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
     this.#gates = gates;
     this.#lock = lock;
@@ -61,7 +61,7 @@ export class GateKeeper {
     if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#lookAt(step));
   }
 
-  /** Tells whether the steps were decided by exactly this. */
+  /** Returns whether the steps were decided with exactly these states. */
   hasSeen(seen: SeenAtGates): boolean {
     return [...this.#seen].every(([address, is]) => seen.get(address) === is);
   }
@@ -73,7 +73,7 @@ export class GateKeeper {
     return bought?.state === 'done' ? (verdictIn(record?.decisions, bought)?.is ?? 'undecided') : 'none';
   }
 
-  /** Replaces references to gates by what is picked. Steps behind an open gate are blocked. */
+  /** Replaces references to gates by the picked steps. Steps behind an open gate are blocked. */
   resolve(step: Step): DecidedStep {
     const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
     if (gates.size === 0) return step;
@@ -87,7 +87,10 @@ export class GateKeeper {
     return this.#byName.get(need) ?? this.#byMember.get(need);
   }
 
-  /** Returns the steps that stand for a need: at a decided gate only picked ones, as the others need not be there. */
+  /**
+   * Returns the steps that a need refers to. For a decided gate these are the picked ones, because the others are not
+   * needed.
+   */
   #pickedOf(need: string): readonly string[] {
     const gate = this.#gateOf(need);
     const state = gate && this.stateOf(gate);
@@ -103,16 +106,16 @@ export class GateKeeper {
     return state;
   }
 
-  /** The gates with their states, when every step was seen. */
+  /** Returns the gates with their states. Call it after every step was seen. */
   decided(): DecidedGate[] {
     return this.#gates.map((gate) => ({ ...gate, state: this.stateOf(gate) }));
   }
 
-  /** Fingerprint that stands for a pick still to come. Undefined when it is not a gate. */
+  /** Returns the placeholder fingerprint of a pick that is not made yet. Undefined if `name` is not a gate's. */
   fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
     const gate = this.#byName.get(name);
     if (gate === undefined) return undefined;
-    // Asked for by every step behind the gate, and by then every step before it is known.
+    // Every step behind the gate asks for this fingerprint, and every step of the gate is known by then.
     const fingerprint = this.#choices.get(gate) ?? fingerprintChoice(gate.members.map((one) => known.get(one) ?? ''));
     this.#choices.set(gate, fingerprint);
     return fingerprint;

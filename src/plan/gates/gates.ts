@@ -1,15 +1,15 @@
 import type { Gate } from '../../graph/graph.ts';
 import type { DecidedGate, GateState } from '../situation/decided-graph.ts';
 
-/** State of a step that a gate asks about, as far as it is known. `none`: there is nothing to look at. */
+/** State of a step at a gate. `none`: the step has no output to review. */
 export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
 
-/** Returns the gate that asks about each step; steps without one are left out. */
+/** Returns the gate of each step at one. Steps without a gate are left out. */
 export function gatesByMember<Any extends Gate>(gates: readonly Any[]): Map<string, Any> {
   return new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
 }
 
-/** Decides whether a gate is open. `seenOf` knows each of its steps. */
+/** Returns the state of a gate. `seenOf` must know each of its steps. */
 export function stateOfGate({ choose, members }: Gate, seenOf: (address: string) => Seen): GateState {
   const seen = members.map((address) => ({ address, is: seenOf(address) }));
   const picked = seen.flatMap(({ address, is }) => (is === 'picked' ? [address] : []));
@@ -19,7 +19,7 @@ export function stateOfGate({ choose, members }: Gate, seenOf: (address: string)
   return { is: toSee < choose ? 'rejected' : 'open', picked, toSee };
 }
 
-/** Says what a gate waits for: `waits for a pick: hero@lamp, 4 to see`. */
+/** Describes what a gate waits for, for example `waits for a pick: hero@lamp, 4 to see`. */
 export function describeWait(gate: DecidedGate): string {
   const { name, is, choose, members, state } = gate;
   if (is === 'canary') return describeCanary(gate);

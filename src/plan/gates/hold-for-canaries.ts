@@ -7,10 +7,10 @@ import type { Situation } from '../situation/situation.ts';
 import { askedCanaries, seatCanaries } from './canaries.ts';
 
 /**
- * Lets the others wait in the run for their canaries that have not proven themselves; where one of these will not be done,
- * they are blocked at once, so that no money is kept back for them. What was sent already is collected all the same, but
- * not followed by another purchase. A step has proven something for others like it when its output is here, and is what the
- * manifest asks for.
+ * Makes steps wait during the run for canaries that are not proven yet. If a canary will not be done, the steps are
+ * blocked at once, so that no credits are reserved for them. Jobs and sends that they already have are collected, but
+ * no further purchase follows. A canary is proven when its output is on this disk and is what the manifest asks for
+ * now.
  */
 export function holdForCanaries(draft: Draft, situation: Situation): void {
   const isFit = ({ step: { address }, purchase }: Match) =>
@@ -40,7 +40,7 @@ function goFirst(rows: readonly PlanRow[]): void {
   for (const row of rows) if (isWork(row)) row.canary = true;
 }
 
-/** Whether it has a job, or an unresolved create. */
+/** Returns whether a step has a job or an unresolved create request. */
 function isSent({ action, order }: PlanRow): boolean {
   return action === 'attach' || order?.send !== undefined;
 }

@@ -2,28 +2,31 @@ import type { Output } from '../../lock/record.ts';
 import type { Expectation, Range } from '../../manifest/manifest.ts';
 import type { Match } from '../situation/find-purchases.ts';
 
-/** Facts of a file that are measured at once: what it states, how it sounds, its waveform, what it looks like, whether it says who made it. */
+/**
+ * Measurements of a file that are made together: its stated size, its loudness, its waveform, its picture, or its
+ * content credentials.
+ */
 export type Aspect = 'size' | 'sound' | 'wave' | 'looks' | 'credentials';
 
 const aspects = ['size', 'sound', 'looks'] as const satisfies readonly Aspect[];
 
 /** Measurements of a media file, as far as they could be taken. */
 export interface MediaFacts {
-  /** Pixels. */
+  /** In pixels. */
   width?: number;
   height?: number;
   durationSeconds?: number;
-  /** Integrated loudness; -70 for silence. Omitted for sounds shorter than 0.4 s. */
+  /** Integrated loudness in LUFS; -70 for silence. Omitted for sounds shorter than 0.4 s. */
   lufs?: number;
-  /** Largest sample, in dBFS. */
+  /** Largest sample in dBFS. */
   peakDb?: number;
-  /** Longest silence, wherever it is. */
+  /** Duration of the longest silence at any position. */
   silentSeconds?: number;
   /** Waveform of a sound, as `ground/wave.ts` writes it. */
   wave?: string;
-  /** Nothing is to be seen but one color. */
+  /** The picture has a single color. */
   isBlank?: boolean;
-  /** It brings content credentials (C2PA). */
+  /** The file contains content credentials (C2PA). */
   hasCredentials?: boolean;
 }
 
@@ -65,13 +68,13 @@ export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts
   return unmet;
 }
 
-/** An unfit file, with the failed requirements. */
+/** A file that does not fit `expect`, with the failed requirements. */
 export interface Unfit {
   output: Output;
   unmet: string;
 }
 
-/** Finds the first file that a step got and that does not fit. What a person took as it is fits. */
+/** Finds the first file of a step that does not fit. Files that a user accepted as they are always fit. */
 export function findUnfit(
   expect: Expectation | undefined,
   outputs: readonly Output[],
@@ -85,7 +88,7 @@ export function findUnfit(
   return undefined;
 }
 
-/** Finds steps whose files are all on this disk, at least one of them against `expect`. */
+/** Finds steps with a file that does not fit `expect`. Only steps whose files are all on this disk are examined. */
 export function findUnfitSteps(
   matches: readonly Match[],
   files: { isIntact(output: Output): boolean; factsOf?: ((output: Output) => MediaFacts | undefined) | undefined },

@@ -19,7 +19,7 @@ export interface OutputEntry {
   task: string;
   kind: string;
   key?: string;
-  /** Values of the row that made its step: columns, or a single value. */
+  /** Values of the row from which the step was made: its columns, or a single value. */
   row?: Json;
   matrix: { readonly [axis: string]: string };
   take?: number;
@@ -30,35 +30,38 @@ export interface OutputEntry {
   verdict?: Said;
   job?: string;
   /**
-   * Charge of its job; 0 where another file of the same job is listed before, so that charges can be summed. `null`: nobody
-   * knows it.
+   * Charge of its job; 0 if an earlier file in the list is of the same job, so that charges can be summed. `null`:
+   * unknown.
    */
   credits: number | null;
-  /** Addresses of the steps whose outputs went into it. */
+  /** Addresses of the steps whose outputs its request uses. */
   madeFrom: readonly string[];
   model?: string;
   prompt?: string;
-  /** The request that it was bought for, with references by address. Omitted when the lock no longer has it. */
+  /** The request as it was bought, with references by address. Omitted when the lock no longer has it. */
   request?: OpenRequest;
   tags: readonly string[];
   rights?: GraphTask['rights'];
 }
 
-/** The same, as its file was found. Pixels and seconds, as far as the file is here and states them. */
+/**
+ * An output with facts of its file. Size in pixels and duration in seconds are included if the file is on this disk and
+ * states them.
+ */
 export interface FoundOutput extends OutputEntry {
   fileState: 'intact' | 'missing' | 'changed';
   width?: number;
   height?: number;
   seconds?: number;
-  /** It brings content credentials (C2PA), which nobody has checked. */
+  /** The file contains content credentials (C2PA). They were not verified. */
   contentCredentials?: 'present';
 }
 
 export interface ListedOutputs {
   entries: OutputEntry[];
-  /** Steps that should have files but have none saved. */
+  /** Number of steps that should have files but have none saved. */
   without: number;
-  /** With `picked`: undecided gates, whose files are omitted. */
+  /** With `picked`: the undecided gates, whose files are omitted. */
   undecided: string[];
 }
 
@@ -66,12 +69,15 @@ interface ListFacts {
   situation: Situation;
   /** Addresses. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
-  /** Drops unpicked outputs of gates. */
+  /** `picked` drops files that are not picked at their gate. */
   which: 'all' | 'picked';
   rows: ReadonlyMap<string, Json>;
 }
 
-/** Lists every file that the steps of a campaign have, in the order of the graph; where the input has changed, the last that was bought. */
+/**
+ * Lists every file of a campaign's steps, in the order of the graph. If a step's input has changed, its last bought
+ * files are listed.
+ */
 export function listOutputs({ situation, selected, which, rows }: ListFacts): ListedOutputs {
   const { graph, lock, matches, gateOf, verdicts } = situation;
   const describe = describer(situation, { boughtAt: boughtAtIn(lock), rows });
@@ -108,14 +114,14 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
   return { entries, without, undecided: [...undecided] };
 }
 
-/** The purchase whose files a step has: that of its present request, else the last that gave any. */
+/** Returns the purchase of a step's files: that of its present request, else the last that has files. */
 export function findSaved({ purchase, record }: Match): { purchase?: Purchase | undefined; isEarlier: boolean } {
   if (purchase?.outputs !== undefined) return { purchase, isEarlier: false };
   const counted = record === undefined ? [] : countedPurchases(record);
   return { purchase: counted.find(({ outputs }) => outputs !== undefined), isEarlier: true };
 }
 
-/** Charges, each counted once: several steps may share one job, and one job may give several files. */
+/** Charges by job, each counted once: several steps may share a job, and a job may have several files. */
 class Charges {
   readonly #known: ReadonlyMap<string, number>;
   readonly #taken = new Set<string>();
@@ -168,7 +174,7 @@ function modelOf(kind: Kind | undefined, request: OpenRequest): string | undefin
   return kind && modelName(kind, request);
 }
 
-/** Returns the first free text of a request: a prompt or a script. */
+/** Returns the first free text of a request, for example its prompt or script. */
 function wordsOf(kind: Kind | undefined, request: OpenRequest): string | undefined {
   for (const [name, { free }] of Object.entries(kind?.fields ?? {})) {
     const value = request[name];
@@ -177,7 +183,7 @@ function wordsOf(kind: Kind | undefined, request: OpenRequest): string | undefin
   return undefined;
 }
 
-/** A request as the lock keeps it, with its references by address, as far as they are known. */
+/** Returns a paid request with its references by address, where these are known. */
 export function readableRequest(bought: OpenRequest, boughtAt: BoughtAt): OpenRequest {
   return replaceReferences(bought, (fingerprint) => boughtAt(fingerprint) ?? fingerprint);
 }

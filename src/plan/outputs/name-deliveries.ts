@@ -6,7 +6,7 @@ import type { Template } from '../../manifest/template/template.ts';
 import { withoutExtension } from '../select/names.ts';
 import type { OutputEntry } from './list-outputs.ts';
 
-/** A file, and its path below the folder that it is delivered to. */
+/** A file, and its path within the delivery folder. */
 export interface NamedDelivery<File extends OutputEntry = OutputEntry> {
   file: File;
   name: string;
@@ -20,8 +20,8 @@ interface Problem {
 }
 
 /**
- * Names files by a layout: a template without an extension, which each file keeps. Without one a file keeps its path. Two
- * files of one name, and a name that no system takes, are a problem.
+ * Names files by a layout, which is a template without the file extension. Without a layout, files keep their paths.
+ * Two files with the same name, and a name that a file system rejects, are problems.
  */
 export function nameDeliveries<File extends OutputEntry>(
   files: readonly File[],
@@ -35,7 +35,7 @@ export function nameDeliveries<File extends OutputEntry>(
     const rendered = render(template, file);
     if (typeof rendered !== 'string') return rendered;
     const name = rendered + file.output.path.slice(withoutExtension(file.output.path).length);
-    // Some file systems take names that differ in case only for one.
+    // Some file systems do not distinguish names that differ only in case.
     const same = name.normalize('NFC').toLowerCase();
     const other = owners.get(same);
     if (other !== undefined) {

@@ -15,24 +15,24 @@ import { isPost, sendsOf } from './post-record.ts';
 
 interface PostFeatures {
   words: ReadonlySet<string>;
-  /** Links, references and times. */
+  /** Features other than words: links, references and times. */
   others: ReadonlySet<string>;
 }
 
-/** A post on record that may be one of the posts that are to leave. */
+/** A post on record that may be the same as one of the posts to publish. */
 interface KnownPost {
   address: string;
   accounts: PostAccounts;
   purchase: Purchase;
   features: PostFeatures;
-  /** How much the step that its address has now is like it; absent when there is none. */
+  /** Similarity of the step that has its address now; omitted when there is none. */
   likeOwn?: number;
 }
 
 /**
- * Holds back the posts that may be out already, under another name: while nobody knows whether a post is out, all to its
- * accounts; and what may be a post that is out and has lost its step, until a person says so. `redo`: addresses that a
- * person named.
+ * Holds back posts that may already be published under another name. While it is unknown whether a post is published,
+ * all posts to its accounts wait. A post that may equal a published one without a step waits until a user decides.
+ * `redo`: addresses that a user named.
  */
 export function holdPosts(draft: Draft, { matches, lock, redo }: Pick<Situation, 'matches' | 'lock' | 'redo'>): void {
   const leaving = () => draft.inRun.filter(isWork).filter(publishes);
@@ -61,7 +61,7 @@ function describeOpen({ address, accounts }: Pick<KnownPost, 'address' | 'accoun
   return `waits for ${address}, which may be out: it went ${where}, and its answer was lost; look there, then \`resolve\` it`;
 }
 
-/** Posts that are out, and whose words stand nowhere in the manifest any more, or not where they stood. */
+/** Finds published posts whose words are no longer in the manifest, or no longer at the same address. */
 function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
   const lost = [...orphanRecords(matches, lock), ...replacedRecords(matches, lock)].flatMap((record) =>
     knownPost(record),
@@ -78,7 +78,7 @@ function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
   return [...lost, ...retaken];
 }
 
-/** Records of posts at whose address something else stands now. */
+/** Finds records of posts whose address now belongs to another step. */
 function replacedRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
   return matches.flatMap(({ step }) => (isPost(step.kind) ? [] : (lock.steps.get(step.address) ?? [])));
 }
@@ -87,7 +87,10 @@ function hasPosted({ purchases }: StepRecord, fingerprint: string): boolean {
   return purchases.some((one) => one.fingerprint === fingerprint && one.jobId !== undefined);
 }
 
-/** Returns the post of a record, if it has one. What is forgotten is nobody's any more: a person said so. */
+/**
+ * Returns the post of a record, if it has one. Forgotten posts are skipped, because a user decided that they do not
+ * count.
+ */
 function knownPost(record: StepRecord): KnownPost[] {
   const sent = sendsOf(record).filter(
     ({ jobId, forgotten, kind = record.kind }) => jobId !== undefined && forgotten !== true && isPost(kind),
@@ -106,19 +109,19 @@ function knownPost(record: StepRecord): KnownPost[] {
   ];
 }
 
-/** A new post, and one that is out, which may be the same. */
+/** A new post, and a published post that may be the same. */
 interface Pair {
   row: WorkRow;
   known: KnownPost;
   likeness: number;
 }
 
-/** Pairs that are compared at most; of those beyond, the first to meet is named. */
+/** Maximum number of compared pairs. Beyond it, the first possible match is named. */
 const mostCompared = 100_000;
-/** A post that still has a step is taken for another one's former self only if it is rather like it. */
+/** Minimum similarity for a match with a published post whose address still has a step. */
 const leastLikeness = 0.25;
 
-/** Puts each new post beside the one that it is most like, of those that it may be. */
+/** Pairs each new post with the most similar of its candidate posts. */
 function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownPost[]): void {
   if (known.length === 0) return;
   const mostOfEach = Math.max(1, Math.floor(mostCompared / news.length));
@@ -142,11 +145,13 @@ function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownP
     draft.put(heldBeside(row, { address, purchase }));
   };
   for (const pair of ranked) if (!isPaired.has(pair.known.address)) take(pair);
-  // More new ones than there are others: each of them may be the one.
+  // With more new posts than published ones, each of the rest may be the same as one of these.
   for (const pair of ranked) take(pair);
 }
 
-/** Leaves it to a person whether a post is another one. What would be sent is kept, for when that is answered. */
+/**
+ * Blocks a post until a user decides whether it is the same as another. The row to publish is kept for that decision.
+ */
 function heldBeside(
   row: WorkRow,
   { address, purchase: { jobId, request } }: Pick<KnownPost, 'address' | 'purchase'>,
@@ -179,18 +184,21 @@ function featuresOf(request: OpenRequest | undefined): PostFeatures {
     wordsOfPost(request)
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
-  // Neighbours as well: the same words in another order are another text.
+  // Includes pairs of neighboring words, because the same words in another order are another text.
   const pairs = words.slice(1).map((word, index) => `${words[index]} ${word}`);
   return { words: new Set([...words, ...pairs]), others };
 }
 
-/** How alike two posts are, from 0 to 1: mostly by their words, then by what they show and when, where either does. */
+/**
+ * Returns the similarity of two posts, from 0 to 1: mostly of their words, then of their media and times if either has
+ * any.
+ */
 function likenessOf(one: PostFeatures, other: PostFeatures): number {
   const words = shareOf(one.words, other.words);
   return one.others.size + other.others.size === 0 ? words : 0.7 * words + 0.3 * shareOf(one.others, other.others);
 }
 
-/** The part of two sets that both have, from 0 to 1. */
+/** Returns the common share of two sets, from 0 to 1. */
 function shareOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const [small, large] = one.size <= other.size ? [one, other] : [other, one];
   let shared = 0;

@@ -4,14 +4,16 @@ import type { Json } from '../../ground/json.ts';
 import type { PostTarget } from '../plan.ts';
 import { isPost } from './post-record.ts';
 
-/** The accounts that a post goes to, in one spelling; `undefined`: its request does not tell, so it may be any. */
+/**
+ * The accounts to which a post is published, in normalized spelling; `undefined`: unknown, so it may be any account.
+ */
 export type PostAccounts = ReadonlySet<string> | undefined;
 
-// The fields of a post are undocumented, so every field with such a name counts.
+// The account fields of a post are undocumented, so every field with such a name counts.
 const ofAccount = /account|channel|profile|platform/i;
 const ofTime = /^(schedul|publish)/i;
 
-/** Reads where a request of a post goes, as far as that can be known from it alone. */
+/** Reads the accounts from the request of a post, as far as the request names them. */
 export function accountsOf(request: OpenRequest | undefined): PostAccounts {
   if (request === undefined) return undefined;
   const named = new Set<string>();
@@ -21,7 +23,7 @@ export function accountsOf(request: OpenRequest | undefined): PostAccounts {
       if (isNamed && (typeof value === 'string' || typeof value === 'number')) named.add(plainId(value));
       return;
     }
-    // An id that another step is to give.
+    // An account ID that another step provides is not known yet.
     if (isNamed && findReferences(value).length > 0) isOpen = true;
     else if (Array.isArray(value)) for (const item of value) visit(item, isNamed);
     else for (const [name, item] of Object.entries(value)) visit(item, isNamed || ofAccount.test(name));
@@ -30,7 +32,7 @@ export function accountsOf(request: OpenRequest | undefined): PostAccounts {
   return isOpen || named.size === 0 ? undefined : named;
 }
 
-/** Tells whether two posts may go to one account. */
+/** Returns whether two posts may be published to the same account. */
 export function mayMeet(one: PostAccounts, other: PostAccounts): boolean {
   return one === undefined || other === undefined || [...one].some((account) => other.has(account));
 }
@@ -52,7 +54,10 @@ export function targetOf(request: OpenRequest): PostTarget {
   };
 }
 
-/** When the service is going to publish a post that it has. Empty for other kinds, and where that time is over by `now`, in ms. */
+/**
+ * Returns when the service will publish a scheduled post. Empty for other kinds, and if that time is before `now` (in
+ * ms).
+ */
 export function laterPost(kind: string, request: OpenRequest, now: number): { scheduledFor?: string } {
   const { at } = isPost(kind) ? targetOf(request) : {};
   return at !== undefined && Date.parse(at) > now ? { scheduledFor: at } : {};
@@ -64,7 +69,7 @@ function textsOf(value: Json): string[] {
   return (Array.isArray(value) ? value : Object.values(value)).flatMap(textsOf);
 }
 
-/** The words of a post, in the order of its fields: without links, accounts and times. */
+/** Returns the words of a post in the order of its fields, without links, accounts and times. */
 export function wordsOfPost(request: OpenRequest): string {
   const written = (value: Json): string[] => {
     if (typeof value === 'string') return /^https?:\/\/\S*$/.test(value) ? [] : [value];

@@ -8,14 +8,14 @@ import type { Match } from '../situation/find-purchases.ts';
 import { targetOf } from './post-accounts.ts';
 import { isAskedAbout, isPost, sendsOf } from './post-record.ts';
 
-/** Lists what the plan publishes, or would with consent. */
+/** Lists the posts that the plan publishes, or would publish with consent. */
 export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {
   const isMeant =
     which === 'published' ? publishes : (row: PlanRow) => row.blockedBy === 'consent' && !isAskedAbout(row);
   return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
 }
 
-/** Completes the row of a post. A failed post is never followed by another automatically. */
+/** Completes the row of a post. A failed post is never repeated automatically. */
 export function tellPost(
   row: PlanRow,
   { match, decision, isPerhaps }: { match: Match; decision: Decision; isPerhaps: boolean },
@@ -48,18 +48,21 @@ export function allowPosts(plan: Plan): Plan {
   return { ...plan, rows };
 }
 
-/** Adds posts of these addresses to the plan: a user has said that none of them is one of those that are out. */
+/** Adds posts of these addresses to the plan, because a user decided that none of them is already published. */
 export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   if (addresses.size === 0) return plan;
   const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
   const { totals } = plan;
   const sums = sumPrices(rows);
-  // What they cost is agreed to together with them.
+  // The user agrees to their cost together with the posts.
   const ceiling = totals.ceiling + sums.knownPrices - totals.knownPrices;
   return { ...plan, rows, totals: { ...totals, ...sums, ...countPosts(rows), ceiling } };
 }
 
-/** Removes from the plan its posts, and what needs them, until somebody consents to them. `which`: only some of them. */
+/**
+ * Removes from the plan its posts, and the steps that need them, until a user consents. `which`: limits this to some
+ * rows.
+ */
 export function withholdPosts(plan: Plan, which: (row: PlanRow) => boolean = publishes): Plan {
   return withhold(plan, (row) => publishes(row) && which(row), {
     why: reasonOf('consent', 'not posted: needs its own consent'),

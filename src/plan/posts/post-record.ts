@@ -3,20 +3,22 @@ import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { mayBeCharged } from '../../lock/sends.ts';
 import type { Row } from '../plan.generated.ts';
 
-/** Tells whether steps of this kind are published, which cannot be undone. */
+/** Returns whether steps of this kind publish something, which cannot be undone. */
 export function isPost(kind: string): boolean {
   return kinds[kind]?.act === 'post';
 }
 
-/** Tells whether a post waits for a person to say whether it is one that is out. */
+/** Returns whether a post waits for a user to decide whether it is the same as a published one. */
 export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>): boolean {
   return reason.code === 'post-lost' && beside !== undefined;
 }
 
-/** Returns what left for an address and is out, or may be, forgotten or not. Newest first; empty: never posted. */
+/**
+ * Returns the posts of an address that are, or may be, published, including forgotten ones. Newest first; empty if
+ * nothing was ever posted.
+ */
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
-  // An address may have had another kind before. An earlier purchase of an old lock does not say which.
-  // I24
+  // The address may have had another kind before. Earlier purchases in old locks do not state their kind. I24
   return purchases.filter(
     (one, index) =>
       hasLeft(one) && !hasFiles(one) && (isPost(one.kind ?? kind) || (index > 0 && one.kind === undefined)),
@@ -27,12 +29,12 @@ function hasLeft(purchase: Purchase): boolean {
   return purchase.jobId !== undefined || mayBeCharged(purchase);
 }
 
-/** Recognizes a purchase that made a file, which is never a post. */
+/** Recognizes a purchase that made a file, which no post does. */
 function hasFiles({ outputs, url }: Purchase): boolean {
   return (outputs !== undefined && outputs.length > 0) || url !== undefined;
 }
 
-/** Finds the address under which this very request was posted, forgotten or not. */
+/** Makes a finder for the address under which exactly this request was posted, including forgotten posts. */
 export function findPosted(lock: Lock): (fingerprint: string) => string | undefined {
   let posted: Map<string, string> | undefined;
   const collect = () => {

@@ -8,18 +8,18 @@ import type { Match } from '../situation/find-purchases.ts';
 import { targetOf } from './post-accounts.ts';
 import { isPost, sendsOf } from './post-record.ts';
 
-/** The decision about a post that is out, or may be. */
+/** Decision about a post that is, or may be, published. */
 export interface PostDecision {
   action: 'keep' | 'redo' | 'failed' | 'unresolved';
   reason: Reason;
   purchase?: { generation: number; repeat: number };
-  /** True when it was posted and its input has changed since: what is online stays as it is. */
+  /** The post was published and its input has changed since. What is online stays as it is. */
   changedSince?: true;
 }
 
 /**
- * Sends a post at most once, ever, whatever becomes of its input, its name or its record. `undefined` when nothing of
- * this step ever left, or when what remains to be done sends nothing. `redo`: a person named its very address.
+ * Sends a post at most once, even if its input, name or record changes. Returns `undefined` when nothing was ever sent
+ * from this step, or when the remaining work sends nothing. `redo`: a user named exactly this address.
  */
 export function decidePost(
   match: Match,
@@ -51,7 +51,7 @@ export function decidePost(
   return { action: 'keep', ...describeChange(match, posted, facts) };
 }
 
-/** Decides about a post of exactly this request. */
+/** Decides about a step whose exact request was posted before. */
 function decideSame({ movedFrom }: Match, { state, jobId, error }: Purchase): PostDecision | undefined {
   if (state === 'failed') {
     const because = error === undefined ? '' : `: ${error.replace(/\.$/, '')}`;
@@ -76,7 +76,7 @@ function describeChange(
   return { reason: tellChanges('posted-changed', { bought: posted, match }, { facts, tell }), changedSince: true };
 }
 
-/** Returns the state of a post sent under this address; `undefined` when its own purchase tells it. */
+/** Returns the state of a post that was sent under this address; `undefined` when its own purchase has the state. */
 export function stateOfPost({ step, record, purchase }: Match): 'done' | 'changed' | 'unresolved' | undefined {
   if (record === undefined || !isPost(step.kind)) return undefined;
   const sends = sendsOf(record);

@@ -10,8 +10,9 @@ import { expectedCredits, findUnfunded, type Hangs, isLater } from './fund.ts';
 type Fit = NonNullable<PlanTotals['fit']>;
 
 /**
- * Blocks what the credits do not cover: those that the budget leaves, and those that this run may spend. Possible charges
- * come first; one that does not fit may still be charged. Returns how all of it fits into the budget, where there is one.
+ * Blocks the rows that do not fit into the remaining budget or the limits of this run. Possible charges are counted
+ * first, because one that does not fit may still be charged. Returns how everything fits into the budget, if there is
+ * one.
  */
 export function blockUnfunded(
   draft: Draft,
@@ -32,7 +33,7 @@ export function blockUnfunded(
   });
   const hangs = hangsOf(situation);
   const wanted = draft.inRun.filter((row) => isSpending(row.action) || isLater(row));
-  // What follows a pick is for another run, and no cap of this one.
+  // Purchases after a pick are for another run, so the limits of this run do not apply to them.
   const inReach = isOfRun ? wanted.filter((row) => !isLater(row)) : wanted;
   const unfunded = findUnfunded(inReach, Math.max(0, cap - asked), hangs);
   const kept = keptText(inReach.filter((row) => isLater(row) && !unfunded.has(row.address)));
@@ -47,7 +48,7 @@ export function blockUnfunded(
   return fitOf(wanted, isOfRun ? new Set() : unfunded, { left: Math.max(0, limits.budget - asked), hangs });
 }
 
-/** Blocks what a limit did not reach when the plan was agreed to. */
+/** Blocks the rows that were beyond a limit when the user agreed to the plan. */
 export function leaveOut(draft: Draft, addresses: ReadonlySet<string>): void {
   for (const row of draft.inRun) {
     const { address, action, reason } = row;
@@ -57,7 +58,7 @@ export function leaveOut(draft: Draft, addresses: ReadonlySet<string>): void {
   }
 }
 
-/** Says for which steps that wait for picks credits are left. */
+/** Describes for which waiting steps credits are left. */
 function keptText(rows: readonly PlanRow[]): string {
   const [first] = rows;
   if (first === undefined) return '';
@@ -70,7 +71,7 @@ function sumExpected(rows: readonly PlanRow[]): number {
   return rows.reduce((sum, row) => sum + expectedCredits(row), 0);
 }
 
-/** Its price is unknown, without an estimate. */
+/** Returns whether the price of a row is unknown and has no estimate. */
 function isUnpriced({ action, credits, price, wouldCost }: PlanRow): boolean {
   return (action === 'blocked' ? (wouldCost ?? null) : credits) === null && price?.likely === undefined;
 }
@@ -80,7 +81,9 @@ function costText({ credits, price }: PlanRow): string {
   return price?.likely === undefined ? 'an unknown number' : `≈ ${price.likely}`;
 }
 
-/** The steps of an open gate are of use together; what follows it needs some of them. */
+/**
+ * Relates rows for funding: the steps of an open gate are useful only together, and steps behind it need some of them.
+ */
 function hangsOf({ byAddress, gateOf }: Pick<Situation, 'byAddress' | 'gateOf'>): Hangs {
   return {
     needsOf(row) {
@@ -95,7 +98,7 @@ function hangsOf({ byAddress, gateOf }: Pick<Situation, 'byAddress' | 'gateOf'>)
   };
 }
 
-/** Says how far the budget carries what is bought now, and what follows the picks. */
+/** Describes how far the budget covers the present purchases and those after picks. */
 function fitOf(
   wanted: readonly PlanRow[],
   unfunded: ReadonlySet<string>,
@@ -117,14 +120,16 @@ function fitOf(
   return { carries, missing, ...(afterPicks.length > 0 && { afterPicks }), ...(kept > 0 && { kept }) };
 }
 
-/** Finds what follows picks and is not carried: the credits end before, or it follows what is held back itself. */
+/**
+ * Finds rows after picks that are not covered: the credits do not reach them, or they follow a row that is not covered.
+ */
 function findNotCarried(
   later: readonly PlanRow[],
   heldBack: readonly PlanRow[],
   { room, hangs }: { room: number; hangs: Hangs },
 ): Set<string> {
   const lost = new Set(heldBack.flatMap((row) => [row.address, hangs.groupOf?.(row) ?? row.address]));
-  // A row follows those that it needs.
+  // A row comes after those that it needs.
   for (const row of later) if (hangs.needsOf(row).some((need) => lost.has(need))) lost.add(row.address);
   const open = later.filter(({ address }) => !lost.has(address));
   const unfunded = findUnfunded(open, room, hangs);

@@ -1,12 +1,12 @@
 import type { PlanTotals } from '../plan.ts';
 
-/** Credits left, and the limit that applies, in the words of a reason. */
+/** A limit with its remaining credits and its description for a reason. */
 export interface Cap {
   name: 'budget' | 'run-limit' | 'limit';
   left: number;
 }
 
-/** `budget`: what is left of it. */
+/** `budget`: the rest of it. */
 export function capsOf({ budget, maxCredits, limit }: Caps): Cap[] {
   const all: [Cap['name'], number | undefined][] = [
     ['budget', budget],
@@ -18,7 +18,7 @@ export function capsOf({ budget, maxCredits, limit }: Caps): Cap[] {
 
 type Caps = { [name in 'budget' | 'maxCredits' | 'limit']?: PlanTotals[name] | undefined };
 
-/** Returns the cap with the smallest rest, the first of equal ones. Undefined without caps. */
+/** Returns the cap with the fewest credits left; of equal ones the first. Undefined without caps. */
 export function tightestCap(caps: readonly Cap[]): Cap | undefined {
   return caps.toSorted((a, b) => a.left - b.left)[0];
 }

@@ -6,12 +6,13 @@ import { repeatOf } from '../purchases/key.ts';
 import { shareOf } from './shares.ts';
 
 /**
- * Credits left of an agreement's ceiling for a plan that goes on under it: what its purchases were charged, as the lock
- * has it, counts. What `retry:` and picks let follow was agreed to beside the ceiling, for as much as it was shown with.
+ * Returns the credits left of an agreement's ceiling for a plan that continues under it. Charges of its purchases, as
+ * recorded in the lock, are subtracted. Purchases after `retry:` and picks were agreed to in addition, up to the amount
+ * that was shown for them, so only their excess counts.
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {
   const { purchases, afterPicks, shown, ceiling } = agreement;
-  /** Whether it is one of those that follow; `undefined`: the agreement does not name it. */
+  /** Returns whether this is a purchase after `retry:` or a pick; `undefined`: the agreement does not name it. */
   const follows = (address: string, one: Pick<StepOrder, 'fingerprint' | 'generation' | 'repeat'>) => {
     const named = purchases.get(address);
     const first = afterPicks.get(address)?.generation ?? Number.POSITIVE_INFINITY;

@@ -2,34 +2,34 @@ import { groupBy } from '../../ground/values.ts';
 import { isSpending } from '../actions.ts';
 import type { PlanRow } from '../plan.ts';
 
-/** How the rows that credits are given to hang together. */
+/** Dependencies between the rows that credits are allocated to. */
 export interface Hangs {
-  /** Addresses that a row waits for, and names of groups that it needs some members of. */
+  /** Addresses that a row waits for, and names of groups with members that it needs. */
   needsOf(row: PlanRow): readonly string[];
-  /** The group whose rows are only useful together. Undefined for a row of its own. */
+  /** The group whose rows are useful only together. Undefined for a single row. */
   groupOf?(row: PlanRow): string | undefined;
 }
 
 /**
- * Selects the spending rows that do not fit into `cap` credits. What fits as a whole is bought as a whole. Else whole chains
- * come first: an output that people want, together with everything it still needs, before another chain is started; also
- * where it follows a pick, whose credits are then left for it. Then single rows in order, and groups as a whole. A single
- * row of unknown price takes nothing off – the ledger holds it to the budget when its price is known –, and does not begin
- * where less is left than it is expected to cost.
+ * Selects the spending rows that do not fit into `cap` credits. If all rows fit, all are bought. Otherwise whole chains
+ * come first: an output that nothing else needs, together with everything it still needs, before another chain begins.
+ * A chain may end in a step after a pick, and credits are then kept for it. Then follow single rows in order, and groups
+ * as a whole. A single row of unknown price subtracts nothing, because the ledger keeps it within the budget once its
+ * price is known, but it does not begin if fewer credits are left than its estimate.
  *
- * @returns the addresses of the rows that do not fit: of those that spend, and of those that a gate holds back
+ * @returns the addresses of the rows that do not fit: purchases, and rows that a gate blocks
  */
 export function findUnfunded(rows: readonly PlanRow[], cap: number, hangs: Hangs): Set<string> {
   return new Funding(rows, cap, hangs).unfunded();
 }
 
-/** Returns what a row costs, or is said to cost: at least something, where nobody knows. */
+/** Returns the known or estimated cost of a row; at least 1 where the price is unknown. */
 export function expectedCredits({ action, credits, price, wouldCost }: PlanRow): number {
   if (action === 'blocked') return price?.likely ?? wouldCost ?? 1;
   return credits ?? Math.max(1, price?.likely ?? 1); // I14 (list)
 }
 
-/** Tells whether a purchase waits for a pick. */
+/** Returns whether a purchase waits for a pick. */
 export function isLater({ blockedBy }: Pick<PlanRow, 'blockedBy'>): boolean {
   return blockedBy === 'gate';
 }
@@ -37,7 +37,7 @@ export function isLater({ blockedBy }: Pick<PlanRow, 'blockedBy'>): boolean {
 class Funding {
   readonly #spending: readonly PlanRow[];
   readonly #wanted: ReadonlyMap<string, PlanRow>;
-  /** The rows that spend, by their group; undefined: those that stand alone. */
+  /** The rows that spend, by group; rows without a group are under `undefined`. */
   readonly #groups: ReadonlyMap<string | undefined, readonly PlanRow[]>;
   readonly #hangs: Hangs;
   readonly #funded = new Set<string>();
@@ -53,7 +53,7 @@ class Funding {
   }
 
   unfunded(): Set<string> {
-    // Possible charges come first; one that does not fit may still have been charged.
+    // Possible charges are counted first, because one that does not fit may still have been charged.
     for (const row of this.#spending) {
       if (row.order?.send !== undefined && !this.#fund([row])) this.#left = 0;
     }
@@ -70,7 +70,7 @@ class Funding {
   #fund(rows: readonly PlanRow[]): boolean {
     const expected = rows.reduce((sum, row) => sum + expectedCredits(row), 0);
     if (expected > this.#left) return false;
-    // Of what is of use only together nothing is begun that is not expected to fit.
+    // Rows that are useful only together do not begin unless all of them are expected to fit.
     const isWhole = (row: PlanRow) => isLater(row) || this.#hangs.groupOf?.(row) !== undefined;
     this.#left -= rows.reduce((sum, row) => sum + (isWhole(row) ? expectedCredits(row) : (row.credits ?? 0)), 0);
     for (const row of rows) this.#funded.add(row.address);
@@ -87,7 +87,7 @@ class Funding {
     return this.#hangs.needsOf(row).every((address) => !this.#wanted.has(address) || this.#funded.has(address));
   }
 
-  /** Finds rows that no other one waits for: of a group the first, which stands for all of them. */
+  /** Finds rows that no other row waits for. The first row of a group represents the group. */
   #ends(): PlanRow[] {
     const needed = new Set<string>();
     for (const row of this.#wanted.values()) for (const need of this.#hangs.needsOf(row)) needed.add(need);
@@ -100,7 +100,7 @@ class Funding {
     });
   }
 
-  /** Collects a row and everything it waits for that is not funded yet, groups as a whole. */
+  /** Collects a row and everything it waits for that is not funded yet, with whole groups. */
   #chainOf(end: PlanRow): PlanRow[] {
     const groups = new Set<string>();
     const openGroup = (name: string | undefined) => {
@@ -118,7 +118,7 @@ class Funding {
   }
 }
 
-/** An item and everything that it still needs, but for what was taken by another chain. */
+/** Returns an item and everything that it still needs, without items that are already in another chain. */
 export function chainOf<Item>(
   end: Item,
   { needsOf, isTaken }: { needsOf(item: Item): readonly Item[]; isTaken(item: Item): boolean },

@@ -9,14 +9,14 @@ import type { PriceOf } from './prices.ts';
 
 export interface Held {
   credits: number;
-  /** Number of possible charges for whose kind nothing names a price. */
+  /** Number of possible charges for whose kind no price is known. */
   unknownPrices: number;
 }
 
 /**
- * Sums what may have been spent by an unknown amount: creates whose answer was lost, and jobs for which the service did
- * not say what it deducted. It counts against the budget until the amount is known: at its price, or else at the highest price
- * named for its kind. `asked`: unresolved creates that are retried; their prices are reserved again.
+ * Sums the possible charges of unknown amount: create requests without an answer, and jobs for which the service did
+ * not state the charge. They count against the budget at their price, or else at the highest known price of their kind,
+ * until the amount is known. `asked`: unresolved create requests that are retried, whose prices are reserved again.
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
   return sumHeld([...heldPurchases(lock, priceOf, asked)]);
@@ -31,18 +31,18 @@ export function sumHeld(purchases: readonly HeldPurchase[]): Held {
   return held;
 }
 
-/** A purchase that may have been charged. `name`: of the send, or of the charge of its job. */
+/** A purchase that may have been charged. `name`: the name of the send, or of its job's charge. */
 export interface HeldPurchase {
   name: string;
   record: StepRecord;
   purchase: Purchase;
-  /** Its price. Absent where nobody knows what was asked for. */
+  /** Its price. Omitted if its request is unknown. */
   price?: Readonly<Price>;
-  /** Credits held for it; `null`: nothing names a price. */
+  /** Credits held for it; `null`: no price of its kind is known. */
   credits: number | null;
 }
 
-/** Yields each of them once. */
+/** Yields each possible charge once. */
 export function* heldPurchases(
   lock: Lock,
   priceOf: PriceOf,
@@ -54,7 +54,7 @@ export function* heldPurchases(
     for (const purchase of purchases) {
       const { request = purchases[0]?.request } = purchase;
       if (purchase.state === 'refused') continue;
-      // A job that several steps share is one charge; each send is one, whatever its key.
+      // A job that several steps share is one charge. Each send is one charge, even if several have the same key.
       const name = mayBeCharged(purchase) ? purchase.send : chargeName(purchase); // I22
       if (seen.has(name)) continue;
       seen.add(name);
@@ -66,12 +66,12 @@ export function* heldPurchases(
 }
 
 /**
- * Returns the price classes of lost creates of whose kinds nothing names a price, if this plan has a row to find out each of them: that
- * row goes alone, and its charge prices the lost one too. Empty when there is none, or when something is held that no
- * other charge would price: a job whose charge the service does not state, a second create lost in the same class, one
- * that no row resembles.
+ * Returns the price classes of lost create requests for whose kinds no price is known, if this plan has a row to find
+ * out each price: that row goes alone, and its charge is also the price of the lost request. Empty when there are none,
+ * or when a possible charge would not get a price this way: a job whose charge the service does not state, a second lost
+ * request of the same class, or one that no row resembles.
  *
- * @param held what may have been charged, but for what this plan asks about
+ * @param held possible charges, without those that this plan asks about
  */
 export function findLostPrices(
   held: readonly HeldPurchase[],
@@ -87,7 +87,9 @@ export function findLostPrices(
   return isEach ? [...classes].sort() : [];
 }
 
-/** Blocks what costs something itself until lost prices are known: a lost create may have cost anything. */
+/**
+ * Blocks rows that cost credits until lost prices are known, because a lost create request may have cost any amount.
+ */
 export function waitForPrices(draft: Draft): void {
   const reason = reasonOf(
     'price-unknown',

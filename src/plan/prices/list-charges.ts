@@ -11,30 +11,31 @@ import { heldPurchases } from './held.ts';
 import { pricesFrom } from './prices.ts';
 
 /**
- * Where credits went. `delivered`: to what the steps of the manifest have now. `running`: to jobs that are not finished.
- * `failed`: to jobs that gave nothing, or what does not fit `expect`. `superseded`: to what no step has any more: it was bought again, forgotten, or its
- * step changed or is gone. `held`: they may have been charged, and nobody knows yet.
+ * What credits were spent on. `delivered`: the purchases that steps of the manifest have now. `running`: unfinished
+ * jobs. `failed`: jobs without an output, or with one that does not fit `expect`. `superseded`: purchases that no step
+ * has now, because they were bought again or forgotten, or their step changed or was removed. `held`: possible charges
+ * that are not confirmed.
  */
 export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
 
 export interface Charge {
-  /** Name of the charge, equal in every version of the lock. */
+  /** Name of the charge, which is the same in every version of the lock. */
   name: string;
-  /** ID of the job, or of the send that nobody has answered. */
+  /** ID of the job, or of the send without an answer. */
   id: string;
   address: string;
   task: string;
   kind: string;
-  /** `null`: the lock no longer has the request. */
+  /** `null`: the request is no longer in the lock. */
   model: string | null;
-  /** `null`: the manifest no longer has the step or its task. */
+  /** `null`: the step or its task is no longer in the manifest. */
   tags: readonly string[] | null;
   went: Whereabouts;
-  /** `null`: held, and of unknown price. */
+  /** `null`: the charge is held, and its price is unknown. */
   credits: number | null;
 }
 
-/** Lists every charge once, also where several steps share a job. The sums are those of `status`. */
+/** Lists every charge once, even if several steps share a job. The sums equal those of the command `status`. */
 export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[] {
   const describe = describer(graph, lock);
   const users = findUsers(matches, unfit);
@@ -69,7 +70,7 @@ function isFruitless(state: Purchase['state']): boolean {
   return state === 'failed' || state === 'lost';
 }
 
-/** Jobs that steps of the manifest have now, by name, each with the step that it belongs to. */
+/** Returns the jobs that steps of the manifest have now, by name, each with the step that owns it. */
 function findUsers(
   matches: readonly Match[],
   unfit: Situation['unfit'],
@@ -90,7 +91,7 @@ type Described = Pick<Charge, 'address' | 'task' | 'kind' | 'model' | 'tags'>;
 function describer(graph: Graph, lock: Lock): (address: string, record: StepRecord, purchase: Purchase) => Described {
   const tags = new Map(graph.steps.map((step) => [step.address, step.tags]));
   const taskTags = new Map(graph.tasks.map((task) => [task.id, task.tags ?? []]));
-  // Of a settled purchase the request may be kept at another address.
+  // The request of a settled purchase may be recorded at another address.
   const requests = new Map<string, OpenRequest>();
   for (const { purchases } of lock.steps.values()) {
     for (const { fingerprint, request } of purchases) if (request !== undefined) requests.set(fingerprint, request);

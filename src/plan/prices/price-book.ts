@@ -1,11 +1,11 @@
 import type { Price as RowPrice } from '../plan.ts';
 
-/** The part of a price that counts in a run. Estimates hold back, and reserve nothing. */
+/** The part of a price that a run uses. An estimate can delay a purchase, but reserves nothing. */
 export type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Omit<RowPrice, 'class' | 'credits'>>;
 
-/** Prices as a run knows them by now: what the plan says of them, and the highest charge of each price class. */
+/** Prices as a run knows them: those of the plan, and the highest charge so far in each price class. */
 export class PriceBook {
-  /** How often a price was learned. */
+  /** Number of times that a price was learned. */
   changes = 0;
   readonly #charged = new Map<string, number>();
 
@@ -32,7 +32,7 @@ export class PriceBook {
   }
 }
 
-/** Returns the planned credits of a purchase, or 0 without an estimate. */
+/** Returns the price of a purchase as the plan states it, or else its estimate, or 0 without one. */
 export function saidOf({ credits, likely }: Price): number {
   return credits ?? likely ?? 0;
 }

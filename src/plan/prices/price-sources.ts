@@ -6,7 +6,10 @@ import { type Listing, mostCredits } from '../../kinds/listed-model.ts';
 import { priceClass } from '../../kinds/price.ts';
 import type { Lock } from '../../lock/record.ts';
 
-/** Charges for jobs of one price class: the least, the most frequent (of several the highest), and the most. */
+/**
+ * Charges for jobs of one price class: the lowest, the most frequent (if several, the highest of them), and the
+ * highest.
+ */
 interface ChargedPrice {
   low: number;
   likely: number;
@@ -16,17 +19,17 @@ interface ChargedPrice {
 export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
 
 /**
- * The most that a create may cost, as a multiple of what is expected of it. Under a cap, creates whose charge is not known
- * yet are never more than what is left could pay if all of them cost so much.
+ * Upper bound for the charge of a create request, as a multiple of its estimate. Under a cap, requests with a charge
+ * that is not known yet run at the same time only if the rest of the cap could pay for all of them at this bound.
  */
 export const worstFactor = 8;
 
 /** Credits by price class, or by a prefix of one. */
 export type WrittenPrices = { readonly [priceClass: string]: number };
 
-/** Sources of prices beside the manifest and its lock. They estimate, and no reservation is made by them. */
+/** Sources of prices in addition to the manifest and its lock. They give estimates, for which nothing is reserved. */
 export interface PriceHints {
-  /** Prices that other locks were charged by the same service. */
+  /** Prices from other locks, charged by the same service. */
   elsewhere?: ChargedPrices | undefined;
   listings?: readonly Listing[] | undefined;
 }
@@ -38,8 +41,8 @@ export interface PriceSources {
 }
 
 /**
- * Finds the highest price that anything names for a kind: documents, lists, earlier charges, the manifest. A charge that
- * nobody tells is held at that. `undefined`: nothing names one that is more than nothing.
+ * Returns a finder for the highest price of a kind in any source: documents, price lists, earlier charges, the
+ * manifest. A charge that the service does not state is held at that price. `undefined`: no source has a price above 0.
  */
 export function namedPrices(from: PriceSources): (kind: Kind, request: OpenRequest) => number | undefined {
   const known = new Map<string, number>();
@@ -50,7 +53,7 @@ export function namedPrices(from: PriceSources): (kind: Kind, request: OpenReque
   };
 }
 
-/** The highest price that anything but lists names, of whatever kind. */
+/** Returns the highest price of any kind in all sources except price lists. */
 export function highestOfAll(from: PriceSources): number {
   return highest(namesOf(from, () => true)) ?? 1;
 }
@@ -77,7 +80,7 @@ export function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPri
     for (const record of steps.values()) {
       for (const { request, credits, jobId, kind: name = record.kind } of record.purchases) {
         const kind = kinds[name];
-        // A charge of 0 does not predict the next one.
+        // A charge of 0 does not predict the next charge.
         if (kind === undefined || request === undefined || credits === undefined || jobId === undefined) continue;
         if (credits < 1) continue;
         const priced = priceClass(kind, request);
@@ -90,7 +93,10 @@ export function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPri
   return new Map([...counts].map(([name, seen]) => [name, sumUp(seen)]));
 }
 
-/** The same from locks that somebody else may have written: what no job costs is left out. */
+/**
+ * Collects charged prices (`chargedPrices`) from locks that others may have written, so implausible charges are
+ * dropped.
+ */
 export function plausiblePrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
   return new Map([...chargedPrices(locks)].filter(([, { high }]) => high <= mostCredits));
 }

@@ -20,11 +20,11 @@ export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 
 /**
  * Derives prices from earlier charges, from the service's documentation, and from the manifest. The highest of these
- * counts, because a reservation must be an upper bound. Hints only say what to expect: a step that has nothing else
- * goes alone, and its charge prices the rest.
+ * counts, because a reservation must be an upper bound. Hints are estimates only: a step with nothing else goes alone,
+ * and its charge becomes the price of the others.
  */
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): PriceOf {
-  // Computed on first use: when nothing is left to buy, no price is needed.
+  // Computed on first use, because no price is needed when nothing is left to buy.
   let charged: ChargedPrices | undefined;
   let named: ReturnType<typeof namedPrices> | undefined;
   const said = readWritten(written);
@@ -51,7 +51,8 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
       const held = named(kind, request);
       const price = { class: name, credits: null, ...(held !== undefined && { held }) }; // I14 (hints)
       if (other !== undefined) return share(name, { ...price, source: 'other-lock', ...other });
-      // Requests of one class may be listed at several prices: the class knows the length of a text by its magnitude only.
+      // Requests of one class may have several list prices, because the class has only the magnitude of a text's
+      // length.
       const list = hints.listings === undefined ? undefined : listPrice(kind, request, hints.listings);
       const key =
         hints.listings === undefined ? name : `${name}\u0000${list?.low} ${list?.likely} ${list?.high} ${held}`;
@@ -69,21 +70,24 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
   };
 }
 
-/** Returns the credits to hold for a charge that nobody tells, where nothing names a price of its kind. */
+/** Returns the credits to hold for a charge that the service does not state, if no price of its kind is known. */
 export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): number {
   return worstFactor * highestOfAll({ charged: chargedPrices([lock]), written, hints });
 }
 
 /**
- * Returns the charge of a job that the service tells of afterwards: believed upwards where a price is known, and
- * nothing may be a charge that is not booked yet. `undefined`: it tells nothing.
+ * Returns the charge that the service lists for a job afterwards. Where a price is known, the higher of the two counts;
+ * a listed charge of 0 may be one that is not booked yet. `undefined`: the list has no charge.
  */
 export function listedCharge(listed: number | undefined, { credits }: Price): number | undefined {
   if (listed === undefined || (listed === 0 && credits !== 0)) return undefined;
   return Math.max(listed, credits ?? 0); // I14 (adopt)
 }
 
-/** The most that somebody vouches for: what is reserved, or the ceiling of a list. `undefined`: nobody does. */
+/**
+ * Returns the guaranteed maximum of a price: the amount to reserve, or the ceiling of a price list. `undefined`: there
+ * is none.
+ */
 export function ceilingOf({
   credits,
   source,
@@ -92,12 +96,15 @@ export function ceilingOf({
   return credits ?? (source === 'list' ? high : undefined);
 }
 
-/** Whether a price does not exceed the one that was shown. `null`: unknown, which covers any price. */
+/**
+ * Returns whether a price does not exceed the one that the user saw. `null`: unknown; as the shown price it allows any
+ * price.
+ */
 export function isWithin(credits: number | null, shown: number | null): boolean {
   return shown === null || (credits !== null && credits <= shown);
 }
 
-/** A model goes by one name in price classes. */
+/** Splits a price class. Names of models are normalized, so that each model has one name in price classes. */
 function partsOf(name: string): string[] {
   const [kindName = '', model, ...fields] = name.split('/');
   const kind = kinds[kindName];
@@ -105,7 +112,7 @@ function partsOf(name: string): string[] {
   return [kindName, modelName(kind, { [kind.model.field]: model }) ?? model, ...fields];
 }
 
-/** Picks the most specific of several matching entries: `image/alpha-2/resolution=4k` precedes `image`. */
+/** Returns a finder for the most specific matching entry, for example `image/alpha-2/resolution=4k` before `image`. */
 function readWritten(written: WrittenPrices): (priceClass: string) => number | undefined {
   const entries = Object.entries(written)
     .map(([name, credits]) => ({ name, parts: partsOf(name), credits }))
@@ -125,7 +132,7 @@ function readWritten(written: WrittenPrices): (priceClass: string) => number | u
 
 const mostShown = 3;
 
-/** Words on what is held for charges that nobody tells and nothing prices, and the way on. */
+/** Describes the credits held for charges that are not stated and have no known price, and how to continue. */
 export function guessText(guesses: readonly { address: string; class: string }[], each: number): string {
   const addresses = guesses.slice(0, mostShown).map(({ address }) => address);
   const hidden = guesses.length - addresses.length;

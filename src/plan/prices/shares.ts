@@ -2,17 +2,17 @@ import { isSpending } from '../actions.ts';
 import type { Price } from '../plan.ts';
 import { ceilingOf } from './prices.ts';
 
-/** Factor by which charges can exceed an estimate before the user is prompted again. */
+/** Factor by which charges can exceed an estimate before the user is asked again. */
 const margin = 1.25;
 
 type Priced = Pick<Price, 'credits'> & Partial<Pick<Price, 'likely' | 'source' | 'high'>>;
 
-/** The most that purchases at prices that were only expected may come to. */
+/** Returns the maximum total of purchases whose prices are only estimated. */
 export function withMargin(expected: number): number {
   return Math.ceil(expected * margin);
 }
 
-/** The most that one purchase at this price is agreed to cost; `undefined`: nobody can estimate it. */
+/** Returns the maximum cost that is agreed to for one purchase; `undefined`: it has no estimate. */
 export function shareOf(price: Priced): number | undefined {
   const { likely, high = 0 } = price;
   const ceiling = ceilingOf(price);
@@ -20,8 +20,8 @@ export function shareOf(price: Priced): number | undefined {
 }
 
 /**
- * The most that purchases at these prices are agreed to cost: what is vouched for, and of the rest what is expected with
- * a margin, or the highest that was ever seen of it. What nobody can estimate is not in it.
+ * Returns the maximum cost that is agreed to for purchases at these prices: guaranteed maximums, and for the others the
+ * estimate with a margin, or the highest charge that was seen. Prices without an estimate are not included.
  */
 export function sumShares(prices: Iterable<Priced>): number {
   let vouched = 0;

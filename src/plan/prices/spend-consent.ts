@@ -5,8 +5,8 @@ import { reasonOf } from '../reason.ts';
 import { withhold } from '../rows/withhold.ts';
 
 /**
- * Returns whether a row is bought. A post that costs nothing is approved as a post. Querying an unresolved create buys
- * nothing, unless it repeats the create with its key and only the lock records that it was sent before.
+ * Returns whether a row needs consent to buy. A post that is free needs only the consent to publish. Asking about an
+ * unresolved create request is free, unless it repeats the request and only the lock shows that it was sent before.
  */
 export function isBought(row: PlanRow): boolean {
   const { action, order, credits } = row;
@@ -15,8 +15,8 @@ export function isBought(row: PlanRow): boolean {
 }
 
 /**
- * The part of a plan that takes nobody's consent: paid jobs are collected, and lost answers asked for. What is bought waits, and so
- * does what might be bought in place of a failed job, or after a pick.
+ * Returns the part of a plan that needs no consent: paid jobs are collected, and lost answers asked for. Purchases
+ * wait, including those that may follow a failed job or a pick.
  */
 export function withholdPurchases(plan: Plan): Plan {
   const collected = plan.rows.flatMap((row) => (isBought(row) ? [...questionOf(row), row] : [withoutRetries(row)]));
@@ -26,7 +26,7 @@ export function withholdPurchases(plan: Plan): Plan {
   });
 }
 
-/** The question about a lost answer that the row of a step would ask first. For a post it might publish. */
+/** Returns the rows that only ask about a lost answer of a step. None for a post, because asking might publish it. */
 function questionOf({ address, task, kind, reason, order }: PlanRow): PlanRow[] {
   if (order?.send === undefined || order.asksOnly || isPost(kind)) return [];
   const { send } = order;

@@ -4,19 +4,19 @@ import type { Charge, Whereabouts } from './list-charges.ts';
 export const costDimensions = ['campaign', 'task', 'kind', 'model', 'tag', 'run', 'month', 'author'] as const;
 export type CostDimension = (typeof costDimensions)[number];
 
-/** Credits by where they went. `heldUnknown` counts possible charges of unknown price. */
+/** Credits by what they were spent on. `heldUnknown` counts possible charges of unknown price. */
 export type CostSums = { [went in Whereabouts]: number } & { spent: number; heldUnknown: number };
 
 export interface CostRow {
-  /** A value for each dimension, in order; `null` if unknown. */
+  /** A value for each dimension, in the order of the dimensions; `null` if unknown. */
   keys: (string | null)[];
   jobs: number;
   credits: CostSums;
 }
 
 /**
- * Sums charges up by the values that `keysOf` gives them, the dearest first; where one of them is a time, in the order
- * of the values. Every charge is in exactly one row.
+ * Sums charges by the values that `keysOf` returns for them. The highest sum is first, but if one of the dimensions is
+ * a time, rows are sorted by the values. Every charge is in exactly one row.
  */
 export function tallyCharges(
   charges: readonly Charge[],
@@ -53,7 +53,7 @@ function add(sums: CostSums, { went, credits }: Charge): void {
   else if (credits === null) sums.heldUnknown += 1;
 }
 
-/** Compares two keys, part by part. A part that is not known comes last. */
+/** Compares the values of two rows, one dimension after the other. Unknown values are last. */
 function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[]): number {
   for (const [index, one] of a.entries()) {
     const other = b[index] ?? null;
@@ -64,14 +64,14 @@ function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[
   return 0;
 }
 
-/** Cost of all work behind the picked outputs. */
+/** Cost of all work for the picked outputs. */
 export interface Approved {
   assets: number;
-  /** Spent on tasks with gates: drafts, rejected and redone ones included. */
+  /** Spent on tasks with gates, including drafts, rejected outputs and redone ones. */
   credits: number;
 }
 
-/** Sums up what tasks with gates cost, and what was picked of it. Undefined where nothing is picked. */
+/** Sums the cost of tasks with gates, and counts their picked outputs. Undefined if nothing is picked. */
 export function sumApproved(
   { graph: { gates }, gateOf, matches, verdicts }: Situation,
   charges: readonly Charge[],

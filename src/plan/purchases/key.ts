@@ -22,7 +22,7 @@ export function idempotencyKey(purchase: {
   return flatText('mb1-', hash('sha256', text).slice(0, 40));
 }
 
-/** Counts the keys of a purchase, from the first, that are on record as refused. */
+/** Counts the idempotency keys of a purchase, from the first, that are on record as refused. */
 export function countRefused(
   purchases: readonly Purchase[],
   purchase: { campaign: string; fingerprint: string; repeat: number },
@@ -34,7 +34,10 @@ export function countRefused(
   return count;
 }
 
-/** Number of a purchase among those of its fingerprint, from 1, for the idempotency key. A refusal bought nothing. */
+/**
+ * Returns the number of a purchase among those of its fingerprint, for the idempotency key. Counted from 1, without
+ * refusals, because they bought nothing.
+ */
 export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'fingerprint' | 'generation'>): number {
   const generations = purchases
     .filter(
@@ -45,7 +48,7 @@ export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'finger
   return new Set(generations).size + 1;
 }
 
-/** Returns the purchase after all those on record for a step. Refused ones do not count. */
+/** Returns the numbers of the purchase after all those on record for a step. Refused ones do not count. */
 export function nextPurchase(purchases: Purchase[], fingerprint: string): { generation: number; repeat: number } {
   const made = purchases.filter(({ state }) => state !== 'refused');
   const generation = 1 + made.reduce((most, purchase) => Math.max(most, purchase.generation), 0);

@@ -36,7 +36,7 @@ export function makeOrder(
   const retries = retriesAfter(match, { generation, repeat, jobIsKnown: !spends });
   const parts = conditions.get(step.address);
   const optional = findOptional(step.request, conditions);
-  // Rare fields are added afterwards, because an object reserves room for every property of its literal.
+  // Rare fields are added afterwards, because an object reserves memory for every property of its literal.
   const order: StepOrder = {
     campaign,
     address: step.address,
@@ -74,10 +74,13 @@ export function makeOrder(
   return order;
 }
 
-/** Shared by most steps, and frozen. */
+/** Shared by most steps, so it is frozen. */
 const none = Object.freeze([]) as unknown as string[];
 
-/** Digests of everything this step ever saved: a newer output may replace these files, but never anybody's work. */
+/**
+ * Returns digests of all files that this step ever saved. A newer output may replace only these files, so a user's
+ * files are safe.
+ */
 export function replacedDigests(record: StepRecord | undefined): string[] {
   if (record === undefined) return none;
   const digests = record.purchases.flatMap(({ outputs }) =>

@@ -3,24 +3,25 @@ import { canonicalJson, type Json } from '../../ground/json.ts';
 import { groupBy } from '../../ground/values.ts';
 import type { Match } from '../situation/find-purchases.ts';
 
-/** The comparable part of a job in a list of the service. */
+/** The part of a job in a list of the service that can be compared with a request. */
 export interface ListedRecord {
   kind: string;
   jobId: string;
-  /** The request as the list returns it, by the names of the request's fields. */
+  /** The fields of the request that the list returns, by their names in the request. */
   echoes: { [field: string]: Json };
   /** Time of creation, in ISO 8601. */
   createdAt?: string;
 }
 
 /**
- * `exact`: everything comparable is equal, including the telling field. `near`: the telling field differs only in case,
- * white space or Unicode form, or is the link of another step's output, or another field differs. Not comparable are fields that a request leaves to the
- * service, fields that a record does not show, and links that are not known yet.
+ * Result of comparing a request with a listed job. `exact`: all comparable fields are equal, including the
+ * distinguishing field. `near`: the distinguishing field differs only in case, white space or Unicode form, or is the
+ * link of another step's output, or another field differs. Not comparable are fields whose value the request leaves to
+ * the service, fields missing in the list, and links that are not known yet.
  */
 export type Likeness = 'exact' | 'near' | 'other';
 
-/** `fields`: those that lists of this kind return, the telling one first. */
+/** `fields`: the fields that lists of this kind return, the distinguishing one first. */
 export function compareListed(
   request: OpenRequest,
   echoes: ListedRecord['echoes'],
@@ -29,7 +30,7 @@ export function compareListed(
   const [telling, ...others] = fields;
   if (telling === undefined) return 'other';
   const [wanted, seen] = [request[telling], echoes[telling]];
-  // It was made from what another step made, whose link nobody knows now: a person can tell.
+  // The value was another step's output, whose link is not known now, so a user must decide.
   if (wanted !== undefined && isOpenField(wanted) && typeof seen === 'string' && /^https?:/.test(seen)) return 'near';
   if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
   if (!isSameField(wanted, seen)) return foldText(wanted) === foldText(seen) ? 'near' : 'other';
@@ -41,15 +42,15 @@ export function compareListed(
 }
 
 export interface Adoption<Job extends ListedRecord> {
-  /** Certain: these jobs belong to these steps. */
+  /** Certain matches: these jobs belong to these steps. */
   adopted: { match: Match; job: Job }[];
-  /** Possible, and for a person to decide: exact ones that several steps share, and near ones. */
+  /** Possible matches that a user must decide: exact ones that several steps share, and near ones. */
   open: { match: Match; jobs: { job: Job; likeness: Exclude<Likeness, 'other'> }[] }[];
 }
 
 /**
- * Assigns unrecorded jobs to steps that are not bought. Steps with equal requests (takes) are interchangeable: they get
- * the jobs in order of creation.
+ * Assigns jobs that are not on record to steps that are not bought. Steps with equal requests (takes) are
+ * interchangeable, so they get the jobs in order of creation.
  */
 export function matchListed<Job extends ListedRecord>(
   matches: readonly Match[],
@@ -101,19 +102,19 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Compares a requested value with a returned one: texts in any form of Unicode, the rest as canonical JSON. */
+/** Compares a requested value with a returned one: strings in any Unicode form, other values as canonical JSON. */
 export function isSameField(wanted: Json, seen: Json | undefined): boolean {
   if (seen === undefined) return false;
   if (typeof wanted === 'string' && typeof seen === 'string') return wanted.normalize('NFC') === seen.normalize('NFC');
   return canonicalJson(wanted) === canonicalJson(seen);
 }
 
-/** Recognizes a value that holds a link known only to a run. */
+/** Recognizes a value with a link that only a run knows. */
 export function isOpenField(value: Json): boolean {
   return value !== null && typeof value === 'object';
 }
 
-/** Removes differences that people and services introduce without meaning to: case, white space, Unicode form. */
+/** Removes unintended differences that users and services introduce: case, white space, Unicode form. */
 export function foldText(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }

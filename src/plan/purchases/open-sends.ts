@@ -13,40 +13,49 @@ import type { Situation } from '../situation/situation.ts';
 
 /** Facts that decide how an open send may be settled. */
 export interface SendFacts {
-  /** Whether sending the same key again recovers a lost answer; unknown without a credential. */
+  /** Whether repeating an idempotency key recovers a lost answer; `unknown` without an API key. */
   replays: 'yes' | 'no' | 'unknown';
-  /** `hold`: a possible charge is left to a person. Default: it is asked about. */
+  /** `hold`: a user must resolve a possible charge. By default the service is asked about it. */
   onUnknown?: 'ask' | 'hold';
-  /** Time in ms since 1970; decides whether a key is still within the service's replay window. */
+  /** Time in ms since 1970, by which a key is, or is no longer, within the service's replay window. */
   now: number;
-  /** Digest of a send's id and the credential at hand; `undefined` when there is none. */
+  /** Digest of a send's ID and the API key in use; `undefined` when there is no API key. */
   accountOf?: (send: string) => string | undefined;
 }
 
-/** `replay`: the same key is sent again, which pays once. `search`: the service's list tells. Else a person must. */
+/**
+ * How an open send is settled. `replay`: the same key is sent again, which is charged once. `search`: the service's
+ * list is searched. Otherwise a user must resolve it.
+ */
 export type Settling =
   | { by: 'replay' | 'search'; reason: string }
   | { by: 'person'; reason: string; isKeyKnown?: true };
 
-/** The service replays for 24 h from the first send; one hour is kept in reserve for clocks that disagree. */
+/** The service replays for 24 h from the first send; one hour is kept in reserve for clock differences. */
 export const replayWindowMs = 23 * 3_600_000;
 
-/** Tolerance for a send in the future; beyond it one of the two clocks is not trusted. */
+/** Tolerance for the time of a send in the future. If it is exceeded, one of the two clocks is wrong. */
 const clockSlackMs = 5 * 60_000;
 
-/** Tells whether a key first sent `ageMs` ago is still replayed. A time in the future means that a clock was wrong. */
+/**
+ * Returns whether the service still replays a key first sent `ageMs` ago. A time in the future means that a clock was
+ * wrong.
+ */
 export function isReplayed(ageMs: number): boolean {
   return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
 }
 
-/** Tells whether a send left with the credential at hand, as far as that is known. */
+/** Returns whether a send was made with the API key in use, as far as that is known. */
 export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['accountOf']): boolean {
   if (account === undefined) return true;
   const own = accountOf?.(send);
   return own === undefined || own === account; // I21
 }
 
-/** Words for a send whose key the service knows; `said`: its own words, and whatever may help to find the job. */
+/**
+ * Error text for a send whose key the service knows. `said`: the service's message, with anything that may help to find
+ * the job.
+ */
 export function knownKeyError(said?: string): string {
   const words = said === undefined ? '' : ` (${said})`;
   return `the service knows a purchase under its key, and does not say as which job${words}`;
@@ -94,7 +103,7 @@ function because(purchase: OpenSend): string {
   return purchase.error === undefined ? '' : `: ${purchase.error}`;
 }
 
-/** Returns the open send that a step itself asks about: of several, the first that can be asked about. */
+/** Returns the open send that the step's own row asks about: the first that can be asked about. */
 export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts): AwaitedSend | undefined {
   if (purchase === undefined || !isOpenSend(purchase)) return undefined;
   const same = openSendsOf(record).filter(
@@ -103,7 +112,7 @@ export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts)
   return same.find((one) => settlingOf(one, facts).by !== 'person') ?? purchase;
 }
 
-/** Returns the data that an order needs to recover a create. */
+/** Returns the data that an order needs to recover the answer to a create request. */
 export function askedSend(purchase: OpenSend): NonNullable<StepOrder['send']> {
   const { since, fence, resent, digest } = purchase;
   return {
@@ -116,8 +125,8 @@ export function askedSend(purchase: OpenSend): NonNullable<StepOrder['send']> {
 }
 
 /**
- * Makes a row for each open send that no step of this plan asks about: its step was edited, removed or not selected, or
- * has a job beside it. Each is asked about if possible; the rest waits for a person.
+ * Makes a row for each open send that no step of this plan asks about, because the step was edited, removed or not
+ * selected, or has another job. The service is asked about each if possible; the others wait for a user.
  */
 export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }, rows: readonly PlanRow[]): PlanRow[] {
   const { graph, lock, matches, byAddress: steps, priceOf } = facts;
@@ -126,7 +135,7 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
   for (const match of matches) {
     const own = planned.has(match.step.address) ? ownOpenSend(match, facts) : undefined;
     if (own !== undefined) asked.add(own.send);
-    // The row of a post's own step covers its open sends, whatever its input is now.
+    // The row of a post covers all open sends of its address, even if its input has changed.
     if (isPost(match.step.kind) && planned.has(match.step.address)) {
       for (const open of openSendsOf(match.record)) asked.add(open.send);
     }
@@ -184,12 +193,12 @@ function describeStep(purchase: OpenSend, match: Match | undefined, isPlanned: b
   return match.step.fingerprint === purchase.fingerprint ? 'another create of it: ' : 'of an earlier input: ';
 }
 
-/** Lists the open sends of one address, newest first, for `resolve` to decide about. */
+/** Lists the open sends of one address for the command `resolve`, newest first. */
 export function openSendsOf(record: StepRecord | undefined): AwaitedSend[] {
   return record?.purchases.filter(isOpenSend) ?? [];
 }
 
-/** A create whose answer was lost is not sent again, either. */
+/** Returns a row for a create request whose answer was lost and which is not sent again. */
 function leftOpen(row: PlanRow, why: string): RestingRow {
   const reason = reasonOf('answer-lost', `the answer to its create was lost, and it is not asked for: ${why}`);
   return { ...lastingFacts(row), action: 'unresolved', reason, credits: 0 };
@@ -204,8 +213,8 @@ function describeUnknown(decisions: Decisions | undefined): string | undefined {
 }
 
 /**
- * Blocks whatever would be bought or posted where people decided something that only a newer version knows: it may be a
- * refusal. What is paid is still collected, and bought again by nobody.
+ * Blocks purchases and posts of steps with decisions that only a newer version knows, because they may be refusals.
+ * Paid jobs are still collected, but not bought again.
  */
 export function blockUndecidable(draft: Draft, { matches, lock }: Pick<Situation, 'matches' | 'lock'>): void {
   const unknown = new Map(

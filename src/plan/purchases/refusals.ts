@@ -1,4 +1,6 @@
-/** Cause of a failed job: the prompt or a reference was refused, the output was refused, or the service broke. */
+/**
+ * Cause of a failed job: the prompt or a reference was refused, the output was refused, or the service had an error.
+ */
 export type FailureClass = 'prompt' | 'output' | 'machine';
 
 const refusal =
@@ -10,8 +12,8 @@ const ofMachine =
   /upstream|bad gateway|unavailable|overload|capacity|time[d -]*out|internal (?:server )?error|out of memory|connection|rate limit|try again later|invalid response/i;
 
 /**
- * Rules in order; the first that matches decides. Services document no codes for these, only words: where they may mean the
- * prompt they do, because a repeated refusal can be charged.
+ * Rules in order; the first that matches decides. Services document no error codes, only messages. Messages that may
+ * mean the prompt count as a refused prompt, because a repeated refusal can be charged.
  */
 const rules: readonly { is: FailureClass; matches: (error: string) => boolean }[] = [
   { is: 'output', matches: (error) => ofOutput.test(error) && refusal.test(error) && !ofInput.test(error) },
@@ -24,7 +26,7 @@ const rules: readonly { is: FailureClass; matches: (error: string) => boolean }[
   { is: 'machine', matches: (error) => ofMachine.test(error) },
 ];
 
-/** Returns the class of a failed job by the service's message. Undefined when its words tell nothing. */
+/** Classifies a failed job by the service's message. Undefined when the message matches no rule. */
 export function classifyFailure(error: string | undefined): FailureClass | undefined {
   return error === undefined ? undefined : rules.find(({ matches }) => matches(error))?.is;
 }

@@ -10,7 +10,7 @@ export type RetryAnswer =
   | { is: 'used-up'; why: string }
   | { is: 'again'; made: number; attempts: number };
 
-/** Tells whether `retry:` lets a step whose job failed be bought again. */
+/** Returns whether `retry:` allows a step whose job failed to be bought again. */
 export function findRetry({ step, record, purchase }: Match): RetryAnswer {
   const { retry } = step;
   if (retry === undefined) return { is: 'none' };
@@ -25,7 +25,7 @@ export function findRetry({ step, record, purchase }: Match): RetryAnswer {
   return { is: 'again', made, attempts: retry.attempts };
 }
 
-/** Returns what may be bought after the purchase that an order makes or collects, should its job fail. */
+/** Returns the purchases that may follow if the job of an order fails. */
 export function retriesAfter(
   { step, record }: Match,
   bought: { generation: number; repeat: number; jobIsKnown: boolean },
@@ -44,14 +44,14 @@ export function retriesAfter(
   };
 }
 
-/** Most that the retries may cost on top; `null`: unknown. */
+/** Returns the maximum additional cost of the retries; `null`: unknown. */
 export function costOfRetries(retries: Retries, price: Pick<Price, 'credits'>): number | null {
   if (price.credits === null) return retries.credits;
   const all = retries.left * price.credits;
   return retries.credits === null ? all : Math.min(all, retries.credits);
 }
 
-/** Counts the jobs of this very request so far, and sums the charges of those after the first. */
+/** Counts the jobs of this exact request so far, and sums the charges of all but the first. */
 function countPurchases({ step, record }: { step: Match['step']; record: StepRecord | undefined }): {
   made: number;
   spent: number;
